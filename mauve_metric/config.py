@@ -1,0 +1,192 @@
+"""Every knob that can change a score, with its default, its meaning and its check, each written once."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import operator
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
+
+Check = Callable[[str, Any], Any]
+
+
+def _integer(low: int, high: int = 2**31 - 16, *, also: tuple[Any, ...] = ()) -> Check:
+    """A check for an integer (numpy's count, booleans do not) in [low, high] or one of the values `also`."""
+    alternatives = "".join(f" or {value!r}" for value in also)
+
+    def check(name: str, value: Any) -> Any:
+        if any(type(value) is type(other) and value == other for other in also):
+            return value
+        expected = f"{name} must be an integer from {low} to {high}{alternatives}"
+        if isinstance(value, str) or type(value).__name__ in ("bool", "bool_"):
+            raise TypeError(f"{expected}, got {value!r}")
+        try:
+            number = operator.index(value)
+        except TypeError:
+            raise TypeError(f"{expected}, got {value!r}") from None
+        if number in also:
+            return number
+        if not low <= number <= high:
+            raise ValueError(f"{expected}, got {number}")
+        return number
+
+    return check
+
+
+def _number(low: float, high: float, *, low_included: bool = False, high_included: bool = True) -> Check:
+    """A check for a finite real number between low and high."""
+    interval = f"{'[' if low_included else '('}{low:g}, {high:g}{']' if high_included else ')'}"
+
+    def check(name: str, value: Any) -> float:
+        expected = f"{name} must be a number in {interval}"
+        if isinstance(value, (str, bytes)) or type(value).__name__ in ("bool", "bool_"):
+            raise TypeError(f"{expected}, got {value!r}")
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise TypeError(f"{expected}, got {value!r}") from None
+        above = number >= low if low_included else number > low
+        below = number <= high if high_included else number < high
+        if not (above and below) or math.isinf(number):
+            raise ValueError(f"{expected}, got {number}")
+        return number
+
+    return check
+
+
+def _choice(*choices: Any) -> Check:
+    """A check for one of a few values."""
+
+    def check(name: str, value: Any) -> Any:
+        for choice in choices:
+            if type(value) is type(choice) and value == choice:
+                return value
+        names = ", ".join(repr(choice) for choice in choices)
+        near = difflib.get_close_matches(str(value), [str(choice) for choice in choices], n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise ValueError(f"{name} must be one of {names}, got {value!r}{hint}")
+
+    return check
+
+
+def _model(name: str, value: Any) -> Any:
+    """A check for what names or is a featurizer."""
+    if isinstance(value, str) and value.strip():
+        return value
+    if callable(value) or (isinstance(value, tuple) and len(value) == 2):
+        return value
+    raise TypeError(
+        f"{name} must be a model name or folder, a (model, tokenizer) pair, or a function from a list of texts "
+        f"to an array, got {value!r}"
+    )
+
+
+def _knob(default: Any, check: Check, stage: str, help: str, choices: tuple[Any, ...] | None = None) -> Any:
+    metadata = {"check": check, "stage": stage, "help": help, "choices": choices}
+    return field(default=default, metadata=metadata)
+
+
+POOLINGS = ("auto", "last", "mean", "cls")
+DTYPES = ("float32", "float64", "bfloat16", "float16")
+ROW_ORDERS = ("qp", "pq")
+EMPTY_TEXTS = ("error", "drop")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MauveConfig:
+    """Everything that can change a score and nothing else; names and defaults are those of mauve-text.
+
+    Values are checked on construction: `TypeError` for a wrong type, `ValueError` for a value out of range.
+
+    >>> MauveConfig(num_buckets=100).num_buckets
+    100
+    >>> MauveConfig(mauve_scaling_factor=-1)
+    Traceback (most recent call last):
+    ValueError: mauve_scaling_factor must be a number in (0, 10000], got -1.0
+    """
+
+    featurize_model_name: Any = _knob(
+        "gpt2-large",
+        _model,
+        "featurize",
+        "featurizer: 'minilm' (packaged, no download) or any name or local folder that transformers' AutoModel loads; "
+        "in Python also a (model, tokenizer) pair or a function from texts to an array",
+    )
+    max_text_length: int | None = _knob(
+        None,
+        _integer(1, also=(None,)),
+        "featurize",
+        "tokens kept of each text; unset: 1024, or the most that the model takes if that is less",
+    )
+    pooling: Literal["auto", "last", "mean", "cls"] = _knob(
+        "auto",
+        _choice(*POOLINGS),
+        "featurize",
+        "how the token states become one feature: last token, mean over tokens, first token; "
+        "auto: what a sentence encoder declares, the last token otherwise",
+        POOLINGS,
+    )
+    dtype: Literal["float32", "float64", "bfloat16", "float16"] = _knob(
+        "float32", _choice(*DTYPES), "featurize", "number format in which the model runs", DTYPES
+    )
+    empty_texts: Literal["error", "drop"] = _knob(
+        "error",
+        _choice(*EMPTY_TEXTS),
+        "featurize",
+        "what to do with empty or whitespace-only texts: stop, or drop and count them",
+        EMPTY_TEXTS,
+    )
+    num_buckets: int | Literal["auto"] = _knob(
+        "auto",
+        _integer(1, also=("auto",)),
+        "quantize",
+        "number of k-means buckets; auto: a tenth of the smaller set, at least 2",
+    )
+    row_order: Literal["qp", "pq"] = _knob(
+        "qp",
+        _choice(*ROW_ORDERS),
+        "quantize",
+        "order in which the two sets are stacked before clustering; it moves the k-means start",
+        ROW_ORDERS,
+    )
+    pca_max_data: int = _knob(
+        -1, _integer(2, 2**63 - 1, also=(-1,)), "quantize", "most rows that the PCA is fitted on; -1: all"
+    )
+    kmeans_explained_var: float = _knob(
+        0.9, _number(0, 1), "quantize", "share of the variance that the PCA keeps; 1: every component"
+    )
+    kmeans_num_redo: int = _knob(5, _integer(1, 10_000), "quantize", "k-means restarts; the best is kept")
+    kmeans_max_iter: int = _knob(500, _integer(1, 10_000_000), "quantize", "most iterations of one k-means run")
+    seed: int = _knob(25, _integer(0), "quantize", "seed of the clustering")
+    divergence_curve_discretization_size: int = _knob(
+        25, _integer(2, 1_000_000), "score", "number of mixture weights on the divergence curve"
+    )
+    mauve_scaling_factor: float = _knob(
+        5, _number(0, 10_000), "score", "c, the constant that scales the divergences; the literature uses 5"
+    )
+
+    def __post_init__(self) -> None:
+        for knob in fields(self):
+            object.__setattr__(self, knob.name, knob.metadata["check"](knob.name, getattr(self, knob.name)))
+
+
+def knobs() -> dict[str, Any]:
+    """The fields of `MauveConfig` by name: default, and `metadata` with check, stage, help and choices."""
+    return {knob.name: knob for knob in fields(MauveConfig)}
+
+
+def unknown_options(names: Iterable[str], known: Iterable[str]) -> str:
+    """One sentence that names unknown options and, for each, the nearest known one; empty if all are known.
+
+    >>> unknown_options(["num_bucket"], ["num_buckets", "seed"])
+    "unknown option 'num_bucket' (did you mean 'num_buckets'?)"
+    """
+    known = list(known)
+    parts = []
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+            parts.append(f"unknown option {name!r}" + (f" (did you mean {near[0]!r}?)" if near else ""))
+    return "; ".join(parts)

@@ -1,0 +1,192 @@
+"""Features → bucket counts: a common projection of both sets, then a quantizer.
+
+The stages follow Pillutla et al. 2021, §4 and the defaults of mauve-text 0.4.0, whose numbers they reproduce.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+logger = logging.getLogger(__name__)
+
+Floats = NDArray[np.float64]
+
+_MAX_POINTS_PER_CENTROID = 256  # faiss trains on a random subset above this many rows a centroid
+_ROUNDING_VARIANCE = 1e-24  # per row: unit rows that differ by less than 1e-12 are the same direction
+
+
+@dataclass(frozen=True)
+class Histograms:
+    """How many texts of P and of Q fell into each bucket; all histogram scores follow from it.
+
+    p_counts, q_counts: integers, shape (num_buckets,).
+    """
+
+    p_counts: NDArray[np.int64]
+    q_counts: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        for name in ("p_counts", "q_counts"):
+            counts = np.asarray(getattr(self, name))
+            if counts.ndim != 1 or counts.dtype.kind not in "iu" or (counts < 0).any() or counts.sum() == 0:
+                raise ValueError(
+                    f"{name} must be a vector of non-negative integers with a positive sum, got {counts!r}"
+                )
+            object.__setattr__(self, name, counts.astype(np.int64))
+        if len(self.p_counts) != len(self.q_counts):
+            raise ValueError(
+                f"p_counts and q_counts must have the same length, got {len(self.p_counts)} and {len(self.q_counts)}"
+            )
+
+    def probabilities(self, smoothing: float = 0.0) -> tuple[Floats, Floats]:
+        """Both histograms with `smoothing` added to every count: ½ is Krichevsky–Trofimov (Liu et al. 2021, §4).
+
+        >>> Histograms(np.array([3, 1]), np.array([0, 2])).probabilities(0.5)[1]
+        array([0.16666667, 0.83333333])
+        """
+        p, q = self.p_counts + smoothing, self.q_counts + smoothing
+        return p / p.sum(), q / q.sum()
+
+
+def count_labels(p_labels: NDArray[Any], q_labels: NDArray[Any], num_buckets: int) -> Histograms:
+    """Count bucket numbers (n_p,) and (n_q,) in 0 … num_buckets - 1."""
+    return Histograms(
+        np.bincount(p_labels, minlength=num_buckets).astype(np.int64),
+        np.bincount(q_labels, minlength=num_buckets).astype(np.int64),
+    )
+
+
+def auto_num_buckets(n_p: int, n_q: int) -> int:
+    """A tenth of the smaller set, rounded half to even, at least 2.
+
+    >>> auto_num_buckets(25, 500), auto_num_buckets(35, 40), auto_num_buckets(1, 1)
+    (2, 4, 2)
+    """
+    return max(2, round(min(n_p, n_q) / 10))
+
+
+def unit_rows(features: NDArray[Any]) -> Floats:
+    """Rows scaled to Euclidean length 1 in float64, without overflow for large entries; zero rows stay zero.
+
+    (n, d) → (n, d).
+    """
+    rows = np.array(features, dtype=np.float64)
+    largest = np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
+    rows /= np.where(largest > 0, largest, 1.0)
+    rows /= np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None], 1.0)
+    return rows
+
+
+def project(
+    rows: NDArray[Any], explained_variance: float = 0.9, pca_max_data: int = -1, seed: int = 25
+) -> NDArray[np.float32]:
+    """Unit length for each row, then centred PCA without whitening, fitted on all rows together.
+
+    The smallest number of components is kept whose cumulative share of the variance is at least
+    `explained_variance`; a share within 1e-9 of it counts as reached, so that the choice does not hang on the
+    last bits. With 1 every component is kept.
+
+    Args:
+        rows: features of both sets stacked, shape (n, d), finite.
+        explained_variance: in (0, 1].
+        pca_max_data: fit on this many rows drawn without replacement; -1 or n and above: on all.
+        seed: seed of that draw.
+
+    Returns:
+        float32, shape (n, r) with 1 ≤ r ≤ min(n, d).
+    """
+    unit = unit_rows(rows)
+    sample = unit
+    if 0 < pca_max_data < len(unit):
+        chosen = np.random.RandomState(seed + 5).choice(len(unit), size=pca_max_data, replace=False)
+        sample = unit[chosen]
+    mean = sample.mean(axis=0)
+    variances, directions = _principal_directions(sample - mean)
+    if variances.sum() <= _ROUNDING_VARIANCE * len(sample):
+        return np.zeros((len(unit), 1), dtype=np.float32)
+    kept = _num_components(variances, explained_variance)
+    unit -= mean
+    logger.info("PCA: %d of %d components kept", kept, len(variances))
+    return (unit @ directions[:, :kept]).astype(np.float32)
+
+
+def _principal_directions(centred: Floats) -> tuple[Floats, Floats]:
+    """Variances, largest first, (m,) and directions (d, m), m = min(n, d), of centred rows (n, d).
+
+    From the eigenvalues of the smaller of the covariance (d, d) and the Gram matrix (n, n), in float64.
+    """
+    from scipy.linalg import eigh
+
+    n, d = centred.shape
+    if n >= d:
+        values, vectors = eigh(centred.T @ centred, overwrite_a=True, check_finite=False)
+        return np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+    values, left = eigh(centred @ centred.T, overwrite_a=True, check_finite=False)
+    values, left = np.maximum(values[::-1], 0.0), left[:, ::-1]
+    tiny = values <= values[0] * np.finfo(np.float64).eps * max(n, d)
+    scale = np.where(tiny, 0.0, 1.0 / np.sqrt(np.where(tiny, 1.0, values)))
+    return np.where(tiny, 0.0, values), (centred.T @ left) * scale
+
+
+def _num_components(variances: Floats, explained_variance: float) -> int:
+    """How many leading components reach the share."""
+    total = variances.sum()
+    if explained_variance >= 1:
+        return len(variances)
+    reached = np.cumsum(variances) / total >= explained_variance - 1e-9
+    return int(np.argmax(reached)) + 1
+
+
+def kmeans(
+    rows: NDArray[np.float32], num_buckets: int, num_redo: int = 5, max_iter: int = 500, seed: int = 25
+) -> NDArray[np.int64]:
+    """Bucket of each row by k-means with faiss: the best of `num_redo` starts, nearest final centre.
+
+    Above 256 rows a bucket the centres are fitted on a random subset of that size, as faiss does.
+
+    Args:
+        rows: projected features, shape (n, r), float32.
+        num_buckets: k, at most n.
+        num_redo, max_iter, seed: restarts, most iterations of each, seed.
+
+    Returns:
+        Shape (n,), in 0 … k - 1.
+    """
+    if num_buckets > len(rows):
+        raise ValueError(
+            f"num_buckets must be at most the number of texts of both sets, {len(rows)}, got {num_buckets}"
+        )
+    rows = np.ascontiguousarray(rows, dtype=np.float32)
+    if (rows == rows[0]).all():
+        return np.zeros(len(rows), dtype=np.int64)
+    faiss = _import_faiss()
+    clustering = faiss.Kmeans(
+        rows.shape[1],
+        num_buckets,
+        niter=max_iter,
+        nredo=num_redo,
+        update_index=True,
+        seed=seed + 2,
+        min_points_per_centroid=1,
+        max_points_per_centroid=_MAX_POINTS_PER_CENTROID,
+    )
+    clustering.train(rows)
+    _, labels = clustering.index.search(rows, 1)
+    return np.asarray(labels[:, 0], dtype=np.int64)
+
+
+def _import_faiss() -> Any:
+    try:
+        import faiss
+    except ImportError as error:
+        raise ImportError("k-means needs faiss: pip install 'faiss-cpu>=1.14.2'") from error
+    return faiss
+
+
+QUANTIZERS: dict[str, Callable[..., NDArray[np.int64]]] = {"kmeans": kmeans}
