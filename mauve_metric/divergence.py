@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 
 _GRID_END = 1e-6  # the literature's weights run from 1e-6 to 1 - 1e-6
+_MOST_TERMS = 2**20  # numbers in one temporary array of the quadrature, 8 MiB
 
 
 def _check_pair(p: ArrayLike, q: ArrayLike) -> tuple[Floats, Floats]:
@@ -30,11 +31,11 @@ def _check_pair(p: ArrayLike, q: ArrayLike) -> tuple[Floats, Floats]:
     return p_array, q_array
 
 
-def _kl_to_mixture(a: Floats, b: Floats, weight_a: Floats, weight_b: Floats) -> Floats:
-    """KL(a ‖ weight_a·a + weight_b·b) for every weight: (..., k) and (m,) → (..., m).
+def kl_terms(a: Floats, b: Floats, weight_a: Floats, weight_b: Floats) -> Floats:
+    """What each bucket adds to KL(a ‖ weight_a·a + weight_b·b), for every weight: (..., k) and (m,) → (..., m, k).
 
     Each term is -a·log(r/a); log1p of the relative change where that is below one half, which keeps the full
-    precision when a and b nearly agree. +∞ where some a_i > 0 meets a mixture that underflows to 0.
+    precision when a and b nearly agree. The weights add up to 1. +∞ where a > 0 meets a mixture that underflows to 0.
     """
     a, b = a[..., None, :], b[..., None, :]
     weight_a, weight_b = weight_a[:, None], weight_b[:, None]
@@ -42,8 +43,12 @@ def _kl_to_mixture(a: Floats, b: Floats, weight_a: Floats, weight_b: Floats) -> 
         change = weight_b * (b - a) / a
         far = np.log(weight_a * a + weight_b * b) - np.log(a)
         log_ratio = np.where(np.abs(change) < 0.5, np.log1p(change), far)
-        terms = np.where(a > 0, -a * log_ratio, 0.0)
-    total: Floats = np.maximum(terms.sum(axis=-1), 0.0)
+        return np.where(a > 0, -a * log_ratio, 0.0)
+
+
+def _kl_to_mixture(a: Floats, b: Floats, weight_a: Floats, weight_b: Floats) -> Floats:
+    """KL(a ‖ weight_a·a + weight_b·b) for every weight, at least 0: (..., k) and (m,) → (..., m)."""
+    total: Floats = np.maximum(kl_terms(a, b, weight_a, weight_b).sum(axis=-1), 0.0)
     return total
 
 
@@ -136,9 +141,12 @@ def area_by_quadrature(p: Floats, q: Floats, scaling_factor: float, num_nodes: i
     half = np.array([0.5])
     log_corner = -scaling_factor * (_kl_to_mixture(p, q, half, half) + _kl_to_mixture(q, p, half, half))[..., 0]
     total: Floats = np.exp(log_corner)
-    for a, b in ((p, q), (q, p)):
-        exponent = -scaling_factor * (_kl_to_mixture(a, b, 1 - nodes, nodes) + _kl_to_mixture(b, a, nodes, 1 - nodes))
-        total = total + scaling_factor * ((np.exp(exponent) * _slope(a, b, nodes)) @ node_weights)
+    step = max(1, _MOST_TERMS // max(p.size, 1))  # nodes at a time: a large c needs more than fit in memory at once
+    for start in range(0, len(nodes), step):
+        u, w = nodes[start : start + step], node_weights[start : start + step]
+        for a, b in ((p, q), (q, p)):
+            exponent = -scaling_factor * (_kl_to_mixture(a, b, 1 - u, u) + _kl_to_mixture(b, a, u, 1 - u))
+            total = total + scaling_factor * ((np.exp(exponent) * _slope(a, b, u)) @ w)
     return total
 
 

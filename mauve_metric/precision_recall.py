@@ -79,7 +79,7 @@ def _max_f_score(precision: Floats, ratios: Floats, beta: float) -> float:
 def _area(ratios: Floats, above: Floats, below: Floats) -> float:
     """∫ α |dβ|, segment by segment; B = 0 on the first, A = 0 on the last, which is unbounded."""
     a, b = above[1:-1], below[1:-1]
-    inner = a * b * np.log(ratios[1:] / ratios[:-1]) + b**2 * (1 / ratios[:-1] - 1 / ratios[1:])
+    inner = a * b * (np.log(ratios[1:]) - np.log(ratios[:-1])) + b**2 * (1 / ratios[:-1] - 1 / ratios[1:])
     return min(float(inner.sum() + below[-1] ** 2 / ratios[-1]), 1.0)
 
 
@@ -87,7 +87,7 @@ def _points(ratios: Floats, above: Floats, below: Floats) -> tuple[Floats, Float
     """Points of the curve for drawing: every ratio and some λ between two of them."""
     between = max(1, min(32, _DRAWN_POINTS // len(ratios)))
     steps = np.linspace(0, 1, between, endpoint=False)
-    lam = np.append((ratios[:-1, None] * (ratios[1:] / ratios[:-1])[:, None] ** steps).ravel(), ratios[-1])
+    lam = np.append((ratios[:-1, None] ** (1 - steps) * ratios[1:, None] ** steps).ravel(), ratios[-1])
     segment = np.append(np.repeat(np.arange(1, len(ratios)), between), len(ratios))
     recall = np.concatenate([above[:1], above[segment] + below[segment] / lam, [0.0]])
     precision = np.concatenate([[0.0], above[segment] * lam + below[segment], below[-1:]])
