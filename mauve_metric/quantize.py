@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mauve_metric.kmeans import fit_and_assign
+
 logger = logging.getLogger(__name__)
 
 Floats = NDArray[np.float64]
 
-_MAX_POINTS_PER_CENTROID = 256  # faiss trains on a random subset above this many rows a centroid
 _ROUNDING_VARIANCE = 1e-24  # per row: unit rows that differ by less than 1e-12 are the same direction
 
 
@@ -146,9 +147,9 @@ def _num_components(variances: Floats, explained_variance: float) -> int:
 def kmeans(
     rows: NDArray[np.float32], num_buckets: int, num_redo: int = 5, max_iter: int = 500, seed: int = 25
 ) -> NDArray[np.int64]:
-    """Bucket of each row by k-means with faiss: the best of `num_redo` starts, nearest final centre.
+    """Bucket of each row by k-means as faiss does it: the best of `num_redo` starts, nearest final centre.
 
-    Above 256 rows a bucket the centres are fitted on a random subset of that size, as faiss does.
+    Above 256 rows a bucket the centres are fitted on a random subset of that size.
 
     Args:
         rows: projected features, shape (n, r), float32.
@@ -165,28 +166,7 @@ def kmeans(
     rows = np.ascontiguousarray(rows, dtype=np.float32)
     if (rows == rows[0]).all():
         return np.zeros(len(rows), dtype=np.int64)
-    faiss = _import_faiss()
-    clustering = faiss.Kmeans(
-        rows.shape[1],
-        num_buckets,
-        niter=max_iter,
-        nredo=num_redo,
-        update_index=True,
-        seed=seed + 2,
-        min_points_per_centroid=1,
-        max_points_per_centroid=_MAX_POINTS_PER_CENTROID,
-    )
-    clustering.train(rows)
-    _, labels = clustering.index.search(rows, 1)
-    return np.asarray(labels[:, 0], dtype=np.int64)
-
-
-def _import_faiss() -> Any:
-    try:
-        import faiss
-    except ImportError as error:
-        raise ImportError("k-means needs faiss: pip install 'faiss-cpu>=1.14.2'") from error
-    return faiss
+    return fit_and_assign(rows, num_buckets, num_redo, max_iter, seed + 2)
 
 
 QUANTIZERS: dict[str, Callable[..., NDArray[np.int64]]] = {"kmeans": kmeans}
