@@ -99,6 +99,7 @@ def load_encoder(
     max_text_length: int | None = None,
     dtype: str = "float32",
     device: str = "cpu",
+    compile: bool = False,
 ) -> Encoder:
     """Load a featurizer.
 
@@ -111,6 +112,7 @@ def load_encoder(
             takes is reduced with a logged warning.
         dtype: number format of the model.
         device: from `resolve_device`.
+        compile: run the model through `torch.compile`.
 
     Raises:
         OSError: the model cannot be reached. ImportError: a package is missing. ValueError: a bad argument.
@@ -119,6 +121,11 @@ def load_encoder(
     declared: dict[str, Any] = {}
     if isinstance(model_name, tuple):
         model, tokenizer = model_name
+        if not hasattr(model, "state_dict") or not hasattr(model, "config") or not callable(tokenizer):
+            raise TypeError(
+                "featurize_model_name as a pair must be (transformers model, tokenizer), got "
+                f"({type(model).__name__}, {type(tokenizer).__name__})"
+            )
         model = _bare_model(model)
         name = str(getattr(model.config, "_name_or_path", "") or type(model).__name__)
         device, dtype = str(model.device), str(model.dtype).removeprefix("torch.")
@@ -129,6 +136,8 @@ def load_encoder(
         model, tokenizer, declared = _load_pretrained(name, folder, getattr(torch, dtype))
         model = _bare_model(model).to(device)
         revision = getattr(model.config, "_commit_hash", None) or _folder_sha256(Path(folder))
+    if compile:
+        model = torch.compile(model, dynamic=True)
     positions = _max_positions(model)
     limit = _text_limit(model, tokenizer, declared, positions)
     wanted = LITERATURE_MAX_TEXT_LENGTH if max_text_length is None else max_text_length
@@ -290,9 +299,11 @@ def _folder_sha256(folder: Path) -> str:
 
 
 def _weights_sha256(model: Any) -> str:
-    """A hash of the weights of a live model."""
+    """A hash of the weights and settings of a live model."""
     torch = import_torch()
-    digest = hashlib.sha256()
+    passing = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
+    settings = {key: value for key, value in model.config.to_dict().items() if key not in passing}
+    digest = hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode())
     for name, tensor in sorted(model.state_dict().items()):
         raw = tensor.detach().to("cpu").contiguous().flatten().view(torch.uint8)
         digest.update(f"{name}:{tuple(tensor.shape)}:{tensor.dtype}".encode())
@@ -314,8 +325,12 @@ def _tokenizer_sha256(tokenizer: Any) -> str:
 
 
 def identity_digest(identity: Mapping[str, str]) -> str:
-    """One hash of an encoder's identity; two encoders with the same one give the same features."""
-    return hashlib.sha256(json.dumps(dict(identity), sort_keys=True).encode()).hexdigest()
+    """One hash of what fixes an encoder's features; where a model lies and what it is called does not.
+
+    The limit on the length is left out too: the features follow from the tokens, which are cut to it.
+    """
+    fixed = {key: identity[key] for key in ("revision", "tokenizer", "pooling", "dtype")}
+    return hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()
 
 
 def import_torch() -> Any:

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import inspect
 import logging
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,11 +15,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from mauve_metric.distributed import agree, my_share, rank_and_size, together
 from mauve_metric.encoder import Encoder, identity_digest, import_torch
 
 logger = logging.getLogger(__name__)
 
 CPU_BATCH_TOKENS = 1024  # activations of about this many tokens stay in a CPU's cache; larger batches are slower
+LONG_SECONDS = 600  # from here on a run is announced with a warning and advice
 WINDOW_TEXTS = 8192  # texts that are tokenized and sorted by length together
 
 
@@ -68,13 +71,29 @@ def tokenize(encoder: Encoder, texts: Sequence[str]) -> tuple[list[list[int]], i
         return [], 0
     options = {"padding": False, "return_attention_mask": False, "return_token_type_ids": False, "verbose": False}
     length = encoder.max_text_length
-    ids = encoder.tokenizer(list(texts), truncation=True, max_length=length, **options)["input_ids"]
-    empty = [index for index, row in enumerate(ids) if not row]
-    if empty:
-        raise ValueError(f"text {empty[0]} has no token for {encoder.name}: {texts[empty[0]]!r}")
-    full = [texts[index] for index, row in enumerate(ids) if len(row) >= length]
-    longer = encoder.tokenizer(full, truncation=False, **options)["input_ids"] if full else []
+    with _settings_kept(encoder.tokenizer):
+        ids = encoder.tokenizer(list(texts), truncation=True, max_length=length, **options)["input_ids"]
+        empty = [index for index, row in enumerate(ids) if not row]
+        if empty:
+            raise ValueError(f"text {empty[0]} has no token for {encoder.name}: {texts[empty[0]]!r}")
+        full = [texts[index] for index, row in enumerate(ids) if len(row) >= length]
+        longer = encoder.tokenizer(full, truncation=False, **options)["input_ids"] if full else []
     return ids, sum(len(row) > length for row in longer)
+
+
+@contextlib.contextmanager
+def _settings_kept(tokenizer: Any) -> Iterator[None]:
+    """Afterwards the tokenizer cuts and pads as before; transformers leaves the last call's settings in it."""
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        yield
+        return
+    truncation, padding = backend.truncation, backend.padding
+    try:
+        yield
+    finally:
+        backend.no_truncation() if truncation is None else backend.enable_truncation(**truncation)
+        backend.no_padding() if padding is None else backend.enable_padding(**padding)
 
 
 def plan_batches(
@@ -114,29 +133,35 @@ def featurize_texts(
     encoder: Encoder,
     texts: Iterable[str],
     *,
+    total: int | None = None,
     batch_size: int | None = None,
     max_batch_tokens: int | None = None,
     store: FeatureStore | None = None,
     progress: Callable[[int, int | None], None] | None = None,
+    distributed: bool = False,
 ) -> tuple[NDArray[Any], FeaturizeStats]:
     """Features of texts in their order, one window of texts in memory at a time.
 
     Args:
         encoder: from `load_encoder`.
         texts: any iterable of non-empty strings; a stream is worked through in bounded windows.
+        total: how many texts there are, if known.
         batch_size: the most texts of a batch; None: only the token budget counts.
         max_batch_tokens: tokens of a batch, padding included; None: chosen for the device.
         store: where computed features are looked up and kept.
         progress: called with texts done and texts in all (None for a stream).
+        distributed: every process of the torch process group calls this; each computes its share of the batches.
 
     Returns:
         Features, shape (n, d), float32 (float64 if the model runs in it), and what was done.
     """
-    total = len(texts) if isinstance(texts, Sequence) else None
+    total = len(texts) if total is None and isinstance(texts, Sequence) else total
     stats = FeaturizeStats(batch_tokens=max_batch_tokens)
     parts: list[NDArray[Any]] = []
     for window in _windows(texts, WINDOW_TEXTS):
         ids, truncated = tokenize(encoder, window)
+        if not parts:
+            _announce(encoder, ids, total)
         stats.truncated += truncated
         done = stats.texts
 
@@ -144,11 +169,76 @@ def featurize_texts(
             if progress is not None:
                 progress(done + count, total)
 
-        parts.append(featurize_tokens(encoder, ids, batch_size=batch_size, store=store, stats=stats, advance=advance))
+        parts.append(
+            featurize_tokens(
+                encoder,
+                ids,
+                batch_size=batch_size,
+                store=store,
+                stats=stats,
+                advance=advance,
+                distributed=distributed,
+            )
+        )
     if not parts:
         raise ValueError("there are no texts to featurize")
     logger.info("featurized with %s: %s", encoder.name, stats)
     return np.concatenate(parts), stats
+
+
+def _announce(encoder: Encoder, ids: Sequence[Sequence[int]], total: int | None) -> None:
+    """One line before the work: what will run where, and about how long; a warning with advice if very long."""
+    if total is None:
+        logger.info("featurizing a stream with %s (%s) on %s", encoder.name, encoder.dtype, encoder.device)
+        return
+    tokens = sum(map(len, ids)) / len(ids) * total
+    seconds = estimated_seconds(encoder, tokens)
+    line = (
+        f"featurizing {total} texts ({tokens:.3g} tokens) with {encoder.name} ({encoder.dtype}) on {encoder.device}: "
+        f"about {_duration(seconds)}, less what is in the cache"
+    )
+    if seconds < LONG_SECONDS:
+        logger.info("%s", line)
+    else:
+        advice = "a GPU, fewer or shorter texts, or featurize_model_name='minilm' (another, much smaller model)"
+        logger.warning("%s; faster: %s", line, advice)
+
+
+def estimated_seconds(encoder: Encoder, tokens: float) -> float:
+    """About how long the model needs for so many tokens: 2 operations a weight, at half of the measured rate."""
+    embeddings = sum(module.weight.numel() for module in encoder.model.modules() if _is_embedding(module))
+    weights = sum(parameter.numel() for parameter in encoder.model.parameters()) - embeddings
+    operations = 2.0 * weights * tokens
+    return operations / (0.5 * matmul_rate(encoder.device, encoder.dtype)) if operations > 1e12 else 1.0
+
+
+def _is_embedding(module: Any) -> bool:
+    return isinstance(module, import_torch().nn.Embedding)
+
+
+def matmul_rate(device: str, dtype: str, size: int = 1024, repeats: int = 3) -> float:
+    """Floating-point operations a second of a square matrix product, the best of a few."""
+    torch = import_torch()
+    square = torch.randn(size, size, generator=torch.Generator().manual_seed(0)).to(device, getattr(torch, dtype))
+    best = 0.0
+    for _ in range(repeats + 1):
+        started = time.perf_counter()
+        product = square @ square
+        product[0, 0].item()  # waits for the device
+        best = max(best, 2 * size**3 / (time.perf_counter() - started))
+    return best
+
+
+def _duration(seconds: float) -> str:
+    """A length of time for people.
+
+    >>> _duration(100), _duration(7200)
+    ('2 minutes', '2 hours')
+    """
+    for limit, unit, name in ((90, 1, "seconds"), (5400, 60, "minutes"), (130_000, 3600, "hours")):
+        if seconds < limit:
+            return f"{seconds / unit:.0f} {name}"
+    return f"{seconds / 86_400:.0f} days"
 
 
 def _windows(texts: Iterable[str], size: int) -> Iterator[list[str]]:
@@ -171,47 +261,64 @@ def featurize_tokens(
     store: FeatureStore | None = None,
     stats: FeaturizeStats | None = None,
     advance: Callable[[int], None] | None = None,
+    distributed: bool = False,
 ) -> NDArray[Any]:
     """Features of token id lists in their order; identical lists are computed once.
 
     The batches are planned before the store is asked, and a batch of which only a part is stored is computed
     whole: an interrupted run that is taken up again gives the same bits as one that was not.
     """
+    if not ids:
+        raise ValueError("there are no texts to featurize")
     stats = FeaturizeStats() if stats is None else stats
     started = time.perf_counter()
     rows, inverse = _distinct(ids)
     lengths = np.array([len(row) for row in rows], dtype=np.int64)
-    copies = np.bincount(inverse, minlength=len(rows))
-    digest = identity_digest(encoder.identity)
     if stats.batch_tokens is None:
         stats.batch_tokens = default_batch_tokens(encoder)
-    features: NDArray[Any] | None = None
-    finished = 0
-    for batch in plan_batches(lengths, stats.batch_tokens, batch_size):
-        chosen = [rows[index] for index in batch]
-        keys = [token_key(digest, row) for row in chosen] if store is not None else []
-        found = store.get(keys) if store is not None else [None]
-        known = [row for row in found if row is not None]
-        if len(known) == len(chosen):
-            values = np.stack(known)
-            stats.cached += len(batch)
-        else:
-            values = _run_with_back_off(encoder, chosen, stats)
-            if store is not None:
-                store.put(keys, values)
-        if features is None:
-            features = np.empty((len(rows), values.shape[1]), dtype=values.dtype)
-        features[batch] = values
-        finished += int(copies[batch].sum())
-        if advance is not None:
-            advance(finished)
-    if features is None:
-        raise ValueError("there are no texts to featurize")
+    if distributed:
+        stats.batch_tokens = agree(stats.batch_tokens)
+    batches = plan_batches(lengths, stats.batch_tokens, batch_size)
+    copies = np.bincount(inverse, minlength=len(rows))
+
+    def compute(planned: Sequence[NDArray[np.int64]]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        values, finished = [], 0
+        for batch in planned:
+            values.append(_one_batch(encoder, [rows[index] for index in batch], store, stats))
+            finished += int(copies[batch].sum())
+            if advance is not None:
+                advance(finished)
+        positions = np.concatenate([*planned, np.empty(0, dtype=np.int64)])
+        return (np.concatenate(values) if values else np.empty((0, 0))), positions
+
+    if distributed and rank_and_size()[1] > 1:
+        features = together(lambda: compute(my_share(batches)), len(rows))
+    else:
+        values, positions = compute(batches)
+        features = np.empty_like(values)
+        features[positions] = values
     stats.texts += len(ids)
     stats.distinct += len(rows)
     stats.lengths.append(lengths[inverse])
     stats.seconds += time.perf_counter() - started
     return features[inverse]
+
+
+def _one_batch(
+    encoder: Encoder, rows: list[tuple[int, ...]], store: FeatureStore | None, stats: FeaturizeStats
+) -> NDArray[Any]:
+    """The features of one planned batch, from the store if it has all of them, else computed and stored."""
+    if store is None:
+        return _run_with_back_off(encoder, rows, stats)
+    digest = identity_digest(encoder.identity)
+    keys = [token_key(digest, row) for row in rows]
+    known = [row for row in store.get(keys) if row is not None]
+    if len(known) == len(rows):
+        stats.cached += len(rows)
+        return np.stack(known)
+    values = _run_with_back_off(encoder, rows, stats)
+    store.put(keys, values)
+    return values
 
 
 def _distinct(ids: Sequence[Sequence[int]]) -> tuple[list[tuple[int, ...]], NDArray[np.int64]]:
@@ -265,7 +372,8 @@ def default_batch_tokens(encoder: Encoder) -> int:
     free, _ = torch.cuda.mem_get_info(encoder.device)
     width = int(getattr(encoder.model.config, "hidden_size", 1024))
     bytes_per_token = 32 * width * torch.finfo(encoder.model.dtype).bits // 8  # a layer's peak: MLP, QKV, copies
-    return int(min(max(free / 2 / bytes_per_token, 4096), 131072))
+    tokens = min(max(free / 2 / bytes_per_token, 4096), 131072)
+    return int(2 ** math.floor(math.log2(tokens)))  # a power of two, so that a second run plans the same batches
 
 
 def run_batch(encoder: Encoder, rows: Sequence[Sequence[int]]) -> NDArray[Any]:
@@ -334,6 +442,9 @@ def check_features(name: str, features: Any) -> NDArray[Any]:
         raise TypeError(f"{name} must be an array of numbers, got dtype {array.dtype}")
     if array.ndim != 2 or 0 in array.shape:
         raise ValueError(f"{name} must have shape (n, d) with n and d at least 1, got {array.shape}")
+    if array.dtype.itemsize > 8:
+        with np.errstate(over="ignore"):
+            array = array.astype(np.float64)
     bad = ~np.isfinite(array).all(axis=1)
     if bad.any():
         first = int(np.argmax(bad))

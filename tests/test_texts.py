@@ -1,0 +1,275 @@
+"""Every form in which texts and features arrive, in memory and in files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mauve_metric.reference import load_features
+from mauve_metric.texts import READERS, read_texts, text_source
+
+TEXTS = ["One, two.", 'He said "no"\tand left.', "naïve café — 東京 🙂", "  two  spaces  "]
+# characters that str.splitlines takes for the end of a line and that end none in a text file
+INNER = "a\u2028b\u2029c\x85d\x0be\x0cf\x1cg"
+
+
+def write(path: Path, content: str | bytes) -> Path:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+# --- files --------------------------------------------------------------------------------------------------------
+
+
+def as_lines(texts: list[str]) -> bytes:
+    return "".join(f"{text}\n" for text in texts).encode()
+
+
+def as_json_lines(texts: list[str]) -> bytes:
+    return "".join(json.dumps({"id": 1, "text": text}, ensure_ascii=False) + "\n" for text in texts).encode()
+
+
+def as_json(texts: list[str]) -> bytes:
+    return json.dumps([{"text": text} for text in texts]).encode()
+
+
+def as_table(texts: list[str], delimiter: str) -> bytes:
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, delimiter=delimiter)
+    writer.writerow(["id", "text"])
+    writer.writerows([index, text] for index, text in enumerate(texts))
+    return out.getvalue().encode()
+
+
+def as_parquet(texts: list[str]) -> bytes:
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    out = io.BytesIO()
+    parquet.write_table(pyarrow.table({"id": list(range(len(texts))), "text": texts}), out)
+    return out.getvalue()
+
+
+WRITERS = {
+    ".txt": as_lines,
+    ".jsonl": as_json_lines,
+    ".json": as_json,
+    ".csv": lambda texts: as_table(texts, ","),
+    ".tsv": lambda texts: as_table(texts, "\t"),
+    ".parquet": as_parquet,
+}
+
+
+def test_every_reader_is_tested() -> None:
+    assert set(WRITERS) == set(READERS)
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_round_trip(suffix: str, tmp_path: Path) -> None:
+    texts = [*TEXTS, INNER, "last"]
+    assert read_texts(write(tmp_path / f"a{suffix}", WRITERS[suffix](texts))) == texts
+    assert read_texts(str(write(tmp_path / f"b{suffix.upper()}", WRITERS[suffix](texts)))) == texts
+
+
+@pytest.mark.parametrize("suffix", [suffix for suffix in WRITERS if suffix != ".parquet"])
+def test_byte_order_mark_and_windows_line_ends(suffix: str, tmp_path: Path) -> None:
+    content = WRITERS[suffix](TEXTS).replace(b"\r\n", b"\n")
+    for name, raw in {
+        "bom": b"\xef\xbb\xbf" + content,
+        "crlf": content.replace(b"\n", b"\r\n"),
+        "no-last-newline": content.rstrip(b"\r\n"),
+    }.items():
+        assert read_texts(write(tmp_path / f"{name}{suffix}", raw)) == TEXTS, name
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".json", ".parquet"])
+def test_line_breaks_inside_a_text(suffix: str, tmp_path: Path) -> None:
+    texts = ["first\nsecond", "a\n\nb\n", "plain"]
+    assert read_texts(write(tmp_path / f"a{suffix}", WRITERS[suffix](texts))) == texts
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".txt"])
+def test_long_texts(suffix: str, tmp_path: Path) -> None:
+    limit = csv.field_size_limit()
+    text = "word " * 60_000  # 300 kB; the csv module stops at 128 KiB by default
+    assert len(text) > limit
+    assert read_texts(write(tmp_path / f"a{suffix}", WRITERS[suffix]([text]))) == [text]
+    assert csv.field_size_limit() == limit  # a global setting, put back
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".json"])
+def test_choice_of_the_field(suffix: str, tmp_path: Path) -> None:
+    rows = [{"prompt": "p1", "story": "s1"}, {"prompt": "p2", "story": "s2"}]
+    only = [{"story": row["story"]} for row in rows]
+    for name, content in (("two", rows), ("only", only)):
+        if suffix == ".jsonl":
+            raw = "\n".join(map(json.dumps, content))
+        elif suffix == ".json":
+            raw = json.dumps(content)
+        else:
+            delimiter = "," if suffix == ".csv" else "\t"
+            raw = "\n".join(delimiter.join(line) for line in [list(content[0]), *(row.values() for row in content)])
+        write(tmp_path / f"{name}{suffix}", raw)
+    assert read_texts(tmp_path / f"two{suffix}", "story") == ["s1", "s2"]
+    assert read_texts(tmp_path / f"two{suffix}", "prompt") == ["p1", "p2"]
+    assert read_texts(tmp_path / f"only{suffix}") == ["s1", "s2"]
+    with pytest.raises(ValueError, match=r"has no field 'text': choose one of 'prompt', 'story' with text_field"):
+        read_texts(tmp_path / f"two{suffix}")
+
+
+def test_choice_of_the_parquet_column(tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    parquet.write_table(
+        pyarrow.table({"a": ["x"], "b": pyarrow.array(["y"]).dictionary_encode()}), tmp_path / "t.parquet"
+    )
+    assert read_texts(tmp_path / "t.parquet", "b") == ["y"]
+
+
+def test_json_of_plain_strings(tmp_path: Path) -> None:
+    assert read_texts(write(tmp_path / "a.jsonl", '"one"\n\n"two"\n')) == ["one", "two"]
+    assert read_texts(write(tmp_path / "a.json", '["one", "two"]')) == ["one", "two"]
+
+
+def test_empty_lines_of_a_text_file_are_kept_for_the_check(tmp_path: Path) -> None:
+    # they are texts, empty ones, which `empty_texts` decides about
+    assert read_texts(write(tmp_path / "a.txt", "one\n\ntwo\n")) == ["one", "", "two"]
+
+
+def test_folder_in_the_order_of_names(tmp_path: Path) -> None:
+    for name, content in {"b.txt": "second\nline\n", "a.txt": "first", "c.TXT": "third", "notes.md": "no"}.items():
+        write(tmp_path / name, content)
+    (tmp_path / "d.txt").mkdir()
+    assert [text.strip() for text in read_texts(tmp_path)] == ["first", "second\nline", "third"]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("one\ntwo\n", ["one", "two"]),
+        ('{"text": "one"}\n{"text": "two"}\n', ["one", "two"]),
+        ("\ufeffone\r\ntwo\r\n", ["one", "two"]),
+        (INNER + "\n", [INNER]),
+    ],
+)
+def test_standard_input(content: str, expected: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
+    assert read_texts("-") == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "standard input holds no texts"),
+        (b'{"text": "a"}\n{"text": \n', "standard input, line 2: not JSON"),
+        (b"a\n\xff\n", "standard input is not UTF-8: byte 2 on line 2 is 0xff"),
+    ],
+)
+def test_bad_standard_input(content: bytes, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    with pytest.raises(ValueError, match=message):
+        read_texts("-")
+
+
+def test_feature_files(tmp_path: Path) -> None:
+    features = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
+    np.save(tmp_path / "a.npy", features)
+    np.savez(tmp_path / "one.npz", anything=features)
+    np.savez_compressed(tmp_path / "two.npz", features=features, labels=np.ones(5))
+    for name in ("a.npy", "one.npz", "two.npz"):
+        found = load_features(tmp_path / name).features
+        np.testing.assert_array_equal(found, features)
+        assert found.dtype == np.float32
+
+
+# --- in memory ----------------------------------------------------------------------------------------------------
+
+
+def forms() -> dict[str, Any]:
+    import datasets
+    import pandas
+    import pyarrow
+
+    dataset = datasets.Dataset.from_dict({"text": TEXTS, "id": list(range(len(TEXTS)))})
+    return {
+        "list": list(TEXTS),
+        "tuple": tuple(TEXTS),
+        "generator": (text for text in TEXTS),
+        "iterator": iter(TEXTS),
+        "numpy strings": np.array(TEXTS),
+        "numpy objects": np.array(TEXTS, dtype=object),
+        "Dataset": dataset,
+        "Dataset's column": dataset["text"],
+        "Dataset of one column": dataset.select_columns("text").rename_column("text", "story"),
+        "IterableDataset": dataset.to_iterable_dataset(),
+        "mapped IterableDataset": dataset.to_iterable_dataset().map(lambda row: row),
+        "pandas column": pandas.Series(TEXTS, index=[5, 6, 7, 8]),
+        "pandas strings": pandas.Series(TEXTS, dtype="string"),
+        "pandas table": pandas.DataFrame({"text": TEXTS, "id": 1}),
+        "pyarrow array": pyarrow.array(TEXTS),
+        "pyarrow chunks": pyarrow.chunked_array([TEXTS[:1], TEXTS[1:]]),
+        "dict values": dict(enumerate(TEXTS)).values(),
+    }
+
+
+@pytest.mark.parametrize("name", forms())
+def test_forms(name: str) -> None:
+    source = text_source("p_text", forms()[name])
+    found = list(source.texts)
+    assert found == TEXTS and {type(text) for text in found} == {str}
+    assert source.dropped == 0
+
+
+@pytest.mark.parametrize("name", ["generator", "iterator", "IterableDataset", "mapped IterableDataset"])
+def test_streams_are_not_gathered(name: str) -> None:
+    source = text_source("p_text", forms()[name])
+    assert isinstance(source.texts, Iterator)
+    assert next(source.texts) == TEXTS[0]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_field_of_a_dataset(stream: bool) -> None:
+    import datasets
+
+    dataset: Any = datasets.Dataset.from_dict({"prompt": ["p"] * 4, "story": TEXTS})
+    dataset = dataset.to_iterable_dataset() if stream else dataset
+    assert list(text_source("q_text", dataset, text_field="story").texts) == TEXTS
+    with pytest.raises(ValueError, match="q_text has no field 'text': choose one of 'prompt', 'story' with text_field"):
+        text_source("q_text", dataset)
+    with pytest.raises(ValueError, match="q_text has no field 'storys'; it has 'prompt', 'story'"):
+        text_source("q_text", dataset, text_field="storys")
+
+
+def test_dropping_keeps_the_order_and_counts() -> None:
+    texts = ["", "one", " \n", "two", "\u00a0"]
+    for data in (texts, iter(texts)):
+        source = text_source("p_text", data, empty_texts="drop")
+        assert list(source.texts) == ["one", "two"]
+        assert source.dropped == 3
+    assert texts == ["", "one", " \n", "two", "\u00a0"]
+
+
+def test_a_stream_is_checked_while_it_is_read() -> None:
+    source = text_source("p_text", iter(["one", "", "two"]))
+    texts = iter(source.texts)
+    assert next(texts) == "one"
+    with pytest.raises(ValueError, match="empty or whitespace-only text at position 1"):
+        next(texts)
+
+
+def test_missing_values_are_named() -> None:
+    import pandas
+    import pyarrow
+
+    for data in (pandas.Series(["a", None]), pandas.Series(["a", None], dtype="string"), pyarrow.array(["a", None])):
+        with pytest.raises(TypeError, match=r"p_text must hold strings only, got .* at position 1"):
+            text_source("p_text", data)
