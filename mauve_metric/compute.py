@@ -5,60 +5,32 @@ from __future__ import annotations
 import importlib.metadata
 import inspect
 import logging
-import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mauve_metric import divergence, precision_recall, quantize
-from mauve_metric.config import MauveConfig, knobs, unknown_options
-from mauve_metric.encoder import Encoder, load_encoder, resolve_device
-from mauve_metric.featurize import FeaturizeStats, check_features, featurize_texts, featurize_tokens
+from mauve_metric import (
+    divergence,
+    embedding_statistics,
+    nearest_neighbours,
+    precision_recall,
+    quantize,
+    score_warnings,
+    uncertainty,
+)
+from mauve_metric.config import MauveConfig, knobs
+from mauve_metric.inputs import Featurizing, option_parameters, split_options
+from mauve_metric.reference import Reference, check_same_encoder
 from mauve_metric.result import MauveResult, ScoreWarning, format_signature
-from mauve_metric.texts import text_source
 
 logger = logging.getLogger(__name__)
 
-
-@dataclass(frozen=True, kw_only=True)
-class RunOptions:
-    """What changes the speed of a run or what it prints, and never its score.
-
-    device: "auto" (CUDA, else MPS, else CPU) or a torch device. device_id: as in mauve-text, -1 is the CPU.
-    batch_size: most texts of a batch. max_batch_tokens: tokens of a batch. verbose: a progress bar on stderr.
-    text_field: the column of a `datasets.Dataset` that holds the texts.
-    """
-
-    device: str | None = None
-    device_id: int | None = None
-    batch_size: int | None = None
-    max_batch_tokens: int | None = None
-    verbose: bool = False
-    text_field: str | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("batch_size", "max_batch_tokens"):
-            value = getattr(self, name)
-            if value is not None and (
-                isinstance(value, bool) or not isinstance(value, (int, np.integer)) or int(value) < 1
-            ):
-                raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
-
-
-@dataclass(frozen=True)
-class Side:
-    """One of the two sets, ready for projection: its features and where they come from.
-
-    origin: the identity of the encoder, or None for features given as such.
-    """
-
-    features: NDArray[Any]
-    origin: Mapping[str, str] | None = None
-    stats: FeaturizeStats | None = None
-    dropped: int = 0
+KNN_AUTO_ROWS = 10_000  # up to so many rows a side nearest neighbours take a second or two
+FEW_TEXTS_FOR_RUNS = 1000  # below, the seed of the clustering moves the score almost as much as sampling does
+RUNS_OF_FEW_TEXTS = 5
 
 
 def compute_mauve(
@@ -68,17 +40,21 @@ def compute_mauve(
     q_tokens: Any = None,
     p_text: Any = None,
     q_text: Any = None,
+    *,
+    p: Reference | None = None,
+    q: Reference | None = None,
     **options: Any,
 ) -> MauveResult:
     """MAUVE between reference (human) texts P and model texts Q (Pillutla et al. 2021), with mauve-text's keywords.
 
-    Each side is given as features, tokens or texts; the first of these that is there is used, and the two sides may
-    differ in form.
+    Each side is given as a `Reference`, features, tokens or texts; the first of these that is there is used, and the
+    two sides may differ in form. Where one side is a `Reference`, texts of the other are featurized as it was.
 
     Args:
         p_features, q_features: finite arrays (n_p, d) and (n_q, d) of one featurizer.
         p_tokens, q_tokens: lists of token id lists of the featurizer's tokenizer, used as they are.
         p_text, q_text: texts: a list, a `datasets` column, a stream (see `texts.text_source`).
+        p, q: features kept with their origin (see `Reference`).
         **options: the fields of `MauveConfig` (what can change the score) and of `RunOptions` (what cannot), and
             mauve-text's `use_float64`, which means `dtype="float64"`.
 
@@ -98,182 +74,83 @@ def compute_mauve(
     (True, 20, (27, 2))
     """
     config, run = split_options(options)
-    given = {
-        "p": {"p_features": p_features, "p_tokens": p_tokens, "p_text": p_text},
-        "q": {"q_features": q_features, "q_tokens": q_tokens, "q_text": q_text},
+    forms = {
+        "p": {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text},
+        "q": {"q": q, "q_features": q_features, "q_tokens": q_tokens, "q_text": q_text},
     }
-    for forms in given.values():
-        if all(value is None for value in forms.values()):
-            raise ValueError(f"one of {', '.join(forms)} must be given, all are None")
-    load = _EncoderOnce(config, run)
-    p, q = (_featurize_side(forms, config, run, load) for forms in given.values())
-    return score_features(p, q, config)
+    for given in forms.values():
+        if all(value is None for value in given.values()):
+            raise ValueError(f"one of {', '.join(given)} must be given, all are None")
+    with Featurizing(config, run, frozenset(options)) as job:
+        for reference in (p, q):
+            job.follow(getattr(reference, "identity", None))
+        if config.match_lengths == "truncate":
+            forms = job.matched(forms)
+        p_side, q_side = job.side(forms["p"]), job.side(forms["q"])
+    check_same_encoder(p_side.identity, q_side.identity)
+    return score_features(p_side, q_side, config)
 
 
-def split_options(options: Mapping[str, Any]) -> tuple[MauveConfig, RunOptions]:
-    """Keywords → the config and the run options; `TypeError` for an unknown one, with the nearest known name."""
-    options = dict(options)
-    if options.pop("use_float64", False) and options.setdefault("dtype", "float64") != "float64":
-        raise ValueError(f"use_float64=True and dtype={options['dtype']!r} contradict each other: give one of them")
-    config_names, run_names = set(knobs()), {item.name for item in fields(RunOptions)}
-    problem = unknown_options(options, [*config_names, *run_names, "use_float64"])
-    if problem:
-        raise TypeError(problem)
-    config = MauveConfig(**{key: value for key, value in options.items() if key in config_names})
-    return config, RunOptions(**{key: value for key, value in options.items() if key in run_names})
+compute_mauve.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    [
+        *(item for item in inspect.signature(compute_mauve).parameters.values() if item.kind is not item.VAR_KEYWORD),
+        *option_parameters(),
+    ],
+    return_annotation="MauveResult",
+)
 
 
-def _signature_of_compute_mauve() -> inspect.Signature:
-    """What `help(compute_mauve)` shows: every option with its default, read from the one place that has it."""
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    shown = [p for p in inspect.signature(compute_mauve).parameters.values() if p.kind is not p.VAR_KEYWORD]
-    options = [
-        inspect.Parameter(item.name, keyword, default=item.default, annotation=item.type)
-        for source in (MauveConfig, RunOptions)
-        for item in fields(source)
-    ]
-    use_float64 = inspect.Parameter("use_float64", keyword, default=False, annotation="bool")
-    return inspect.Signature([*shown, *options, use_float64], return_annotation="MauveResult")
-
-
-compute_mauve.__signature__ = _signature_of_compute_mauve()  # type: ignore[attr-defined]
-
-
-# --- features of each side ----------------------------------------------------------------------------------------
-
-
-class _EncoderOnce:
-    """Loads the encoder when a side first needs it, and then keeps it for the other."""
-
-    def __init__(self, config: MauveConfig, run: RunOptions) -> None:
-        self.config, self.run = config, run
-        self.encoder: Encoder | None = None
-
-    def __call__(self) -> Encoder:
-        if self.encoder is None:
-            config = self.config
-            self.encoder = load_encoder(
-                config.featurize_model_name,
-                pooling=config.pooling,
-                max_text_length=config.max_text_length,
-                dtype=config.dtype,
-                device=resolve_device(self.run.device, self.run.device_id),
-            )
-        return self.encoder
-
-
-def _featurize_side(
-    forms: Mapping[str, Any], config: MauveConfig, run: RunOptions, load: Callable[[], Encoder]
-) -> Side:
-    """The features of one side from the first form that is given: features, tokens, texts."""
-    name, data = next((name, value) for name, value in forms.items() if value is not None)
-    if name.endswith("features"):
-        return Side(check_features(name, data))
-    if name.endswith("tokens"):
-        return _side_of_tokens(name, data, config, run, load)
-    source = text_source(name, data, text_field=run.text_field, empty_texts=config.empty_texts)
-    model = config.featurize_model_name
-    if callable(model) and not isinstance(model, tuple):
-        texts = list(source.texts)
-        features = check_features(f"the features that {_callable_name(model)} gives for {name}", model(texts))
-        if len(features) != len(texts):
-            raise ValueError(f"{_callable_name(model)} must give one row a text, got {len(features)} for {len(texts)}")
-        return Side(features, {"model": _callable_name(model)}, None, source.dropped)
-    encoder = load()
-    with _progress_bar(name, run.verbose) as advance:
-        features, stats = featurize_texts(
-            encoder, source.texts, batch_size=run.batch_size, max_batch_tokens=run.max_batch_tokens, progress=advance
-        )
-    return Side(check_features(f"the features of {name}", features), encoder.identity, stats, source.dropped)
-
-
-def _side_of_tokens(name: str, data: Any, config: MauveConfig, run: RunOptions, load: Callable[[], Encoder]) -> Side:
-    if callable(config.featurize_model_name) and not isinstance(config.featurize_model_name, tuple):
-        raise ValueError(f"{name} cannot be given with a function as featurizer: it takes texts")
-    encoder = load()
-    ids = _check_tokens(name, data, encoder)
-    stats = FeaturizeStats(batch_tokens=run.max_batch_tokens)
-    features = featurize_tokens(encoder, ids, batch_size=run.batch_size, stats=stats)
-    return Side(check_features(f"the features of {name}", features), encoder.identity, stats)
-
-
-def _check_tokens(name: str, data: Any, encoder: Encoder) -> list[list[int]]:
-    """Token ids as lists; rows may be lists, vectors, or (1, t) arrays as tokenizers return them."""
-    if isinstance(data, (str, bytes)) or not hasattr(data, "__iter__"):
-        raise TypeError(f"{name} must be a list of token id lists, got {type(data).__name__}")
-    vocabulary = encoder.model.get_input_embeddings().num_embeddings
-    rows = []
-    for index, row in enumerate(data):
-        ids = np.asarray(row)
-        ids = ids[0] if ids.ndim == 2 and len(ids) == 1 else ids
-        if ids.ndim != 1 or ids.size == 0 or ids.dtype.kind not in "iu":
-            raise ValueError(f"{name}, row {index}: expected a non-empty list of token ids, got {row!r:.60}")
-        if ids.min() < 0 or ids.max() >= vocabulary:
-            raise ValueError(
-                f"{name}, row {index}: token ids must be in [0, {vocabulary}), got {ids.min()}…{ids.max()}"
-            )
-        if encoder.max_positions is not None and len(ids) > encoder.max_positions:
-            raise ValueError(
-                f"{name}, row {index}: {len(ids)} tokens are more than the {encoder.max_positions} that "
-                f"{encoder.name} takes"
-            )
-        rows.append(ids.tolist())
-    if not rows:
-        raise ValueError(f"{name} must hold at least one list of token ids, got none")
-    return rows
-
-
-def _callable_name(function: Any) -> str:
-    module = getattr(function, "__module__", type(function).__module__)
-    return f"{module}.{getattr(function, '__qualname__', type(function).__qualname__)}"
-
-
-class _progress_bar:
-    """A tqdm bar on stderr when asked for and stderr is a terminal; as a context it gives the function to call."""
-
-    def __init__(self, name: str, verbose: bool) -> None:
-        self.bar: Any = None
-        if verbose and sys.stderr.isatty():
-            from tqdm.auto import tqdm
-
-            self.bar = tqdm(desc=f"featurize {name}", unit=" texts", dynamic_ncols=True)
-
-    def __enter__(self) -> Callable[[int, int | None], None] | None:
-        return None if self.bar is None else self._advance
-
-    def _advance(self, done: int, total: int | None) -> None:
-        self.bar.total = total
-        self.bar.update(done - self.bar.n)
-
-    def __exit__(self, *_: object) -> None:
-        if self.bar is not None:
-            self.bar.close()
+def featurize(texts: Any, **options: Any) -> Reference:
+    """The features of texts with their origin; see `Reference.from_texts`."""
+    config, run = split_options(options)
+    if config.match_lengths != "no":
+        raise ValueError(f"match_lengths={config.match_lengths!r} needs both sets: give it to compute_mauve")
+    with Featurizing(config, run, frozenset(options)) as job:
+        return job.of_texts("texts", texts)
 
 
 # --- features → result --------------------------------------------------------------------------------------------
 
 
-def score_features(p: Side, q: Side, config: MauveConfig) -> MauveResult:
+class _Rows(NamedTuple):
+    """The projected rows of both sides in the configured order, and how to take them apart again."""
+
+    projected: NDArray[np.float32]
+    num_first: int
+    p_first: bool
+
+    def split(self, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The part of P and the part of Q."""
+        first, second = values[: self.num_first], values[self.num_first :]
+        return (first, second) if self.p_first else (second, first)
+
+
+def score_features(p: Reference, q: Reference, config: MauveConfig) -> MauveResult:
     """Project, quantize and score two sides."""
     if p.features.shape[1] != q.features.shape[1]:
         raise ValueError(
             "p_features and q_features must have the same number of columns, got shapes "
             f"{p.features.shape} and {q.features.shape}"
         )
-    n_p, n_q = len(p.features), len(q.features)
-    num_buckets = _num_buckets(config, n_p, n_q)
-    p_labels, q_labels = _labels(p.features, q.features, num_buckets, config)
-    histograms = quantize.count_labels(p_labels, q_labels, num_buckets)
+    n_p, n_q = len(p), len(q)
+    config = _resolved(config, n_p, n_q)
+    k = int(config.num_buckets)
+    rows = _project(p, q, config)
+    p_labels, q_labels = rows.split(_cluster(rows.projected, config))
+    histograms = quantize.count_labels(p_labels, q_labels, k)
     scores = score_histograms(histograms, config)
+    scores |= _uncertainty(histograms, _other_runs(rows, config), config)
+    scores |= _support(rows, config)
+    scores["frechet_distance"] = (
+        embedding_statistics.frechet_distance(p.features, q.features) if config.frechet_distance else None
+    )
+    scores["p_value"] = _p_value(rows, config) if config.permutations else None
     result = MauveResult(
         **scores,
-        n_p=n_p,
-        n_q=n_q,
-        num_buckets=num_buckets,
-        p_dropped=p.dropped,
-        q_dropped=q.dropped,
-        warnings=_warnings(p, q, num_buckets, p_labels, q_labels),
-        signature=format_signature(_signature_entries(p, q, num_buckets, config)),
+        **_facts(p, q),
+        num_buckets=k,
+        warnings=_warnings(p, q, histograms, scores, config),
+        signature=format_signature(_signature_entries(p, q, config)),
         p_labels=p_labels,
         q_labels=q_labels,
     )
@@ -282,26 +159,40 @@ def score_features(p: Side, q: Side, config: MauveConfig) -> MauveResult:
     return result
 
 
-def _num_buckets(config: MauveConfig, n_p: int, n_q: int) -> int:
-    if config.num_buckets == "auto":
-        return quantize.auto_num_buckets(n_p, n_q)
-    if config.num_buckets > n_p + n_q:
+def _resolved(config: MauveConfig, n_p: int, n_q: int) -> MauveConfig:
+    """The config with every "auto" replaced by what it means for these sizes."""
+    smaller = min(n_p, n_q)
+    num_buckets = quantize.auto_num_buckets(n_p, n_q) if config.num_buckets == "auto" else config.num_buckets
+    if num_buckets > n_p + n_q:
         raise ValueError(
-            f"num_buckets must be at most the number of texts of both sets, {n_p} + {n_q}, got {config.num_buckets}"
+            f"num_buckets must be at most the number of texts of both sets, {n_p} + {n_q}, got {num_buckets}"
         )
-    return config.num_buckets
+    runs = (RUNS_OF_FEW_TEXTS if smaller < FEW_TEXTS_FOR_RUNS else 1) if config.num_runs == "auto" else config.num_runs
+    knn = max(n_p, n_q) <= KNN_AUTO_ROWS and smaller > config.knn_k if config.knn == "auto" else config.knn
+    return replace(config, num_buckets=num_buckets, num_runs=runs, knn=knn)
 
 
-def _labels(
-    p_features: NDArray[Any], q_features: NDArray[Any], num_buckets: int, config: MauveConfig
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Bucket of each row of P and of Q after the common projection, rows stacked in the configured order."""
-    first, second = (p_features, q_features) if config.row_order == "pq" else (q_features, p_features)
-    rows = np.concatenate([first, second])
-    projected = quantize.project(rows, config.kmeans_explained_var, config.pca_max_data, config.seed)
-    labels = quantize.kmeans(projected, num_buckets, config.kmeans_num_redo, config.kmeans_max_iter, config.seed)
-    head, tail = labels[: len(first)], labels[len(first) :]
-    return (head, tail) if config.row_order == "pq" else (tail, head)
+def _project(p: Reference, q: Reference, config: MauveConfig) -> _Rows:
+    p_first = config.row_order == "pq"
+    first, second = (p.features, q.features) if p_first else (q.features, p.features)
+    stacked = np.concatenate([first, second])
+    projected = quantize.project(stacked, config.kmeans_explained_var, config.pca_max_data, config.seed)
+    return _Rows(projected, len(first), p_first)
+
+
+def _cluster(projected: NDArray[np.float32], config: MauveConfig, offset: int = 0) -> NDArray[np.int64]:
+    """The bucket of each row; `offset` is added to the seed."""
+    return quantize.kmeans(
+        projected, int(config.num_buckets), config.kmeans_num_redo, config.kmeans_max_iter, config.seed + offset
+    )
+
+
+def _other_runs(rows: _Rows, config: MauveConfig) -> list[quantize.Histograms]:
+    """Histograms of the clusterings with the following seeds, `num_runs` - 1 of them."""
+    return [
+        quantize.count_labels(*rows.split(_cluster(rows.projected, config, offset)), int(config.num_buckets))
+        for offset in range(1, int(config.num_runs))
+    ]
 
 
 def score_histograms(histograms: quantize.Histograms, config: MauveConfig) -> dict[str, Any]:
@@ -311,6 +202,7 @@ def score_histograms(histograms: quantize.Histograms, config: MauveConfig) -> di
     p_star, q_star = histograms.probabilities(smoothing=0.5)
     curve = divergence.divergence_curve(p, q, c, points)
     prd = precision_recall.prd_curve(p, q)
+    type_one, type_two = divergence.frontier(p, q, [0.5])
     return {
         "mauve": divergence.curve_area(curve),
         "mauve_star": divergence.curve_area(divergence.divergence_curve(p_star, q_star, c, points)),
@@ -318,6 +210,7 @@ def score_histograms(histograms: quantize.Histograms, config: MauveConfig) -> di
         "frontier_integral_star": divergence.frontier_integral(p_star, q_star),
         "mauve_exact": divergence.exact_area(p, q, c),
         "mauve_floor": divergence.mauve_floor(c),
+        "jensen_shannon": float(type_one[0] + type_two[0]) / 2,
         "prd_precision": prd.prd_precision,
         "prd_recall": prd.prd_recall,
         "prd_area": prd.area,
@@ -328,45 +221,100 @@ def score_histograms(histograms: quantize.Histograms, config: MauveConfig) -> di
     }
 
 
-def _warnings(
-    p: Side, q: Side, num_buckets: int, p_labels: NDArray[np.int64], q_labels: NDArray[np.int64]
-) -> tuple[ScoreWarning, ...]:
-    found = []
-    n_p, n_q = len(p_labels), len(q_labels)
-    if num_buckets > min(n_p, n_q):
-        found.append(
-            ScoreWarning(
-                "num_buckets_large",
-                f"num_buckets={num_buckets} is more than the smaller set has texts ({min(n_p, n_q)})",
-                {"num_buckets": num_buckets, "n_p": n_p, "n_q": n_q},
-            )
+def _uncertainty(
+    histograms: quantize.Histograms, others: list[quantize.Histograms], config: MauveConfig
+) -> dict[str, Any]:
+    """Debiased scores, errors, intervals, ceiling and the spread over clusterings; None with one text on a side."""
+    c = config.mauve_scaling_factor
+    every = [histograms, *others]
+    plug_in = [
+        divergence.curve_area(
+            divergence.divergence_curve(*run.probabilities(), c, config.divergence_curve_discretization_size)
         )
+        for run in every
+    ]
+    scores: dict[str, Any] = {
+        "mauve_ceiling": uncertainty.mauve_ceiling(histograms.p_counts, histograms.q_counts, c),
+        "mauve_runs": np.array(plug_in),
+        "mauve_mean": float(np.mean(plug_in)),
+        "mauve_std": float(np.std(plug_in, ddof=1)) if others else None,
+        "ci_scope": "over clusterings" if others else "for this partition",
+    }
+    names = [f"{score}_{part}" for score in ("mauve", "frontier_integral") for part in ("debiased", "stderr", "ci")]
+    if min(histograms.p_counts.sum(), histograms.q_counts.sum()) < 2:
+        return scores | dict.fromkeys(names)
+    frontiers = [uncertainty.debiased_frontier(run.p_counts, run.q_counts) for run in every]
+    spread = [[estimate.value for estimate in uncertainty.estimate_scores(frontier, c)] for frontier in frontiers]
+    variances = np.var(spread, axis=0, ddof=1) if others else np.zeros(2)
+    mauve, integral = uncertainty.estimate_scores(
+        frontiers[0], c, config.confidence_level, float(variances[0]), float(variances[1])
+    )
+    return scores | dict(zip(names, [*mauve, *integral], strict=True))
+
+
+def _support(rows: _Rows, config: MauveConfig) -> dict[str, Any]:
+    """Nearest-neighbour precision, recall, density and coverage, or None for each."""
+    names = nearest_neighbours.SupportScores._fields
+    if not config.knn:
+        return dict.fromkeys(names)
+    return nearest_neighbours.support_scores(*rows.split(rows.projected), k=config.knn_k)._asdict()
+
+
+def _p_value(rows: _Rows, config: MauveConfig) -> float:
+    """Permutation test on buckets that do not know the sets: the rows are shuffled before they are clustered."""
+    order = np.random.default_rng(config.seed).permutation(len(rows.projected))
+    labels = np.empty(len(order), dtype=np.int64)
+    labels[order] = _cluster(rows.projected[order], config)
+    p_labels, q_labels = rows.split(labels)
+    return uncertainty.permutation_test(
+        p_labels, q_labels, int(config.num_buckets), config.permutations, config.paired, config.seed
+    )
+
+
+def _facts(p: Reference, q: Reference) -> dict[str, Any]:
+    """What is known about the two sets, by the names of `MauveResult`."""
+    facts: dict[str, Any] = {}
+    for side, reference in (("p", p), ("q", q)):
+        lengths = reference.lengths
+        facts[f"n_{side}"] = len(reference)
+        facts[f"{side}_dropped"] = reference.dropped
+        facts[f"{side}_truncated"] = reference.truncated
+        facts[f"{side}_median_length"] = None if lengths is None else float(np.median(lengths))
+    return facts
+
+
+def _warnings(
+    p: Reference, q: Reference, histograms: quantize.Histograms, scores: Mapping[str, Any], config: MauveConfig
+) -> tuple[ScoreWarning, ...]:
+    found = score_warnings.size_warnings(len(p), len(q), len(histograms.p_counts))
+    found += score_warnings.bucket_warnings(histograms.p_counts, histograms.q_counts)
+    found += score_warnings.score_warnings(scores["mauve"], scores["mauve_floor"], scores["mauve_ceiling"])
+    found += score_warnings.feature_warnings(p.features, q.features)
+    found += score_warnings.featurizer_warnings(p.identity, q.identity)
+    found += score_warnings.origin_warnings(p, q)
+    found += score_warnings.text_warnings(p, q)
     return tuple(found)
 
 
-def _signature_entries(p: Side, q: Side, num_buckets: int, config: MauveConfig) -> dict[str, Any]:
+def _signature_entries(p: Reference, q: Reference, config: MauveConfig) -> dict[str, Any]:
     """What fixes the score, in the order in which the signature shows it, the package's version last."""
-    entries: dict[str, Any] = {}
-    for side, name in ((p, "p"), (q, "q")):
-        if side.origin is None:
-            entries[f"{name}_input"] = "features"
-    origin = p.origin or q.origin
-    if origin is not None:
-        entries["featurize_model_name"] = origin["model"]
-        entries["revision"] = origin.get("revision", "unknown")[:12]
+    import mauve_metric
+
+    entries: dict[str, Any] = {f"{name}_input": "features" for name, side in (("p", p), ("q", q)) if not side.identity}
+    identity = p.identity or q.identity
+    if identity is not None:
+        entries["featurize_model_name"] = identity["model"]
+        entries["revision"] = identity.get("revision", "unknown")[:12]
         for key in ("tokenizer", "max_text_length", "pooling", "dtype"):
-            if key in origin:
-                entries[key] = origin[key]
-        entries["empty_texts"] = config.empty_texts
+            if key in identity:
+                entries[key] = identity[key]
+        entries |= {"match_lengths": config.match_lengths, "empty_texts": config.empty_texts}
     for name, knob in knobs().items():
         if knob.metadata["stage"] != "featurize":
             entries[name] = getattr(config, name)
-    entries |= {"num_buckets": num_buckets, "n_p": len(p.features), "n_q": len(q.features)}
-    packages = ["faiss-cpu", "numpy"] + (["torch", "transformers"] if origin is not None else [])
-    for package in packages:
-        entries[package] = _version(package)
-    import mauve_metric
-
+    entries |= {"n_p": len(p), "n_q": len(q)}
+    packages = ["faiss-cpu", "numpy"] + (["torch", "transformers"] if identity is not None else [])
+    entries |= {package: _version(package) for package in packages}
     return entries | {"mauve_metric": mauve_metric.__version__}
 
 

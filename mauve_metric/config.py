@@ -60,6 +60,7 @@ def _choice(*choices: Any) -> Check:
     """A check for one of a few values."""
 
     def check(name: str, value: Any) -> Any:
+        value = bool(value) if type(value).__name__ == "bool_" else value  # numpy's
         for choice in choices:
             if type(value) is type(choice) and value == choice:
                 return value
@@ -92,6 +93,8 @@ POOLINGS = ("auto", "last", "mean", "cls")
 DTYPES = ("float32", "float64", "bfloat16", "float16")
 ROW_ORDERS = ("qp", "pq")
 EMPTY_TEXTS = ("error", "drop")
+MATCH_LENGTHS = ("no", "truncate")
+KNN = ("auto", True, False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,6 +141,13 @@ class MauveConfig:
         "what to do with empty or whitespace-only texts: stop, or drop and count them",
         EMPTY_TEXTS,
     )
+    match_lengths: Literal["no", "truncate"] = _knob(
+        "no",
+        _choice(*MATCH_LENGTHS),
+        "featurize",
+        "truncate: cut the texts of both sets to the smaller of their two median lengths, in tokens",
+        MATCH_LENGTHS,
+    )
     num_buckets: int | Literal["auto"] = _knob(
         "auto",
         _integer(1, also=("auto",)),
@@ -166,6 +176,31 @@ class MauveConfig:
     mauve_scaling_factor: float = _knob(
         5, _number(0, 10_000), "score", "c, the constant that scales the divergences; the literature uses 5"
     )
+
+    num_runs: int | Literal["auto"] = _knob(
+        "auto",
+        _integer(1, 10_000, also=("auto",)),
+        "score",
+        "clusterings with as many seeds, for the spread over them; auto: 5 below 1000 texts a side, else 1",
+    )
+    confidence_level: float = _knob(
+        0.95, _number(0, 1, high_included=False), "score", "level of the intervals of the debiased scores"
+    )
+    permutations: int = _knob(
+        0, _integer(0, 10_000_000), "score", "random splits of the permutation test; 0: no test, no p-value"
+    )
+    paired: bool = _knob(
+        False, _choice(True, False), "score", "text i of both sets shares a prompt: permute within pairs"
+    )
+    knn: bool | Literal["auto"] = _knob(
+        "auto",
+        _choice(*KNN),
+        "score",
+        "nearest-neighbour precision, recall, density, coverage; auto: up to 10000 texts a side",
+        KNN,
+    )
+    knn_k: int = _knob(4, _integer(1, 1000), "score", "the neighbour that sets the radius of a ball")
+    frechet_distance: bool = _knob(False, _choice(True, False), "score", "also the Fréchet distance of the features")
 
     def __post_init__(self) -> None:
         for knob in fields(self):

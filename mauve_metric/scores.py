@@ -19,27 +19,37 @@ class Score(NamedTuple):
     meaning: str
 
 
+_PILLUTLA = "Pillutla et al. 2021"
+_LIU = "Liu et al. 2021"
+_SAJJADI = "Sajjadi et al. 2018"
+_KYNKAANNIEMI = "Kynkäänniemi et al. 2019"
+_NAEEM = "Naeem et al. 2020"
+
 SCORES: dict[str, Score] = {
-    "mauve": Score(
-        "MAUVE", "higher", 0, 1, "Pillutla et al. 2021", "area under the divergence curve on the literature's grid"
-    ),
+    "mauve": Score("MAUVE", "higher", 0, 1, _PILLUTLA, "area under the divergence curve on the literature's grid"),
+    "mauve_debiased": Score("MAUVE, debiased", "higher", 0, 1, _PILLUTLA, "exact area without the bias of sampling"),
     "mauve_star": Score(
         "MAUVE*", "higher", 0, 1, "Pillutla et al. 2023", "MAUVE of histograms smoothed by half a text a bucket"
     ),
-    "mauve_exact": Score(
-        "MAUVE, exact area", "higher", 0, 1, "Pillutla et al. 2021", "MAUVE with every mixture weight, no grid"
-    ),
-    "frontier_integral": Score(
-        "frontier integral", "lower", 0, 1, "Liu et al. 2021", "average divergence along the frontier"
+    "mauve_exact": Score("MAUVE, exact area", "higher", 0, 1, _PILLUTLA, "MAUVE with every mixture weight, no grid"),
+    "frontier_integral": Score("frontier integral", "lower", 0, 1, _LIU, "average divergence along the frontier"),
+    "frontier_integral_debiased": Score(
+        "frontier int., debiased", "lower", 0, 1, _LIU, "frontier integral without the bias of sampling"
     ),
     "frontier_integral_star": Score(
-        "frontier integral*", "lower", 0, 1, "Liu et al. 2021", "frontier integral of smoothed histograms"
+        "frontier integral*", "lower", 0, 1, _LIU, "frontier integral of smoothed histograms"
     ),
-    "prd_precision": Score(
-        "PRD precision (F 1/8)", "higher", 0, 1, "Sajjadi et al. 2018", "quality: model text that could be human"
+    "jensen_shannon": Score(
+        "Jensen–Shannon", "lower", 0, 0.6931471805599453, "Lin 1991", "divergence from the even mixture, in nats"
     ),
-    "prd_recall": Score(
-        "PRD recall (F 8)", "higher", 0, 1, "Sajjadi et al. 2018", "coverage: human text that the model could write"
+    "precision": Score("precision (k-NN)", "higher", 0, 1, _KYNKAANNIEMI, "quality: model texts like human ones"),
+    "recall": Score("recall (k-NN)", "higher", 0, 1, _KYNKAANNIEMI, "coverage: human texts like the model's"),
+    "density": Score("density (k-NN)", "higher", 0, None, _NAEEM, "quality, counting neighbours; about 1 if equal"),
+    "coverage": Score("coverage (k-NN)", "higher", 0, 1, _NAEEM, "coverage: human texts with a model text close by"),
+    "prd_precision": Score("PRD precision (F 1/8)", "higher", 0, 1, _SAJJADI, "quality, from the buckets"),
+    "prd_recall": Score("PRD recall (F 8)", "higher", 0, 1, _SAJJADI, "coverage, from the buckets"),
+    "prd_area": Score("PRD area", "higher", 0, 1, _SAJJADI, "area under the exact precision-recall curve"),
+    "frechet_distance": Score(
+        "Fréchet distance", "lower", 0, None, "Heusel et al. 2017", "of Gaussians fitted to the features"
     ),
-    "prd_area": Score("PRD area", "higher", 0, 1, "Sajjadi et al. 2018", "area under the exact precision-recall curve"),
 }

@@ -1,0 +1,201 @@
+"""Precision, recall, density and coverage from nearest neighbours (Kynkäänniemi et al. 2019; Naeem et al. 2020).
+
+A set's support is the union of balls around its points, each reaching to the k-th nearest other point of the set.
+Distances are computed in blocks with float32 matrix products; every comparison that their rounding could decide is
+made again in float64 on the rows as they came, so that the result is exact, ties included. Copies of a row are
+looked at once and counted as often as they occur.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+_BLOCK_ELEMENTS = 4_000_000  # distances held at once, 16 MB
+_EXACT_ELEMENTS = 1_000_000  # coordinates in one step of the exact recheck, 8 MB
+
+
+class SupportScores(NamedTuple):
+    """Precision, recall, coverage in [0, 1]; density at least 0 and about 1 for equal sets. Higher is better.
+
+    precision: share of model texts inside the human support. recall: share of human texts inside the model's.
+    density: human balls around a model text, over k. coverage: share of human balls that hold a model text.
+    """
+
+    precision: float
+    recall: float
+    density: float
+    coverage: float
+
+
+class _Points(NamedTuple):
+    """The distinct rows of one set. left @ other.rightᵀ are squared distances, off by at most `_slack`."""
+
+    exact: Floats  # (m, d), as they came
+    weights: Indices  # how often each occurs, (m,)
+    left: NDArray[np.float32]  # [-2x, 1, ‖x‖²] of the centred and scaled rows, (m, d + 2)
+    right: NDArray[np.float32]  # [x, ‖x‖², 1]
+    length: Floats  # of the centred and scaled rows, (m,)
+
+
+class _Pairs(NamedTuple):
+    """Some pairs of rows of two sets, with their squared distances."""
+
+    i: Indices
+    j: Indices
+    squared: Floats
+
+
+def support_scores(p: NDArray[Any], q: NDArray[Any], k: int = 4, strict: bool = False) -> SupportScores:
+    """Precision, recall, density and coverage of the model's rows `q` against the human rows `p`.
+
+    Args:
+        p, q: projected features, shapes (n_p, r) and (n_q, r), finite.
+        k: the neighbour that sets a ball's radius; the point itself does not count, its exact copies do.
+        strict: a point on the edge is outside (as in the prdc package); by default it is inside.
+
+    Raises:
+        ValueError: a set has k points or fewer.
+
+    >>> rows = np.random.default_rng(0).normal(size=(50, 3))
+    >>> support_scores(rows, rows)
+    SupportScores(precision=1.0, recall=1.0, density=1.25, coverage=1.0)
+    """
+    for name, side in (("p", p), ("q", q)):
+        if len(side) <= k:
+            raise ValueError(f"{name} must have more than k={k} rows for nearest neighbours, got {len(side)}")
+    mean = np.concatenate([p, q]).mean(axis=0, dtype=np.float64)
+    reach = max(float(np.linalg.norm(side - mean, axis=1).max()) for side in (p, q))
+    unit = 2.0 ** math.floor(math.log2(reach)) if reach > 0 else 1.0  # a power of two: scaling rounds nothing
+    p_points, q_points = _points(p, mean, unit), _points(q, mean, unit)
+    p_radii, q_radii = _squared_radii(p_points, k, unit), _squared_radii(q_points, k, unit)
+    in_p_balls = np.zeros(len(q_points.exact))  # human balls around each model text
+    p_ball_filled, p_in_support = (np.zeros(len(p_points.exact), dtype=bool) for _ in range(2))
+    size = max(1, _BLOCK_ELEMENTS // len(p_points.exact))
+    for start in range(0, len(q_points.exact), size):
+        block = _part(q_points, slice(start, start + size))
+        squared = block.left @ p_points.right.T
+        i, j = _inside(squared, block, p_points, p_radii, unit, strict, by_row=False)
+        in_p_balls[start : start + size] = np.bincount(i, p_points.weights[j], minlength=len(squared))
+        p_ball_filled[j] = True
+        _, j = _inside(squared, block, p_points, q_radii[start : start + size], unit, strict, by_row=True)
+        p_in_support[j] = True
+    return SupportScores(
+        precision=float((in_p_balls > 0) @ q_points.weights / len(q)),
+        recall=float(p_in_support @ p_points.weights / len(p)),
+        density=float(in_p_balls @ q_points.weights / len(q) / k),
+        coverage=float(p_ball_filled @ p_points.weights / len(p)),
+    )
+
+
+def _points(rows: NDArray[Any], mean: Floats, unit: float) -> _Points:
+    exact = np.ascontiguousarray(rows, dtype=np.float64) + 0.0  # -0.0 becomes 0.0: copies have the same bytes
+    as_bytes = exact.view(np.dtype((np.void, exact.itemsize * exact.shape[1]))).ravel()
+    _, first, weights = np.unique(as_bytes, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    exact, weights = exact[first[order]], weights[order]
+    centred = (exact - mean) / unit
+    squared = np.einsum("ij,ij->i", centred, centred)
+    ones = np.ones(len(exact))
+    left = np.column_stack([-2 * centred, ones, squared]).astype(np.float32)
+    right = np.column_stack([centred, squared, ones]).astype(np.float32)
+    return _Points(exact, weights, left, right, np.sqrt(squared))
+
+
+def _part(points: _Points, rows: slice) -> _Points:
+    return _Points(*(part[rows] for part in points))
+
+
+def _slack(lengths: Floats, others: Floats, d: int) -> Floats:
+    """A bound on the rounding error of a row of float32 squared distances, for each row's length, (m,).
+
+    With u = 2⁻²⁴ the inputs are off by a relative u each, and a sum of d + 2 products by (d + 2)·u times the sum of
+    their sizes, in whatever order it is taken: (d + 4)·u·(‖a‖ + ‖b‖)² in all. What falls below float32's range comes
+    to 10⁻³⁸ a product.
+    """
+    return np.square(lengths + others.max()) * ((d + 8) * 2.0**-24) + (d + 8) * 4e-38
+
+
+def _inside(
+    squared: NDArray[np.float32],
+    a: _Points,
+    b: _Points,
+    radii: Floats,
+    unit: float,
+    strict: bool,
+    by_row: bool,
+) -> tuple[Indices, Indices]:
+    """The pairs (i of a, j of b) whose distance is at most the radius of i (`by_row`) or of j."""
+    d = a.exact.shape[1]
+    limits = radii / unit**2
+    slack = _slack(a.length, b.length, d) if by_row else _slack(b.length, a.length, d)
+    pairs = _below(squared, (limits + slack)[:, None] if by_row else limits + slack)
+    ball = pairs.i if by_row else pairs.j
+    found = pairs.squared < (limits - slack)[ball]
+    unsure = np.flatnonzero(~found)
+    exact = _exact(a.exact, b.exact, pairs.i[unsure], pairs.j[unsure])
+    found[unsure] = exact < radii[ball[unsure]] if strict else exact <= radii[ball[unsure]]
+    return pairs.i[found], pairs.j[found]
+
+
+def _below(squared: NDArray[np.float32], limits: Floats) -> _Pairs:
+    """The pairs whose squared distance is at most the limit of its row or column, sorted by row."""
+    flat = np.flatnonzero(squared <= limits.astype(np.float32))
+    i, j = np.divmod(flat, squared.shape[1])
+    return _Pairs(i, j, squared.ravel()[flat].astype(np.float64))
+
+
+def _exact(a: Floats, b: Floats, i: Indices, j: Indices) -> Floats:
+    """Squared distances of pairs as direct sums of squared differences, the same for the same two points."""
+    squared = np.empty(len(i))
+    step = max(1, _EXACT_ELEMENTS // a.shape[1])
+    for start in range(0, len(i), step):
+        rows = slice(start, start + step)
+        difference = a[i[rows]] - b[j[rows]]
+        squared[rows] = np.square(difference, out=difference).sum(axis=1)
+    return squared
+
+
+def _squared_radii(points: _Points, k: int, unit: float) -> Floats:
+    """Squared distance from each distinct point to its k-th nearest other point, exact, (m,)."""
+    m, d = points.exact.shape
+    radii = np.zeros(m)  # of points with k copies or more
+    if m == 1:
+        return radii
+    size = max(1, _BLOCK_ELEMENTS // m)
+    for start in range(0, m, size):
+        block = _part(points, slice(start, start + size))
+        squared = block.left @ points.right.T
+        own = np.arange(len(squared))
+        squared[own, own + start] = np.inf
+        slack = _slack(block.length, points.length, d)
+        taken = min(k, m - 1)
+        nearest = np.partition(squared, taken - 1, axis=1)[:, taken - 1].astype(np.float64)
+        pairs = _below(squared, (nearest + 2 * slack)[:, None])
+        needed = k + 1 - block.weights  # the copies of the point are neighbours at distance 0
+        row, value = _kth(pairs, points.weights, needed)
+        about = np.zeros(len(squared))
+        about[row] = value
+        unsure = np.flatnonzero(np.abs(pairs.squared - about[pairs.i]) <= 2 * slack[pairs.i])
+        again = pairs.squared * unit**2
+        again[unsure] = _exact(block.exact, points.exact, pairs.i[unsure], pairs.j[unsure])
+        row, value = _kth(pairs._replace(squared=again), points.weights, needed)
+        radii[row + start] = value
+    return radii
+
+
+def _kth(pairs: _Pairs, weights: Indices, needed: Indices) -> tuple[Indices, Floats]:
+    """For each row i that needs a neighbour: the smallest distance within which j's of `needed[i]` weight lie."""
+    order = np.lexsort((pairs.squared, pairs.i))
+    i = pairs.i[order]
+    counted = np.cumsum(weights[pairs.j[order]])
+    before = np.append(0, counted)[np.searchsorted(i, i)]
+    reached = np.flatnonzero((counted - before >= needed[i]) & (needed[i] > 0))
+    row, first = np.unique(i[reached], return_index=True)
+    return row, pairs.squared[order][reached[first]]
