@@ -1,0 +1,259 @@
+"""Figures of a result, one definition each: Altair charts for the page, the notebook, the shell and the paper.
+
+Both curves stand on the same axes: to the right the model covers more of the human text, upwards more of its own text
+looks human. A chart carries its data and its score, and can be read in grey.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mauve_metric import divergence
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from mauve_metric.result import MauveResult
+
+Rows = list[dict[str, Any]]
+
+QUALITY = "quality of the model's text"
+COVERAGE = "coverage of human text"
+FIGURE_FILES = (".png", ".svg", ".pdf", ".html", ".json")
+
+_BLUE, _VERMILLION, _GREY = "#0072B2", "#D55E00", "#6E6E6E"  # the first two are Okabe and Ito's
+_SIDE = 300  # pixels of a curve's square
+_GAP = 30  # pixels between two charts
+_GRID_END = 1e-6  # smallest weight on the curve, see `divergence.divergence_curve`
+_PNG_SCALE = 2.0  # pixels in a .png for each pixel on the screen
+
+
+# --- charts -------------------------------------------------------------------------------------------------------
+
+
+def divergence_curve_chart(result: MauveResult) -> alt.LayerChart:
+    """The divergence curve (Pillutla et al. 2021, §3); the shaded area under it is MAUVE.
+
+    x = exp(-c·KL(P‖R_λ)), coverage of human text; y = exp(-c·KL(Q‖R_λ)), quality of the model's text; both in [0, 1],
+    higher is better. Pointing at one of the mixtures shows its weight λ and the two soft errors in nats.
+
+    Raises:
+        ImportError: Altair is not installed.
+    """
+    alt = _import_altair()
+    tooltip = [
+        alt.Tooltip("lambda:Q", title="λ, share of human text", format=".3f"),
+        alt.Tooltip("type_one:Q", title="Type I error, KL(Q‖R)", format=".4f"),
+        alt.Tooltip("type_two:Q", title="Type II error, KL(P‖R)", format=".4f"),
+        alt.Tooltip("quality:Q", title="quality", format=".4f"),
+        alt.Tooltip("coverage:Q", title="coverage", format=".4f"),
+    ]
+    base = _curve_base(_divergence_rows(result), COVERAGE, QUALITY)
+    points = base.transform_filter("isValid(datum.lambda)").mark_point(color=_BLUE, filled=True, size=36, opacity=1)
+    c = _signature_value(result.signature, "mauve_scaling_factor")
+    sizes = f"{result.n_p} human and {result.n_q} model texts, {result.num_buckets} buckets, c = {c}"
+    subtitle = [sizes, _interval(result)]
+    title = alt.Title(f"MAUVE = {result.mauve:.4f}", subtitle=subtitle, anchor="start")
+    layers = alt.layer(*_curve_layers(base, _BLUE, dash=[1, 0]), points.encode(tooltip=tooltip))
+    return layers.properties(width=_SIDE, height=_SIDE, title=title)
+
+
+def precision_recall_chart(result: MauveResult) -> alt.LayerChart:
+    """The exact precision-recall curve of the two histograms (Sajjadi et al. 2018), the area under it shaded.
+
+    x = recall, coverage of human text; y = precision, quality of the model's text; both in [0, 1], higher is better.
+
+    Raises:
+        ImportError: Altair is not installed.
+    """
+    alt = _import_altair()
+    tooltip = [
+        alt.Tooltip("quality:Q", title="precision", format=".4f"),
+        alt.Tooltip("coverage:Q", title="recall", format=".4f"),
+    ]
+    base = _curve_base(_precision_recall_rows(result), f"recall: {COVERAGE}", f"precision: {QUALITY}")
+    targets = base.mark_point(color=_VERMILLION, filled=True, size=150, opacity=0).encode(tooltip=tooltip)
+    subtitle = [
+        f"precision (F 1/8) {result.prd_precision:.4f}, recall (F 8) {result.prd_recall:.4f}",
+        "exact curve of the histograms",
+    ]
+    title = alt.Title(f"PRD area = {result.prd_area:.4f}", subtitle=subtitle, anchor="start")
+    layers = alt.layer(*_curve_layers(base, _VERMILLION, dash=[7, 3]), targets)
+    return layers.properties(width=_SIDE, height=_SIDE, title=title)
+
+
+def histogram_chart(result: MauveResult, width: int = 720) -> alt.LayerChart:
+    """Both histograms, human texts upwards and model texts downwards, the buckets in the order of p - q.
+
+    Pointing at a bucket shows its number and what share of either set lies in it.
+
+    Args:
+        result: the scores.
+        width: of the plot, in pixels.
+
+    Raises:
+        ImportError: Altair is not installed.
+    """
+    alt = _import_altair()
+    tooltip = [
+        alt.Tooltip("bucket:Q", title="bucket", format="d"),
+        alt.Tooltip("human:Q", title="share of human texts", format=".2%"),
+        alt.Tooltip("model:Q", title="share of model texts", format=".2%"),
+        alt.Tooltip("difference:Q", title="difference", format="+.2%"),
+    ]
+    ends = alt.Scale(domain=[0, result.num_buckets], nice=False)
+    order = alt.Axis(labels=False, ticks=False, grid=False, titleFontSize=12, titleFontWeight="normal")
+    base = alt.Chart(alt.InlineData(values=_histogram_rows(result)))
+    base = base.encode(x=alt.X("rank:Q", title="buckets", scale=ends, axis=order), x2="next:Q", tooltip=tooltip)
+    shares = alt.Axis(labelExpr="format(abs(datum.value), '~%')", **_AXIS_STYLE)
+    share = alt.Y("human:Q", title="share of a set's texts", axis=shares)
+    up = base.mark_rect(color=_BLUE, stroke="white", strokeWidth=0.3).encode(y=share, y2=alt.datum(0))
+    down = base.mark_rect(color=_VERMILLION, stroke="white", strokeWidth=0.3).encode(y="below:Q", y2=alt.datum(0))
+    middle = alt.Chart(alt.InlineData(values=[{"share": 0}])).mark_rule(color="black").encode(y="share:Q")
+    subtitle = ["human texts upwards, model texts downwards", "left: missed by the model, right: filled too much"]
+    title = alt.Title("Where the two sets differ", subtitle=subtitle, anchor="start")
+    return alt.layer(up, down, middle).properties(width=width, height=200, title=title)
+
+
+def result_chart(result: MauveResult) -> alt.VConcatChart:
+    """All figures of a result: the divergence curve beside the precision-recall curve, the histograms below.
+
+    Raises:
+        ImportError: Altair is not installed.
+
+    >>> import numpy as np
+    >>> from mauve_metric import compute_mauve
+    >>> rng = np.random.default_rng(0)
+    >>> out = compute_mauve(p_features=rng.normal(size=(50, 4)), q_features=rng.normal(size=(50, 4)))
+    >>> sorted(result_chart(out).to_dict())[-1]
+    'vconcat'
+    """
+    alt = _import_altair()
+    curves = alt.hconcat(divergence_curve_chart(result), precision_recall_chart(result), spacing=_GAP)
+    return alt.vconcat(curves, histogram_chart(result), spacing=_GAP)
+
+
+# --- parts of the charts ------------------------------------------------------------------------------------------
+
+_AXIS_STYLE = {"titleFontSize": 12, "titleFontWeight": "normal", "labelFontSize": 11, "gridColor": "#E8E8E8"}
+
+
+def _curve_base(rows: Rows, x_title: str, y_title: str) -> alt.Chart:
+    """A chart of rows with `coverage` and `quality` on two axes that run from 0 to 1, the rows in their own order."""
+    alt = _import_altair()
+    unit, axis = alt.Scale(domain=[0, 1], nice=False), alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], **_AXIS_STYLE)
+    return alt.Chart(alt.InlineData(values=rows)).encode(
+        x=alt.X("coverage:Q", title=x_title, scale=unit, axis=axis),
+        y=alt.Y("quality:Q", title=y_title, scale=unit, axis=axis, stack=None),
+    )
+
+
+def _curve_layers(base: alt.Chart, color: str, dash: list[int]) -> list[alt.Chart]:
+    """Shaded area, line of equal coverage and quality, and the curve, its points joined in row order."""
+    alt = _import_altair()
+    ends = [{"coverage": end, "quality": end} for end in (0, 1)]
+    equal = alt.Chart(alt.InlineData(values=ends)).mark_line(color=_GREY, strokeDash=[2, 4], strokeWidth=1)
+    return [
+        base.mark_area(color=color, opacity=0.15, orient="vertical", order=False),
+        equal.encode(x="coverage:Q", y="quality:Q"),
+        base.mark_line(color=color, strokeWidth=2.5, strokeDash=dash, order=False),
+    ]
+
+
+# --- data of the charts -------------------------------------------------------------------------------------------
+
+
+def _divergence_rows(result: MauveResult) -> Rows:
+    """One row for each point of the divergence curve; weight and errors are None at the two closing points."""
+    curve = result.divergence_curve
+    weights = np.linspace(_GRID_END, 1 - _GRID_END, len(curve) - 2)
+    type_one, type_two = divergence.frontier(result.p_hist, result.q_hist, weights)
+    mixtures = [None, *np.stack([weights, type_one, type_two], axis=1).tolist(), None]
+    rows: Rows = []
+    for row, ((quality, coverage), mixture) in enumerate(zip(curve.tolist(), mixtures, strict=True)):
+        weight, error_one, error_two = mixture or (None, None, None)
+        errors = {"lambda": weight, "type_one": error_one, "type_two": error_two}
+        rows.append({"row": row, "coverage": coverage, "quality": quality} | errors)
+    return rows
+
+
+def _precision_recall_rows(result: MauveResult) -> Rows:
+    points = enumerate(result.prd_curve.tolist())
+    return [{"row": row, "coverage": recall, "quality": precision} for row, (recall, precision) in points]
+
+
+def _histogram_rows(result: MauveResult) -> Rows:
+    """One row a bucket, by falling p - q, equal ones by number."""
+    difference = result.p_hist - result.q_hist
+    rows: Rows = []
+    for rank, bucket in enumerate(np.argsort(-difference, kind="stable").tolist()):
+        human, model = float(result.p_hist[bucket]), float(result.q_hist[bucket])
+        shares = {"human": human, "model": model, "below": -model, "difference": human - model}
+        rows.append({"rank": rank, "next": rank + 1, "bucket": bucket} | shares)
+    return rows
+
+
+def _interval(result: MauveResult) -> str:
+    """The debiased score and its interval, in a few words."""
+    if result.mauve_ci is None or result.mauve_debiased is None:
+        return "interval: not computed"
+    low, high = result.mauve_ci
+    return f"debiased {result.mauve_debiased:.4f}, interval {low:.4f} to {high:.4f}"
+
+
+def _signature_value(signature: str, key: str) -> str:
+    """The value of one key of a signature, `?` if it has none."""
+    return dict(entry.split(":", 1) for entry in signature.split("|") if ":" in entry).get(key, "?")
+
+
+# --- files --------------------------------------------------------------------------------------------------------
+
+
+def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> None:
+    """Write a chart to a file whose ending names the format; no browser and no network is needed.
+
+    `.png` (two pixels for one), `.svg` and `.pdf` for papers; `.html` shows the values under the pointer and holds all
+    its scripts itself; `.json` is Vega-Lite.
+
+    Raises:
+        ValueError: another ending.
+        ImportError: vl-convert-python is not installed.
+        OSError: the file cannot be written.
+    """
+    check_figure_path(path)
+    ending = Path(path).suffix.lower()
+    if ending != ".json":
+        _import_vl_convert()
+    settings: dict[str, dict[str, Any]] = {".png": {"scale_factor": _PNG_SCALE}, ".html": {"inline": True}}
+    chart.save(str(path), format=ending.removeprefix("."), **settings.get(ending, {}))
+
+
+def check_figure_path(path: str | Path) -> None:
+    """`ValueError` unless `save_chart` can write a file of that name.
+
+    >>> check_figure_path("curve.gif")
+    Traceback (most recent call last):
+    ValueError: a figure cannot be written to 'curve.gif': expected a name that ends in .png, .svg, .pdf, .html, .json
+    """
+    if Path(path).suffix.lower() not in FIGURE_FILES:
+        known = ", ".join(FIGURE_FILES)
+        raise ValueError(f"a figure cannot be written to {str(path)!r}: expected a name that ends in {known}")
+
+
+def _import_altair() -> Any:
+    try:
+        import altair
+    except ImportError as error:
+        raise ImportError("figures need Altair: pip install 'mauve_metric[space]'") from error
+    return altair
+
+
+def _import_vl_convert() -> Any:
+    try:
+        import vl_convert
+    except ImportError as error:
+        raise ImportError("figure files need vl-convert-python: pip install 'mauve_metric[space]'") from error
+    return vl_convert

@@ -1,0 +1,244 @@
+"""The command line: what goes to stdout, exit statuses, flags."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mauve_metric import __version__, compute_mauve
+from mauve_metric.cli import main
+from mauve_metric.config import knobs
+from mauve_metric.reference import Reference
+from mauve_metric.scores import SCORES
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str]:
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "human.npy", rng.normal(size=(60, 5)))
+    np.savez(tmp_path / "model.npz", features=rng.normal(size=(50, 5)) + 0.5)
+    return str(tmp_path / "human.npy"), str(tmp_path / "model.npz")
+
+
+def direct(files: tuple[str, str], **options: Any) -> Any:
+    return compute_mauve(p=Reference.load(files[0]), q=Reference.load(files[1]), **options)
+
+
+def usage_error(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """The message of a wrong usage: status 2, nothing on stdout."""
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    out, err = capsys.readouterr()
+    assert caught.value.code == 2 and out == ""
+    return err
+
+
+def input_error(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """The message of an input error: status 1, one line, nothing on stdout."""
+    assert main(arguments) == 1
+    out, err = capsys.readouterr()
+    assert out == "" and err.count("\n") == 1 and err.startswith("mauve-metric: error: ")
+    assert "Traceback" not in err
+    return err
+
+
+# --- results ------------------------------------------------------------------------------------------------------
+
+
+def test_json_is_one_object_and_nothing_else(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["score", *files, "--json"]) == 0
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert out.count("\n") == 1 and err == ""
+    expected = json.loads(json.dumps(direct(files).to_dict(), allow_nan=False))
+    assert found["signature"] == expected["signature"]
+    assert {key: found[key] for key in expected} == expected
+
+
+def test_table_shows_warnings_first_then_scores_then_the_signature(
+    files: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["score", *files, "--num-buckets", "55"]) == 0
+    out, err = capsys.readouterr()
+    result = direct(files, num_buckets=55)
+    assert err == ""
+    assert out.index("num_buckets_large") < out.index(SCORES["mauve"].title)
+    for name, score in SCORES.items():
+        lines = [line for line in out.splitlines() if line.strip().startswith(score.title + "  ")]
+        if getattr(result, name) is None:
+            assert lines == []
+        else:
+            assert len(lines) == 1 and f"{getattr(result, name):.4f}" in lines[0]
+    assert out.rstrip().splitlines()[-1] == f"signature: {result.signature}"
+    assert "60" in out and "50" in out and "55" in out
+
+
+def test_text_files(tmp_path: Path, tiny_gpt2: str, capsys: pytest.CaptureFixture[str]) -> None:
+    human, model = [f"Ship {i} left." for i in range(12)], [f"A list of {i}." for i in range(15)]
+    (tmp_path / "human.txt").write_text("\n".join(human))
+    (tmp_path / "model.jsonl").write_text("\n".join(json.dumps({"id": 1, "story": text}) for text in model))
+    arguments = ["score", str(tmp_path / "human.txt"), str(tmp_path / "model.jsonl"), "--json"]
+    arguments += ["--text-field", "story", "--featurize-model-name", tiny_gpt2, "--batch-size", "2", "--quiet"]
+    assert main(arguments) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    expected = compute_mauve(p_text=human, q_text=model, featurize_model_name=tiny_gpt2)
+    assert json.loads(out)["mauve"] == expected.mauve
+    assert json.loads(out)["signature"] == expected.signature
+
+
+def test_standard_input_is_one_side(
+    tmp_path: Path, tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "human.txt").write_text("ships\nrain\nlists\n")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"one\ntwo\n")))
+    arguments = ["score", str(tmp_path / "human.txt"), "-", "--featurize-model-name", tiny_gpt2, "--json", "--quiet"]
+    assert main(arguments) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["n_p"], found["n_q"]) == (3, 2)
+    assert "both" in input_error(["score", "-", "-"], capsys)
+
+
+def test_verbose_speaks_on_stderr_only(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["score", *files, "--json", "--verbose"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["mauve"] == direct(files).mauve
+    assert "PCA" in err
+
+
+# --- options ------------------------------------------------------------------------------------------------------
+
+FLAGS: dict[str, tuple[str, Any]] = {
+    "num_buckets": ("7", 7),
+    "row_order": ("pq", "pq"),
+    "pca_max_data": ("20", 20),
+    "kmeans_explained_var": ("0.5", 0.5),
+    "kmeans_num_redo": ("2", 2),
+    "kmeans_max_iter": ("7", 7),
+    "seed": ("1", 1),
+    "divergence_curve_discretization_size": ("50", 50),
+    "mauve_scaling_factor": ("2.5", 2.5),
+    "featurize_model_name": ("minilm", "minilm"),
+    "max_text_length": ("9", 9),
+    "pooling": ("mean", "mean"),
+    "dtype": ("float64", "float64"),
+    "empty_texts": ("drop", "drop"),
+    "match_lengths": ("truncate", "truncate"),
+    "num_runs": ("3", 3),
+    "confidence_level": ("0.8", 0.8),
+    "permutations": ("50", 50),
+    "knn": ("false", False),
+    "knn_k": ("3", 3),
+}
+
+
+@pytest.mark.parametrize("name", knobs())
+def test_every_field_of_the_config_is_a_flag(
+    name: str, files: tuple[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flag = f"--{name.replace('_', '-')}"
+    arguments, value = (
+        ([flag], True) if isinstance(knobs()[name].default, bool) else ([flag, FLAGS[name][0]], FLAGS[name][1])
+    )
+    seen: dict[str, Any] = {}
+
+    def spy(**options: Any) -> Any:
+        seen.update(options)
+        texts_only = knobs()[name].metadata["stage"] == "featurize"  # features ignore or refuse these
+        return compute_mauve(**{key: value for key, value in options.items() if key != name or not texts_only})
+
+    monkeypatch.setattr("mauve_metric.cli.compute_mauve", spy)
+    assert main(["score", *files, *arguments, "--json"]) == 0
+    assert seen[name] == value and type(seen[name]) is type(value)
+    signature = json.loads(capsys.readouterr().out)["signature"]
+    if knobs()[name].metadata["stage"] != "featurize":
+        assert f"|{name}:{value}|" in f"|{signature}|"
+        assert signature == direct(files, **{name: value}).signature
+
+
+def test_values_of_flags_are_checked_as_usage(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    for flag, value, message in (
+        ("--num-buckets", "0", "num_buckets must be an integer from 1"),
+        ("--num-buckets", "ten", "num_buckets must be an integer from 1 .* or 'auto', got 'ten'"),
+        ("--num-buckets", "2.5", "num_buckets must be"),
+        ("--mauve-scaling-factor", "nan", "mauve_scaling_factor must be a number"),
+        ("--row-order", "qq", "row_order must be one of 'qp', 'pq'"),
+        ("--pooling", "max", "pooling must be one of"),
+        ("--batch-size", "many", "invalid int value"),
+    ):
+        import re
+
+        assert re.search(message, usage_error(["score", *files, flag, value], capsys)), (flag, value)
+
+
+def test_help_names_every_flag_and_its_default(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["score", "--help"])
+    assert caught.value.code == 0
+    words = " ".join(capsys.readouterr().out.split())
+    for name, knob in knobs().items():
+        assert f"--{name.replace('_', '-')}" in words
+        assert knob.default is None or knob.default is False or f"(default: {knob.default})" in words, name
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--version"])
+    assert caught.value.code == 0 and capsys.readouterr().out.strip().endswith(__version__)
+
+
+# --- errors -------------------------------------------------------------------------------------------------------
+
+
+def test_wrong_usage(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert "usage" in usage_error([], capsys)
+    assert "invalid choice" in usage_error(["skore", *files], capsys)
+    assert "MODEL" in usage_error(["score", files[0]], capsys)
+    assert "--num-bucket-count" in usage_error(["score", *files, "--num-bucket-count", "3"], capsys)
+
+
+def test_input_errors_are_one_line(files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "there is no file 'nowhere.txt'" in input_error(["score", "nowhere.txt", files[1]], capsys)
+    assert "there is no file 'nowhere.npy'" in input_error(["score", files[0], "nowhere.npy"], capsys)
+    (tmp_path / "broken.jsonl").write_text('{"text": "a"}\n{"text"\n')
+    assert "broken.jsonl, line 2: not JSON" in input_error(["score", str(tmp_path / "broken.jsonl"), files[1]], capsys)
+    (tmp_path / "broken.npz").write_bytes(b"PK\x03\x04no")
+    assert "broken.npz is not a numpy file" in input_error(["score", files[0], str(tmp_path / "broken.npz")], capsys)
+    np.save(tmp_path / "nan.npy", np.full((3, 5), np.nan))
+    assert "must be finite: 3 rows hold NaN or infinity, the first is row 0" in input_error(
+        ["score", str(tmp_path / "nan.npy"), files[1]], capsys
+    )
+    assert "num_buckets must be at most" in input_error(["score", *files, "--num-buckets", "111"], capsys)
+
+
+def test_debug_shows_the_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(FileNotFoundError):
+        main(["score", "nowhere.txt", "nowhere.txt", "--debug"])
+
+
+# --- as a program -------------------------------------------------------------------------------------------------
+
+
+def program(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "mauve_metric", *arguments], capture_output=True, text=True, check=False
+    )
+
+
+def test_module_is_the_program(files: tuple[str, str]) -> None:
+    run = program("score", *files, "--json")
+    assert run.returncode == 0
+    assert run.stdout.count("\n") == 1 and json.loads(run.stdout)["mauve"] == direct(files).mauve
+
+
+def test_program_fails_with_one_line() -> None:
+    run = program("score", "nowhere.txt", "nowhere.txt")
+    assert run.returncode == 1 and run.stdout == ""
+    assert run.stderr == "mauve-metric: error: there is no file 'nowhere.txt'\n"

@@ -1,0 +1,174 @@
+"""Figures: what is drawn is what the result holds, and every file format is written whole and offline."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mauve_metric import MauveResult, cli, compute_mauve, plot
+
+
+@pytest.fixture(scope="module")
+def result() -> MauveResult:
+    rng = np.random.default_rng(3)
+    human, model = rng.normal(size=(120, 5)), 0.6 * rng.normal(size=(90, 5)) + 0.4
+    return compute_mauve(
+        p_features=human, q_features=model, num_buckets=12, mauve_scaling_factor=2.5, kmeans_num_redo=1
+    )
+
+
+def rows_of(chart: Any, layer: int = 0) -> list[dict[str, Any]]:
+    spec = chart.to_dict()
+    data = spec["layer"][layer].get("data", spec.get("data"))
+    rows: list[dict[str, Any]] = data["values"] if "values" in data else spec["datasets"][data["name"]]
+    return rows
+
+
+def column(rows: list[dict[str, Any]], name: str) -> np.ndarray:
+    return np.array([row[name] for row in rows], dtype=float)  # None becomes nan
+
+
+def test_divergence_rows_are_the_curve_with_coverage_to_the_right(result: MauveResult) -> None:
+    rows = rows_of(plot.divergence_curve_chart(result))
+    np.testing.assert_array_equal(column(rows, "quality"), result.divergence_curve[:, 0])
+    np.testing.assert_array_equal(column(rows, "coverage"), result.divergence_curve[:, 1])
+
+
+def test_hovered_errors_give_the_drawn_points(result: MauveResult) -> None:
+    rows = rows_of(plot.divergence_curve_chart(result))
+    assert rows[0]["lambda"] is rows[-1]["lambda"] is rows[0]["type_one"] is rows[-1]["type_two"] is None
+    inner = rows[1:-1]
+    # the errors are computed anew from the histograms: exp(-c·KL) meets the point up to rounding
+    np.testing.assert_allclose(np.exp(-2.5 * column(inner, "type_one")), column(inner, "quality"), rtol=1e-12)
+    np.testing.assert_allclose(np.exp(-2.5 * column(inner, "type_two")), column(inner, "coverage"), rtol=1e-12)
+    mixture = inner[7]["lambda"] * result.p_hist + (1 - inner[7]["lambda"]) * result.q_hist
+    model = result.q_hist > 0
+    type_one = np.sum(result.q_hist[model] * np.log(result.q_hist[model] / mixture[model]))
+    assert inner[7]["type_one"] == pytest.approx(type_one, rel=1e-12)
+
+
+def test_precision_recall_rows_are_the_curve(result: MauveResult) -> None:
+    rows = rows_of(plot.precision_recall_chart(result))
+    np.testing.assert_array_equal(column(rows, "coverage"), result.prd_curve[:, 0])
+    np.testing.assert_array_equal(column(rows, "quality"), result.prd_curve[:, 1])
+
+
+def test_histogram_rows_are_all_buckets_from_missed_to_overfilled(result: MauveResult) -> None:
+    rows = rows_of(plot.histogram_chart(result))
+    buckets = [row["bucket"] for row in rows]
+    assert sorted(buckets) == list(range(result.num_buckets))
+    np.testing.assert_array_equal(column(rows, "human"), result.p_hist[buckets])
+    np.testing.assert_array_equal(column(rows, "model"), result.q_hist[buckets])
+    np.testing.assert_array_equal(column(rows, "below"), -result.q_hist[buckets])
+    assert np.all(np.diff(column(rows, "difference")) <= 0)
+
+
+def test_curves_share_axes_and_name_the_score(result: MauveResult) -> None:
+    curves = plot.divergence_curve_chart(result), plot.precision_recall_chart(result)
+    for chart, score in zip(curves, (result.mauve, result.prd_area), strict=True):
+        spec = chart.to_dict()
+        assert f"{score:.4f}" in spec["title"]["text"]
+        assert spec["width"] == spec["height"]
+        x, y = (spec["layer"][0]["encoding"][axis] for axis in "xy")
+        assert x["title"].endswith(plot.COVERAGE) and y["title"].endswith(plot.QUALITY)
+        assert x["scale"]["domain"] == y["scale"]["domain"] == [0, 1]
+    lines = [chart.to_dict()["layer"][2]["mark"] for chart in curves]
+    assert lines[0]["strokeDash"] != lines[1]["strokeDash"]  # told apart without colour
+    assert "12 buckets, c = 2.5" in curves[0].to_dict()["title"]["subtitle"][0]
+    assert f"debiased {result.mauve_debiased:.4f}" in curves[0].to_dict()["title"]["subtitle"][1]
+
+
+def test_a_collapsed_model_is_drawn_with_quality_and_without_coverage() -> None:
+    rng = np.random.default_rng(0)
+    one, other = np.array([50.0, 0, 0]), np.array([0, 50.0, 0])  # two directions: length does not count
+    human = np.concatenate([rng.normal(size=(60, 3)) + one, rng.normal(size=(60, 3)) + other])
+    model = rng.normal(size=(120, 3)) + one  # writes one of the two kinds only: p = (½, ½), q = (1, 0)
+    collapsed = compute_mauve(p_features=human, q_features=model, num_buckets=2, kmeans_num_redo=1)
+    precision_recall = rows_of(plot.precision_recall_chart(collapsed))
+    assert column(precision_recall, "quality").max() == 1
+    assert column(precision_recall, "coverage").max() == 0.5
+    curve = rows_of(plot.divergence_curve_chart(collapsed))
+    # λ = 1 - 1e-6: KL(q‖p) = ln 2 and c = 5 give 2⁻⁵, off by about 1e-6·c; λ = 1e-6: KL(p‖q) is about ½·ln(1e6)
+    assert curve[-2]["quality"] == pytest.approx(1 / 32, rel=1e-4)
+    assert curve[1]["coverage"] < 1e-10
+
+
+def test_many_buckets_are_all_drawn(result: MauveResult) -> None:
+    share = np.full(5500, 1 / 5500)  # Altair refuses more than 5000 rows of a data frame
+    many = dataclasses.replace(result, p_hist=share, q_hist=share, num_buckets=5500)
+    assert len(rows_of(plot.histogram_chart(many))) == 5500
+
+
+def test_result_chart_has_all_three_and_is_what_plot_returns(result: MauveResult) -> None:
+    spec = plot.result_chart(result).to_dict()
+    curves, histogram = spec["vconcat"]
+    titles = [part["title"]["text"] for part in (*curves["hconcat"], histogram)]
+    assert titles == [f"MAUVE = {result.mauve:.4f}", f"PRD area = {result.prd_area:.4f}", "Where the two sets differ"]
+    assert result.plot().to_dict() == spec
+
+
+@pytest.mark.parametrize(
+    ("ending", "start"),
+    [
+        (".png", b"\x89PNG\r\n\x1a\n"),
+        (".svg", b"<svg"),
+        (".pdf", b"%PDF-"),
+        (".html", b"<!DOCTYPE html>"),
+        (".JSON", b"{"),
+    ],
+)
+def test_every_format_is_written(result: MauveResult, tmp_path: Path, ending: str, start: bytes) -> None:
+    path = tmp_path / f"curve{ending}"
+    plot.save_chart(plot.divergence_curve_chart(result), path)
+    content = path.read_bytes()
+    assert content.lstrip().startswith(start)
+    if ending == ".svg":
+        assert b"coverage of human text" in content and f"MAUVE = {result.mauve:.4f}".encode() in content
+    if ending == ".html":
+        assert not re.search(rb"""(src|href)\s*=\s*["']?(https?:)?//""", content)
+        assert len(content) > 300_000  # the scripts are in it
+    if ending == ".JSON":
+        assert json.loads(content)["$schema"].startswith("https://vega.github.io/schema/vega-lite/")
+
+
+def test_unknown_ending_is_refused(result: MauveResult, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"'.*curve\.gif': expected a name that ends in \.png, \.svg, \.pdf"):
+        plot.save_chart(plot.divergence_curve_chart(result), tmp_path / "curve.gif")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("module", "named"), [("altair", "Altair"), ("vl_convert", "vl-convert-python")])
+def test_missing_packages_are_named(
+    result: MauveResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, named: str
+) -> None:
+    chart = plot.divergence_curve_chart(result)
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ImportError, match=rf"{named}: pip install 'mauve_metric\[space\]'"):
+        plot.save_chart(chart if module == "vl_convert" else plot.result_chart(result), tmp_path / "curve.svg")
+
+
+def test_importing_the_package_does_not_import_altair() -> None:
+    command = "import sys, mauve_metric, mauve_metric.plot, mauve_metric.cli; sys.exit('altair' in sys.modules)"
+    subprocess.run([sys.executable, "-c", command], check=True)
+
+
+def test_command_line_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(1)
+    for name in ("human.npy", "model.npy"):
+        np.save(tmp_path / name, rng.normal(size=(40, 3)))
+    files = [str(tmp_path / "human.npy"), str(tmp_path / "model.npy")]
+    assert cli.main(["score", *files, "--json", "--plot", str(tmp_path / "curve.svg")]) == 0
+    score = json.loads(capsys.readouterr().out)["mauve"]
+    assert f"MAUVE = {score:.4f}" in (tmp_path / "curve.svg").read_text(encoding="utf-8")
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["score", *files, "--plot", str(tmp_path / "curve.gif")])
+    assert stopped.value.code == 2
+    assert "expected a name that ends in .png" in capsys.readouterr().err
