@@ -21,6 +21,7 @@ SHARED_SHARE = 0.01  # texts that stand in both sets lift the score
 OPENING_SHARE = 0.1  # texts that continue the same prompts lift the score: halves of human text score lower
 LENGTH_RATIO = 1.3  # cutting human text to two thirds of its length lowers its score as much as a weak model does
 TRUNCATED_SHARE = 0.1  # the featurizer never sees what was cut
+FLOOR_REACH = 0.01  # of the range above the floor, or the floor again if that is less (a small c has a high floor)
 LITERATURE_FEATURIZER = "gpt2-large"
 TINY_VARIANCE = 1e-8  # of unit rows: what differs is of the size of float32 rounding
 
@@ -96,7 +97,7 @@ def bucket_warnings(p_counts: Counts, q_counts: Counts) -> list[ScoreWarning]:
 def score_warnings(mauve: float, floor: float, ceiling: float) -> list[ScoreWarning]:
     """A score at the end of its range."""
     numbers = {"mauve": mauve, "mauve_floor": floor, "mauve_ceiling": ceiling}
-    if mauve < 2 * floor:
+    if mauve < floor + min(floor, FLOOR_REACH * (1 - floor)):
         message = f"the score is at its floor ({floor:.4f}): the sets have next to nothing in common, and such scores "
         return [ScoreWarning("at_floor", message + "cannot be told apart", numbers)]
     if mauve > ceiling:

@@ -53,6 +53,8 @@ def text_source(name: str, data: Any, *, text_field: str | None = None, empty_te
         data = data.tolist()
     if not isinstance(data, Iterable):
         raise TypeError(f"{name} must be a list of texts, got {type(data).__name__}")
+    if not hasattr(data, "__len__"):  # a stream, such as the column of an IterableDataset
+        data = iter(data)
     source = TextSource(())
     if isinstance(data, Iterator) and empty_texts != "keep":
         source.texts = _checked_stream(name, data, empty_texts, source)

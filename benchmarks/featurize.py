@@ -1,0 +1,341 @@
+"""How fast texts become features: this package against mauve-text's own featurizer.
+
+    python benchmarks/featurize.py --case gpt2 [--texts 200] [--repeats 3] [--mauve-batch-sizes 8 32]
+    python benchmarks/featurize.py --case minilm
+    python benchmarks/featurize.py --case gpt2-large      (needs a CUDA device)
+
+Same model, same texts, same machine, one run: the variants take turns, and the best time of each counts. mauve-text
+runs at its default batch size of 1 and at the given ones, and gets its texts tokenized beforehand; ours tokenizes
+inside the measured time. Nothing is cached.
+
+Cases: `gpt2`: random weights in the size of GPT-2 small, a byte-level BPE trained on the examples, 8 to 400 tokens;
+`minilm`: the packaged weights, 8 to 256 tokens, the last token's state on both sides (all that mauve-text can give);
+`gpt2-large`: random weights, 32 to 1024 tokens.
+
+Columns: padding is the share of computed positions that hold no token; memory is the peak above what was in use
+before; FLOP/s counts the operations of real tokens alone (two a weight outside the embeddings, and attention; for a
+causal model half of its square), beside the best rate of a square matrix product in that number format; difference is
+the largest of any feature from mauve-text's at batch size 1, relative to that feature's length; score is MAUVE of the
+first half of the texts (one part of the examples) against the second (another part).
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import ctypes
+import datetime
+import gc
+import importlib.metadata
+import json
+import logging
+import os
+import platform
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mauve_metric import compute_mauve
+from mauve_metric.encoder import Encoder, import_torch, load_encoder, minilm_folder, resolve_device
+from mauve_metric.featurize import featurize_texts, matmul_rate, tokenize
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+PARTS = ("human.jsonl", "human_other.jsonl")
+
+
+class Case(NamedTuple):
+    """A model's size (None: MiniLM's packaged weights), lengths of texts in tokens, and how many texts."""
+
+    size: dict[str, int] | None
+    shortest: int
+    longest: int
+    texts: int
+
+
+CASES = {
+    "gpt2": Case({"n_embd": 768, "n_layer": 12, "n_head": 12}, 8, 400, 200),
+    "minilm": Case(None, 8, 256, 1000),
+    "gpt2-large": Case({"n_embd": 1280, "n_layer": 36, "n_head": 20}, 32, 1024, 1000),
+}
+
+
+@dataclass
+class Variant:
+    """One way to compute the features: what runs, and what was measured."""
+
+    name: str
+    run: Callable[[], NDArray[Any]]
+    model: Any
+    dtype: str = "float32"
+    tf32: bool = False
+    seconds: float = float("inf")
+    memory: float = 0.0
+    rate: float = 0.0
+    positions: int = 0
+    features: NDArray[Any] = field(default_factory=lambda: np.empty((0, 0)))
+
+
+# --- texts and models ---------------------------------------------------------------------------------------------
+
+
+def example_words() -> list[list[str]]:
+    """The words of both parts of the examples."""
+    parts = [(EXAMPLES / name).read_text(encoding="utf-8").splitlines() for name in PARTS]
+    return [" ".join(json.loads(line)["text"] for line in lines).split() for lines in parts]
+
+
+def mixed_texts(tokenizer: Any, case: Case, count: int) -> list[str]:
+    """Pieces of the examples with lengths evenly spread over the case's, the first half from one part of them."""
+    rng = np.random.default_rng(0)
+    texts = []
+    for part, words in enumerate(example_words()):
+        tokens_a_word = len(tokenizer(" ".join(words[:5000]))["input_ids"]) / 5000
+        for _ in range(count // 2 + (part * count) % 2):
+            size = max(1, round(rng.integers(case.shortest, case.longest + 1) / tokens_a_word))
+            start = int(rng.integers(len(words) - size))
+            texts.append(" ".join(words[start : start + size]))
+    return texts
+
+
+def random_gpt2(folder: Path, size: dict[str, int]) -> None:
+    """Write a GPT-2 with random weights and a byte-level BPE trained on the examples."""
+    import transformers
+    from tokenizers import ByteLevelBPETokenizer
+
+    bpe = ByteLevelBPETokenizer()
+    bpe.train_from_iterator([" ".join(words) for words in example_words()], 50257, special_tokens=["<|endoftext|>"])
+    wrapped = transformers.PreTrainedTokenizerFast(tokenizer_object=bpe._tokenizer, eos_token="<|endoftext|>")
+    wrapped.save_pretrained(folder)
+    import_torch().manual_seed(0)
+    transformers.GPT2Model(transformers.GPT2Config(**size)).save_pretrained(folder)
+
+
+# --- variants -----------------------------------------------------------------------------------------------------
+
+
+def ours(name: str, encoder: Encoder, texts: list[str], budget: int | None, tf32: bool = False) -> Variant:
+    """This package, from texts to features."""
+
+    def run() -> NDArray[Any]:
+        return featurize_texts(encoder, texts, max_batch_tokens=budget)[0]
+
+    return Variant(name, run, encoder.model, encoder.dtype, tf32)
+
+
+def mauve_text(model: Any, ids: list[list[int]], batch_size: int) -> Variant:
+    """mauve-text's featurizer, on token ids."""
+    import mauve.utils
+
+    torch = import_torch()
+    rows = [torch.tensor([row]) for row in ids]
+
+    def run() -> NDArray[Any]:
+        features = mauve.utils.featurize_tokens_from_model(model, rows, batch_size)
+        return np.asarray(features.detach().cpu().float())
+
+    return Variant(f"mauve-text, batch {batch_size}", run, model)
+
+
+def variants(folder: str, case: Case, count: int, options: argparse.Namespace) -> tuple[list[Variant], Any]:
+    """Every variant of a case, mauve-text's default first, and the lengths of the texts in tokens."""
+    import mauve.utils
+    import transformers
+
+    device = resolve_device(options.device)
+    settings: dict[str, Any] = {"pooling": "last", "max_text_length": case.longest, "device": device}
+    plain = load_encoder(folder, **settings)
+    texts = mixed_texts(plain.tokenizer, case, count)
+    ids, _ = tokenize(plain, texts)
+    if case.size is None:  # mauve-text's loader knows GPT-2, RoBERTa and BERT by their names
+        theirs = transformers.AutoModel.from_pretrained(folder).to(device).eval()
+    else:
+        number = (int(device.split(":")[1]) if ":" in device else 0) if device.startswith("cuda") else -1
+        theirs = mauve.utils.get_model(folder, mauve.utils.get_tokenizer(folder), number)
+    found = [mauve_text(theirs, ids, size) for size in dict.fromkeys([1, *options.mauve_batch_sizes])]
+    found.append(ours("ours, float32", plain, texts, options.max_batch_tokens))
+    if device.startswith("cuda"):
+        found.append(ours("ours, float32 in TF32", plain, texts, options.max_batch_tokens, tf32=True))
+    for dtype in ["bfloat16", *(["float16"] if device.startswith("cuda") else [])]:
+        encoder = load_encoder(folder, dtype=dtype, **settings)
+        found.append(ours(f"ours, {dtype}", encoder, texts, options.max_batch_tokens))
+    return found, np.array([len(row) for row in ids])
+
+
+# --- measuring ----------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def precision(tf32: bool) -> Iterator[None]:
+    """Matrix products of float32 in TF32, or in full."""
+    torch = import_torch()
+    torch.set_float32_matmul_precision("high" if tf32 else "highest")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision("highest")
+
+
+@contextlib.contextmanager
+def counted_positions(variant: Variant) -> Iterator[None]:
+    """Count the positions that the model is run over, padding included."""
+    variant.positions = 0
+
+    def count(module: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+        variant.positions += (arguments[0] if arguments else keywords["input_ids"]).numel()
+
+    hook = variant.model.register_forward_pre_hook(count, with_kwargs=True)
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
+def resident(key: str) -> float:
+    """A figure of this process's memory in bytes (VmRSS: now, VmHWM: at most since `reset_peak`), NaN if unknown."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith(key + ":"):
+                return float(line.split()[1]) * 1024
+    return float("nan")
+
+
+def reset_peak() -> None:
+    """Give free memory back, and forget earlier peaks."""
+    gc.collect()
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+    torch = import_torch()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
+
+
+def measure(variant: Variant) -> None:
+    """Run a variant once, and keep its best time and its largest memory."""
+    torch = import_torch()
+    cuda = str(variant.model.device).startswith("cuda")
+    with precision(variant.tf32):
+        size = 8192 if cuda else 2048
+        variant.rate = max(variant.rate, matmul_rate(str(variant.model.device), variant.dtype, size))
+        reset_peak()
+        before = torch.cuda.memory_allocated() if cuda else resident("VmRSS")
+        started = time.perf_counter()
+        with counted_positions(variant):
+            variant.features = variant.run()
+        variant.seconds = min(variant.seconds, time.perf_counter() - started)
+        peak = torch.cuda.max_memory_allocated() if cuda else resident("VmHWM")
+    variant.memory = max(variant.memory, peak - before)
+
+
+def operations(model: Any, lengths: NDArray[np.int64]) -> float:
+    """Floating-point operations for texts of these lengths without any padding."""
+    torch = import_torch()
+    config = model.config
+    tables = (module for module in model.modules() if isinstance(module, torch.nn.Embedding))
+    weights = sum(item.numel() for item in model.parameters()) - sum(table.weight.numel() for table in tables)
+    square = 2 if config.model_type == "gpt2" else 4  # times t²d a layer: scores and weighted sum
+    attention = square * config.num_hidden_layers * config.hidden_size * np.square(lengths, dtype=np.float64).sum()
+    return float(2.0 * weights * lengths.sum() + attention)
+
+
+# --- report -------------------------------------------------------------------------------------------------------
+
+
+def score(features: NDArray[Any]) -> float:
+    """MAUVE of the first half of the rows against the second."""
+    half = len(features) // 2
+    return compute_mauve(p_features=features[:half], q_features=features[half:], knn=False, num_runs=1).mauve
+
+
+def table(measured: Sequence[Variant], lengths: NDArray[np.int64]) -> Iterator[str]:
+    """The Markdown table of all variants."""
+    names = ("variant", "s", "speed-up", "texts/s", "tokens/s", "padding", "memory, MB", "GFLOP/s", "matmul GFLOP/s")
+    names += ("share", "difference", "score")
+    yield "| " + " | ".join(names) + " |"
+    yield "|---" + "|--:" * (len(names) - 1) + "|"
+    default, tokens = measured[0], int(lengths.sum())
+    needed = operations(default.model, lengths)
+    expected = default.features.astype(np.float64)
+    for variant in measured:
+        difference = np.linalg.norm(variant.features - expected, axis=1) / np.linalg.norm(expected, axis=1)
+        cells = [
+            variant.name,
+            f"{variant.seconds:.2f}",
+            f"{default.seconds / variant.seconds:.2f}",
+            f"{len(lengths) / variant.seconds:.1f}",
+            f"{tokens / variant.seconds:.0f}",
+            f"{100 * (1 - tokens / variant.positions):.1f} %",
+            f"{variant.memory / 1e6:.0f}",
+            f"{needed / variant.seconds / 1e9:.0f}",
+            f"{variant.rate / 1e9:.0f}",
+            f"{100 * needed / variant.seconds / variant.rate:.0f} %",
+            f"{difference.max():.1e}",
+            f"{score(variant.features):.4f}",
+        ]
+        yield "| " + " | ".join(cells) + " |"
+
+
+def machine(device: str) -> str:
+    """What the figures were measured on."""
+    torch = import_torch()
+    processor, flags = platform.machine(), ""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                processor = line.split(":", 1)[1].strip()
+            elif line.startswith("flags"):
+                flags = line
+    bfloat16 = ", ".join(name for name in ("avx512_bf16", "amx_bf16") if name in flags) or "none"
+    versions = " ".join(
+        f"{name} {importlib.metadata.version(name)}" for name in ("torch", "transformers", "mauve-text")
+    )
+    where = torch.cuda.get_device_name(device) if device.startswith("cuda") else f"{torch.get_num_threads()} threads"
+    return (
+        f"{datetime.date.today().isoformat()}, {processor}, {os.cpu_count()} cores, bfloat16 by {bfloat16}; "
+        f"on {device}: {where}; load {os.getloadavg()[0]:.1f}, {versions}"
+    )
+
+
+def main() -> None:
+    """Measure one case and print its table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--case", choices=CASES, default="gpt2")
+    parser.add_argument("--texts", type=int, help="how many texts; unset: 200, for minilm and gpt2-large 1000")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--mauve-batch-sizes", type=int, nargs="*", default=[8, 32], help="beside mauve-text's default")
+    parser.add_argument("--max-batch-tokens", type=int, help="our token budget; unset: what the package chooses")
+    parser.add_argument("--device", default="auto")
+    options = parser.parse_args()
+    logging.getLogger("mauve_metric.compute").setLevel(logging.ERROR)  # the scores are here for their drift alone
+    case, device = CASES[options.case], resolve_device(options.device)
+    if options.case == "gpt2-large" and not device.startswith("cuda"):
+        parser.exit(1, "the case gpt2-large takes most of a day without a CUDA device, and here is none\n")
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / f"{options.case}-random"  # mauve-text finds the kind of a model in its name
+        if case.size is None:
+            folder = minilm_folder()
+        else:
+            random_gpt2(folder, case.size)
+        measured, lengths = variants(str(folder), case, options.texts or case.texts, options)
+        print(f"## {options.case}\n\n{machine(device)}\n")
+        for repeat in range(options.repeats + 1):
+            for variant in measured[repeat % len(measured) :] + measured[: repeat % len(measured)]:
+                measure(variant)
+                if repeat == 0:
+                    variant.seconds = float("inf")  # the first round warms up
+        quartiles = ", ".join(f"{value:.0f}" for value in np.quantile(lengths, [0, 0.25, 0.5, 0.75, 1]))
+        print(f"{len(lengths)} texts, {lengths.sum()} tokens, quartiles of their lengths: {quartiles}; ", end="")
+        print(f"best of {options.repeats}\n")
+        print("\n".join(table(measured, lengths)))
+
+
+if __name__ == "__main__":
+    main()

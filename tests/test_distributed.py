@@ -1,0 +1,191 @@
+"""Several processes on one machine featurize together: the same features everywhere, in order, and no hanging."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from mauve_metric import Reference, cli, distributed
+from mauve_metric.distributed import agree, launched_processes, my_share, process_group, rank_and_size
+
+ROOT = Path(__file__).resolve().parent.parent
+WORDS = "the quick harbour counts lists of ships and raises errors when rain walks over lazy numbers".split()
+SECONDS = 120  # two processes that import torch on a busy machine; an endless wait would take longer than any of them
+
+GLOO = torch.distributed.is_available() and torch.distributed.is_gloo_available()
+pytestmark = pytest.mark.skipif(not GLOO, reason="torch was built without gloo")
+
+
+def texts_of(count: int, seed: int = 0) -> list[str]:
+    """Different texts of 1 to 12 words."""
+    rng = np.random.default_rng(seed)
+    return [f"{index} " + " ".join(rng.choice(WORDS, size=rng.integers(1, 13))) for index in range(count)]
+
+
+def launch(*arguments: str, cache: Path) -> subprocess.CompletedProcess[str]:
+    """Two processes of a script or module, as torchrun starts them."""
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", *arguments]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "MAUVE_METRIC_CACHE": str(cache)}
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=SECONDS)
+
+
+FEATURIZES = """
+import json, pathlib, sys
+import numpy as np
+from mauve_metric import Reference, compute_mauve, featurize
+from mauve_metric.distributed import process_group
+folder, model = pathlib.Path(sys.argv[1]), sys.argv[2]
+texts = json.loads((folder / "texts.json").read_text())
+run_batch, rows_run = featurize.run_batch, []
+def counted(encoder, rows):
+    rows_run.append(len(rows))
+    return run_batch(encoder, rows)
+featurize.run_batch = counted
+options = {"featurize_model_name": model, "max_batch_tokens": 96, "distributed": True}
+with process_group() as rank:
+    made = Reference.from_texts(texts, cache=False, **options)
+    computed = sum(rows_run)
+    single = Reference.from_texts(iter(texts[:1]), cache=False, **options)
+    featurize.WINDOW_TEXTS = 16
+    stream = Reference.from_texts(iter(texts), cache=False, **options)
+    featurize.WINDOW_TEXTS = 8192
+    first = Reference.from_texts(texts, **options)
+    before = len(rows_run)
+    again = Reference.from_texts(texts, **options)
+    cached = len(rows_run) - before
+    score = compute_mauve(p=made, q_text=texts[:20], num_buckets=4, cache=False, **options)
+    ids = [[1, 2, 3], [4, 5], [6]] * 4
+    tokens = compute_mauve(p_tokens=ids, q_tokens=ids, num_buckets=2, cache=False, **options)
+np.savez(
+    folder / f"rank{rank}.npz", made=made.features, single=single.features, stream=stream.features,
+    first=first.features, again=again.features, computed=computed, cached=cached, score=score.mauve,
+    lengths=made.lengths, hashes=made.text_hashes,
+)
+"""
+
+
+def test_two_processes_give_the_features_of_one(tiny_gpt2: str, tmp_path: Path) -> None:
+    texts = texts_of(60)
+    texts[50] = texts[3]
+    (tmp_path / "texts.json").write_text(json.dumps(texts))
+    script = tmp_path / "featurizes.py"
+    script.write_text(FEATURIZES)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # as torchrun's processes have: then the same batches give the same bits
+    try:
+        expected = Reference.from_texts(texts, featurize_model_name=tiny_gpt2, max_batch_tokens=96, cache=False)
+    finally:
+        torch.set_num_threads(threads)
+    process = launch(str(script), str(tmp_path), tiny_gpt2, cache=tmp_path / "shared cache")
+    assert process.returncode == 0, process.stderr
+    ranks = [dict(np.load(tmp_path / f"rank{rank}.npz")) for rank in (0, 1)]
+    for found in ranks:
+        for name in ("made", "first", "again"):
+            np.testing.assert_array_equal(found[name], expected.features)
+        # other windows, other batches: rounding of float32 is 6e-8, two layers of sums lose two digits of that
+        lengths = np.linalg.norm(expected.features, axis=1)
+        assert (np.linalg.norm(found["stream"] - expected.features, axis=1) / lengths).max() <= 1e-5
+        assert np.linalg.norm(found["single"][0] - expected.features[0]) / lengths[0] <= 1e-5
+        np.testing.assert_array_equal(found["lengths"], expected.lengths)
+        np.testing.assert_array_equal(found["hashes"], expected.text_hashes)
+        assert found["cached"] == 0
+    assert ranks[0]["score"] == ranks[1]["score"]
+    # 59 distinct texts, each computed by one of the two, which have about equal shares
+    assert ranks[0]["computed"] + ranks[1]["computed"] == 59
+    assert min(ranks[0]["computed"], ranks[1]["computed"]) >= 20
+
+
+FAILS = """
+import sys
+from mauve_metric import Reference, featurize
+from mauve_metric.distributed import process_group
+run_batch = featurize.run_batch
+with process_group() as rank:
+    def broken(encoder, rows):
+        if rank == 1:
+            raise RuntimeError("the second device burns")
+        return run_batch(encoder, rows)
+    featurize.run_batch = broken
+    texts = ["ships and rain", "lists of numbers", "the quick harbour"]
+    options = {"featurize_model_name": sys.argv[1], "cache": False, "distributed": True, "batch_size": 1}
+    try:
+        Reference.from_texts(texts, **options)
+    except RuntimeError as error:
+        print(f"<rank {rank}: {error}>", flush=True)
+    featurize.run_batch = run_batch
+    print(f"<rank {rank} goes on: {len(Reference.from_texts(texts, **options))}>", flush=True)
+"""
+
+
+def test_an_error_in_one_process_is_raised_in_all(tiny_gpt2: str, tmp_path: Path) -> None:
+    script = tmp_path / "fails.py"
+    script.write_text(FAILS)
+    process = launch(str(script), tiny_gpt2, cache=tmp_path / "cache")
+    assert process.returncode == 0, process.stderr
+    assert "<rank 1: the second device burns>" in process.stdout
+    assert "<rank 0: featurizing failed on another process: process 1: RuntimeError('the second" in process.stdout
+    assert "<rank 0 goes on: 3>" in process.stdout and "<rank 1 goes on: 3>" in process.stdout
+
+
+def test_shell_under_torchrun_prints_one_result(
+    tiny_gpt2: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, seed in (("human.txt", 0), ("model.txt", 1)):
+        (tmp_path / name).write_text("\n".join(texts_of(30, seed)) + "\n")
+    arguments = [
+        "score", str(tmp_path / "human.txt"), str(tmp_path / "model.txt"), "--featurize-model-name", tiny_gpt2,
+        "--num-buckets", "4", "--max-batch-tokens", "96", "--json", "--no-cache",
+    ]  # fmt: skip
+    process = launch("-m", "mauve_metric", *arguments, cache=tmp_path / "cache")
+    assert process.returncode == 0, process.stderr
+    found = json.loads(process.stdout)  # exactly one JSON object
+    assert cli.main(arguments) == 0
+    expected = json.loads(capsys.readouterr().out)
+    assert found["mauve"] == expected["mauve"] and found["signature"] == expected["signature"]
+
+
+# --- without other processes --------------------------------------------------------------------------------------
+
+
+def test_one_process_is_the_usual_run(tiny_gpt2: str) -> None:
+    assert rank_and_size() == (0, 1) and agree("x") == "x" and my_share([1, 2, 3]) == [1, 2, 3]
+    options = {"featurize_model_name": tiny_gpt2, "cache": False}
+    with process_group() as rank:
+        assert rank == 0
+        found = Reference.from_texts(texts_of(10), distributed=True, **options)
+    np.testing.assert_array_equal(found.features, Reference.from_texts(texts_of(10), **options).features)
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({}, 1),
+        ({"WORLD_SIZE": "4"}, 1),  # set by a scheduler, but no launcher says where to meet
+        ({"WORLD_SIZE": "4", "RANK": "1", "MASTER_ADDR": "localhost"}, 4),
+        ({"WORLD_SIZE": "all", "RANK": "1", "MASTER_ADDR": "localhost"}, 1),
+    ],
+)
+def test_what_a_launcher_says(monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], expected: int) -> None:
+    for name in ("WORLD_SIZE", "RANK", "MASTER_ADDR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert launched_processes() == expected
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7])
+def test_shares_hold_every_item_once(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    items = list(range(5))
+    shares = []
+    for rank in range(size):
+        monkeypatch.setattr(distributed, "rank_and_size", lambda rank=rank: (rank, size))
+        shares.append(my_share(items))
+    assert sorted(item for share in shares for item in share) == items
+    assert max(map(len, shares)) - min(map(len, shares)) <= 1

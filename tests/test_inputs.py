@@ -1,0 +1,420 @@
+"""Texts in every form that people have them in, what a run says about itself, and lengths that fool a score."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from mauve_metric import Reference, compute_mauve, featurize, inputs
+from mauve_metric.compute import featurize as featurized
+from mauve_metric.inputs import Featurizing, RunOptions, TextHashes, split_options
+from mauve_metric.result import MauveResult
+
+WORDS = "the quick harbour counts lists of ships and raises errors when rain walks over lazy numbers".split()
+SMALL: dict[str, Any] = {"num_buckets": 4, "knn": False, "num_runs": 1, "kmeans_num_redo": 1, "cache": False}
+
+
+def texts_of(count: int, seed: int, longest: int = 10, shortest: int = 1) -> list[str]:
+    """Different texts with so many words."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(shortest, longest + 1, size=count)
+    return [f"{index} " + " ".join(rng.choice(WORDS, size=size)) for index, size in enumerate(sizes)]
+
+
+HUMAN, MODEL = texts_of(40, 0), texts_of(30, 1)
+
+
+def as_list(texts: list[str]) -> Any:
+    return texts
+
+
+def as_tuple(texts: list[str]) -> Any:
+    return tuple(texts)
+
+
+def as_array(texts: list[str]) -> Any:
+    return np.array(texts)
+
+
+def as_object_array(texts: list[str]) -> Any:
+    return np.array(texts, dtype=object)
+
+
+def as_generator(texts: list[str]) -> Any:
+    return (text for text in texts)
+
+
+def as_map(texts: list[str]) -> Any:
+    return map(str, texts)
+
+
+def as_dataset(texts: list[str]) -> Any:
+    import datasets
+
+    return datasets.Dataset.from_dict({"text": texts, "number": list(range(len(texts)))})
+
+
+def as_shuffled_dataset(texts: list[str]) -> Any:
+    order = np.random.default_rng(0).permutation(len(texts))
+    return as_dataset([texts[index] for index in order]).select(np.argsort(order))
+
+
+def as_dataset_column(texts: list[str]) -> Any:
+    return as_dataset(texts)["text"]
+
+
+def as_iterable_dataset(texts: list[str]) -> Any:
+    return as_dataset(texts).to_iterable_dataset(num_shards=3)
+
+
+def as_generated_dataset(texts: list[str]) -> Any:
+    import datasets
+
+    return datasets.IterableDataset.from_generator(_rows, gen_kwargs={"texts": texts})
+
+
+def _rows(texts: list[str]) -> Iterator[dict[str, str]]:
+    for text in texts:
+        yield {"text": text}
+
+
+def as_iterable_column(texts: list[str]) -> Any:
+    return as_iterable_dataset(texts)["text"]
+
+
+def as_pandas_column(texts: list[str]) -> Any:
+    import pandas
+
+    return pandas.Series(texts, index=range(100, 100 + len(texts)))
+
+
+def as_pandas_frame(texts: list[str]) -> Any:
+    import pandas
+
+    return pandas.DataFrame({"text": texts, "number": range(len(texts))})
+
+
+def as_arrow(texts: list[str]) -> Any:
+    import pyarrow
+
+    return pyarrow.array(texts)
+
+
+def as_chunked_arrow(texts: list[str]) -> Any:
+    import pyarrow
+
+    return pyarrow.chunked_array([texts[:7], texts[7:]])
+
+
+FORMS = [
+    as_tuple, as_array, as_object_array, as_generator, as_map, as_dataset, as_shuffled_dataset, as_dataset_column,
+    as_iterable_dataset, as_generated_dataset, as_iterable_column, as_pandas_column, as_pandas_frame, as_arrow,
+    as_chunked_arrow,
+]  # fmt: skip
+
+
+# --- forms --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def expected(tiny_gpt2: str) -> MauveResult:
+    """The score of lists."""
+    return compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=tiny_gpt2, **SMALL)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
+def test_every_form_gives_the_same_score(tiny_gpt2: str, expected: MauveResult, form: Any) -> None:
+    pytest.importorskip("datasets")
+    found = compute_mauve(p_text=form(HUMAN), q_text=form(MODEL), featurize_model_name=tiny_gpt2, **SMALL)
+    assert found.to_dict() == expected.to_dict()
+
+
+@pytest.mark.parametrize("form", [as_dataset, as_iterable_dataset, as_pandas_frame], ids=lambda form: form.__name__)
+def test_column_by_name(tiny_gpt2: str, expected: MauveResult, form: Any) -> None:
+    pytest.importorskip("datasets")
+    human, model = ({"prompt": ["a"] * len(texts), "story": texts} for texts in (HUMAN, MODEL))
+
+    def renamed(columns: dict[str, list[str]]) -> Any:
+        if form is as_pandas_frame:
+            import pandas
+
+            return pandas.DataFrame(columns)
+        import datasets
+
+        made = datasets.Dataset.from_dict(columns)
+        return made.to_iterable_dataset() if form is as_iterable_dataset else made
+
+    options = {"featurize_model_name": tiny_gpt2, **SMALL}
+    found = compute_mauve(p_text=renamed(human), q_text=renamed(model), text_field="story", **options)
+    assert found.to_dict() == expected.to_dict()
+    with pytest.raises(ValueError, match=r"p_text has no field 'text': choose one of 'prompt', 'story' with"):
+        compute_mauve(p_text=renamed(human), q_text=MODEL, **options)
+    with pytest.raises(ValueError, match=r"p_text has no field 'tale'; it has 'prompt', 'story'"):
+        compute_mauve(p_text=renamed(human), q_text=MODEL, text_field="tale", **options)
+
+
+@pytest.mark.parametrize("form", [as_list, as_generator, as_iterable_dataset, as_arrow], ids=lambda form: form.__name__)
+def test_empty_texts_in_every_form(tiny_gpt2: str, form: Any) -> None:
+    texts = [HUMAN[0], "", *HUMAN[1:], "  \n"]
+    with pytest.raises(ValueError, match=r"p_text holds .*empty or whitespace-only text.* position"):
+        compute_mauve(p_text=form(texts), q_text=MODEL, featurize_model_name=tiny_gpt2, **SMALL)
+    found = compute_mauve(p_text=form(texts), q_text=MODEL, featurize_model_name=tiny_gpt2, empty_texts="drop", **SMALL)
+    plain = compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=tiny_gpt2, **SMALL)
+    assert found.mauve == plain.mauve and found.p_dropped == 2 and found.n_p == len(HUMAN)
+
+
+@pytest.mark.parametrize("data", [iter([]), (text for text in ()), iter(["", " "])])
+def test_an_empty_stream_is_refused(tiny_gpt2: str, data: Any) -> None:
+    with pytest.raises(ValueError, match=r"p_text must hold at least one non-empty text"):
+        compute_mauve(p_text=data, q_text=MODEL, featurize_model_name=tiny_gpt2, empty_texts="drop", **SMALL)
+
+
+def test_what_is_no_text_in_a_stream_is_named(tiny_gpt2: str) -> None:
+    with pytest.raises(TypeError, match=r"q_text must hold strings only, got int at position 3"):
+        compute_mauve(p_text=HUMAN, q_text=iter(["a b", "b c", "c d", 4]), featurize_model_name=tiny_gpt2, **SMALL)
+
+
+# --- streams ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", [as_generator, as_iterable_dataset], ids=lambda form: form.__name__)
+def test_a_stream_is_worked_through_in_windows(tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch, form: Any) -> None:
+    pytest.importorskip("datasets")
+    texts = texts_of(100, 3)
+    whole = featurized(texts, featurize_model_name=tiny_gpt2, cache=False)
+    read, read_at_batch = [0], []
+    source_of = inputs.text_source
+
+    def counted(texts: Iterable[str]) -> Iterator[str]:
+        for text in texts:
+            read[0] += 1
+            yield text
+
+    def counting_source(*arguments: Any, **options: Any) -> Any:
+        source = source_of(*arguments, **options)
+        source.texts = counted(source.texts)
+        return source
+
+    run_batch = featurize.run_batch
+
+    def noted(encoder: Any, rows: Any) -> NDArray[Any]:
+        read_at_batch.append(read[0])
+        return run_batch(encoder, rows)
+
+    monkeypatch.setattr(inputs, "text_source", counting_source)
+    monkeypatch.setattr(featurize, "run_batch", noted)
+    monkeypatch.setattr(featurize, "WINDOW_TEXTS", 16)
+    found = featurized(form(texts), featurize_model_name=tiny_gpt2, cache=False)
+    assert sorted(set(read_at_batch)) == [16, 32, 48, 64, 80, 96, 100] and read_at_batch == sorted(read_at_batch)
+    # other batches: rounding of float32 is 6e-8, two layers of sums over 32 to 128 terms lose two digits of that
+    difference = np.linalg.norm(found.features - whole.features, axis=1) / np.linalg.norm(whole.features, axis=1)
+    assert difference.max() <= 1e-5
+    np.testing.assert_array_equal(found.lengths, whole.lengths)
+    np.testing.assert_array_equal(found.text_hashes, whole.text_hashes)
+
+
+def test_a_stream_is_not_read_twice(tiny_gpt2: str) -> None:
+    stream = iter(HUMAN)
+    featurized(stream, featurize_model_name=tiny_gpt2, cache=False)
+    assert next(stream, None) is None
+    with pytest.raises(ValueError, match="at least one non-empty text"):
+        featurized(stream, featurize_model_name=tiny_gpt2, cache=False)
+
+
+def test_identical_texts_are_computed_once(tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_batch, rows_run = featurize.run_batch, []
+
+    def noted(encoder: Any, rows: Any) -> NDArray[Any]:
+        rows_run.extend(rows)
+        return run_batch(encoder, rows)
+
+    monkeypatch.setattr(featurize, "run_batch", noted)
+    found = featurized([HUMAN[0], HUMAN[1], HUMAN[0]] * 4, featurize_model_name=tiny_gpt2, cache=False)
+    assert len(rows_run) == 2 and len(found) == 12
+    assert np.array_equal(found.features[0], found.features[11])
+
+
+# --- lengths ------------------------------------------------------------------------------------------------------
+
+LONG, SHORT = texts_of(40, 4, 14, 10), texts_of(40, 5, 4, 3)
+
+
+def test_lengths_that_differ_are_a_warning(tiny_gpt2: str) -> None:
+    options = {"featurize_model_name": tiny_gpt2, **SMALL}
+    found = compute_mauve(p_text=LONG, q_text=SHORT, **options)
+    (warning,) = (warning for warning in found.warnings if warning.code == "length_mismatch")
+    assert warning.numbers == {"p_median_length": found.p_median_length, "q_median_length": found.q_median_length}
+    assert found.p_median_length is not None and found.q_median_length is not None
+    assert found.p_median_length > 2 * found.q_median_length
+    assert "match_lengths='truncate'" in warning.message
+    for texts in (LONG, SHORT):
+        same = compute_mauve(p_text=texts, q_text=texts[::-1], **options)
+        assert "length_mismatch" not in [warning.code for warning in same.warnings]
+    # tokens after truncation count, not those of the whole texts
+    cut = compute_mauve(p_text=LONG, q_text=SHORT, max_text_length=5, **options)
+    assert "length_mismatch" not in [warning.code for warning in cut.warnings]
+    assert cut.p_truncated == 40
+    (warning,) = (
+        warning for warning in cut.warnings if warning.code == "truncated_texts" and warning.numbers["set"] == "human"
+    )
+    assert warning.numbers["share"] == 1.0 and "100.0 %" in warning.message
+
+
+@pytest.mark.parametrize("form", [as_list, as_generator, as_arrow], ids=lambda form: form.__name__)
+def test_lengths_cut_to_the_shorter_median(tiny_gpt2: str, form: Any) -> None:
+    options = {"featurize_model_name": tiny_gpt2, **SMALL}
+    plain = compute_mauve(p_text=LONG, q_text=SHORT, **options)
+    assert plain.q_median_length is not None
+    length = int(plain.q_median_length)
+    found = compute_mauve(p_text=form(LONG), q_text=form(SHORT), match_lengths="truncate", **options)
+    assert found.p_median_length == found.q_median_length == length
+    assert f"max_text_length:{length}|" in found.signature and "match_lengths:truncate" in found.signature
+    by_hand = compute_mauve(p_text=LONG, q_text=SHORT, max_text_length=length, **options)
+    assert found.mauve == by_hand.mauve and "match_lengths:no" in by_hand.signature
+    assert found.p_truncated == 40 and 0 < found.q_truncated < 40
+    assert "length_mismatch" not in [warning.code for warning in found.warnings]
+
+
+def test_matched_lengths_need_texts(tiny_gpt2: str) -> None:
+    kept = Reference.from_texts(HUMAN, featurize_model_name=tiny_gpt2)
+    with pytest.raises(ValueError, match=r"match_lengths='truncate' needs texts on both sides, got p$"):
+        compute_mauve(p=kept, q_text=MODEL, match_lengths="truncate", **SMALL)
+    with pytest.raises(ValueError, match=r"needs texts on both sides, got q_features"):
+        compute_mauve(
+            p_text=HUMAN, q_features=np.ones((3, 32)), match_lengths="truncate", featurize_model_name=tiny_gpt2, **SMALL
+        )
+    with pytest.raises(ValueError, match="a function has no tokens"):
+        compute_mauve(p_text=HUMAN, q_text=MODEL, match_lengths="truncate", featurize_model_name=len, **SMALL)
+
+
+# --- options ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "message"),
+    [
+        ({"batch_size": 0}, ValueError, "batch_size must be an integer of at least 1, got 0"),
+        ({"batch_size": True}, ValueError, "batch_size must be an integer of at least 1, got True"),
+        ({"max_batch_tokens": 1.5}, ValueError, "max_batch_tokens must be an integer of at least 1, got 1.5"),
+        ({"device_id": -2}, ValueError, r"device_id must be -1 \(CPU\) or the number of a CUDA device, got -2"),
+        ({"text_field": 3}, TypeError, "text_field must be the name of a column, got 3"),
+        ({"cache": None}, TypeError, "cache must be True, False or a folder, got None"),
+        ({"cache": 1}, TypeError, "cache must be True, False or a folder, got 1"),
+        ({"max_batch_token": 5}, TypeError, "unknown option 'max_batch_token' .did you mean 'max_batch_tokens'"),
+        ({"use_float64": True, "dtype": "float32"}, ValueError, "contradict each other"),
+        ({"use_float64": 1}, TypeError, "use_float64 must be True or False, got 1"),
+    ],
+)
+def test_wrong_options_are_refused(options: dict[str, Any], kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message):
+        compute_mauve(p_features=np.ones((3, 2)), q_features=np.ones((3, 2)), **options)
+
+
+def test_options_go_where_they_belong() -> None:
+    config, run = split_options({"seed": 3, "batch_size": np.int64(4), "use_float64": True})
+    assert config.seed == 3 and config.dtype == "float64" and run == RunOptions(batch_size=4)
+    shown = inspect.signature(compute_mauve).parameters
+    assert {"seed", "dtype", "cache", "max_batch_tokens", "text_field", "use_float64", "p_text"} <= set(shown)
+
+
+@pytest.mark.parametrize("options", [{"batch_size": 3}, {"max_batch_tokens": 40}, {"device": "cpu"}, {"device_id": -1}])
+def test_run_options_do_not_change_the_score(tiny_gpt2: str, expected: MauveResult, options: dict[str, Any]) -> None:
+    found = compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=tiny_gpt2, **options, **SMALL)
+    assert found.signature == expected.signature
+    # 1e-5 of a feature's length moves no text over the border of one of four buckets
+    assert found.mauve == expected.mauve
+
+
+def test_a_device_that_does_not_exist_is_refused(tiny_gpt2: str) -> None:
+    import torch
+
+    number = torch.cuda.device_count()
+    with pytest.raises(ValueError, match=f"device 'cuda:{number}' does not exist"):
+        compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=tiny_gpt2, device_id=number, **SMALL)
+
+
+def test_the_encoder_is_loaded_once_and_only_if_needed(tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = []
+    load = inputs.load_encoder
+
+    def noted(*arguments: Any, **options: Any) -> Any:
+        loaded.append(arguments)
+        return load(*arguments, **options)
+
+    monkeypatch.setattr(inputs, "load_encoder", noted)
+    compute_mauve(p_features=np.eye(5), q_features=np.eye(5), **SMALL)
+    assert loaded == []
+    compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=tiny_gpt2, **SMALL)
+    assert loaded == [(tiny_gpt2,)]
+
+
+# --- what a run says ----------------------------------------------------------------------------------------------
+
+
+def test_a_run_is_announced_and_summed_up(tiny_gpt2: str, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="mauve_metric"):
+        featurized(HUMAN, featurize_model_name=tiny_gpt2, cache=False)
+    messages = [record.getMessage() for record in caplog.records]
+    assert "featurizing 40 texts" in messages[0] and "(float32) on cpu: about 1 seconds" in messages[0]
+    assert tiny_gpt2 in messages[0]
+    assert "featurized with" in messages[-1] and "tokens/s" in messages[-1] and "% padding" in messages[-1]
+    assert "40 texts (40 distinct, 0 from the cache)" in messages[-1]
+    assert {record.levelno for record in caplog.records} == {logging.INFO}
+    caplog.clear()
+    with caplog.at_level(logging.INFO, logger="mauve_metric"):
+        featurized(iter(HUMAN), featurize_model_name=tiny_gpt2, cache=False)
+    assert "featurizing a stream" in caplog.records[0].getMessage()
+
+
+def test_a_very_long_run_is_announced_with_advice(
+    tiny_gpt2: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokens = []
+    monkeypatch.setattr(
+        featurize, "estimated_seconds", lambda encoder, count: tokens.append(count) or 86_400.0
+    )  # fmt: skip
+    with caplog.at_level(logging.WARNING, logger="mauve_metric"):
+        found = featurized(HUMAN, featurize_model_name=tiny_gpt2, cache=False)
+    assert found.lengths is not None and tokens == [pytest.approx(found.lengths.sum())]
+    (record,) = caplog.records
+    assert record.levelno == logging.WARNING
+    assert "about 24 hours" in record.getMessage() and "minilm" in record.getMessage() and "GPU" in record.getMessage()
+
+
+def test_estimate_grows_with_the_tokens(tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Featurizing(*split_options({"featurize_model_name": tiny_gpt2})) as job:
+        encoder = job.load()
+    monkeypatch.setattr(featurize, "matmul_rate", lambda device, dtype: 1e9)
+    embeddings = sum(table.weight.numel() for table in (encoder.model.wte, encoder.model.wpe))
+    weights = sum(parameter.numel() for parameter in encoder.model.parameters()) - embeddings
+    # two operations a weight and token, at half of the rate of matrix products
+    assert featurize.estimated_seconds(encoder, 1e9) == pytest.approx(2 * weights * 1e9 / 0.5e9)
+
+
+@pytest.mark.parametrize(("terminal", "verbose"), [(False, True), (True, False), (True, True)])
+def test_progress_only_on_a_terminal(
+    tiny_gpt2: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, terminal: bool, verbose: bool
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
+    featurized(HUMAN, featurize_model_name=tiny_gpt2, cache=False, verbose=verbose)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    if terminal and verbose:
+        assert "featurize" in captured.err and "40/40" in captured.err and "texts/s" in captured.err
+    else:
+        assert captured.err == ""
+
+
+def test_hashes_find_equal_texts_and_equal_openings() -> None:
+    hashes = TextHashes()
+    opening = "one two three four five six seven eight"
+    list(hashes.watch([f"{opening} nine", f"{opening}  ten", "another", f"{opening} nine"]))
+    assert hashes.texts[0] == hashes.texts[3] and len(set(hashes.texts)) == 3
+    assert hashes.openings[0] == hashes.openings[1] != hashes.openings[2]
