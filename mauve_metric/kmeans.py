@@ -35,11 +35,18 @@ def fit_and_assign(rows: Rows, num_buckets: int, num_redo: int, max_iter: int, s
         num_redo, max_iter: restarts, and most iterations of each.
         seed: faiss's own, two above the config's.
     """
-    limit = num_buckets * MAX_ROWS_PER_CENTRE
-    sample = rows if len(rows) <= limit else rows[_random_order(len(rows), seed)[:limit]]
+    sample = rows
+    if len(rows) > num_buckets * MAX_ROWS_PER_CENTRE:
+        sample = rows[sample_numbers(len(rows), num_buckets, seed)]
     if _ties_decide(sample, num_buckets, num_redo, seed):
         return _faiss_labels(rows, num_buckets, num_redo, max_iter, seed)
     return assign(rows, fit(sample, num_buckets, num_redo, max_iter, seed))
+
+
+def sample_numbers(n: int, num_buckets: int, seed: int) -> NDArray[np.int64]:
+    """The rows that the centres are fitted on: all, or 256 for each centre at random."""
+    limit = num_buckets * MAX_ROWS_PER_CENTRE
+    return np.arange(n) if n <= limit else _random_order(n, seed)[:limit].astype(np.int64)
 
 
 def _ties_decide(rows: Rows, num_buckets: int, num_redo: int, seed: int) -> bool:

@@ -8,11 +8,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mauve_metric.feature_rows import ArrayRows, FeatureRows
 from mauve_metric.kmeans import fit_and_assign
 
 logger = logging.getLogger(__name__)
@@ -84,6 +85,22 @@ def unit_rows(features: NDArray[Any]) -> Floats:
     return rows
 
 
+class Projection(NamedTuple):
+    """A fitted projection: unit rows minus `mean` (d,), onto `directions` (d, r); `variance`: of unit rows, in all."""
+
+    mean: Floats
+    directions: Floats
+    variance: float
+
+    def apply(self, rows: NDArray[Any]) -> NDArray[np.float32]:
+        """(b, d) → (b, r)."""
+        return ((unit_rows(rows) - self.mean) @ self.directions).astype(np.float32)
+
+    def apply_all(self, rows: NDArray[Any]) -> NDArray[np.float32]:
+        """The same block by block."""
+        return np.concatenate([self.apply(block) for block in ArrayRows(rows).blocks()])
+
+
 def project(
     rows: NDArray[Any], explained_variance: float = 0.9, pca_max_data: int = -1, seed: int = 25
 ) -> NDArray[np.float32]:
@@ -102,35 +119,69 @@ def project(
     Returns:
         float32, shape (n, r) with 1 ≤ r ≤ min(n, d).
     """
-    unit = unit_rows(rows)
-    sample = unit
-    if 0 < pca_max_data < len(unit):
-        chosen = np.random.RandomState(seed + 5).choice(len(unit), size=pca_max_data, replace=False)
-        sample = unit[chosen]
-    mean = sample.mean(axis=0)
-    variances, directions = _principal_directions(sample - mean)
-    if variances.sum() <= _ROUNDING_VARIANCE * len(sample):
-        return np.zeros((len(unit), 1), dtype=np.float32)
+    return fit_projection(ArrayRows(rows), explained_variance, pca_max_data, seed).apply_all(rows)
+
+
+def fit_projection(
+    rows: FeatureRows, explained_variance: float = 0.9, pca_max_data: int = -1, seed: int = 25
+) -> Projection:
+    """The projection of `project`, from one pass over the rows; memory for a block and two matrices (d, d)."""
+    n, d = rows.shape
+    if 0 < pca_max_data < n:
+        chosen = np.random.RandomState(seed + 5).choice(n, size=pca_max_data, replace=False)
+        rows, n = ArrayRows(rows.take(chosen)), pca_max_data
+    if n < d:
+        unit = np.concatenate([unit_rows(block) for block in rows.blocks()])
+        mean = unit.mean(axis=0)
+        variances, directions = _directions_of_few(unit - mean)
+    else:
+        mean, scatter = _scatter(rows)
+        variances, directions = _descending(*_eigh(scatter))
+    total = float(variances.sum())
+    if total <= _ROUNDING_VARIANCE * n:
+        return Projection(mean, np.zeros((d, 1)), 0.0)
     kept = _num_components(variances, explained_variance)
-    unit -= mean
     logger.info("PCA: %d of %d components kept", kept, len(variances))
-    return (unit @ directions[:, :kept]).astype(np.float32)
+    return Projection(mean, np.ascontiguousarray(directions[:, :kept]), total / n)
 
 
-def _principal_directions(centred: Floats) -> tuple[Floats, Floats]:
-    """Variances, largest first, (m,) and directions (d, m), m = min(n, d), of centred rows (n, d).
+def _scatter(rows: FeatureRows) -> tuple[Floats, Floats]:
+    """Mean (d,) of the unit rows and the sum of their centred outer products (d, d), in float64, in one pass.
 
-    From the eigenvalues of the smaller of the covariance (d, d) and the Gram matrix (n, n), in float64.
+    Rows are shifted by the first block's mean, so that little is lost when all point about the same way.
     """
+    from scipy.linalg.blas import dsyrk
+
+    n, d = rows.shape
+    shift: Floats | None = None
+    total = np.zeros(d)
+    scatter = np.zeros((d, d), order="F")
+    for block in rows.blocks():
+        unit = unit_rows(block)
+        shift = unit.mean(axis=0) if shift is None else shift
+        unit -= shift
+        total += unit.sum(axis=0)
+        scatter = dsyrk(1.0, unit.T, beta=1.0, c=scatter, overwrite_c=1)  # the upper half
+    scatter -= np.outer(total, total) / n
+    return total / n + (0.0 if shift is None else shift), scatter
+
+
+def _eigh(matrix: Floats) -> tuple[Floats, Floats]:
+    """Eigenvalues, rising, and eigenvectors of a symmetric matrix of which the upper half is used."""
     from scipy.linalg import eigh
 
-    n, d = centred.shape
-    if n >= d:
-        values, vectors = eigh(centred.T @ centred, overwrite_a=True, check_finite=False)
-        return np.maximum(values[::-1], 0.0), vectors[:, ::-1]
-    values, left = eigh(centred @ centred.T, overwrite_a=True, check_finite=False)
-    values, left = np.maximum(values[::-1], 0.0), left[:, ::-1]
-    tiny = values <= values[0] * np.finfo(np.float64).eps * max(n, d)
+    values, vectors = eigh(matrix, lower=False, overwrite_a=True, check_finite=False, driver="evd")
+    return values, vectors
+
+
+def _descending(values: Floats, vectors: Floats) -> tuple[Floats, Floats]:
+    return np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+
+
+def _directions_of_few(centred: Floats) -> tuple[Floats, Floats]:
+    """Variances, largest first, (n,) and directions (d, n) of centred rows (n, d), n < d, from their Gram matrix."""
+    values, left = _descending(*_eigh(centred @ centred.T))
+    tiny = values <= values[0] * np.finfo(np.float64).eps * centred.shape[1]
     scale = np.where(tiny, 0.0, 1.0 / np.sqrt(np.where(tiny, 1.0, values)))
     return np.where(tiny, 0.0, values), (centred.T @ left) * scale
 
