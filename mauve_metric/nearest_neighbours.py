@@ -9,6 +9,7 @@ looked at once and counted as often as they occur.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +18,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-_BLOCK_ELEMENTS = 4_000_000  # distances held at once, 16 MB
-_EXACT_ELEMENTS = 1_000_000  # coordinates in one step of the exact recheck, 8 MB
+_BLOCK_ELEMENTS = 25_000_000  # distances held at once, 100 MB; matrix products of fewer rows are slower
+_STEP_ELEMENTS = 500_000  # coordinates held at once in float64, 4 MB
 
 
 class SupportScores(NamedTuple):
@@ -35,9 +36,9 @@ class SupportScores(NamedTuple):
 
 
 class _Points(NamedTuple):
-    """The distinct rows of one set. left @ other.rightᵀ are squared distances, off by at most `_slack`."""
+    """The distinct rows of one set. left @ other.rightᵀ are squared distances."""
 
-    exact: Floats  # (m, d), as they came
+    rows: NDArray[Any]  # (m, d), as they came
     weights: Indices  # how often each occurs, (m,)
     left: NDArray[np.float32]  # [-2x, 1, ‖x‖²] of the centred and scaled rows, (m, d + 2)
     right: NDArray[np.float32]  # [x, ‖x‖², 1]
@@ -70,17 +71,17 @@ def support_scores(p: NDArray[Any], q: NDArray[Any], k: int = 4, strict: bool = 
     for name, side in (("p", p), ("q", q)):
         if len(side) <= k:
             raise ValueError(f"{name} must have more than k={k} rows for nearest neighbours, got {len(side)}")
-    mean = np.concatenate([p, q]).mean(axis=0, dtype=np.float64)
-    reach = max(float(np.linalg.norm(side - mean, axis=1).max()) for side in (p, q))
+    mean = (p.sum(axis=0, dtype=np.float64) + q.sum(axis=0, dtype=np.float64)) / (len(p) + len(q))
+    reach = max(float(np.abs(end - mean).max()) for side in (p, q) for end in (side.min(axis=0), side.max(axis=0)))
     unit = 2.0 ** math.floor(math.log2(reach)) if reach > 0 else 1.0  # a power of two: scaling rounds nothing
     p_points, q_points = _points(p, mean, unit), _points(q, mean, unit)
     p_radii, q_radii = _squared_radii(p_points, k, unit), _squared_radii(q_points, k, unit)
-    in_p_balls = np.zeros(len(q_points.exact))  # human balls around each model text
-    p_ball_filled, p_in_support = (np.zeros(len(p_points.exact), dtype=bool) for _ in range(2))
-    size = max(1, _BLOCK_ELEMENTS // len(p_points.exact))
-    for start in range(0, len(q_points.exact), size):
+    in_p_balls = np.zeros(len(q_points.rows))  # human balls around each model text
+    p_ball_filled, p_in_support = (np.zeros(len(p_points.rows), dtype=bool) for _ in range(2))
+    size = max(1, _BLOCK_ELEMENTS // len(p_points.rows))
+    for start in range(0, len(q_points.rows), size):
         block = _part(q_points, slice(start, start + size))
-        squared = block.left @ p_points.right.T
+        squared = _squared_distances(block, p_points)
         i, j = _inside(squared, block, p_points, p_radii, unit, strict, by_row=False)
         in_p_balls[start : start + size] = np.bincount(i, p_points.weights[j], minlength=len(squared))
         p_ball_filled[j] = True
@@ -95,31 +96,62 @@ def support_scores(p: NDArray[Any], q: NDArray[Any], k: int = 4, strict: bool = 
 
 
 def _points(rows: NDArray[Any], mean: Floats, unit: float) -> _Points:
-    exact = np.ascontiguousarray(rows, dtype=np.float64) + 0.0  # -0.0 becomes 0.0: copies have the same bytes
-    as_bytes = exact.view(np.dtype((np.void, exact.itemsize * exact.shape[1]))).ravel()
+    rows, weights = _distinct(rows)
+    m, d = rows.shape
+    length = np.empty(m)
+    left, right = np.ones((m, d + 2), dtype=np.float32), np.ones((m, d + 2), dtype=np.float32)
+    for step in _steps(m, d):
+        centred = (rows[step] - mean) / unit
+        squared = np.einsum("ij,ij->i", centred, centred)
+        length[step] = np.sqrt(squared)
+        right[step, :d] = centred
+        right[step, d] = left[step, d + 1] = squared
+    np.multiply(right[:, :d], np.float32(-2), out=left[:, :d])
+    return _Points(rows, weights, left, right, length)
+
+
+def _distinct(rows: NDArray[Any]) -> tuple[NDArray[Any], Indices]:
+    """The rows without their copies, in the order in which they come, and how often each occurs."""
+    rows = np.ascontiguousarray(rows) + np.float32(0)  # -0.0 becomes 0.0: equal rows have equal bytes
+    as_bytes = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
     _, first, weights = np.unique(as_bytes, return_index=True, return_counts=True)
     order = np.argsort(first)
-    exact, weights = exact[first[order]], weights[order]
-    centred = (exact - mean) / unit
-    squared = np.einsum("ij,ij->i", centred, centred)
-    ones = np.ones(len(exact))
-    left = np.column_stack([-2 * centred, ones, squared]).astype(np.float32)
-    right = np.column_stack([centred, squared, ones]).astype(np.float32)
-    return _Points(exact, weights, left, right, np.sqrt(squared))
+    return (rows[first[order]] if len(order) < len(rows) else rows), weights[order]
+
+
+def _steps(rows: int, d: int) -> Iterator[slice]:
+    """Slices of as many rows of d numbers as are worked on at once."""
+    size = max(1, _STEP_ELEMENTS // d)
+    return (slice(start, start + size) for start in range(0, rows, size))
 
 
 def _part(points: _Points, rows: slice) -> _Points:
-    return _Points(*(part[rows] for part in points))
+    return _Points(*(getattr(points, name)[rows] for name in _Points._fields))
+
+
+def _squared_distances(a: _Points, b: _Points) -> NDArray[np.float32]:
+    """Squared distances of the centred and scaled rows, (m_a, m_b), off by at most `_slack`."""
+    squared: NDArray[np.float32]
+    if a is not b:
+        squared = a.left @ b.right.T
+        return squared
+    x, length = a.right[:, :-2], a.right[:, -2]
+    squared = x @ x.T  # of one array with itself: numpy computes one half only
+    squared *= np.float32(-2)
+    squared += length
+    squared += length[:, None]
+    return squared
 
 
 def _slack(lengths: Floats, others: Floats, d: int) -> Floats:
     """A bound on the rounding error of a row of float32 squared distances, for each row's length, (m,).
 
     With u = 2⁻²⁴ the inputs are off by a relative u each, and a sum of d + 2 products by (d + 2)·u times the sum of
-    their sizes, in whatever order it is taken: (d + 4)·u·(‖a‖ + ‖b‖)² in all. What falls below float32's range comes
+    their sizes, in whatever order it is taken: (d + 6)·u·(‖a‖ + ‖b‖)² in all. What falls below float32's range comes
     to 10⁻³⁸ a product.
     """
-    return np.square(lengths + others.max()) * ((d + 8) * 2.0**-24) + (d + 8) * 4e-38
+    bound: Floats = np.square(lengths + others.max()) * ((d + 8) * 2.0**-24) + (d + 8) * 4e-38
+    return bound
 
 
 def _inside(
@@ -132,14 +164,14 @@ def _inside(
     by_row: bool,
 ) -> tuple[Indices, Indices]:
     """The pairs (i of a, j of b) whose distance is at most the radius of i (`by_row`) or of j."""
-    d = a.exact.shape[1]
+    d = a.rows.shape[1]
     limits = radii / unit**2
     slack = _slack(a.length, b.length, d) if by_row else _slack(b.length, a.length, d)
     pairs = _below(squared, (limits + slack)[:, None] if by_row else limits + slack)
     ball = pairs.i if by_row else pairs.j
     found = pairs.squared < (limits - slack)[ball]
     unsure = np.flatnonzero(~found)
-    exact = _exact(a.exact, b.exact, pairs.i[unsure], pairs.j[unsure])
+    exact = _exact(a.rows, b.rows, pairs.i[unsure], pairs.j[unsure])
     found[unsure] = exact < radii[ball[unsure]] if strict else exact <= radii[ball[unsure]]
     return pairs.i[found], pairs.j[found]
 
@@ -151,32 +183,32 @@ def _below(squared: NDArray[np.float32], limits: Floats) -> _Pairs:
     return _Pairs(i, j, squared.ravel()[flat].astype(np.float64))
 
 
-def _exact(a: Floats, b: Floats, i: Indices, j: Indices) -> Floats:
+def _exact(a: NDArray[Any], b: NDArray[Any], i: Indices, j: Indices) -> Floats:
     """Squared distances of pairs as direct sums of squared differences, the same for the same two points."""
     squared = np.empty(len(i))
-    step = max(1, _EXACT_ELEMENTS // a.shape[1])
-    for start in range(0, len(i), step):
-        rows = slice(start, start + step)
-        difference = a[i[rows]] - b[j[rows]]
-        squared[rows] = np.square(difference, out=difference).sum(axis=1)
+    for step in _steps(len(i), a.shape[1]):
+        difference = np.subtract(a[i[step]], b[j[step]], dtype=np.float64)
+        squared[step] = np.square(difference, out=difference).sum(axis=1)
     return squared
 
 
 def _squared_radii(points: _Points, k: int, unit: float) -> Floats:
     """Squared distance from each distinct point to its k-th nearest other point, exact, (m,)."""
-    m, d = points.exact.shape
+    m, d = points.rows.shape
     radii = np.zeros(m)  # of points with k copies or more
     if m == 1:
         return radii
     size = max(1, _BLOCK_ELEMENTS // m)
     for start in range(0, m, size):
-        block = _part(points, slice(start, start + size))
-        squared = block.left @ points.right.T
+        block = points if size >= m else _part(points, slice(start, start + size))
+        squared = _squared_distances(block, points)
         own = np.arange(len(squared))
         squared[own, own + start] = np.inf
         slack = _slack(block.length, points.length, d)
         taken = min(k, m - 1)
-        nearest = np.partition(squared, taken - 1, axis=1)[:, taken - 1].astype(np.float64)
+        nearest = np.empty(len(squared))
+        for step in _steps(len(squared), m):
+            nearest[step] = np.partition(squared[step], taken - 1, axis=1)[:, taken - 1]
         pairs = _below(squared, (nearest + 2 * slack)[:, None])
         needed = k + 1 - block.weights  # the copies of the point are neighbours at distance 0
         row, value = _kth(pairs, points.weights, needed)
@@ -184,7 +216,7 @@ def _squared_radii(points: _Points, k: int, unit: float) -> Floats:
         about[row] = value
         unsure = np.flatnonzero(np.abs(pairs.squared - about[pairs.i]) <= 2 * slack[pairs.i])
         again = pairs.squared * unit**2
-        again[unsure] = _exact(block.exact, points.exact, pairs.i[unsure], pairs.j[unsure])
+        again[unsure] = _exact(block.rows, points.rows, pairs.i[unsure], pairs.j[unsure])
         row, value = _kth(pairs._replace(squared=again), points.weights, needed)
         radii[row + start] = value
     return radii

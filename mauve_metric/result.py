@@ -43,7 +43,8 @@ class MauveResult:
         ci_scope: what the intervals allow for besides sampling: "for this partition" or "over clusterings".
         mauve_runs, mauve_mean, mauve_std: `mauve` of every clustering (num_runs,), their mean and standard deviation.
         mauve_floor: `mauve_exact` of two sets without a common bucket.
-        mauve_ceiling: `mauve` to expect from two samples of one distribution of these sizes.
+        mauve_ceiling, mauve_ceiling_std: mean and standard deviation of `mauve` of two samples of one distribution of
+            these sizes.
         p_value: of the permutation test that both sets come from one distribution.
         frontier_integral, frontier_integral_star: in [0, 1], lower is better (Liu et al. 2021, §3).
         frontier_integral_debiased, frontier_integral_stderr, frontier_integral_ci: as for MAUVE.
@@ -68,6 +69,7 @@ class MauveResult:
     mauve_ci: tuple[float, float] | None
     ci_scope: str
     mauve_ceiling: float
+    mauve_ceiling_std: float
     mauve_floor: float
     mauve_star: float
     mauve_exact: float

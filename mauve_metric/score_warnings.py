@@ -22,6 +22,7 @@ OPENING_SHARE = 0.1  # texts that continue the same prompts lift the score: halv
 LENGTH_RATIO = 1.3  # cutting human text to two thirds of its length lowers its score as much as a weak model does
 TRUNCATED_SHARE = 0.1  # the featurizer never sees what was cut
 FLOOR_REACH = 0.01  # of the range above the floor, or the floor again if that is less (a small c has a high floor)
+CEILING_STDS = 2.0  # standard deviations of equal sets' score: one pair in forty is further above by chance
 LITERATURE_FEATURIZER = "gpt2-large"
 TINY_VARIANCE = 1e-8  # of unit rows: what differs is of the size of float32 rounding
 
@@ -94,16 +95,16 @@ def bucket_warnings(p_counts: Counts, q_counts: Counts) -> list[ScoreWarning]:
     return [ScoreWarning("empty_buckets", message, {"empty": empty, "num_buckets": len(p_counts)})]
 
 
-def score_warnings(mauve: float, floor: float, ceiling: float) -> list[ScoreWarning]:
-    """A score at the end of its range."""
+def score_warnings(mauve: float, floor: float, ceiling: float, ceiling_std: float) -> list[ScoreWarning]:
+    """A score at the end of its range; the ceiling with the standard deviation of the scores it is the mean of."""
     numbers = {"mauve": mauve, "mauve_floor": floor, "mauve_ceiling": ceiling}
     if mauve < floor + min(floor, FLOOR_REACH * (1 - floor)):
         message = f"the score is at its floor ({floor:.4f}): the sets have next to nothing in common, and such scores "
         return [ScoreWarning("at_floor", message + "cannot be told apart", numbers)]
-    if mauve > ceiling:
+    if mauve > ceiling + CEILING_STDS * ceiling_std:
         message = (
-            f"the score is above what two samples of one distribution give on average ({ceiling:.3f}): equal as far as "
-            "can be seen, or the sets share prompts or texts"
+            f"the score is well above what two samples of one distribution give ({ceiling:.3f} on average): the sets "
+            "are more alike than chance makes them; do they share prompts or texts?"
         )
         return [ScoreWarning("above_ceiling", message, numbers)]
     return []

@@ -111,9 +111,7 @@ def estimate_scores(
     integral_error = math.sqrt(_variance(frontier, weights) + integral_run_variance)
 
     one, two = _monotone(frontier)
-    x, y = np.exp(-scaling_factor * one), np.exp(-scaling_factor * two)
-    area = divergence.curve_area(np.column_stack([np.r_[1, x, 0], np.r_[0, y, 1]]))
-    slopes = -scaling_factor / 2 * np.stack([x * _central(np.r_[0, y, 1]), -y * _central(np.r_[1, x, 0])])
+    area, slopes = _area(one, two, scaling_factor)
     area_error = math.sqrt(_variance(frontier, slopes) + mauve_run_variance)
 
     clipped = float((weights * np.stack([one, two])).sum())
@@ -123,6 +121,117 @@ def estimate_scores(
     mauve = Estimate(value, area_error, (min(max(low, floor), value), max(min(high, 1.0), value)))
     interval = (_unit(integral - z * integral_error), _unit(integral + z * integral_error))
     return mauve, Estimate(_unit(integral), integral_error, interval)
+
+
+class DifferenceEstimate(NamedTuple):
+    """The difference of two scores: its interval, its standard error near 0, and the p-value of "there is none"."""
+
+    value: float
+    ci: tuple[float, float]
+    stderr: float
+    p_value: float
+
+
+def estimate_difference(a: Estimate, b: Estimate, correlation: float, level: float = 0.95) -> DifferenceEstimate:
+    """The difference a - b of two correlated estimates from their own, possibly lopsided, intervals.
+
+    The interval is that of Zou and Donner (2008): with the distances of both ends from the estimates,
+    low = a - b - √((a - l_a)² + (u_b - b)² - 2ρ(a - l_a)(u_b - b)), and high likewise with the other ends; an upper end
+    that was cut off at 1 counts as at least z standard errors away. The p-value is 1 minus the level at which that
+    interval would touch 0 if its width grew as that of a normal one.
+
+    Args:
+        a, b: with intervals at `level`.
+        correlation: ρ of the two estimates, in [-1, 1].
+        level: in (0, 1).
+
+    Returns:
+        Interval within [-1, 1]; p-value in [0, 1], below 1 - level if and only if the interval leaves 0 out.
+
+    >>> a, b = Estimate(0.8, 0.03, (0.74, 0.86)), Estimate(0.7, 0.04, (0.62, 0.78))
+    >>> [round(end, 6) for end in estimate_difference(a, b, 0.0).ci]
+    [0.0, 0.2]
+    """
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    value = a.value - b.value
+    a_up, b_up = _upwards(a, z), _upwards(b, z)
+    down = _joined(a.value - a.ci[0], b_up, correlation)
+    up = _joined(a_up, b.value - b.ci[0], correlation)
+    margin = down if value > 0 else up if value < 0 else max(down, up)
+    p_value = 1.0 if value == 0 else 0.0 if margin == 0 else 2 * NormalDist().cdf(-z * abs(value) / margin)
+    return DifferenceEstimate(value, (max(value - down, -1.0), min(value + up, 1.0)), margin / z, p_value)
+
+
+def _upwards(estimate: Estimate, z: float) -> float:
+    """Distance to the upper end; where that was cut off at 1, at least z standard errors."""
+    distance = estimate.ci[1] - estimate.value
+    return distance if estimate.ci[1] < 1 else max(distance, z * estimate.stderr)
+
+
+def _joined(a: float, b: float, correlation: float) -> float:
+    return math.sqrt(max(a * a + b * b - 2 * correlation * a * b, 0.0))
+
+
+def effect_covariance(a: Floats, b: Floats) -> float:
+    """Covariance of two means over the same texts, from what each text adds to either: (n,) and (n,)."""
+    return float(np.mean((a - a.mean()) * (b - b.mean()))) / len(a)
+
+
+def mauve_effects(frontier: DebiasedFrontier, scaling_factor: float = 5.0) -> tuple[Floats, Floats]:
+    """How a text of each bucket moves the debiased MAUVE: delete-one effects of a text of P and of Q, (k,) each.
+
+    The variance of the effects over the texts of a side, divided by their number, is that side's part of the score's
+    variance; the covariance of one text's effects on two scores is its part of theirs.
+    """
+    _, slopes = _area(*_monotone(frontier), scaling_factor)
+    return np.tensordot(slopes, frontier.p_influence, axes=2), np.tensordot(slopes, frontier.q_influence, axes=2)
+
+
+class CurveBand(NamedTuple):
+    """The debiased divergence curve and its pointwise band, each (m, 2) as in `divergence.divergence_curve`, λ rising."""
+
+    curve: Floats
+    low: Floats
+    high: Floats
+
+
+def frontier_band(frontier: DebiasedFrontier, scaling_factor: float = 5.0, level: float = 0.95) -> CurveBand:
+    """How far sampling may have moved each point of the divergence curve, on this partition.
+
+    In the plane of the two divergences the tangent of the frontier at λ has the normal (1-λ, λ), so that to first
+    order only the linear cost L_λ = (1-λ)·KL(q‖r_λ) + λ·KL(p‖r_λ) says where the curve runs. Moving both divergences
+    by ±z·stderr(L_λ) moves L_λ by as much; the ends are carried over by exp(-c·), and no divergence falls below 0.
+
+    Args:
+        frontier: of the histograms.
+        scaling_factor: c.
+        level: of the band at each point, in (0, 1); a whole curve leaves it more often.
+
+    Returns:
+        Curves in [0, 1] with low ≤ curve ≤ high in both coordinates.
+
+    >>> band = frontier_band(debiased_frontier(np.array([40, 10]), np.array([10, 40])))
+    >>> bool((band.low < band.curve).all() and (band.curve < band.high).all())
+    True
+    """
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    normals = np.stack([1 - WEIGHTS, WEIGHTS])
+    variance = np.zeros(len(WEIGHTS))
+    for influence, counts in ((frontier.p_influence, frontier.p_counts), (frontier.q_influence, frontier.q_counts)):
+        effect, share = np.einsum("im,imk->mk", normals, influence), counts / counts.sum()
+        variance += (effect**2 @ share - (effect @ share) ** 2) / counts.sum()
+    margin = z * np.sqrt(np.maximum(variance, 0.0))
+    costs = np.stack(_monotone(frontier))
+    low, curve, high = (np.exp(-scaling_factor * np.maximum(costs + sign * margin, 0.0)).T for sign in (1, 0, -1))
+    return CurveBand(curve, low, high)
+
+
+def _area(one: Floats, two: Floats, scaling_factor: float) -> tuple[float, Floats]:
+    """The area under the curve of two divergences (m,), and its derivatives by them (2, m)."""
+    x, y = np.exp(-scaling_factor * one), np.exp(-scaling_factor * two)
+    area = divergence.curve_area(np.column_stack([np.r_[1, x, 0], np.r_[0, y, 1]]))
+    slopes = -scaling_factor / 2 * np.stack([x * _central(np.r_[0, y, 1]), -y * _central(np.r_[1, x, 0])])
+    return area, slopes
 
 
 def _unit(value: float) -> float:
@@ -137,7 +246,13 @@ def _central(values: Floats) -> Floats:
 def _monotone(frontier: DebiasedFrontier) -> tuple[Floats, Floats]:
     """The debiased divergences as a frontier must be: at least 0, type one rising in λ, type two falling."""
     one, two = np.maximum(frontier.type_one, 0.0), np.maximum(frontier.type_two, 0.0)
-    return np.maximum.accumulate(one), np.minimum.accumulate(two)
+    return _rising(one), _rising(two[::-1])[::-1]
+
+
+def _rising(values: Floats) -> Floats:
+    """The mean of the lowest rising curve above the values and the highest one below them."""
+    rising: Floats = (np.maximum.accumulate(values) + np.minimum.accumulate(values[::-1])[::-1]) / 2
+    return rising
 
 
 def _variance(frontier: DebiasedFrontier, weights: Floats) -> float:
@@ -193,15 +308,20 @@ def local_form_inverse(value: float) -> float:
 def mauve_ceiling(p_counts: Counts, q_counts: Counts, scaling_factor: float = 5.0, seed: int = 25) -> float:
     """The plug-in MAUVE to expect from two samples of one distribution of these sizes, on this partition.
 
-    Mean over random splits of the pooled counts. In [0, 1]; about .96 at ten texts a bucket, whatever the size.
+    Mean of `null_scores`. In [0, 1]; about .96 at ten texts a bucket, whatever the size.
     """
+    return float(null_scores(p_counts, q_counts, scaling_factor, seed).mean())
+
+
+def null_scores(p_counts: Counts, q_counts: Counts, scaling_factor: float = 5.0, seed: int = 25) -> Floats:
+    """The plug-in MAUVE of `CEILING_DRAWS` random splits of the pooled counts into sets of these sizes."""
     p_draws, q_draws = _random_splits(p_counts, q_counts, CEILING_DRAWS, np.random.default_rng(seed))
     weights = np.linspace(1e-6, 1 - 1e-6, 25)
     type_one, type_two = divergence.frontier(p_draws, q_draws, weights)
     x, y = np.exp(-scaling_factor * type_one), np.exp(-scaling_factor * type_two)
     ones, zeros = np.ones((len(x), 1)), np.zeros((len(x), 1))
     curves = np.stack([np.hstack([ones, x, zeros]), np.hstack([zeros, y, ones])], axis=-1)
-    return float(np.mean([divergence.curve_area(curve) for curve in curves]))
+    return np.array([divergence.curve_area(curve) for curve in curves])
 
 
 def _random_splits(p_counts: Counts, q_counts: Counts, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:

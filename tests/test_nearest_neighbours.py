@@ -1,0 +1,251 @@
+"""Nearest-neighbour scores against a naive float64 loop, prdc, closed forms, and points made to tie or nearly tie."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+from math import prod
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from mauve_metric import nearest_neighbours
+from mauve_metric.nearest_neighbours import SupportScores, support_scores
+
+Floats = NDArray[np.float64]
+
+
+def naive(p: Floats, q: Floats, k: int, strict: bool) -> SupportScores:
+    """One pair of points at a time, as the definitions read."""
+
+    def squared(a: Floats, b: Floats) -> float:
+        difference = np.asarray(a, dtype=np.float64) - b
+        return float(np.square(difference).sum())
+
+    def radii(points: Floats) -> list[float]:
+        return [sorted(squared(x, y) for j, y in enumerate(points) if j != i)[k - 1] for i, x in enumerate(points)]
+
+    def inside(distance: float, radius: float) -> bool:
+        return distance < radius if strict else distance <= radius
+
+    p_radii, q_radii = radii(p), radii(q)
+    table = [[squared(x, y) for y in q] for x in p]
+    in_p = np.array([[inside(table[i][j], p_radii[i]) for j in range(len(q))] for i in range(len(p))])
+    in_q = np.array([[inside(table[i][j], q_radii[j]) for j in range(len(q))] for i in range(len(p))])
+    return SupportScores(
+        precision=float(in_p.any(axis=0).mean()),
+        recall=float(in_q.any(axis=1).mean()),
+        density=float(in_p.sum() / (k * len(q))),
+        coverage=float(in_p.any(axis=1).mean()),
+    )
+
+
+def random_pair(seed: int, n_p: int = 60, n_q: int = 45, d: int = 5, shift: float = 0.5) -> tuple[Floats, Floats]:
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n_p, d)), rng.normal(shift, 1, size=(n_q, d))
+
+
+def lattice(seed: int) -> tuple[Floats, Floats]:
+    """Whole-number points: many equal distances, many copies, all exact in float64."""
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, 4, size=(70, 3)).astype(float), rng.integers(1, 6, size=(50, 3)).astype(float)
+
+
+def far_lattice(seed: int) -> tuple[Floats, Floats]:
+    """The lattice with half of the points at 10⁶: float32 cannot tell neighbours apart, the mean is not a float."""
+    p, q = lattice(seed)
+    p[::2] += 1e6
+    q[::3] += 1e6
+    return p, q
+
+
+def near_ties(seed: int) -> tuple[Floats, Floats]:
+    """Distances that differ by a few units of the float64 rounding of the coordinates, far below float32's."""
+    rng = np.random.default_rng(seed)
+    directions = rng.normal(size=(90, 6))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    points = directions * (1 + rng.integers(-3, 4, size=(90, 1)) * 1e-12)
+    points[::10] *= 1e-9  # a cluster at the centre, to which all others are about equally far
+    return points[:50], points[50:]
+
+
+def outlier(seed: int) -> tuple[Floats, Floats]:
+    p, q = random_pair(seed)
+    p[0] *= 1e7
+    return p, q
+
+
+def tiny(seed: int) -> tuple[Floats, Floats]:
+    p, q = random_pair(seed)
+    return p * 1e-30, q * 1e-30  # the squares are below float32's range
+
+
+def huge(seed: int) -> tuple[Floats, Floats]:
+    p, q = random_pair(seed)
+    return p * 1e30, q * 1e30  # the squares are above float32's range
+
+
+def few_distinct(seed: int) -> tuple[Floats, Floats]:
+    """Rows that occur once, k times or often, on both sides."""
+    rng = np.random.default_rng(seed)
+    distinct = rng.normal(size=(20, 4))
+    chosen = rng.choice(20, size=110, p=rng.dirichlet(np.full(20, 0.5)))
+    return distinct[chosen[:60]], distinct[chosen[60:]]
+
+
+def systematic(seed: int) -> tuple[Floats, Floats]:
+    """Rows along one diagonal in 3000 dimensions, where rounding errors of a dot product all point the same way."""
+    rng = np.random.default_rng(seed)
+    along = 1 + 1e-4 * rng.random(size=(40, 1))
+    rows = along * np.ones(3000) * np.where(rng.random(40) < 0.5, -1, 1)[:, None]
+    return rows[:22], rows[22:]
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize(
+    "make", [random_pair, lattice, far_lattice, near_ties, outlier, tiny, huge, few_distinct, systematic]
+)
+def test_equal_to_the_naive_loop(make: Callable[[int], tuple[Floats, Floats]], strict: bool) -> None:
+    for seed in range(3):
+        p, q = make(seed)
+        for k in (1, 4, 9):
+            expected = naive(p, q, k, strict)
+            # both count the same pairs; only the last division may round differently
+            assert support_scores(p, q, k, strict) == pytest.approx(expected, rel=0, abs=1e-12)
+
+
+def test_float32_rows_are_taken_as_they_are() -> None:
+    p, q = (side.astype(np.float32) for side in random_pair(0))
+    assert support_scores(p, q) == pytest.approx(naive(p, q, 4, False), rel=0, abs=1e-12)
+
+
+@pytest.mark.parametrize("d", [2, 40, 700])
+@pytest.mark.parametrize(("n_p", "n_q"), [(300, 300), (250, 400)])
+def test_equal_to_prdc_without_ties(d: int, n_p: int, n_q: int) -> None:
+    prdc = pytest.importorskip("prdc")
+    p, q = random_pair(d, n_p, n_q, d, shift=1 / d)
+    for k in (1, 5):
+        # prdc's nearest_k leaves the point itself out and counts strictly inside, as here
+        expected = prdc.compute_prdc(real_features=p, fake_features=q, nearest_k=k)
+        found = support_scores(p, q, k, strict=True)._asdict()
+        assert found == pytest.approx({name: float(value) for name, value in expected.items()}, rel=0, abs=1e-12)
+
+
+def test_points_that_all_have_more_than_k_copies() -> None:
+    points = np.repeat(np.random.default_rng(1).normal(size=(12, 6)), 6, axis=0)
+    assert support_scores(points, points, k=4, strict=True) == (0, 0, 0, 0)  # every ball has radius 0
+    # each model text lies in the balls of the 6 human copies of it: density 6/4
+    assert support_scores(points, points, k=4) == (1, 1, 1.5, 1)
+
+
+def test_all_points_equal() -> None:
+    points = np.full((7, 3), 0.1)
+    assert support_scores(points, points[:5], k=4) == (1, 1, 7 / 4, 1)
+    assert support_scores(points, points[:5] + 1, k=4) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("k", [1, 4, 7])
+def test_a_copy_of_the_set(k: int) -> None:
+    p, _ = random_pair(2)
+    # each ball holds the point itself, k - 1 neighbours, and the k-th on its edge
+    assert support_scores(p, p.copy(), k) == pytest.approx((1, 1, (k + 1) / k, 1), rel=0, abs=1e-12)
+    assert support_scores(p, p.copy(), k, strict=True) == pytest.approx((1, 1, 1, 1), rel=0, abs=1e-12)
+
+
+def test_the_smallest_sets() -> None:
+    p, q = random_pair(3, n_p=5, n_q=5)
+    assert support_scores(p, q, k=4) == pytest.approx(naive(p, q, 4, False), rel=0, abs=1e-12)
+
+
+def test_negative_zero_is_zero() -> None:
+    p = np.array([[0.0], [-0.0], [0.0], [3.0]])
+    assert support_scores(p, p, k=1) == naive(p, p, 1, False)
+
+
+def test_rotation_translation_scaling_and_order_do_not_matter() -> None:
+    p, q = random_pair(4, 200, 150, 8)
+    rotation = np.linalg.qr(np.random.default_rng(5).normal(size=(8, 8)))[0]
+    order = np.random.default_rng(6).permutation(200)
+    expected = support_scores(p, q)
+    # no two of 10⁵ distances are within rounding of each other for these seeds: the same pairs are counted
+    assert support_scores(p @ rotation, q @ rotation) == expected
+    assert support_scores(p + 1000, q + 1000) == expected
+    assert support_scores(p * 1e-3, q * 1e-3) == expected
+    assert support_scores(p[order], q) == expected
+
+
+def test_swapping_the_sets_swaps_precision_and_recall() -> None:
+    p, q = random_pair(7, 80, 120)
+    one, other = support_scores(p, q), support_scores(q, p)
+    assert (one.precision, one.recall) == (other.recall, other.precision)
+
+
+def test_not_decreasing_in_k() -> None:
+    p, q = random_pair(8, 100, 100, shift=1.5)
+    scores = [support_scores(p, q, k) for k in range(1, 30, 3)]
+    for name in ("precision", "recall", "coverage"):
+        values = [getattr(score, name) for score in scores]
+        assert values == sorted(values) and values[0] < values[-1]
+
+
+@pytest.mark.parametrize(("n_p", "n_q", "k"), [(60, 90, 4), (200, 200, 5)])
+def test_expected_values_for_one_distribution(n_p: int, n_q: int, k: int) -> None:
+    """E density = 1, E coverage = 1 - Π (N - i)/(M + N - i) over i = 1..k, for any continuous distribution."""
+    repeats = 200
+    rng = np.random.default_rng(9)
+    scores = np.array([support_scores(rng.normal(size=(n_p, 3)), rng.normal(size=(n_q, 3)), k) for _ in range(repeats)])
+    expected = 1 - prod((n_p - i) / (n_q + n_p - i) for i in range(1, k + 1))
+    # four standard errors of the mean of 200 independent repeats, from their own spread
+    error = 4 * scores.std(axis=0, ddof=1) / np.sqrt(repeats)
+    assert abs(scores[:, 2].mean() - 1) < error[2]
+    assert abs(scores[:, 3].mean() - expected) < error[3]
+    assert abs(scores[:, 0].mean() - scores[:, 1].mean()) < 0.1  # neither set is the wider one
+
+
+@pytest.mark.parametrize("make", [random_pair, lattice, few_distinct, far_lattice])
+def test_blocks_do_not_matter(make: Callable[[int], tuple[Floats, Floats]], monkeypatch: pytest.MonkeyPatch) -> None:
+    p, q = make(10)
+    expected = [support_scores(p, q, k) for k in (1, 4)]
+    for elements in (1, 100, 700):
+        monkeypatch.setattr(nearest_neighbours, "_BLOCK_ELEMENTS", elements)
+        monkeypatch.setattr(nearest_neighbours, "_STEP_ELEMENTS", elements)
+        # sums over blocks may round differently
+        assert [support_scores(p, q, k) for k in (1, 4)] == [pytest.approx(e, rel=0, abs=1e-12) for e in expected]
+
+
+@pytest.mark.parametrize("make", [random_pair, near_ties, outlier, systematic])
+def test_the_bound_on_rounding_holds(make: Callable[[int], tuple[Floats, Floats]]) -> None:
+    p, q = make(11)
+    mean = np.concatenate([p, q]).mean(axis=0)
+    a, b = (nearest_neighbours._points(side, mean, 1.0) for side in (p, q))
+    for one, other in ((a, b), (a, a)):
+        exact = np.square((one.rows[:, None] - other.rows[None]).astype(np.longdouble)).sum(axis=2)
+        error = np.abs(nearest_neighbours._squared_distances(one, other) - exact)
+        assert (error <= nearest_neighbours._slack(one.length, other.length, p.shape[1])[:, None]).all()
+        assert (error <= nearest_neighbours._slack(other.length, one.length, p.shape[1])[None]).all()
+
+
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nearest_neighbours, "_BLOCK_ELEMENTS", 300_000)
+    monkeypatch.setattr(nearest_neighbours, "_STEP_ELEMENTS", 100_000)
+    p, q = random_pair(12, 3000, 3000, 8)
+    tracemalloc.start()
+    support_scores(p, q)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # all distances in float32 would be 36 MB; a block with its temporaries is about 3 MB, the points in four forms 1
+    assert peak < 12e6
+
+
+def test_arguments_are_not_changed() -> None:
+    p, q = random_pair(13)
+    before = p.copy(), q.copy()
+    support_scores(p, q)
+    assert np.array_equal(p, before[0]) and np.array_equal(q, before[1])
+
+
+@pytest.mark.parametrize(("n_p", "n_q", "named"), [(4, 9, "p"), (9, 4, "q")])
+def test_too_few_rows(n_p: int, n_q: int, named: str) -> None:
+    with pytest.raises(ValueError, match=f"^{named} must have more than k=4 rows for nearest neighbours, got 4"):
+        support_scores(np.zeros((n_p, 2)), np.zeros((n_q, 2)), k=4)

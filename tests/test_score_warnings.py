@@ -1,0 +1,259 @@
+"""Each warning speaks above its threshold and is silent below, names its numbers, and is fit for JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from mauve_metric import compute_mauve, divergence
+from mauve_metric.compute import featurize
+from mauve_metric.reference import Reference
+from mauve_metric.result import ScoreWarning
+from mauve_metric.score_warnings import __file__ as score_warnings_file
+from mauve_metric.score_warnings import (
+    bucket_warnings,
+    feature_warnings,
+    featurizer_warnings,
+    origin_warnings,
+    score_warnings,
+    size_warnings,
+    text_warnings,
+)
+
+Warnings = list[ScoreWarning]
+
+
+def codes(found: Warnings | tuple[ScoreWarning, ...]) -> list[str]:
+    return [warning.code for warning in found]
+
+
+def side(
+    n: int = 100, *, first: int = 0, repeated: int = 0, openings: int | None = None, length: float = 50, **facts: Any
+) -> Reference:
+    """A set whose texts are the numbers from `first`, the last `repeated` ones copies of the one before."""
+    texts = np.arange(first, first + n, dtype=np.uint64)
+    if repeated:
+        texts[-repeated:] = texts[-repeated - 1]
+    opened = texts + np.uint64(10**6)
+    if openings is not None:
+        opened[:openings] = np.arange(openings) + 10**9
+    lengths = np.full(n, length).astype(np.int64)
+    return Reference(np.zeros((n, 2)), lengths=lengths, text_hashes=texts, opening_hashes=opened, **facts)
+
+
+def counts(empty: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    one = np.array([5] * 8 + [0] * empty)
+    return one, one
+
+
+def spread(size: float) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Unit rows but for a spread of that size."""
+    rng = np.random.default_rng(0)
+    rows = np.eye(6)[:1] + size * rng.normal(size=(80, 6))
+    return rows[:40], rows[40:]
+
+
+MODEL = {"model": "sentence-transformers/all-MiniLM-L6-v2"}
+OTHER = side(first=1000)
+FLOOR = 1 / 252
+
+# code → (what triggers it, what is just below, numbers in the message)
+CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list[str]]]] = {
+    "few_texts": [(lambda: size_warnings(499, 600, 50), lambda: size_warnings(500, 500, 50), ["499"])],
+    "unequal_sizes": [
+        (lambda: size_warnings(600, 1201, 60), lambda: size_warnings(600, 1200, 60), ["600 human", "1201 model"]),
+        (lambda: size_warnings(1201, 600, 60), lambda: size_warnings(1200, 600, 60), ["1201 human", "600 model"]),
+    ],
+    "num_buckets_large": [
+        (lambda: size_warnings(500, 500, 101), lambda: size_warnings(500, 500, 100), ["num_buckets=101", "5 texts"]),
+        (lambda: size_warnings(3, 9, 4), lambda: size_warnings(3, 9, 2), ["num_buckets=4", "(3)"]),
+    ],
+    "num_buckets_small": [
+        (lambda: size_warnings(5000, 5001, 49), lambda: size_warnings(5000, 5000, 50), ["num_buckets=49", "5000"])
+    ],
+    "empty_buckets": [(lambda: bucket_warnings(*counts(2)), lambda: bucket_warnings(*counts(0)), ["2 of 10"])],
+    "at_floor": [
+        (
+            lambda: score_warnings(0.0079, FLOOR, 0.96, 0.01),
+            lambda: score_warnings(0.008, FLOOR, 0.96, 0.01),
+            ["0.0040"],
+        ),
+        # a small c has a high floor: c = 1 at ½, where twice the floor would be everything
+        (lambda: score_warnings(0.504, 0.5, 0.96, 0.01), lambda: score_warnings(0.51, 0.5, 0.96, 0.01), ["0.5000"]),
+    ],
+    "above_ceiling": [
+        (lambda: score_warnings(0.981, FLOOR, 0.96, 0.01), lambda: score_warnings(0.98, FLOOR, 0.96, 0.01), ["0.960"])
+    ],
+    "constant_features": [
+        (lambda: feature_warnings(np.ones((3, 2)), np.ones((4, 2))), lambda: feature_warnings(*spread(1.0)), [])
+    ],
+    "nearly_constant_features": [
+        # variance: 5 directions times the squared size, against 1e-8
+        (lambda: feature_warnings(*spread(3e-5)), lambda: feature_warnings(*spread(1e-4)), [])
+    ],
+    "not_literature_featurizer": [
+        (
+            lambda: featurizer_warnings(MODEL, None),
+            lambda: featurizer_warnings({"model": "openai-community/gpt2-large"}, None),
+            ["all-MiniLM-L6-v2", "gpt2-large"],
+        ),
+        (lambda: featurizer_warnings(None, MODEL), lambda: featurizer_warnings(None, None), ["all-MiniLM-L6-v2"]),
+    ],
+    "features_without_identity": [
+        (
+            lambda: origin_warnings(side(from_file=True), side(identity=MODEL, from_file=True)),
+            lambda: origin_warnings(side(), side(identity=MODEL, from_file=True)),
+            ["human"],
+        )
+    ],
+    "dropped_texts": [
+        (lambda: text_warnings(side(dropped=3), OTHER), lambda: text_warnings(side(), OTHER), ["3 empty", "human"])
+    ],
+    "duplicates_within": [
+        (
+            lambda: text_warnings(side(repeated=2), OTHER),
+            lambda: text_warnings(side(repeated=1), OTHER),
+            ["2.0 %", "human"],
+        ),
+        (
+            lambda: text_warnings(OTHER, side(repeated=30)),
+            lambda: text_warnings(OTHER, side(repeated=1)),
+            ["30.0 %", "model"],
+        ),
+    ],
+    "truncated_texts": [
+        (
+            lambda: text_warnings(OTHER, side(truncated=11)),
+            lambda: text_warnings(OTHER, side(truncated=10)),
+            ["11.0 %", "model"],
+        )
+    ],
+    "duplicates_between": [
+        (
+            lambda: text_warnings(side(), side(first=98)),
+            lambda: text_warnings(side(), side(first=99)),
+            ["2.0 %"],
+        )
+    ],
+    "shared_prompts": [
+        (
+            lambda: text_warnings(side(openings=11), side(first=1000, openings=11)),
+            lambda: text_warnings(side(openings=10), side(first=1000, openings=10)),
+            ["11.0 %"],
+        )
+    ],
+    "length_mismatch": [
+        (
+            lambda: text_warnings(side(length=50), side(first=1000, length=66)),
+            lambda: text_warnings(side(length=50), side(first=1000, length=65)),
+            ["50 tokens human", "66 model"],
+        ),
+        (
+            lambda: text_warnings(side(length=66), side(first=1000, length=50)),
+            lambda: text_warnings(side(length=65), side(first=1000, length=50)),
+            ["66 tokens human", "50 model"],
+        ),
+    ],
+}
+FLAT = [(code, *case) for code, cases in CASES.items() for case in cases]
+
+
+@pytest.mark.parametrize(("code", "above", "below", "named"), FLAT)
+def test_speaks_above_the_threshold_only(
+    code: str, above: Callable[[], Warnings], below: Callable[[], Warnings], named: list[str]
+) -> None:
+    found = [warning for warning in above() if warning.code == code]
+    assert len(found) == 1
+    assert code not in codes(below())
+    for part in named:
+        assert part in found[0].message
+    json.dumps(found[0].numbers, allow_nan=False)
+
+
+def test_every_code_that_is_written_has_a_case() -> None:
+    source = Path(score_warnings_file).read_text(encoding="utf-8")
+    assert set(re.findall(r'ScoreWarning\(\s*"(\w+)"', source)) == set(CASES)
+
+
+def test_examples_point_at_the_copies() -> None:
+    texts = side(repeated=3)
+    (warning,) = text_warnings(texts, OTHER)
+    assert warning.numbers == {"share": 0.03, "set": "human", "examples": [97, 98, 99]}
+    (between,) = text_warnings(side(), side(first=90))
+    assert between.numbers["examples"] == [0, 1, 2, 3, 4]
+
+
+def test_sets_of_unknown_origin_are_not_judged() -> None:
+    assert text_warnings(Reference(np.zeros((5, 2))), Reference(np.zeros((5, 2)))) == []
+    assert text_warnings(side(), Reference(np.zeros((5, 2)))) == []
+
+
+def test_the_floor_is_that_of_the_scaling_factor() -> None:
+    for c in (0.5, 1.0, 2.0, 5.0, 10.0):
+        floor = divergence.mauve_floor(c)
+        assert codes(score_warnings(floor, floor, 0.99, 0.01)) == ["at_floor"]
+        assert score_warnings((1 + floor) / 2, floor, 0.99, 0.01) == []
+
+
+def test_good_features_give_no_warning() -> None:
+    rng = np.random.default_rng(1)
+    result = compute_mauve(
+        p_features=rng.normal(size=(600, 8)), q_features=rng.normal(0.3, 1, size=(600, 8)), num_runs=1, knn=False
+    )
+    assert result.warnings == ()
+
+
+def test_warnings_of_a_result_are_json(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    np.save(tmp_path / "p.npy", rng.normal(size=(30, 4)))
+    result = compute_mauve(
+        p=Reference.load(tmp_path / "p.npy"), q_features=1e3 + 1e-3 * rng.normal(size=(80, 4)), num_buckets=20
+    )
+    found = json.loads(json.dumps(result.to_dict(), allow_nan=False))["warnings"]
+    assert {"few_texts", "unequal_sizes", "num_buckets_large", "features_without_identity"} <= {
+        w["code"] for w in found
+    }
+    assert all(set(warning) == {"code", "message", "numbers"} for warning in found)
+    assert len(set(codes(result.warnings))) == len(result.warnings)
+
+
+def bag_of_letters(texts: list[str]) -> NDArray[Any]:
+    return np.array([[text.count(letter) for letter in "etaoinshrdlu"] for text in texts], dtype=float) + 0.1
+
+
+def test_texts_good_and_bad() -> None:
+    rng = np.random.default_rng(3)
+    words = ["".join(rng.choice(list("etaoinshrdlu"), size=5)) for _ in range(200)]
+
+    def texts(n: int, length: int) -> list[str]:
+        return [" ".join(rng.choice(words, size=length)) for _ in range(n)]
+
+    def warned(p: list[str], q: list[str]) -> set[str]:
+        options: dict[str, Any] = {"featurize_model_name": bag_of_letters, "num_runs": 1, "knn": False}
+        return set(codes(compute_mauve(p_text=p, q_text=q, kmeans_num_redo=1, **options).warnings))
+
+    human, other = texts(520, 20), texts(520, 20)
+    # equal as far as can be seen: a score above the mean of such scores is no fault of the texts
+    always = {"not_literature_featurizer"}
+    assert warned(human, other) - {"above_ceiling"} == always
+    assert "duplicates_within" in warned(human, other[:500] + other[:20])
+    assert "duplicates_between" in warned(human, other[:500] + human[:20])
+    prompts = [" ".join(text.split()[:10]) + " " + end for text, end in zip(human, texts(520, 10), strict=True)]
+    assert "shared_prompts" in warned(human, prompts)
+    assert "dropped_texts" not in warned(human, other)
+
+
+def test_lengths_and_truncation_of_real_tokens(tiny_gpt2: str) -> None:
+    short, long = ([f"{i} ships" + " and a dog" * size for i in range(12)] for size in (0, 40))
+    p, q = (
+        featurize(texts, featurize_model_name=tiny_gpt2, max_text_length=30, verbose=False) for texts in (short, long)
+    )
+    found = codes(compute_mauve(p=p, q=q, num_runs=1).warnings)
+    assert "length_mismatch" in found and "truncated_texts" in found
