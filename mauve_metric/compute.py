@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib.metadata
 import inspect
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from mauve_metric import (
     divergence,
     embedding_statistics,
+    large,
     nearest_neighbours,
     precision_recall,
     quantize,
@@ -22,13 +24,18 @@ from mauve_metric import (
     uncertainty,
 )
 from mauve_metric.config import MauveConfig, knobs
-from mauve_metric.inputs import Featurizing, option_parameters, split_options
+from mauve_metric.feature_rows import ConcatenatedRows
+from mauve_metric.inputs import Featurizing, RunOptions, option_parameters, split_options, watch_blocks
 from mauve_metric.reference import Reference, check_same_encoder
 from mauve_metric.result import MauveResult, ScoreWarning, format_signature
 
 logger = logging.getLogger(__name__)
 
+Labels = NDArray[np.int64]
+
 KNN_AUTO_ROWS = 10_000  # up to so many rows a side nearest neighbours take a second or two
+KNN_MOST_ROWS = 20_000  # above, so many random rows a side, drawn by the seed; the time grows with the square
+ROWS_LOOKED_AT = 4096
 FEW_TEXTS_FOR_RUNS = 1000  # below, the seed of the clustering moves the score almost as much as sampling does
 RUNS_OF_FEW_TEXTS = 5
 
@@ -88,7 +95,7 @@ def compute_mauve(
             forms = job.matched(forms)
         p_side, q_side = job.side(forms["p"]), job.side(forms["q"])
     check_same_encoder(p_side.identity, q_side.identity)
-    return score_features(p_side, q_side, config)
+    return score_features(p_side, q_side, config, run=run)
 
 
 compute_mauve.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
@@ -125,74 +132,155 @@ class _Rows(NamedTuple):
         return (first, second) if self.p_first else (second, first)
 
 
-def score_features(p: Reference, q: Reference, config: MauveConfig) -> MauveResult:
-    """Project, quantize and score two sides."""
-    if p.features.shape[1] != q.features.shape[1]:
-        raise ValueError(
-            "p_features and q_features must have the same number of columns, got shapes "
-            f"{p.features.shape} and {q.features.shape}"
+def score_features(
+    p: Reference, q: Reference, config: MauveConfig, quiet: bool = False, run: RunOptions | None = None
+) -> MauveResult:
+    """Project, quantize and score two sides; `quiet` keeps the warnings out of the log.
+
+    Features that are not in memory, or hardly fit, are read in blocks; `run` has the checkpoint folder for that.
+    """
+    check_columns({"p_features": p, "q_features": q})
+    config = resolve_config(config, len(p), len(q))
+    if large.is_large(p.features) or large.is_large(q.features):
+        runs, projected = _label_large(p, q, config, run or RunOptions())
+        p_value = _test(*runs[0], config) if config.permutations else None
+    else:
+        rows = _project(p, q, config)
+        runs, projected = (
+            [rows.split(labels) for labels in cluster_runs(rows.projected, config)],
+            rows.split(rows.projected),
         )
-    n_p, n_q = len(p), len(q)
-    config = _resolved(config, n_p, n_q)
-    k = int(config.num_buckets)
-    rows = _project(p, q, config)
-    p_labels, q_labels = rows.split(_cluster(rows.projected, config))
-    histograms = quantize.count_labels(p_labels, q_labels, k)
-    scores = score_histograms(histograms, config)
-    scores |= _uncertainty(histograms, _other_runs(rows, config), config)
-    scores |= _support(rows, config)
-    scores["frechet_distance"] = (
-        embedding_statistics.frechet_distance(p.features, q.features) if config.frechet_distance else None
-    )
-    scores["p_value"] = _p_value(rows, config) if config.permutations else None
-    result = MauveResult(
-        **scores,
-        **_facts(p, q),
-        num_buckets=k,
-        warnings=_warnings(p, q, histograms, scores, config),
-        signature=format_signature(_signature_entries(p, q, config)),
-        p_labels=p_labels,
-        q_labels=q_labels,
-    )
-    for warning in result.warnings:
+        p_value = _p_value(rows, config) if config.permutations else None
+    result = score_buckets(p, q, runs, projected, config, p_value)
+    for warning in () if quiet else result.warnings:
         logger.warning("%s: %s", warning.code, warning.message)
     return result
 
 
-def _resolved(config: MauveConfig, n_p: int, n_q: int) -> MauveConfig:
-    """The config with every "auto" replaced by what it means for these sizes."""
-    smaller = min(n_p, n_q)
-    num_buckets = quantize.auto_num_buckets(n_p, n_q) if config.num_buckets == "auto" else config.num_buckets
-    if num_buckets > n_p + n_q:
+def _in_memory(side: Reference) -> NDArray[Any]:
+    """A side's features as an array.
+
+    Raises:
+        ValueError: they are read in blocks.
+    """
+    if not isinstance(side.features, np.ndarray):
+        raise ValueError("frechet_distance=True needs features in memory, as an array")
+    return side.features
+
+
+def check_columns(sides: Mapping[str, Reference]) -> None:
+    """`ValueError` unless the features of all sides have the same number of columns."""
+    if len({side.features.shape[1] for side in sides.values()}) > 1:
+        *most, last = sides
+        shapes = [str(side.features.shape) for side in sides.values()]
         raise ValueError(
-            f"num_buckets must be at most the number of texts of both sets, {n_p} + {n_q}, got {num_buckets}"
+            f"{', '.join(most)} and {last} must have the same number of columns, got shapes "
+            f"{', '.join(shapes[:-1])} and {shapes[-1]}"
+        )
+
+
+def score_buckets(
+    p: Reference,
+    q: Reference,
+    runs: Sequence[tuple[Labels, Labels]],
+    projected: tuple[NDArray[np.float32], NDArray[np.float32]],
+    config: MauveConfig,
+    p_value: float | None = None,
+    entries: Mapping[str, Any] | None = None,
+) -> MauveResult:
+    """The result of two sides whose texts are in buckets.
+
+    Args:
+        p, q: the sides.
+        runs: for each clustering the buckets of the texts of P and of Q, (n_p,) and (n_q,); the first makes the score.
+        projected: the rows that were clustered, (n_p, r) and (n_q, r).
+        config: without "auto", see `resolve_config`.
+        p_value: of the permutation test.
+        entries: what the signature says besides.
+    """
+    k = int(config.num_buckets)
+    histograms, *others = [quantize.count_labels(p_labels, q_labels, k) for p_labels, q_labels in runs]
+    scores = score_histograms(histograms, config)
+    scores |= _uncertainty(histograms, others, config)
+    scores |= _support(projected, config)
+    scores["frechet_distance"] = (
+        embedding_statistics.frechet_distance(*map(_in_memory, (p, q))) if config.frechet_distance else None
+    )
+    return MauveResult(
+        **scores,
+        **_facts(p, q),
+        p_value=p_value,
+        num_buckets=k,
+        warnings=_warnings(p, q, histograms, scores, config),
+        signature=format_signature(signature_entries(p, q, config, entries or {})),
+        p_labels=runs[0][0],
+        q_labels=runs[0][1],
+    )
+
+
+def resolve_config(config: MauveConfig, *sizes: int) -> MauveConfig:
+    """The config with every "auto" replaced by what it means for sets of these sizes, P's first."""
+    smaller = min(sizes)
+    num_buckets = quantize.auto_num_buckets(smaller, smaller) if config.num_buckets == "auto" else config.num_buckets
+    if num_buckets > sum(sizes):
+        which = "both" if len(sizes) == 2 else "all"
+        raise ValueError(
+            f"num_buckets must be at most the number of texts of {which} sets, {' + '.join(map(str, sizes))}, "
+            f"got {num_buckets}"
         )
     runs = (RUNS_OF_FEW_TEXTS if smaller < FEW_TEXTS_FOR_RUNS else 1) if config.num_runs == "auto" else config.num_runs
-    knn = max(n_p, n_q) <= KNN_AUTO_ROWS and smaller > config.knn_k if config.knn == "auto" else config.knn
+    knn = max(sizes) <= KNN_AUTO_ROWS and smaller > config.knn_k if config.knn == "auto" else config.knn
     return replace(config, num_buckets=num_buckets, num_runs=runs, knn=knn)
 
 
 def _project(p: Reference, q: Reference, config: MauveConfig) -> _Rows:
     p_first = config.row_order == "pq"
     first, second = (p.features, q.features) if p_first else (q.features, p.features)
-    stacked = np.concatenate([first, second])
-    projected = quantize.project(stacked, config.kmeans_explained_var, config.pca_max_data, config.seed)
-    return _Rows(projected, len(first), p_first)
+    return _Rows(project_together([first, second], config), len(first), p_first)
 
 
-def _cluster(projected: NDArray[np.float32], config: MauveConfig, offset: int = 0) -> NDArray[np.int64]:
+def _label_large(
+    p: Reference, q: Reference, config: MauveConfig, run: RunOptions
+) -> tuple[list[tuple[Labels, Labels]], tuple[NDArray[np.float32], NDArray[np.float32]]]:
+    """The buckets of every run, and the projected rows that nearest neighbours are looked for among, (0, r) if none."""
+    p_first = config.row_order == "pq"
+    ordered = [large.as_rows(side.features) for side in ((p, q) if p_first else (q, p))]
+    labels, projection = large.label_rows(
+        ConcatenatedRows(ordered),
+        num_buckets=int(config.num_buckets),
+        explained_variance=config.kmeans_explained_var,
+        pca_max_data=config.pca_max_data,
+        num_redo=config.kmeans_num_redo,
+        max_iter=config.kmeans_max_iter,
+        seed=config.seed,
+        num_runs=int(config.num_runs),
+        checkpoint=None if run.checkpoint is None else Path(run.checkpoint),
+        watch=watch_blocks if run.verbose else large.unwatched,
+    )
+    n_first = ordered[0].shape[0]
+    split = [(item[:n_first], item[n_first:]) for item in labels]
+    runs = split if p_first else [(second, first) for first, second in split]
+    most = KNN_MOST_ROWS if config.knn else 0
+    p_rows, q_rows = (projection.apply_all(large.some_rows(side.features, most, config.seed)) for side in (p, q))
+    return runs, (p_rows, q_rows)
+
+
+def project_together(sets: Sequence[NDArray[Any]], config: MauveConfig) -> NDArray[np.float32]:
+    """The rows of all sets, stacked in this order and projected: arrays (n_i, d) → (Σ n_i, r)."""
+    arrays = [rows if isinstance(rows, np.ndarray) else np.concatenate(list(rows.blocks())) for rows in sets]
+    return quantize.project(np.concatenate(arrays), config.kmeans_explained_var, config.pca_max_data, config.seed)
+
+
+def cluster(projected: NDArray[np.float32], config: MauveConfig, offset: int = 0) -> Labels:
     """The bucket of each row; `offset` is added to the seed."""
     return quantize.kmeans(
         projected, int(config.num_buckets), config.kmeans_num_redo, config.kmeans_max_iter, config.seed + offset
     )
 
 
-def _other_runs(rows: _Rows, config: MauveConfig) -> list[quantize.Histograms]:
-    """Histograms of the clusterings with the following seeds, `num_runs` - 1 of them."""
-    return [
-        quantize.count_labels(*rows.split(_cluster(rows.projected, config, offset)), int(config.num_buckets))
-        for offset in range(1, int(config.num_runs))
-    ]
+def cluster_runs(projected: NDArray[np.float32], config: MauveConfig) -> list[Labels]:
+    """The bucket of each row for `num_runs` seeds, one after the other."""
+    return [cluster(projected, config, offset) for offset in range(int(config.num_runs))]
 
 
 def score_histograms(histograms: quantize.Histograms, config: MauveConfig) -> dict[str, Any]:
@@ -233,8 +321,10 @@ def _uncertainty(
         )
         for run in every
     ]
+    null = uncertainty.null_scores(histograms.p_counts, histograms.q_counts, c)
     scores: dict[str, Any] = {
-        "mauve_ceiling": uncertainty.mauve_ceiling(histograms.p_counts, histograms.q_counts, c),
+        "mauve_ceiling": float(null.mean()),
+        "mauve_ceiling_std": float(null.std(ddof=1)),
         "mauve_runs": np.array(plug_in),
         "mauve_mean": float(np.mean(plug_in)),
         "mauve_std": float(np.std(plug_in, ddof=1)) if others else None,
@@ -252,20 +342,24 @@ def _uncertainty(
     return scores | dict(zip(names, [*mauve, *integral], strict=True))
 
 
-def _support(rows: _Rows, config: MauveConfig) -> dict[str, Any]:
+def _support(projected: tuple[NDArray[np.float32], NDArray[np.float32]], config: MauveConfig) -> dict[str, Any]:
     """Nearest-neighbour precision, recall, density and coverage, or None for each."""
     names = nearest_neighbours.SupportScores._fields
     if not config.knn:
         return dict.fromkeys(names)
-    return nearest_neighbours.support_scores(*rows.split(rows.projected), k=config.knn_k)._asdict()
+    p_rows, q_rows = (large.some_rows(rows, KNN_MOST_ROWS, config.seed) for rows in projected)
+    return nearest_neighbours.support_scores(p_rows, q_rows, k=config.knn_k)._asdict()
 
 
 def _p_value(rows: _Rows, config: MauveConfig) -> float:
     """Permutation test on buckets that do not know the sets: the rows are shuffled before they are clustered."""
     order = np.random.default_rng(config.seed).permutation(len(rows.projected))
     labels = np.empty(len(order), dtype=np.int64)
-    labels[order] = _cluster(rows.projected[order], config)
-    p_labels, q_labels = rows.split(labels)
+    labels[order] = cluster(rows.projected[order], config)
+    return _test(*rows.split(labels), config)
+
+
+def _test(p_labels: Labels, q_labels: Labels, config: MauveConfig) -> float:
     return uncertainty.permutation_test(
         p_labels, q_labels, int(config.num_buckets), config.permutations, config.paired, config.seed
     )
@@ -288,16 +382,24 @@ def _warnings(
 ) -> tuple[ScoreWarning, ...]:
     found = score_warnings.size_warnings(len(p), len(q), len(histograms.p_counts))
     found += score_warnings.bucket_warnings(histograms.p_counts, histograms.q_counts)
-    found += score_warnings.score_warnings(scores["mauve"], scores["mauve_floor"], scores["mauve_ceiling"])
-    found += score_warnings.feature_warnings(p.features, q.features)
+    ends = [scores[name] for name in ("mauve", "mauve_floor", "mauve_ceiling", "mauve_ceiling_std")]
+    found += score_warnings.score_warnings(*ends)
+    found += score_warnings.feature_warnings(*(_looked_at(side.features) for side in (p, q)))
     found += score_warnings.featurizer_warnings(p.identity, q.identity)
     found += score_warnings.origin_warnings(p, q)
     found += score_warnings.text_warnings(p, q)
     return tuple(found)
 
 
-def _signature_entries(p: Reference, q: Reference, config: MauveConfig) -> dict[str, Any]:
-    """What fixes the score, in the order in which the signature shows it, the package's version last."""
+def _looked_at(features: Any) -> NDArray[Any]:
+    """The rows that the warnings about features look at: all in memory, else some."""
+    return large.some_rows(features, ROWS_LOOKED_AT) if large.is_large(features) else np.asarray(features)
+
+
+def signature_entries(
+    p: Reference, q: Reference, config: MauveConfig, more: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """What fixes the score, in the order in which the signature shows it: `more` and then the versions last."""
     import mauve_metric
 
     entries: dict[str, Any] = {f"{name}_input": "features" for name, side in (("p", p), ("q", q)) if not side.identity}
@@ -312,7 +414,7 @@ def _signature_entries(p: Reference, q: Reference, config: MauveConfig) -> dict[
     for name, knob in knobs().items():
         if knob.metadata["stage"] != "featurize":
             entries[name] = getattr(config, name)
-    entries |= {"n_p": len(p), "n_q": len(q)}
+    entries |= {"n_p": len(p), "n_q": len(q), **(more or {})}
     packages = ["faiss-cpu", "numpy"] + (["torch", "transformers"] if identity is not None else [])
     entries |= {package: _version(package) for package in packages}
     return entries | {"mauve_metric": mauve_metric.__version__}

@@ -196,7 +196,8 @@ class MauveConfig:
         "auto",
         _choice(*KNN),
         "score",
-        "nearest-neighbour precision, recall, density, coverage; auto: up to 10000 texts a side",
+        "nearest-neighbour precision, recall, density, coverage; auto: up to 10000 texts a side; "
+        "true: above 20000 a side on as many random ones",
         KNN,
     )
     knn_k: int = _knob(4, _integer(1, 1000), "score", "the neighbour that sets the radius of a ball")

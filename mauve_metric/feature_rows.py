@@ -158,6 +158,34 @@ class ConcatenatedRows:
         return result
 
 
+class CheckedRows:
+    """Rows that are checked to be finite as they are read.
+
+    Raises:
+        ValueError: NaN or infinity, with the number of the first bad row.
+    """
+
+    def __init__(self, name: str, rows: FeatureRows) -> None:
+        self.name, self.rows, self.shape = name, rows, rows.shape
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def blocks(self) -> Iterator[Array]:
+        """All rows in order."""
+        start = 0
+        for block in self.rows.blocks():
+            bad = ~np.isfinite(block).all(axis=1)
+            if bad.any():
+                raise ValueError(f"{self.name} must be finite: row {start + int(bad.argmax())} holds NaN or infinity")
+            start += len(block)
+            yield block
+
+    def take(self, numbers: NDArray[np.int64]) -> Array:
+        """The rows with these numbers."""
+        return self.rows.take(numbers)
+
+
 def feature_rows(name: str, data: Any) -> FeatureRows | None:
     """A source of rows for what is not a plain array in memory, None for all else.
 

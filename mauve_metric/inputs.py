@@ -9,6 +9,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from mauve_metric.config import MauveConfig, knobs, unknown_options
 from mauve_metric.encoder import Encoder, load_encoder, resolve_device
 from mauve_metric.feature_cache import FeatureCache
+from mauve_metric.feature_rows import CheckedRows, feature_rows
 from mauve_metric.featurize import FeaturizeStats, check_features, featurize_texts, featurize_tokens, tokenize
 from mauve_metric.reference import Reference
 from mauve_metric.texts import text_source
@@ -37,6 +39,7 @@ class RunOptions:
     text_field: the column of a `datasets.Dataset` that holds the texts. cache: True for the feature cache at its usual
     place, a folder for one elsewhere, False for none. compile: run the model through `torch.compile`.
     distributed: every process of the torch process group calls with the same texts; each featurizes its share.
+    checkpoint: a folder that keeps the clustering of features read in blocks, for a run that is taken up again.
     """
 
     device: str | None = None
@@ -48,6 +51,7 @@ class RunOptions:
     cache: bool | str | Path = True
     compile: bool = False
     distributed: bool = False
+    checkpoint: str | Path | None = None
 
     def __post_init__(self) -> None:
         for name in ("batch_size", "max_batch_tokens"):
@@ -99,12 +103,14 @@ class Featurizing:
     """One job of turning texts and tokens into features: loads the encoder and opens the cache when first needed.
 
     given: the names of the options that the user gave; the others follow a `Reference` of the other side.
+    encoder: where it is loaded already. progress: called with the argument's name, texts done and texts in all.
     """
 
     config: MauveConfig
     run: RunOptions
     given: frozenset[str] = frozenset()
     encoder: Encoder | None = None
+    progress: Callable[[str, int, int | None], None] | None = None
     _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
     _store: FeatureCache | None = None
 
@@ -155,11 +161,14 @@ class Featurizing:
         """The features of one side from the first form that is given: a Reference, features, tokens, texts."""
         name, data = next((name, value) for name, value in forms.items() if value is not None)
         if isinstance(data, Reference):
+            if not isinstance(data.features, np.ndarray) and hasattr(data.features, "blocks"):
+                return data
             return replace(data, features=check_features(f"{name}_features", data.features))
         if name in ("p", "q"):
             raise TypeError(f"{name} must be a mauve_metric.Reference, got {type(data).__name__}")
         if name.endswith("features"):
-            return Reference(check_features(name, data))
+            rows = feature_rows(name, data)
+            return Reference(check_features(name, data) if rows is None else CheckedRows(name, rows))
         if name.endswith("tokens"):
             return self._of_tokens(name, data)
         return self.of_texts(name, data)
@@ -174,7 +183,7 @@ class Featurizing:
             features, identity = self._of_function(model, name, list(texts)), {"model": _name_of(model)}
             return Reference(features, identity, dropped=source.dropped, **hashes.arrays())
         encoder = self.load()
-        with _progress_bar(_TITLES.get(name, name), self.run.verbose) as advance:
+        with _progress_bar(_TITLES.get(name, name), self.run.verbose) as bar:
             features, stats = featurize_texts(
                 encoder,
                 texts,
@@ -182,7 +191,7 @@ class Featurizing:
                 batch_size=self.run.batch_size,
                 max_batch_tokens=self.run.max_batch_tokens,
                 store=self.store(),
-                progress=advance,
+                progress=bar if self.progress is None else partial(self.progress, name),
                 distributed=self.run.distributed,
             )
         return Reference(
@@ -298,15 +307,28 @@ def _name_of(function: Any) -> str:
     return f"{module}.{getattr(function, '__qualname__', type(function).__qualname__)}"
 
 
+def watch_blocks(title: str, blocks: Iterable[NDArray[Any]], rows: int) -> Iterator[NDArray[Any]]:
+    """The blocks of a pass over features, under a progress bar when stderr is a terminal."""
+    with _progress_bar(title, True, unit=" rows") as advance:
+        done = 0
+        for block in blocks:
+            yield block
+            done += len(block)
+            if advance is not None:
+                advance(done, rows)
+
+
 @contextlib.contextmanager
-def _progress_bar(title: str, verbose: bool) -> Iterator[Callable[[int, int | None], None] | None]:
+def _progress_bar(
+    title: str, verbose: bool, unit: str = " texts"
+) -> Iterator[Callable[[int, int | None], None] | None]:
     """The function to call with texts done and in all: a tqdm bar when asked for and stderr is a terminal."""
     if not (verbose and sys.stderr.isatty()):
         yield None
         return
     from tqdm.auto import tqdm
 
-    with tqdm(desc=title, unit=" texts", dynamic_ncols=True) as bar:
+    with tqdm(desc=title, unit=unit, dynamic_ncols=True) as bar:
 
         def advance(done: int, total: int | None) -> None:
             bar.total = total

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mauve_metric import kmeans
-from mauve_metric.feature_rows import FeatureRows
+from mauve_metric.feature_rows import ArrayRows, FeatureRows
 from mauve_metric.quantize import Projection, fit_projection
 
 logger = logging.getLogger(__name__)
@@ -26,31 +26,7 @@ Array = NDArray[Any]
 Watch = Callable[[str, Iterable[Array], int], Iterator[Array]]
 
 CHECKPOINT_FILE = "clustering.npz"
-
-
-class CheckedRows:
-    """Rows that are checked to be finite as they are read.
-
-    Raises:
-        ValueError: NaN or infinity, with the number of the first bad row.
-    """
-
-    def __init__(self, name: str, rows: FeatureRows) -> None:
-        self.name, self.rows, self.shape = name, rows, rows.shape
-
-    def blocks(self) -> Iterator[Array]:
-        """All rows in order."""
-        start = 0
-        for block in self.rows.blocks():
-            bad = ~np.isfinite(block).all(axis=1)
-            if bad.any():
-                raise ValueError(f"{self.name} must be finite: row {start + int(bad.argmax())} holds NaN or infinity")
-            start += len(block)
-            yield block
-
-    def take(self, numbers: NDArray[np.int64]) -> Array:
-        """The rows with these numbers."""
-        return self.rows.take(numbers)
+LARGE_NUMBERS = 2**28  # 1 GiB in float32
 
 
 class WatchedRows:
@@ -69,6 +45,26 @@ class WatchedRows:
         return self.rows.take(numbers)
 
 
+def is_large(features: Any) -> bool:
+    """Whether features are to be read in blocks: not in memory, or more than a quarter of a billion numbers."""
+    return not isinstance(features, np.ndarray) or features.size > LARGE_NUMBERS
+
+
+def as_rows(features: Any) -> FeatureRows:
+    """Features of any form as rows to read in blocks."""
+    return ArrayRows(features) if isinstance(features, np.ndarray) else features
+
+
+def some_rows(features: Any, most: int, seed: int = 0) -> Array:
+    """All rows if there are at most so many, else so many random ones, in order."""
+    n, d = features.shape
+    if not most:
+        return np.empty((0, d), dtype=np.float32)
+    if n <= most:
+        return as_rows(features).take(np.arange(n))
+    return as_rows(features).take(np.sort(np.random.default_rng(seed).choice(n, most, replace=False)))
+
+
 def unwatched(title: str, blocks: Iterable[Array], rows: int) -> Iterator[Array]:
     """No progress bar."""
     return iter(blocks)
@@ -83,14 +79,15 @@ def label_rows(
     num_redo: int,
     max_iter: int,
     seed: int,
+    num_runs: int = 1,
     checkpoint: Path | None = None,
     watch: Watch = unwatched,
-) -> tuple[NDArray[np.int64], Projection]:
-    """The bucket of each row, (n,), and the projection.
+) -> tuple[list[NDArray[np.int64]], Projection]:
+    """The bucket of each row, (n,), for each of `num_runs` seeds, and the projection.
 
     Args:
         rows: both sets stacked, (n, d).
-        num_buckets, explained_variance, pca_max_data, num_redo, max_iter, seed: as in `MauveConfig`.
+        num_buckets, explained_variance, pca_max_data, num_redo, max_iter, seed, num_runs: as in `MauveConfig`.
         checkpoint: a folder in which the finished clustering is kept; a later call with the same data and settings
             goes on from there.
         watch: wraps each pass over the rows, for a progress bar.
@@ -102,6 +99,7 @@ def label_rows(
         "num_redo": num_redo,
         "max_iter": max_iter,
         "seed": seed,
+        "num_runs": num_runs,
     }
     watched = WatchedRows(rows, watch)
     key = "" if checkpoint is None else _key(rows, settings)
@@ -109,20 +107,23 @@ def label_rows(
     if loaded is None:
         watched.title = "projection"
         projection = fit_projection(watched, explained_variance, pca_max_data, seed)
-        sample = projection.apply_all(_sample(rows, num_buckets, seed + 2))
-        centres = kmeans.fit(sample, num_buckets, num_redo, max_iter, seed + 2)
+        fits = []
+        for run_seed in range(seed + 2, seed + 2 + num_runs):
+            sample = projection.apply_all(rows.take(kmeans.sample_numbers(rows.shape[0], num_buckets, run_seed)))
+            fits.append(kmeans.fit(sample, num_buckets, num_redo, max_iter, run_seed))
+        centres = np.stack(fits)
         if checkpoint is not None:
             _save(checkpoint, key, projection, centres)
     else:
         projection, centres = loaded
         logger.info("the clustering is taken from %s", checkpoint)
     watched.title = "buckets"
-    return np.concatenate([kmeans.assign(projection.apply(block), centres) for block in watched.blocks()]), projection
-
-
-def _sample(rows: FeatureRows, num_buckets: int, seed: int) -> Array:
-    """The rows that the clustering is fitted on."""
-    return rows.take(kmeans.sample_numbers(rows.shape[0], num_buckets, seed))
+    parts: list[list[NDArray[np.int64]]] = [[] for _ in range(num_runs)]
+    for block in watched.blocks():
+        projected = projection.apply(block)
+        for part, run_centres in zip(parts, centres, strict=True):
+            part.append(kmeans.assign(projected, run_centres))
+    return [np.concatenate(part) for part in parts], projection
 
 
 def _key(rows: FeatureRows, settings: Mapping[str, Any]) -> str:

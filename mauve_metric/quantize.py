@@ -98,7 +98,8 @@ class Projection(NamedTuple):
 
     def apply_all(self, rows: NDArray[Any]) -> NDArray[np.float32]:
         """The same block by block."""
-        return np.concatenate([self.apply(block) for block in ArrayRows(rows).blocks()])
+        parts = [self.apply(block) for block in ArrayRows(rows).blocks()]
+        return np.concatenate(parts) if parts else np.empty((0, self.directions.shape[1]), dtype=np.float32)
 
 
 def project(

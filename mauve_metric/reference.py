@@ -14,8 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mauve_metric.feature_rows import CheckedRows, NpyRows
+
 IDENTITY_KEYS = ("revision", "tokenizer", "pooling", "max_text_length", "dtype", "match_lengths")
 FEATURE_FILES = (".npy", ".npz")
+LAZY_BYTES = 2**30  # a larger .npy file is read in blocks
 _FORMAT = "mauve_metric features 1"
 
 
@@ -24,7 +27,7 @@ class Reference:
     """The features of one set, usually the human one, embedded once and used again and again.
 
     Attributes:
-        features: shape (n, d), in the order of the texts.
+        features: array (n, d), in the order of the texts; or rows that are read in blocks (`feature_rows.FeatureRows`).
         identity: the encoder they come from (model, revision, tokenizer, pooling, max_text_length, dtype); None if
             unknown.
         lengths: tokens of each text after truncation, shape (n,); None if unknown.
@@ -34,7 +37,7 @@ class Reference:
         from_file: whether the features were loaded from a file, where their origin should stand.
     """
 
-    features: NDArray[Any]
+    features: Any
     identity: Mapping[str, str] | None = None
     lengths: NDArray[np.int64] | None = None
     truncated: int = 0
@@ -67,7 +70,7 @@ class Reference:
         return load_features(path)
 
     def __len__(self) -> int:
-        return len(self.features)
+        return int(self.features.shape[0])
 
 
 def check_same_encoder(p: Mapping[str, str] | None, q: Mapping[str, str] | None) -> None:
@@ -98,7 +101,7 @@ def _meta(reference: Reference) -> dict[str, Any]:
     } | {name: None if value is None else value.tolist() for name, value in arrays.items()}
 
 
-def _from_meta(features: NDArray[Any], meta: Mapping[str, Any], path: Path) -> Reference:
+def _from_meta(features: Any, meta: Mapping[str, Any], path: Path) -> Reference:
     if meta.get("format") != _FORMAT:
         raise ValueError(f"{path} was written in the unknown format {meta.get('format')!r}; expected {_FORMAT!r}")
     values: dict[str, Any] = {}
@@ -178,9 +181,9 @@ def load_features(path: str | Path) -> Reference:
 def _read_numpy(path: Path) -> Reference:
     """`load_features` for `.npy` and `.npz`."""
     try:
-        loaded = np.load(path, allow_pickle=False)
-        if isinstance(loaded, np.ndarray):
-            arrays = {"features": loaded}
+        loaded = _load_array(path)
+        if isinstance(loaded, (np.ndarray, CheckedRows)):
+            arrays: dict[str, Any] = {"features": loaded}
         else:
             with loaded:
                 arrays = {name: loaded[name] for name in loaded.files}
@@ -193,9 +196,16 @@ def _read_numpy(path: Path) -> Reference:
     elif path.suffix.lower() == ".npy" and sidecar.is_file():
         meta = _json_object(sidecar.read_text(encoding="utf-8"), sidecar)
     features = arrays[_array_name(list(arrays), path)]
-    if not isinstance(features, np.ndarray):
+    if not isinstance(features, (np.ndarray, CheckedRows)):
         raise ValueError(f"{path} is not a numpy file of numbers: it holds {type(features).__name__}")
     return Reference(features, from_file=True) if meta is None else _from_meta(features, meta, path)
+
+
+def _load_array(path: Path) -> Any:
+    """What numpy reads from a file; a large `.npy` file as rows to be read in blocks."""
+    if path.suffix.lower() == ".npy" and path.stat().st_size > LAZY_BYTES:
+        return CheckedRows(str(path), NpyRows(path))
+    return np.load(path, allow_pickle=False)
 
 
 def _array_name(names: Sequence[str], path: Path) -> str:
