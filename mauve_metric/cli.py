@@ -12,17 +12,19 @@ from pathlib import Path
 from typing import Any
 
 from mauve_metric import __version__
+from mauve_metric.compare import Comparison, compare
 from mauve_metric.compute import compute_mauve
 from mauve_metric.config import knobs
+from mauve_metric.explain import explain
 from mauve_metric.feature_cache import FeatureCache
 from mauve_metric.plot import FIGURE_FILES, check_figure_path, save_chart
 from mauve_metric.reference import FEATURE_FILES, Reference, is_feature_parquet
-from mauve_metric.result import MauveResult
-from mauve_metric.scores import SCORES
+from mauve_metric.report import check_report_path, save_report
+from mauve_metric.tables import score_table
 from mauve_metric.texts import READERS, read_texts
 
 _FILES = f"{', '.join([*READERS, *FEATURE_FILES])}, a folder of .txt files, or - for standard input"
-_RUN_OPTIONS = ("device", "batch_size", "max_batch_tokens", "cache", "compile")
+_RUN_OPTIONS = ("device", "batch_size", "max_batch_tokens", "cache", "compile", "checkpoint")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -78,6 +80,40 @@ def _parser() -> argparse.ArgumentParser:
     _add_config_options(score, ("featurize", "quantize", "score"))
     score.set_defaults(command=_score)
 
+    comparing = commands.add_parser("compare", help="say which of several models is closest, and which differ")
+    comparing.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {_FILES}")
+    comparing.add_argument("models", metavar="MODEL", nargs="+", help="a model's texts or features, likewise")
+    comparing.add_argument(
+        "--aligned", action="store_true", help="row i of every model answers prompt i: truer intervals of differences"
+    )
+    _add_text_field(comparing)
+    form = _add_output_options(comparing).add_mutually_exclusive_group()
+    for flag, text in (
+        ("--markdown", "print Markdown"),
+        ("--csv", "print the table of models as CSV"),
+        ("--csv-differences", "print the table of differences as CSV"),
+        ("--latex", "print LaTeX tables"),
+    ):
+        form.add_argument(flag, action="store_true", help=text)
+    comparing.add_argument(
+        "--report", metavar="FILE", type=_report_file, help="also write a page with tables, figures, buckets and texts"
+    )
+    comparing.add_argument("--buckets", type=_count, default=5, help="buckets a model in the report (default: 5)")
+    _add_run_options(comparing)
+    _add_config_options(comparing, ("featurize", "quantize", "score"))
+    comparing.set_defaults(command=_compare)
+
+    explaining = commands.add_parser("explain", help="show which buckets of texts keep a model's score from 1")
+    explaining.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {_FILES}")
+    explaining.add_argument("model", metavar="MODEL", help="the model's texts or features, likewise")
+    explaining.add_argument("--buckets", type=_count, default=10, help="how many buckets to show (default: 10)")
+    explaining.add_argument("--texts", type=_count, default=3, help="texts of each side to show (default: 3)")
+    _add_text_field(explaining)
+    _add_output_options(explaining)
+    _add_run_options(explaining)
+    _add_config_options(explaining, ("featurize", "quantize", "score"))
+    explaining.set_defaults(command=_explain)
+
     demo = commands.add_parser("demo", help="score a small language model's texts that come with the package")
     _add_output_options(demo)
     _add_run_options(demo)
@@ -107,12 +143,13 @@ def _add_text_field(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_output_options(parser: argparse.ArgumentParser) -> None:
+def _add_output_options(parser: argparse.ArgumentParser) -> Any:
     group = parser.add_argument_group("output")
     group.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
     group.add_argument(
         "--plot", metavar="FILE", type=_figure_file, help=f"also draw the curves to FILE: {', '.join(FIGURE_FILES)}"
     )
+    return group
 
 
 def _add_run_options(parser: argparse.ArgumentParser) -> None:
@@ -123,6 +160,12 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--cache", metavar="FOLDER", default=argparse.SUPPRESS, help="keep features in this folder")
     group.add_argument(
         "--no-cache", dest="cache", action="store_false", default=argparse.SUPPRESS, help="keep no features"
+    )
+    group.add_argument(
+        "--checkpoint",
+        metavar="FOLDER",
+        default=argparse.SUPPRESS,
+        help="keep the clustering of large feature files here",
     )
     group.add_argument("--compile", action="store_true", default=argparse.SUPPRESS, help="use torch.compile")
     _add_log_options(group)
@@ -141,6 +184,26 @@ def _figure_file(path: str) -> str:
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
     return path
+
+
+def _report_file(path: str) -> str:
+    """The name of a report, refused before anything is computed if its ending is not known."""
+    try:
+        check_report_path(path)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return path
+
+
+def _count(text: str) -> int:
+    """A whole number of at least 1."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text!r}")
+    return number
 
 
 def _add_config_options(parser: argparse.ArgumentParser, stages: Sequence[str]) -> None:
@@ -198,15 +261,100 @@ def _given_options(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _score(options: argparse.Namespace) -> int:
+    title = f"{options.model} (model) against {options.human} (human)"
+    return _compute_and_show(_two_sides(options), options, title)
+
+
+def _two_sides(options: argparse.Namespace) -> dict[str, Any]:
+    """HUMAN and MODEL as keywords of `compute_mauve`."""
     if options.human == options.model == "-":
         raise ValueError("standard input can stand for one of HUMAN and MODEL, not for both")
     sides: dict[str, Any] = {}
     for side, path in (("p", options.human), ("q", options.model)):
-        if Path(path).suffix.lower() in FEATURE_FILES or is_feature_parquet(path):
-            sides[side] = Reference.load(path)
-        else:
-            sides[f"{side}_text"] = read_texts(path, options.text_field)
-    return _compute_and_show(sides, options, f"{options.model} (model) against {options.human} (human)")
+        data = _read_side(path, options.text_field)
+        sides[side if isinstance(data, Reference) else f"{side}_text"] = data
+    return sides
+
+
+def _read_side(path: str, text_field: str | None) -> Any:
+    """A file as a `Reference` if it holds features, else its texts."""
+    if Path(path).suffix.lower() in FEATURE_FILES or is_feature_parquet(path):
+        return Reference.load(path)
+    return read_texts(path, text_field)
+
+
+def _explain(options: argparse.Namespace) -> int:
+    sides = _two_sides(options)
+    with _processes() as rank:
+        explanation = explain(
+            **sides,
+            **_given_options(options),
+            buckets=options.buckets,
+            texts=options.texts,
+            distributed=rank is not None,
+        )
+    if rank in (None, 0):
+        print(json.dumps(explanation.to_dict(), allow_nan=False) if options.json else explanation)
+        if options.plot is not None:
+            save_chart(explanation.plot(), options.plot)
+    return 0
+
+
+def _compare(options: argparse.Namespace) -> int:
+    if options.json and (options.markdown or options.csv or options.csv_differences or options.latex):
+        raise ValueError("--json prints JSON alone: leave out --markdown, --csv, --csv-differences or --latex")
+    if [options.human, *options.models].count("-") > 1:
+        raise ValueError("standard input can stand for one of HUMAN and the models, not for several")
+    human = _read_side(options.human, options.text_field)
+    names = model_names(options.models)
+    models = {name: _read_side(path, options.text_field) for name, path in zip(names, options.models, strict=True)}
+    with _processes() as rank:
+        comparison = compare(
+            models=models,
+            **{"p" if isinstance(human, Reference) else "p_text": human},
+            **_given_options(options),
+            aligned=options.aligned,
+            buckets=options.buckets if options.report else 0,
+            distributed=rank is not None,
+        )
+    if rank in (None, 0):
+        print(_comparison_text(comparison, options).rstrip("\n"))
+        if options.plot is not None:
+            save_chart(comparison.plot(), options.plot)
+        if options.report is not None:
+            save_report(comparison, options.report)
+    return 0
+
+
+def _comparison_text(comparison: Comparison, options: argparse.Namespace) -> str:
+    """What `compare` prints."""
+    if options.json:
+        return json.dumps(comparison.to_dict(), allow_nan=False)
+    if options.markdown:
+        return comparison.to_markdown()
+    if options.csv or options.csv_differences:
+        return comparison.to_csv("models" if options.csv else "differences")
+    return comparison.to_latex() if options.latex else str(comparison)
+
+
+def model_names(paths: Sequence[str]) -> list[str]:
+    """A name for each file: its stem, with as many folders before it as it takes to be unique, else a number after it.
+
+    >>> model_names(["a/xl.jsonl", "b/xl.jsonl", "small.txt", "-"])
+    ['a/xl', 'b/xl', 'small', 'stdin']
+    """
+    parts = [("stdin",) if path == "-" else (*Path(path).parent.parts, Path(path).stem or path) for path in paths]
+    names = []
+    for own in parts:
+        depth = next(
+            (depth for depth in range(1, len(own) + 1) if sum(own[-depth:] == other[-depth:] for other in parts) == 1),
+            1,
+        )
+        name, number = "/".join(own[-depth:]), 2
+        while name in names:
+            name, number = f"{'/'.join(own[-depth:])}-{number}", number + 1
+        names.append(name)
+    return names
 
 
 def _demo(options: argparse.Namespace) -> int:
@@ -276,57 +424,3 @@ def examples_folder() -> Path:
         if (folder / "human.jsonl").is_file():
             return folder
     raise FileNotFoundError("the example texts are not there: install the package, or run from a checkout")
-
-
-# --- table --------------------------------------------------------------------------------------------------------
-
-
-def score_table(result: MauveResult, title: str) -> str:
-    """The result for people: warnings first, then the scores, what they rest on, and the signature."""
-    lines = [title, ""]
-    for warning in result.warnings:
-        lines.append(f"  ! {warning.message}  [{warning.code}]")
-    if result.warnings:
-        lines.append("")
-    for name, score in SCORES.items():
-        value = getattr(result, name)
-        if value is not None:
-            lines.append(
-                f"  {score.title:<24} {value:7.4f}  {_interval(result, name):<17}  {score.better}; {score.meaning}"
-            )
-    lines += [
-        "",
-        f"  {'floor … ceiling':<24} {result.mauve_floor:7.4f} … {result.mauve_ceiling:.4f}  MAUVE of sets with ",
-    ]
-    lines[-1] += "nothing in common … of two samples of one distribution"
-    if result.mauve_std is not None:
-        runs = f"{result.mauve_mean:7.4f} ± {result.mauve_std:.4f}"
-        lines.append(
-            f"  {'MAUVE over seeds':<24} {runs}  mean and standard deviation of {len(result.mauve_runs)} clusterings"
-        )
-    if result.p_value is not None:
-        lines.append(f"  {'p-value':<24} {result.p_value:7.4f}  that both sets come from one distribution")
-    lines.append(f"  {'texts':<24} {result.n_p} human, {result.n_q} model{_lengths(result)}")
-    lines.append(f"  {'buckets':<24} {result.num_buckets}")
-    if result.mauve_ci is not None:
-        lines.append(f"  {'intervals':<24} {_level(result)} {result.ci_scope}")
-    return "\n".join([*lines, "", f"signature: {result.signature}"])
-
-
-def _interval(result: MauveResult, name: str) -> str:
-    interval = {
-        "mauve_debiased": result.mauve_ci,
-        "frontier_integral_debiased": result.frontier_integral_ci,
-    }.get(name)
-    return "" if interval is None else f"[{interval[0]:.4f}, {interval[1]:.4f}]"
-
-
-def _level(result: MauveResult) -> str:
-    level = dict(entry.split(":", 1) for entry in result.signature.split("|"))["confidence_level"]
-    return f"{100 * float(level):g} %"
-
-
-def _lengths(result: MauveResult) -> str:
-    if result.p_median_length is None or result.q_median_length is None:
-        return ""
-    return f"; median length {result.p_median_length:.0f} and {result.q_median_length:.0f} tokens"

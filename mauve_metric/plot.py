@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mauve_metric import divergence
+from mauve_metric import divergence, uncertainty
 
 if TYPE_CHECKING:
     import altair as alt
@@ -38,12 +38,13 @@ def divergence_curve_chart(result: MauveResult) -> alt.LayerChart:
     """The divergence curve (Pillutla et al. 2021, §3); the shaded area under it is MAUVE.
 
     x = exp(-c·KL(P‖R_λ)), coverage of human text; y = exp(-c·KL(Q‖R_λ)), quality of the model's text; both in [0, 1],
-    higher is better. Pointing at one of the mixtures shows its weight λ and the two soft errors in nats.
+    higher is better. Pointing at one of the mixtures shows its weight λ and the two soft errors in nats. The dashed
+    line is the curve without the bias of sampling, in its pointwise band (`uncertainty.frontier_band`).
 
     Raises:
         ImportError: Altair is not installed.
     """
-    alt = _import_altair()
+    alt = import_altair()
     tooltip = [
         alt.Tooltip("lambda:Q", title="λ, share of human text", format=".3f"),
         alt.Tooltip("type_one:Q", title="Type I error, KL(Q‖R)", format=".4f"),
@@ -52,12 +53,15 @@ def divergence_curve_chart(result: MauveResult) -> alt.LayerChart:
         alt.Tooltip("coverage:Q", title="coverage", format=".4f"),
     ]
     base = _curve_base(_divergence_rows(result), COVERAGE, QUALITY)
-    points = base.transform_filter("isValid(datum.lambda)").mark_point(color=_BLUE, filled=True, size=36, opacity=1)
-    c = _signature_value(result.signature, "mauve_scaling_factor")
+    mixtures = base.transform_filter("isValid(datum.lambda)")
+    points = mixtures.mark_point(color=_BLUE, filled=True, size=36, opacity=1, tooltip=None)
+    targets = mixtures.mark_point(color=_BLUE, filled=True, size=250, opacity=0).encode(tooltip=tooltip)
+    c = signature_value(result.signature, "mauve_scaling_factor")
     sizes = f"{result.n_p} human and {result.n_q} model texts, {result.num_buckets} buckets, c = {c}"
-    subtitle = [sizes, _interval(result)]
+    subtitle = [sizes, _interval(result), "dashed: debiased curve and its pointwise band"]
     title = alt.Title(f"MAUVE = {result.mauve:.4f}", subtitle=subtitle, anchor="start")
-    layers = alt.layer(*_curve_layers(base, _BLUE, dash=[1, 0]), points.encode(tooltip=tooltip))
+    area, equal, line = _curve_layers(base, _BLUE, dash=[1, 0])
+    layers = alt.layer(area, equal, line, *_band_layers(result), points, targets)
     return layers.properties(width=_SIDE, height=_SIDE, title=title)
 
 
@@ -65,11 +69,12 @@ def precision_recall_chart(result: MauveResult) -> alt.LayerChart:
     """The exact precision-recall curve of the two histograms (Sajjadi et al. 2018), the area under it shaded.
 
     x = recall, coverage of human text; y = precision, quality of the model's text; both in [0, 1], higher is better.
+    The circle is k-NN precision against recall, the square density (drawn at 1 if it is more) against coverage.
 
     Raises:
         ImportError: Altair is not installed.
     """
-    alt = _import_altair()
+    alt = import_altair()
     tooltip = [
         alt.Tooltip("quality:Q", title="precision", format=".4f"),
         alt.Tooltip("coverage:Q", title="recall", format=".4f"),
@@ -78,10 +83,11 @@ def precision_recall_chart(result: MauveResult) -> alt.LayerChart:
     targets = base.mark_point(color=_VERMILLION, filled=True, size=150, opacity=0).encode(tooltip=tooltip)
     subtitle = [
         f"precision (F 1/8) {result.prd_precision:.4f}, recall (F 8) {result.prd_recall:.4f}",
-        "exact curve of the histograms",
+        "curve: from the histograms",
+        "k-NN scores: not computed" if result.precision is None else "circle: k-NN, square: density and coverage",
     ]
     title = alt.Title(f"PRD area = {result.prd_area:.4f}", subtitle=subtitle, anchor="start")
-    layers = alt.layer(*_curve_layers(base, _VERMILLION, dash=[7, 3]), targets)
+    layers = alt.layer(*_curve_layers(base, _VERMILLION, dash=[7, 3]), targets, *_neighbour_layers(result))
     return layers.properties(width=_SIDE, height=_SIDE, title=title)
 
 
@@ -97,7 +103,7 @@ def histogram_chart(result: MauveResult, width: int = 720) -> alt.LayerChart:
     Raises:
         ImportError: Altair is not installed.
     """
-    alt = _import_altair()
+    alt = import_altair()
     tooltip = [
         alt.Tooltip("bucket:Q", title="bucket", format="d"),
         alt.Tooltip("human:Q", title="share of human texts", format=".2%"),
@@ -118,6 +124,39 @@ def histogram_chart(result: MauveResult, width: int = 720) -> alt.LayerChart:
     return alt.layer(up, down, middle).properties(width=width, height=200, title=title)
 
 
+def score_chart(result: MauveResult, width: int = 720) -> alt.LayerChart:
+    """MAUVE and its debiased interval on the line from 0 to 1, between the floor and the ceiling of these sizes.
+
+    The shaded span runs from `mauve_floor` (nothing in common) to `mauve_ceiling` (two samples of one distribution).
+
+    Args:
+        result: the scores.
+        width: of the plot, in pixels.
+
+    Raises:
+        ImportError: Altair is not installed.
+    """
+    alt = import_altair()
+    axis = alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], **_AXIS_STYLE)
+    x = alt.X("value:Q", title="lower: further apart, higher: closer", axis=axis)
+    x = x.scale(domain=[0, 1], nice=False)
+    rows = _score_rows(result)
+    base = alt.Chart(alt.InlineData(values=rows))
+    tooltip = [alt.Tooltip("name:N", title=" "), alt.Tooltip("value:Q", title="value", format=".4f")]
+    one = {kind: base.transform_filter(f"datum.kind == '{kind}'") for kind in ("span", "end", "interval", "mark")}
+    span = one["span"].mark_bar(color=_GREY, opacity=0.18, height=44).encode(x=x, x2="to:Q")
+    ends = one["end"].mark_tick(color=_GREY, thickness=2, size=44).encode(x=x, tooltip=tooltip)
+    names = one["end"].mark_text(color=_GREY, dy=-30, fontSize=11).encode(x=x, text="label:N")
+    interval = one["interval"].mark_rule(color=_VERMILLION, strokeWidth=5).encode(x=x, x2="to:Q")
+    shape, color = alt.Shape("symbol:N", scale=None), alt.Color("color:N", scale=None)
+    marks = one["mark"].mark_point(filled=True, size=130, opacity=1, stroke="white", strokeWidth=1)
+    marks = marks.encode(x=x, shape=shape, color=color, tooltip=tooltip)
+    title = alt.Title(
+        f"MAUVE = {result.mauve:.4f}", subtitle=f"diamond: MAUVE; circle: {_interval(result)}", anchor="start"
+    )
+    return alt.layer(span, ends, names, interval, marks).properties(width=width, height=80, title=title)
+
+
 def result_chart(result: MauveResult) -> alt.VConcatChart:
     """All figures of a result: the divergence curve beside the precision-recall curve, the histograms below.
 
@@ -131,7 +170,7 @@ def result_chart(result: MauveResult) -> alt.VConcatChart:
     >>> sorted(result_chart(out).to_dict())[-1]
     'vconcat'
     """
-    alt = _import_altair()
+    alt = import_altair()
     curves = alt.hconcat(divergence_curve_chart(result), precision_recall_chart(result), spacing=_GAP)
     return alt.vconcat(curves, histogram_chart(result), spacing=_GAP)
 
@@ -143,17 +182,23 @@ _AXIS_STYLE = {"titleFontSize": 12, "titleFontWeight": "normal", "labelFontSize"
 
 def _curve_base(rows: Rows, x_title: str, y_title: str) -> alt.Chart:
     """A chart of rows with `coverage` and `quality` on two axes that run from 0 to 1, the rows in their own order."""
-    alt = _import_altair()
+    alt = import_altair()
+    return alt.Chart(alt.InlineData(values=rows)).encode(**curve_axes(x_title, y_title))
+
+
+def curve_axes(x_title: str, y_title: str) -> dict[str, Any]:
+    """The encodings of `coverage` and `quality` on two axes that run from 0 to 1."""
+    alt = import_altair()
     unit, axis = alt.Scale(domain=[0, 1], nice=False), alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], **_AXIS_STYLE)
-    return alt.Chart(alt.InlineData(values=rows)).encode(
-        x=alt.X("coverage:Q", title=x_title, scale=unit, axis=axis),
-        y=alt.Y("quality:Q", title=y_title, scale=unit, axis=axis, stack=None),
-    )
+    return {
+        "x": alt.X("coverage:Q", title=x_title, scale=unit, axis=axis),
+        "y": alt.Y("quality:Q", title=y_title, scale=unit, axis=axis, stack=None),
+    }
 
 
 def _curve_layers(base: alt.Chart, color: str, dash: list[int]) -> list[alt.Chart]:
     """Shaded area, line of equal coverage and quality, and the curve, its points joined in row order."""
-    alt = _import_altair()
+    alt = import_altair()
     ends = [{"coverage": end, "quality": end} for end in (0, 1)]
     equal = alt.Chart(alt.InlineData(values=ends)).mark_line(color=_GREY, strokeDash=[2, 4], strokeWidth=1)
     return [
@@ -161,6 +206,34 @@ def _curve_layers(base: alt.Chart, color: str, dash: list[int]) -> list[alt.Char
         equal.encode(x="coverage:Q", y="quality:Q"),
         base.mark_line(color=color, strokeWidth=2.5, strokeDash=dash, order=False),
     ]
+
+
+def _band_layers(result: MauveResult) -> list[alt.Chart]:
+    """The debiased curve and its band; none for a set of one text."""
+    if min(result.n_p, result.n_q) < 2:
+        return []
+    alt = import_altair()
+    order = alt.Order("row:Q")
+    place = {"x": "coverage:Q", "y": alt.Y("quality:Q", stack=None), "order": order}
+    outline, middle = (alt.Chart(alt.InlineData(values=rows)) for rows in _band_rows(result))
+    return [
+        outline.mark_line(fill=_GREY, fillOpacity=0.3, strokeWidth=0, tooltip=None).encode(**place),
+        middle.mark_line(color=_GREY, strokeWidth=1.5, strokeDash=[5, 3]).encode(**place),
+    ]
+
+
+def _neighbour_layers(result: MauveResult) -> list[alt.Chart]:
+    """The points of the nearest-neighbour scores; none where they were not computed."""
+    rows = _neighbour_rows(result)
+    if not rows:
+        return []
+    alt = import_altair()
+    tooltip = [alt.Tooltip("name:N", title=" "), alt.Tooltip("shown:N", title="values")]
+    points = alt.Chart(alt.InlineData(values=rows)).mark_point(
+        color=_BLUE, filled=True, size=110, opacity=1, stroke="white", strokeWidth=1, clip=False
+    )
+    shape = alt.Shape("symbol:N", scale=None)
+    return [points.encode(x="coverage:Q", y="quality:Q", shape=shape, tooltip=tooltip)]
 
 
 # --- data of the charts -------------------------------------------------------------------------------------------
@@ -185,6 +258,58 @@ def _precision_recall_rows(result: MauveResult) -> Rows:
     return [{"row": row, "coverage": recall, "quality": precision} for row, (recall, precision) in points]
 
 
+def _band_rows(result: MauveResult) -> tuple[Rows, Rows]:
+    """The outline of the band, up its low side and back down its high side, and the debiased curve within."""
+    counts = np.rint(result.p_hist * result.n_p).astype(np.int64), np.rint(result.q_hist * result.n_q).astype(np.int64)
+    c, level = (float(signature_value(result.signature, key)) for key in ("mauve_scaling_factor", "confidence_level"))
+    band = uncertainty.frontier_band(uncertainty.debiased_frontier(*counts), c, level)
+
+    def rows(points: list[list[float]]) -> Rows:
+        return [{"row": row, "coverage": x, "quality": y} for row, (y, x) in enumerate(points)]
+
+    return rows([*band.low.tolist(), *band.high[::-1].tolist()]), rows(band.curve.tolist())
+
+
+def _neighbour_rows(result: MauveResult) -> Rows:
+    if result.precision is None or result.recall is None or result.density is None or result.coverage is None:
+        return []
+    return [
+        {
+            "name": "k-NN precision and recall",
+            "symbol": "circle",
+            "coverage": result.recall,
+            "quality": result.precision,
+            "shown": f"precision {result.precision:.4f}, recall {result.recall:.4f}",
+        },
+        {
+            "name": "k-NN density and coverage",
+            "symbol": "square",
+            "coverage": result.coverage,
+            "quality": min(result.density, 1.0),
+            "shown": f"density {result.density:.4f}, coverage {result.coverage:.4f}",
+        },
+    ]
+
+
+def _score_rows(result: MauveResult) -> Rows:
+    """What stands on the line of the score, by kind."""
+    floor, ceiling = result.mauve_floor, result.mauve_ceiling
+    rows: Rows = [
+        {"kind": "span", "value": floor, "to": ceiling},
+        {"kind": "end", "name": "floor: nothing in common", "label": "floor", "value": floor},
+        {"kind": "end", "name": "ceiling: two samples of one distribution", "label": "ceiling", "value": ceiling},
+    ]
+    if result.mauve_ci is not None:
+        rows.append({"kind": "interval", "value": result.mauve_ci[0], "to": result.mauve_ci[1]})
+    if result.mauve_debiased is not None:
+        rows.append(_mark("debiased MAUVE", result.mauve_debiased, "circle", _VERMILLION))
+    return [*rows, _mark("MAUVE", result.mauve, "diamond", _BLUE)]
+
+
+def _mark(name: str, value: float, symbol: str, color: str) -> dict[str, Any]:
+    return {"kind": "mark", "name": name, "value": value, "symbol": symbol, "color": color}
+
+
 def _histogram_rows(result: MauveResult) -> Rows:
     """One row a bucket, by falling p - q, equal ones by number."""
     difference = result.p_hist - result.q_hist
@@ -204,7 +329,7 @@ def _interval(result: MauveResult) -> str:
     return f"debiased {result.mauve_debiased:.4f}, interval {low:.4f} to {high:.4f}"
 
 
-def _signature_value(signature: str, key: str) -> str:
+def signature_value(signature: str, key: str) -> str:
     """The value of one key of a signature, `?` if it has none."""
     return dict(entry.split(":", 1) for entry in signature.split("|") if ":" in entry).get(key, "?")
 
@@ -231,6 +356,16 @@ def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> None:
     chart.save(str(path), format=ending.removeprefix("."), **settings.get(ending, {}))
 
 
+def chart_svg(chart: alt.TopLevelMixin) -> str:
+    """A chart as SVG.
+
+    Raises:
+        ImportError: vl-convert-python is not installed.
+    """
+    svg: str = _import_vl_convert().vegalite_to_svg(chart.to_json())
+    return svg
+
+
 def check_figure_path(path: str | Path) -> None:
     """`ValueError` unless `save_chart` can write a file of that name.
 
@@ -243,7 +378,8 @@ def check_figure_path(path: str | Path) -> None:
         raise ValueError(f"a figure cannot be written to {str(path)!r}: expected a name that ends in {known}")
 
 
-def _import_altair() -> Any:
+def import_altair() -> Any:
+    """The module altair, or an error that says how to install it."""
     try:
         import altair
     except ImportError as error:

@@ -188,7 +188,7 @@ def mauve_effects(frontier: DebiasedFrontier, scaling_factor: float = 5.0) -> tu
 
 
 class CurveBand(NamedTuple):
-    """The debiased divergence curve and its pointwise band, each (m, 2) as in `divergence.divergence_curve`, λ rising."""
+    """The debiased divergence curve and its pointwise band, (m, 2) each as in `divergence_curve`, λ rising."""
 
     curve: Floats
     low: Floats

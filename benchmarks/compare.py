@@ -1,0 +1,160 @@
+"""How far `compare`'s differences can be trusted: coverage, false alarms, power, and the forecast of texts needed.
+
+    python benchmarks/compare.py [--repeats 1000] [--small]
+
+Populations are multinomials over fixed buckets (ten texts a bucket, as by default), so that every score's truth is
+known. All models share one human sample. A model's share of each bucket is that of the human population times
+exp(shift × a normal draw); "aligned" models answer the same prompts: row i of both falls, with probability ½, where
+one common draw puts it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mauve_metric import divergence, uncertainty
+from mauve_metric.compare import JointErrors, difference_of, fast_share, joint_errors, texts_needed
+from mauve_metric.config import MauveConfig
+from mauve_metric.gap import holm
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Estimate = uncertainty.DifferenceEstimate
+SHARED = 0.5  # of aligned rows follow a common draw
+
+
+def population(k: int, shifts: Sequence[float], common: float = 0.0) -> tuple[Floats, list[Floats]]:
+    """P and one Q a shift; `common` is a shift that all models have together."""
+    fixed = np.random.default_rng(0)
+    p = fixed.dirichlet(np.full(k, 5.0))
+    base = common * fixed.normal(size=k)
+    models = []
+    for shift in shifts:
+        q = p * np.exp(base + shift * fixed.normal(size=k))
+        models.append(q / q.sum())
+    return p, models
+
+
+def draw(p: Floats, models: Sequence[Floats], n: int, aligned: bool, rng: np.random.Generator) -> list[Counts]:
+    """Buckets of n texts of P and of each model."""
+    p_labels = rng.choice(len(p), size=n, p=p)
+    ranks, shared = rng.random(n), rng.random(n) < SHARED
+    labels = []
+    for q in models:
+        own = np.where(shared, ranks, rng.random(n)) if aligned else rng.random(n)
+        labels.append(np.minimum(np.searchsorted(np.cumsum(q), own), len(q) - 1))
+    return [p_labels, *labels]
+
+
+def differences(labels: Sequence[Counts], k: int, aligned: bool) -> tuple[list[Estimate], list[Estimate], JointErrors]:
+    """Every pair of models as `compare` estimates it, and as if the two scores were independent."""
+    counts = [np.bincount(side, minlength=k) for side in labels]
+    frontiers = [uncertainty.debiased_frontier(counts[0], q_counts) for q_counts in counts[1:]]
+    scores = [uncertainty.estimate_scores(frontier)[0] for frontier in frontiers]
+    errors = joint_errors([labels], MauveConfig(num_buckets=k), aligned)
+    pairs = list(itertools.combinations(range(len(scores)), 2))
+    paired = [difference_of(scores, errors, i, j) for i, j in pairs]
+    return paired, [uncertainty.estimate_difference(scores[i], scores[j], 0.0) for i, j in pairs], errors
+
+
+def leaves_out_zero(found: Estimate) -> bool:
+    """Whether the interval shows a difference."""
+    return found.ci[0] > 0 or found.ci[1] < 0
+
+
+def coverage(n: int, shifts: tuple[float, float], common: float, aligned: bool, repeats: int) -> dict[str, float]:
+    """Of the interval of one difference: shares of repeats that cover the truth and that find a difference."""
+    k, rng = n // 10, np.random.default_rng(1)
+    p, models = population(k, shifts, common)
+    truth = divergence.exact_area(p, models[0]) - divergence.exact_area(p, models[1])
+    rows = []
+    for _ in range(repeats):
+        labels = draw(p, models, n, aligned, rng)
+        (paired,), (plain,), _ = differences(labels, k, aligned)
+        rows.append(
+            (
+                paired.ci[0] - 1e-12 <= truth <= paired.ci[1] + 1e-12,
+                plain.ci[0] - 1e-12 <= truth <= plain.ci[1] + 1e-12,
+                leaves_out_zero(paired),
+                leaves_out_zero(plain),
+                paired.ci[1] - paired.ci[0],
+                plain.ci[1] - plain.ci[0],
+                paired.value,
+            )
+        )
+    names = ("covered", "unpaired covered", "found", "unpaired found", "width", "unpaired width", "mean")
+    means = dict(zip(names, np.mean(np.array(rows, dtype=float), axis=0).tolist(), strict=True))
+    return means | {"truth": truth, "score": divergence.exact_area(p, models[0])}
+
+
+def false_alarms(n: int, common: float, aligned: bool, repeats: int, count: int = 10) -> float:
+    """Share of repeats in which at least one pair of ten equal models is called different at 5 %."""
+    k, rng = n // 10, np.random.default_rng(2)
+    p, models = population(k, [0.0] * count, common)
+    alarms = 0
+    for _ in range(repeats):
+        found, _, _ = differences(draw(p, models, n, aligned, rng), k, aligned)
+        alarms += bool((holm([item.p_value for item in found]) < 0.05).any())
+    return alarms / repeats
+
+
+def forecast(n: int, shifts: tuple[float, float], common: float, repeats: int) -> dict[str, float]:
+    """The texts that were forecast at n, and those at which 80 % of repeats do find the difference."""
+    k, rng = n // 10, np.random.default_rng(3)
+    p, models = population(k, shifts, common)
+    forecasts = []
+    for _ in range(repeats):
+        labels = draw(p, models, n, False, rng)
+        (found,), _, errors = differences(labels, k, False)
+        needed = texts_needed(found.value, found.stderr, n, fast_share=fast_share(errors, 0, 1))
+        forecasts.append(needed or np.inf)
+    middle = float(np.median(forecasts))
+    power = {}
+    for size in [round(middle * factor) for factor in (2 / 3, 1.0, 1.5)]:
+        hits = [leaves_out_zero(differences(draw(p, models, size, False, rng), k, False)[0][0]) for _ in range(repeats)]
+        power[size] = float(np.mean(hits))
+    low, at, high = (power[size] for size in sorted(power))
+    return {"forecast": middle, "power at 2/3": low, "power": at, "power at 3/2": high}
+
+
+def main() -> None:
+    """Print the tables as Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=1000)
+    parser.add_argument("--small", action="store_true", help="fewer cases")
+    options = parser.parse_args()
+    sizes = (500, 1000) if options.small else (500, 1000, 5000)
+    # (shifts of the two models, shift of both)
+    cases = {"equal to P": ((0.0, 0.0), 0.0), "no difference": ((0.0, 0.0), 0.5), "near 1": ((0.1, 0.3), 0.0)}
+    cases |= {"known": ((0.3, 0.5), 0.3), "large": ((0.3, 1.0), 0.0), "near the floor": ((1.5, 2.0), 1.0)}
+    print("| n | models | aligned | score | truth | mean | covered | unpaired | found | unpaired | width | unpaired |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|", flush=True)
+    for n, (name, (shifts, common)), aligned in itertools.product(sizes, cases.items(), (False, True)):
+        found = coverage(n, shifts, common, aligned, options.repeats)
+        shares = [f"{100 * found[key]:.1f} %" for key in ("covered", "unpaired covered", "found", "unpaired found")]
+        numbers = [f"{found[key]:.4f}" for key in ("score", "truth", "mean")]
+        widths = [f"{found[key]:.4f}" for key in ("width", "unpaired width")]
+        print(
+            f"| {n} | {name} | {'yes' if aligned else 'no'} | {' | '.join([*numbers, *shares, *widths])} |", flush=True
+        )
+    print("\n| ten equal models | aligned | at least one difference called real |\n|---|---|---|", flush=True)
+    for n, common, aligned in itertools.product(sizes[:2], (0.0, 0.5, 1.0), (False, True)):
+        share = false_alarms(n, common, aligned, options.repeats)
+        print(f"| n = {n}, shift {common} | {'yes' if aligned else 'no'} | {100 * share:.1f} % |", flush=True)
+    print(
+        "\n| n | models | texts needed | found at 2/3 of them | at all | at 3/2 |\n|---|---|---|---|---|---|",
+        flush=True,
+    )
+    for n, (name, (shifts, common)) in itertools.product(sizes[:2], list(cases.items())[2:4]):
+        seen = forecast(n, shifts, common, options.repeats)
+        shares = [f"{100 * seen[key]:.0f} %" for key in ("power at 2/3", "power", "power at 3/2")]
+        print(f"| {n} | {name} | {seen['forecast']:.0f} | {' | '.join(shares)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,402 @@
+"""Why a score is not 1: the buckets that make the gap, with the words and the texts that are in them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mauve_metric import gap, quantize
+from mauve_metric.compute import (
+    check_columns,
+    cluster,
+    cluster_runs,
+    project_together,
+    resolve_config,
+    score_buckets,
+)
+from mauve_metric.config import MauveConfig
+from mauve_metric.inputs import Featurizing, option_parameters, split_options
+from mauve_metric.phrases import PhraseTable, phrase_table, repeated_phrases, telling_phrases
+from mauve_metric.reference import Reference, check_same_encoder
+from mauve_metric.result import MauveResult, plain
+from mauve_metric.texts import text_source
+
+if TYPE_CHECKING:
+    import altair as alt
+
+Labels = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Rows = NDArray[np.float32]
+AROUND = 20  # texts of the other side, at least, that a side's texts in a bucket are told apart from
+Side = Literal["too much", "missed", "even"]
+
+
+class NearText(NamedTuple):
+    """A text near a bucket's centre.
+
+    row: its number in its set. distance: from the centre, in projected space. in_bucket: whether it is one of the
+    bucket's texts. text: None where only features were given.
+    """
+
+    row: int
+    distance: float
+    in_bucket: bool
+    text: str | None
+
+
+@dataclass(frozen=True)
+class GapBucket:
+    """One bucket's part in the gap.
+
+    Attributes:
+        bucket: its number. rank: 1 for the largest contribution.
+        side: "too much": the model puts a larger share of its texts here than people do (Type I); "missed": a smaller
+            one (Type II); "even".
+        contribution: in [0, 1], see `gap.contributions`. share: of the gap, in [0, 1].
+        type_one, type_two: the contribution under its side's name, 0 under the other.
+        p_count, q_count: human and model texts in it.
+        p_value: of "equal shares", corrected for the number of buckets. noise: not significant at the config's level.
+        overlap, other_rank: Jaccard index in [0, 1] of the bucket of a clustering with the next seed that has most of
+            its texts, and that bucket's rank there: how stable the finding is.
+        words: words and phrases that tell its texts apart from all others.
+        p_words, q_words: what tells its human texts apart from the model texts around its centre, and its model texts
+            from the human ones there. repeated: phrases that its model texts repeat.
+        p_texts, q_texts: the texts of both sides nearest to its centre.
+    """
+
+    bucket: int
+    rank: int
+    side: Side
+    contribution: float
+    share: float
+    type_one: float
+    type_two: float
+    p_count: int
+    q_count: int
+    p_value: float
+    noise: bool
+    overlap: float
+    other_rank: int
+    words: tuple[str, ...]
+    p_words: tuple[str, ...]
+    q_words: tuple[str, ...]
+    repeated: tuple[str, ...]
+    p_texts: tuple[NearText, ...]
+    q_texts: tuple[NearText, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The gap 1 - MAUVE of a result, taken apart.
+
+    Attributes:
+        result: the score.
+        gap: 1 - `result.mauve`. type_one, type_two: its parts from buckets that the model fills too much, and from
+            those that it misses; they sum to `gap`.
+        noise: the part of buckets that could be noise.
+        contributions: of every bucket, shape (num_buckets,); they sum to `gap`.
+        p_values: of every bucket, corrected, shape (num_buckets,).
+        buckets: the largest contributions, the largest first.
+    """
+
+    result: MauveResult
+    gap: float
+    type_one: float
+    type_two: float
+    noise: float
+    contributions: Floats
+    p_values: Floats = field(repr=False)
+    buckets: tuple[GapBucket, ...] = field(repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain Python values, fit for JSON; the result under "result"."""
+        values = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "result"}
+        return {name: plain(value) for name, value in values.items()} | {"result": self.result.to_dict()}
+
+    def plot(self) -> alt.LayerChart:
+        """The buckets by their contribution as an Altair chart (see `plot_compare.contributions_chart`)."""
+        from mauve_metric import plot_compare
+
+        return plot_compare.contributions_chart(self)
+
+    def __str__(self) -> str:
+        from mauve_metric import tables
+
+        return tables.explanation_table(self)
+
+
+def explain(
+    p_features: Any = None,
+    q_features: Any = None,
+    p_tokens: Any = None,
+    q_tokens: Any = None,
+    p_text: Any = None,
+    q_text: Any = None,
+    *,
+    p: Reference | None = None,
+    q: Reference | None = None,
+    buckets: int = 10,
+    texts: int = 3,
+    **options: Any,
+) -> Explanation:
+    """Score two sides as `compute_mauve` does, and say which buckets make the gap 1 - MAUVE.
+
+    Each side is given as in `compute_mauve`. Texts that are given beside features, tokens or a `Reference` are not
+    featurized but read: they are what the buckets' words and texts are taken from, one for each row.
+
+    Args:
+        p_features, q_features, p_tokens, q_tokens, p_text, q_text, p, q, **options: see `compute_mauve`.
+        buckets: how many are described, the largest contributions first.
+        texts: how many of each side are shown for a bucket.
+
+    Returns:
+        An `Explanation`.
+
+    Raises:
+        TypeError, ValueError, OSError, ImportError: as `compute_mauve`; `ValueError` too for a number of texts other
+            than that of the rows.
+
+    >>> rng = np.random.default_rng(0)
+    >>> human, model = rng.normal(size=(200, 8)), 0.5 * rng.normal(size=(200, 8))
+    >>> found = explain(p_features=human, q_features=model, seed=1)
+    >>> bool(abs(found.contributions.sum() - (1 - found.result.mauve)) < 1e-12)
+    True
+    """
+    check_count("buckets", buckets)
+    check_count("texts", texts, low=0)
+    config, run = split_options(options)
+    forms = {
+        "p": {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text},
+        "q": {"q": q, "q_features": q_features, "q_tokens": q_tokens, "q_text": q_text},
+    }
+    with Featurizing(config, run, frozenset(options)) as job:
+        (p_side, p_read), (q_side, q_read) = read_sides(job, forms).values()
+    check_same_encoder(p_side.identity, q_side.identity)
+    check_columns({"p_features": p_side, "q_features": q_side})
+    check_in_memory({"p_features": p_side, "q_features": q_side})
+    config = resolve_config(config, len(p_side), len(q_side))
+    p_first = config.row_order == "pq"
+    sets = [p_side.features, q_side.features] if p_first else [q_side.features, p_side.features]
+    projected = project_together(sets, config)
+    labels = cluster_runs(projected, config)
+    if len(labels) == 1:
+        labels.append(cluster(projected, config, 1))
+
+    def split(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        first, second = values[: len(sets[0])], values[len(sets[0]) :]
+        return (first, second) if p_first else (second, first)
+
+    runs, rows = [split(values) for values in labels], split(projected)
+    result = score_buckets(p_side, q_side, runs[: int(config.num_runs)], rows, config)
+    readable = Readable.of([p_read, q_read])
+    return explain_result(result, rows, runs[1], config, readable, buckets=buckets, texts=texts)
+
+
+explain.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    [
+        *(item for item in inspect.signature(explain).parameters.values() if item.kind is not item.VAR_KEYWORD),
+        *option_parameters(),
+    ],
+    return_annotation="Explanation",
+)
+
+
+def check_count(name: str, value: Any, low: int = 1) -> None:
+    """`TypeError` or `ValueError` unless a number is an integer of at least `low`."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name} must be an integer of at least {low}, got {value!r}")
+    if value < low:
+        raise ValueError(f"{name} must be an integer of at least {low}, got {value}")
+
+
+def check_in_memory(sides: Mapping[str, Reference]) -> None:
+    """`ValueError` unless the features of all sides are arrays: those read in blocks are only scored."""
+    for name, side in sides.items():
+        if not isinstance(side.features, np.ndarray):
+            raise ValueError(f"{name} must be in memory, as an array, got {type(side.features).__name__}")
+
+
+def read_sides(
+    job: Featurizing, sides: Mapping[str, Mapping[str, Any]]
+) -> dict[str, tuple[Reference, list[str] | None]]:
+    """The features of each side and its texts where they are given.
+
+    Args:
+        job: of featurizing.
+        sides: for each side its forms by name, as `Featurizing.side` takes them; the name of texts ends in "text".
+    """
+    for forms in sides.values():
+        if all(value is None for value in forms.values()):
+            raise ValueError(f"one of {', '.join(forms)} must be given, all are None")
+        for value in forms.values():
+            job.follow(getattr(value, "identity", None) if isinstance(value, Reference) else None)
+    if job.config.match_lengths == "truncate":
+        sides = job.matched(sides)
+    return {name: _read_side(job, forms) for name, forms in sides.items()}
+
+
+def _read_side(job: Featurizing, forms: Mapping[str, Any]) -> tuple[Reference, list[str] | None]:
+    name, data = next(((name, data) for name, data in forms.items() if name.endswith("text")), ("", None))
+    if data is None:
+        return job.side(forms), None
+    source = text_source(name, data, text_field=job.run.text_field, empty_texts=job.config.empty_texts)
+    texts = list(source.texts)
+    side = job.side({**forms, name: texts})
+    if len(side) != len(texts):
+        other = next(other for other, value in forms.items() if value is not None)
+        raise ValueError(f"{name} must hold one text for each row of {other}, got {len(texts)} for {len(side)}")
+    return replace(side, dropped=side.dropped + source.dropped), texts
+
+
+@dataclass(frozen=True)
+class Readable:
+    """The texts of several sets, as far as they are known, and their phrases.
+
+    texts: one list a set, or None. starts: number of each set's first text in the table of all sets' texts.
+    functional: phrases around function words, which tell nothing, shape (v,).
+    """
+
+    texts: tuple[Sequence[str] | None, ...]
+    starts: tuple[int, ...]
+    table: PhraseTable
+    functional: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, texts: Sequence[Sequence[str] | None]) -> Readable:
+        """Read the sets; what a function word is, the first set says whose texts are known."""
+        lengths = [0 if known is None else len(known) for known in texts]
+        table = phrase_table([text for known in texts if known is not None for text in known])
+        starts = np.cumsum([0, *lengths[:-1]]).tolist()
+        first = next((index for index, length in enumerate(lengths) if length), 0)
+        functional = table.functional(np.arange(lengths[first]) + starts[first])
+        return cls(tuple(texts), tuple(starts), table, functional)
+
+    def pair(self, p: int, q: int) -> Readable:
+        """The two sets with these numbers, on the same table."""
+        return Readable((self.texts[p], self.texts[q]), (self.starts[p], self.starts[q]), self.table, self.functional)
+
+
+def explain_result(
+    result: MauveResult,
+    projected: tuple[Rows, Rows],
+    other_labels: tuple[Labels, Labels],
+    config: MauveConfig,
+    readable: Readable,
+    *,
+    buckets: int,
+    texts: int,
+) -> Explanation:
+    """The explanation of a result whose rows and second clustering are known.
+
+    Args:
+        result: with its labels.
+        projected: the rows of P and of Q, (n_p, r) and (n_q, r).
+        other_labels: buckets of the same rows under another seed, (n_p,) and (n_q,).
+        config: of the result.
+        readable: the texts of P and Q.
+        buckets, texts: how many to describe, and of each side to show.
+    """
+    k, c, points = result.num_buckets, config.mauve_scaling_factor, config.divergence_curve_discretization_size
+    histograms = quantize.count_labels(result.p_labels, result.q_labels, k)
+    parts = gap.contributions(result.p_hist, result.q_hist, c, points)
+    p_values = gap.noise_p_values(histograms.p_counts, histograms.q_counts)
+    other = quantize.count_labels(*other_labels, k).probabilities()
+    other_ranks = _ranks(gap.contributions(*other, c, points))
+    match, overlap = gap.best_overlaps(
+        np.concatenate([result.p_labels, result.q_labels]), np.concatenate(other_labels), k
+    )
+    too_much, noise = result.q_hist > result.p_hist, p_values > 1 - config.confidence_level
+    total = float(parts.sum())
+    described = []
+    for rank, bucket in enumerate(np.argsort(-parts, kind="stable")[:buckets].tolist(), start=1):
+        part, distances = float(parts[bucket]), _distances(result, projected, bucket)
+        even = result.p_hist[bucket] == result.q_hist[bucket]
+        described.append(
+            GapBucket(
+                bucket=bucket,
+                rank=rank,
+                side="even" if even else "too much" if too_much[bucket] else "missed",
+                contribution=part,
+                share=part / total if total > 0 else 0.0,
+                type_one=part if too_much[bucket] else 0.0,
+                type_two=0.0 if too_much[bucket] else part,
+                p_count=int(histograms.p_counts[bucket]),
+                q_count=int(histograms.q_counts[bucket]),
+                p_value=float(p_values[bucket]),
+                noise=bool(noise[bucket]),
+                overlap=float(overlap[bucket]),
+                other_rank=int(other_ranks[match[bucket]]),
+                **_phrases(result, bucket, distances, readable),
+                **_near_texts(result, bucket, distances, readable, texts),
+            )
+        )
+    return Explanation(
+        result=result,
+        gap=1 - result.mauve,
+        type_one=float(parts[too_much].sum()),
+        type_two=float(parts[~too_much].sum()),
+        noise=float(parts[noise].sum()),
+        contributions=parts,
+        p_values=p_values,
+        buckets=tuple(described),
+    )
+
+
+def _ranks(values: Floats) -> Labels:
+    """1 for the largest, (k,) → (k,)."""
+    ranks = np.empty(len(values), dtype=np.int64)
+    ranks[np.argsort(-values, kind="stable")] = np.arange(1, len(values) + 1)
+    return ranks
+
+
+def _phrases(result: MauveResult, bucket: int, distances: Sequence[Floats], readable: Readable) -> dict[str, Any]:
+    """The fields of `GapBucket` that are made of words; empty ones where the texts are not known."""
+    inside, near, everything = [], [], []
+    labels = (result.p_labels, result.q_labels)
+    known = zip(labels, distances, readable.starts, readable.texts, strict=True)
+    sizes = [int((side == bucket).sum()) for side in labels]
+    for side, away, start, texts in known:
+        rows = np.arange(len(side) if texts is not None else 0) + start
+        everything.append(rows)
+        inside.append(rows[side[: len(rows)] == bucket])
+        near.append(rows[np.argsort(away[: len(rows)], kind="stable")[: max(AROUND, 2 * max(sizes))]])
+    table, members, skip = readable.table, np.concatenate(inside), readable.functional
+    model_texts = readable.texts[1]
+    repeated: tuple[str, ...] = ()
+    if model_texts is not None:
+        repeated = repeated_phrases([model_texts[row] for row in np.nonzero(labels[1] == bucket)[0].tolist()])
+    return {
+        "words": telling_phrases(table, members, np.setdiff1d(np.concatenate(everything), members), skip),
+        "p_words": telling_phrases(table, inside[0], near[1], skip),
+        "q_words": telling_phrases(table, inside[1], near[0], skip),
+        "repeated": repeated,
+    }
+
+
+def _distances(result: MauveResult, projected: tuple[Rows, Rows], bucket: int) -> list[Floats]:
+    """How far each row of either side is from the mean of the bucket's rows, (n_p,) and (n_q,)."""
+    labels = (result.p_labels, result.q_labels)
+    members = np.concatenate([rows[side == bucket] for rows, side in zip(projected, labels, strict=True)])
+    centre = members.mean(axis=0) if len(members) else np.zeros(projected[0].shape[1], dtype=np.float32)
+    return [np.sqrt(np.square(rows - centre).sum(axis=1, dtype=np.float64)) for rows in projected]
+
+
+def _near_texts(
+    result: MauveResult, bucket: int, distances: Sequence[Floats], readable: Readable, most: int
+) -> dict[str, Any]:
+    """The texts of each side nearest to the bucket's centre."""
+    near = []
+    for away, side, texts in zip(distances, (result.p_labels, result.q_labels), readable.texts, strict=True):
+        order = np.argsort(away, kind="stable")[:most].tolist()
+        near.append(
+            tuple(
+                NearText(row, float(away[row]), bool(side[row] == bucket), None if texts is None else texts[row])
+                for row in order
+            )
+        )
+    return {"p_texts": near[0], "q_texts": near[1]}
