@@ -71,7 +71,7 @@ def tokenize(encoder: Encoder, texts: Sequence[str]) -> tuple[list[list[int]], i
         return [], 0
     options = {"padding": False, "return_attention_mask": False, "return_token_type_ids": False, "verbose": False}
     length = encoder.max_text_length
-    with _settings_kept(encoder.tokenizer):
+    with settings_kept(encoder.tokenizer):
         ids = encoder.tokenizer(list(texts), truncation=True, max_length=length, **options)["input_ids"]
         empty = [index for index, row in enumerate(ids) if not row]
         if empty:
@@ -82,7 +82,7 @@ def tokenize(encoder: Encoder, texts: Sequence[str]) -> tuple[list[list[int]], i
 
 
 @contextlib.contextmanager
-def _settings_kept(tokenizer: Any) -> Iterator[None]:
+def settings_kept(tokenizer: Any) -> Iterator[None]:
     """Afterwards the tokenizer cuts and pads as before; transformers leaves the last call's settings in it."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
@@ -337,7 +337,7 @@ def _run_with_back_off(encoder: Encoder, rows: list[tuple[int, ...]], stats: Fea
     try:
         values = run_batch(encoder, rows)
     except Exception as error:
-        if not _out_of_memory(error) or len(rows) == 1:
+        if not out_of_memory(error) or len(rows) == 1:
             raise
         stats.batch_tokens, stats.backed_off = half * max(map(len, rows)), True
         logger.warning("out of memory: the batch is halved to %d tokens", stats.batch_tokens)
@@ -349,7 +349,7 @@ def _run_with_back_off(encoder: Encoder, rows: list[tuple[int, ...]], stats: Fea
     return np.concatenate([_run_with_back_off(encoder, part, stats) for part in (rows[:half], rows[half:])])
 
 
-def _out_of_memory(error: Exception) -> bool:
+def out_of_memory(error: Exception) -> bool:
     """Whether an exception says that the device's or the host's memory is used up."""
     torch = import_torch()
     if isinstance(error, (MemoryError, torch.OutOfMemoryError)):
@@ -386,7 +386,7 @@ def run_batch(encoder: Encoder, rows: Sequence[Sequence[int]]) -> NDArray[Any]:
     mask = (torch.arange(ids.shape[1])[None, :] < lengths[:, None]).long()
     model = encoder.model
     options = {"use_cache": False} if "use_cache" in inspect.signature(model.forward).parameters else {}
-    with _evaluating(model), torch.inference_mode():
+    with evaluating(model), torch.inference_mode():
         device_mask = mask.to(model.device)
         states = model(input_ids=ids.to(model.device), attention_mask=device_mask, **options)[0]
         pooled = _pool(states, device_mask, lengths.to(model.device), encoder.pooling)
@@ -396,7 +396,7 @@ def run_batch(encoder: Encoder, rows: Sequence[Sequence[int]]) -> NDArray[Any]:
 
 
 @contextlib.contextmanager
-def _evaluating(model: Any) -> Iterator[None]:
+def evaluating(model: Any) -> Iterator[None]:
     """Evaluation mode (no dropout) for every module, and afterwards each as it was."""
     training = [module for module in model.modules() if module.training]
     model.eval()

@@ -1,0 +1,424 @@
+"""A causal or encoder-decoder model's texts: prompts as token ids, batches, and a model left as it was found."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import logging
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mauve_metric.encoder import import_torch, import_transformers
+from mauve_metric.featurize import out_of_memory, settings_kept
+
+logger = logging.getLogger(__name__)
+
+BATCH_SIZE = 32  # prompts that are continued together, halved when memory runs out
+_SILENT = ("_from", "transformers_version", "use_cache", "max_length", "max_new_tokens", "cache_", "output_")
+_SEED_STEP = 1_000_003  # between the seeds of two evaluations lie those of a million batches
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """One text to write: the token ids to start from, the most tokens to add, and the prompt as text."""
+
+    ids: tuple[int, ...]
+    new_tokens: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Generation:
+    """One text written: the continuation alone, with its prompt, and as new token ids if they are known."""
+
+    continuation: str
+    text: str
+    ids: tuple[int, ...] | None = None
+
+
+# --- the model, left as it was found ------------------------------------------------------------------------------
+
+
+def bare_model(model: Any) -> Any:
+    """The model inside the shells of `torch.compile` and data parallelism; an adapter's shell stays.
+
+    >>> import torch
+    >>> layer = torch.nn.Linear(2, 2)
+    >>> bare_model(torch.nn.DataParallel(layer)) is layer
+    True
+    """
+    torch = import_torch()
+    parallel = (torch.nn.DataParallel, torch.nn.parallel.DistributedDataParallel)
+    while True:
+        if isinstance(model, parallel):
+            model = model.module
+        elif hasattr(model, "_orig_mod"):
+            model = model._orig_mod
+        else:
+            return model
+
+
+def refuse_sharded(model: Any) -> None:
+    """Refuse a model of which each process holds a part of the weights.
+
+    Raises:
+        ValueError: the weights are sharded by DeepSpeed's ZeRO stage 3 or by FSDP.
+    """
+    for parameter in model.parameters():
+        if hasattr(parameter, "ds_id"):
+            raise ValueError(sharded_message("DeepSpeed's ZeRO stage 3"))
+        if type(parameter).__name__ in ("DTensor", "FlatParameter") or hasattr(parameter, "device_mesh"):
+            raise ValueError(sharded_message("FSDP"))
+
+
+def sharded_message(by: str) -> str:
+    """The sentence that refuses sharded weights."""
+    return (
+        f"the model's weights are sharded by {by}, so that no process can generate by itself: score a saved "
+        "checkpoint with evaluate_model, or give a generate_fn"
+    )
+
+
+@contextlib.contextmanager
+def generating(model: Any) -> Iterator[None]:
+    """Evaluation mode and no gradient checkpointing, for every module; afterwards each is as it was."""
+    torch = import_torch()
+    modules = list(model.modules())
+    training = [module for module in modules if module.training]
+    checkpointing = [module for module in modules if getattr(module, "gradient_checkpointing", False) is True]
+    model.eval()
+    for module in checkpointing:
+        module.gradient_checkpointing = False
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for module in training:
+            module.training = True
+        for module in checkpointing:
+            module.gradient_checkpointing = True
+
+
+@contextlib.contextmanager
+def random_states_kept() -> Iterator[None]:
+    """Afterwards Python's, numpy's and torch's global random generators stand where they stood.
+
+    >>> before = random.getstate()
+    >>> with random_states_kept():
+    ...     _ = random.random()
+    >>> random.getstate() == before
+    True
+    """
+    torch = import_torch()
+    cuda = torch.cuda.is_available() and torch.cuda.is_initialized()
+    mps = torch.backends.mps.is_available()
+    python, numbers, cpu = random.getstate(), np.random.get_state(), torch.get_rng_state()
+    devices = torch.cuda.get_rng_state_all() if cuda else []
+    apple = torch.mps.get_rng_state() if mps else None
+    try:
+        yield
+    finally:
+        random.setstate(python)
+        np.random.set_state(numbers)
+        torch.set_rng_state(cpu)
+        if cuda:
+            torch.cuda.set_rng_state_all(devices)
+        if apple is not None:
+            torch.mps.set_rng_state(apple)
+
+
+def seed_everything(seed: int, index: int) -> None:
+    """Seed the global random generators for the batch that begins with prompt number `index`."""
+    number = (seed * _SEED_STEP + index) % 2**32
+    random.seed(number)
+    np.random.seed(number)
+    import_torch().manual_seed(number)
+
+
+def release_memory() -> None:
+    """Give what torch keeps of a GPU's memory back, so that training finds it."""
+    torch = import_torch()
+    if torch.cuda.is_available() and torch.cuda.is_initialized():
+        torch.cuda.empty_cache()
+
+
+# --- prompts ------------------------------------------------------------------------------------------------------
+
+
+def token_ids(tokenizer: Any, texts: Sequence[str], *, special: bool = True, ended: bool = False) -> list[list[int]]:
+    """Token ids of texts.
+
+    The tokenizer's settings for padding and truncation are not touched.
+
+    Args:
+        tokenizer: of transformers.
+        texts: what to cut into tokens.
+        special: with the special tokens that the tokenizer adds.
+        ended: also with the EOS token that some end a text with.
+    """
+    if not texts:
+        return []
+    with settings_kept(tokenizer):
+        found = tokenizer(
+            list(texts),
+            add_special_tokens=special,
+            padding=False,
+            truncation=False,
+            return_attention_mask=False,
+            return_token_type_ids=False,
+            verbose=False,
+        )["input_ids"]
+    end = getattr(tokenizer, "eos_token_id", None)
+    return [list(row[:-1]) if not ended and len(row) > 1 and row[-1] == end else list(row) for row in found]
+
+
+def decode(tokenizer: Any, ids: Sequence[int]) -> str:
+    """The text of token ids, without special tokens and with every space as it stands."""
+    text: str = tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
+    return text
+
+
+def start_ids(model: Any, tokenizer: Any) -> tuple[int, ...]:
+    """What a text begins with when there is no prompt: the BOS token, or the token between texts.
+
+    Raises:
+        ValueError: neither is known.
+    """
+    size = vocabulary_size(model)
+    for owner, name in (
+        (tokenizer, "bos_token_id"),
+        (tokenizer, "eos_token_id"),
+        (getattr(model, "generation_config", None), "bos_token_id"),
+        (model.config, "bos_token_id"),
+    ):
+        value = getattr(owner, name, None)
+        if isinstance(value, int) and 0 <= value < size:
+            return (value,)
+    raise ValueError("generating without prompts needs a tokenizer with a BOS or an EOS token, and this one has none")
+
+
+def vocabulary_size(model: Any) -> int:
+    """How many tokens the model's input embeddings know."""
+    return int(model.get_input_embeddings().weight.shape[0])
+
+
+def max_positions(model: Any) -> int | None:
+    """How many tokens, prompt and continuation together, the model takes; None if any number."""
+    limit = getattr(model.config, "max_position_embeddings", None)
+    return int(limit) if isinstance(limit, int) and limit > 0 and not is_encoder_decoder(model) else None
+
+
+def is_encoder_decoder(model: Any) -> bool:
+    """Whether the prompt goes into an encoder and the output stands alone."""
+    return bool(getattr(model.config, "is_encoder_decoder", False))
+
+
+# --- the decoder --------------------------------------------------------------------------------------------------
+
+
+def generation_settings(config: Any) -> Any:
+    """A `GenerationConfig` from one, from a dict, or from None: sampling from the model's whole distribution.
+
+    Raises:
+        TypeError: something else. ValueError: it asks for more than one text a prompt.
+    """
+    transformers = import_transformers()
+    if config is None:
+        return transformers.GenerationConfig(do_sample=True, temperature=1.0, top_k=0, top_p=1.0)
+    if isinstance(config, Mapping):
+        config = transformers.GenerationConfig(**config)
+    if not isinstance(config, transformers.GenerationConfig):
+        raise TypeError(f"generation_config must be a transformers.GenerationConfig or a dict, got {config!r:.80}")
+    if (config.num_return_sequences or 1) != 1:
+        raise ValueError(
+            f"generation_config.num_return_sequences must be 1, got {config.num_return_sequences}: give the number of "
+            "texts as num_samples"
+        )
+    return config
+
+
+def describe_settings(config: Any, model: Any) -> str:
+    """What decodes, in one line: the settings that count once the model's own and the library's are filled in.
+
+    A setting that `config` leaves open is taken from the model's `generation_config`, then from the library (where
+    top_k is 50), as `generate` does.
+    """
+    neutral = {"top_k": 0, **_library_defaults(config), "do_sample": None, "num_beams": 1}
+    own = getattr(model, "generation_config", None)
+    found: dict[str, Any] = dict(_library_defaults(config))
+    for source in (own, config):
+        values = {} if source is None else source.to_dict()
+        found |= {name: value for name, value in values.items() if value is not None}
+    sampling = ("temperature", "top_k", "top_p")
+    shown = {"do_sample": bool(found.get("do_sample"))}
+    if shown["do_sample"]:
+        shown |= {name: found[name] for name in sampling if name in found}
+    for name, value in sorted(found.items()):
+        hidden = name in shown or name in sampling or name.startswith(_SILENT) or name.endswith("_token_id")
+        if not hidden and value != neutral.get(name):
+            shown[name] = value
+    return ",".join(
+        f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in shown.items()
+    )
+
+
+def _library_defaults(config: Any) -> dict[str, Any]:
+    """What the library takes for a setting that neither the user nor the model made."""
+    defaults = getattr(type(config), "_get_default_generation_params", None)
+    return dict(defaults()) if defaults is not None else {"top_k": 50, "top_p": 1.0, "temperature": 1.0}
+
+
+def batch_settings(config: Any, model: Any, tokenizer: Any, new_tokens: int) -> Any:
+    """The `GenerationConfig` of one batch: so many new tokens, the cache on, padding and end known to the tokenizer."""
+    settings = copy.deepcopy(config)
+    settings.max_new_tokens, settings.max_length = new_tokens, None
+    settings.use_cache = True if settings.use_cache is None else settings.use_cache
+    settings.return_dict_in_generate = False
+    ends = end_ids(config, model, tokenizer)
+    settings.eos_token_id = ends if ends else None
+    settings.pad_token_id = padding_id(model, tokenizer)
+    return settings
+
+
+def end_ids(config: Any, model: Any, tokenizer: Any) -> list[int]:
+    """The tokens that end a text: the user's, the model's or the tokenizer's, the first that the model knows."""
+    size = vocabulary_size(model)
+    for owner in (config, getattr(model, "generation_config", None), tokenizer):
+        value = getattr(owner, "eos_token_id", None)
+        known = [item for item in (value if isinstance(value, (list, tuple)) else [value]) if item is not None]
+        known = [int(item) for item in known if 0 <= item < size]
+        if known:
+            return known
+    return []
+
+
+def padding_id(model: Any, tokenizer: Any) -> int:
+    """A token to fill up with, under the mask."""
+    size = vocabulary_size(model)
+    for name in ("pad_token_id", "eos_token_id", "bos_token_id"):
+        value = getattr(tokenizer, name, None)
+        if isinstance(value, int) and 0 <= value < size:
+            return value
+    return 0
+
+
+# --- generation ---------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Generator:
+    """Writes texts with a model, several at once, in batches that fit into memory.
+
+    batch_size: prompts of a batch; halved for good when memory runs out. seed: of the sampling. failure: what the last
+    batch that failed said.
+    """
+
+    config: Any
+    batch_size: int = BATCH_SIZE
+    seed: int = 25
+    failure: str | None = None
+
+    def write(
+        self,
+        model: Any,
+        tokenizer: Any,
+        prompts: Sequence[Prompt],
+        numbers: Sequence[int],
+        *,
+        keep_going: bool = False,
+        advance: Callable[[int], None] | None = None,
+    ) -> list[Generation | None]:
+        """The text of each prompt, in their order; None where generating failed.
+
+        Batches are of similar length, left-padded, and seeded by the number of their first prompt. Model and
+        tokenizer are left as they were; the random state is not (see `random_states_kept`).
+
+        Args:
+            model: without the shells that `bare_model` takes off.
+            tokenizer: of the model.
+            prompts: what to continue.
+            numbers: of each prompt among those of all processes.
+            keep_going: log a batch that fails and give None for its texts.
+            advance: called with the number of texts done.
+
+        Raises:
+            Exception: whatever the model raises, unless `keep_going`; out of memory at a single prompt.
+        """
+        order = sorted(range(len(prompts)), key=lambda item: -(len(prompts[item].ids) + prompts[item].new_tokens))
+        written: list[Generation | None] = [None] * len(prompts)
+        start = 0
+        with generating(model):
+            while start < len(order):
+                chosen = order[start : start + self.batch_size]
+                seed_everything(self.seed, numbers[chosen[0]])
+                try:
+                    texts: Sequence[Generation | None] | None
+                    texts = self._batch(model, tokenizer, [prompts[item] for item in chosen])
+                except Exception as error:  # the model's own code: anything can go wrong in it
+                    if self._smaller(error, len(chosen)):
+                        texts = None
+                    elif keep_going:
+                        logger.warning("generating %d texts failed: %r", len(chosen), error)
+                        self.failure, texts = repr(error), [None] * len(chosen)
+                    else:
+                        raise
+                if texts is None:  # after the except clause, which holds on to the memory of the failed batch
+                    release_memory()
+                    continue
+                for item, text in zip(chosen, texts, strict=True):
+                    written[item] = text
+                start += len(chosen)
+                if advance is not None:
+                    advance(start)
+        return written
+
+    def _smaller(self, error: Exception, size: int) -> bool:
+        """Halve the batches if an error says that memory ran out and there is something to halve."""
+        if size == 1 or not out_of_memory(error):
+            return False
+        self.batch_size = (size + 1) // 2
+        logger.warning("out of memory: generation goes on with batches of %d", self.batch_size)
+        return True
+
+    def _batch(self, model: Any, tokenizer: Any, prompts: Sequence[Prompt]) -> list[Generation]:
+        settings = batch_settings(self.config, model, tokenizer, max(prompt.new_tokens for prompt in prompts))
+        alone = is_encoder_decoder(model)
+        rows = run_generate(model, [prompt.ids for prompt in prompts], settings)
+        ends = set(end_ids(self.config, model, tokenizer))
+        found = []
+        for prompt, row in zip(prompts, rows, strict=True):
+            ids = row[: prompt.new_tokens]
+            ids = ids[: next((place for place, item in enumerate(ids) if item in ends), len(ids))]
+            found.append(_generation(tokenizer, prompt, ids, alone))
+        return found
+
+
+def _generation(tokenizer: Any, prompt: Prompt, ids: Sequence[int], alone: bool) -> Generation:
+    """The text of new tokens, decoded behind their prompt, since many tokenizers drop a first space."""
+    if alone:
+        text = decode(tokenizer, ids)
+        return Generation(text, text, tuple(ids))
+    before, text = decode(tokenizer, prompt.ids), decode(tokenizer, [*prompt.ids, *ids])
+    alone_text = text[len(before) :] if text.startswith(before) else decode(tokenizer, ids)
+    return Generation(alone_text, text, tuple(ids))
+
+
+def run_generate(model: Any, rows: Sequence[Sequence[int]], settings: Any) -> list[list[int]]:
+    """New token ids for each row of ids: padded on the left (an encoder's input on the right) under a mask."""
+    torch = import_torch()
+    width = max(map(len, rows))
+    ids = torch.full((len(rows), width), int(settings.pad_token_id))
+    mask = torch.zeros((len(rows), width), dtype=torch.long)
+    right = is_encoder_decoder(model)
+    for index, row in enumerate(rows):
+        place = slice(0, len(row)) if right else slice(width - len(row), width)
+        ids[index, place] = torch.tensor(row)
+        mask[index, place] = 1
+    device = model.device
+    output = model.generate(input_ids=ids.to(device), attention_mask=mask.to(device), generation_config=settings)
+    found: list[list[int]] = output[:, 1 if right else width :].tolist()
+    return found
