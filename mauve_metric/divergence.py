@@ -127,8 +127,8 @@ def exact_area(p: ArrayLike, q: ArrayLike, scaling_factor: float = 5.0) -> float
     p, q = _check_pair(p, q)
     if np.array_equal(p, q):
         return 1.0
-    num_nodes = 16 + math.ceil(2 * scaling_factor / 5)
-    area = float(area_by_quadrature(p, q, scaling_factor, num_nodes=num_nodes, num_panels=60))
+    num_nodes = 12 + math.ceil(2 * scaling_factor / 5)
+    area = float(area_by_quadrature(p, q, scaling_factor, num_nodes=num_nodes, num_panels=44))
     return min(max(area, mauve_floor(scaling_factor)), 1.0)
 
 

@@ -23,6 +23,7 @@ _SPLIT_SEED = 1234  # of the draw of a bucket to split, as in faiss
 _SPLIT_SHIFT = 1 / 1024  # relative distance between the halves of a split bucket, as in faiss
 _NO_GAIN = 1e-6  # relative: below, a cheaper clustering is rounding
 _TABLE_BYTES = 2**30  # the largest table of distances that is kept between iterations
+_FULL_SHARE = 2  # with more than one in so many centres moved, the whole table is computed again
 _BLOCK_BYTES = 2**26  # of distances computed at once otherwise
 
 
@@ -55,18 +56,14 @@ def _ties_decide(rows: Rows, num_buckets: int, num_redo: int, seed: int) -> bool
     faiss's rule for that depends on its kernels. It does not matter where there are no more kinds of rows than
     centres: then each kind has a bucket of its own in the end.
     """
-    kinds = _number_rows(rows)
-    distinct = int(kinds.max()) + 1
-    if distinct == len(rows) or distinct <= num_buckets:
-        return False
-    starts = (kinds[_start(len(rows), num_buckets, restart, seed)] for restart in range(num_redo))
-    return any(len(np.unique(start)) < num_buckets for start in starts)
+    starts = (rows[_start(len(rows), num_buckets, restart, seed)] for restart in range(num_redo))
+    return any(_kinds(start) < num_buckets for start in starts) and _kinds(rows) > num_buckets
 
 
-def _number_rows(rows: Rows) -> Labels:
-    """The number of each row among the different ones, (n,)."""
+def _kinds(rows: Rows) -> int:
+    """How many different rows there are."""
     keys = np.ascontiguousarray(rows + np.float32(0)).view(np.dtype((np.void, rows.shape[1] * rows.itemsize)))  # -0 → 0
-    return np.asarray(np.unique(keys.ravel(), return_inverse=True)[1], dtype=np.int64)
+    return len(np.unique(keys.ravel()))
 
 
 def _faiss_labels(rows: Rows, num_buckets: int, num_redo: int, max_iter: int, seed: int) -> Labels:
@@ -107,22 +104,24 @@ def _lloyd(rows: Rows, centres: Rows, max_iter: int) -> tuple[Rows, float, int]:
     """
     table = _Table(rows)
     labels: Labels | None = None
-    cost = lowest = float("inf")
+    lowest = float("inf")
     moved = np.arange(len(centres))
     for iteration in range(1, max_iter + 1):
-        new, cost = table.nearest(centres, moved)
+        new = table.nearest(centres, moved)
         if labels is not None and np.array_equal(new, labels):
-            return centres, cost, iteration
+            return centres, table.cost(centres, new), iteration
         labels = new
         updated, was_split = _update(rows, labels, centres)
-        if was_split and iteration > 1 and cost >= lowest - _NO_GAIN * abs(lowest):
-            return centres, cost, iteration  # fewer kinds of rows than centres: splitting would go on for ever
-        lowest = min(cost, lowest)
+        if was_split:
+            cost = table.cost(centres, labels)
+            if cost >= lowest - _NO_GAIN * abs(lowest) and iteration > 1:
+                return centres, cost, iteration  # fewer kinds of rows than centres: splitting would go on for ever
+            lowest = min(cost, lowest)
         moved = np.nonzero((updated != centres).any(axis=1))[0]
         if not len(moved):
-            return centres, cost, iteration
+            return centres, table.cost(centres, labels), iteration
         centres = updated
-    return centres, cost, max_iter
+    return centres, table.cost(centres, table.nearest(centres, moved)), max_iter
 
 
 class _Table:
@@ -131,30 +130,46 @@ class _Table:
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
         self.distances: Rows | None = None
+        self.labels: Labels | None = None
 
-    def nearest(self, centres: Rows, moved: NDArray[np.int64]) -> tuple[Labels, float]:
-        """The nearest centre of each row, the lowest number among equals, and the sum of their distances."""
+    def nearest(self, centres: Rows, moved: NDArray[np.int64]) -> Labels:
+        """The nearest centre of each row, the lowest number among equals."""
         n, k = len(self.rows), len(centres)
         if 4 * n * k > _TABLE_BYTES:
-            labels = np.empty(n, dtype=np.int64)
-            cost = 0.0
-            for part in _blocks(n, k):
-                distances = _distances(self.rows[part], centres)
-                labels[part] = distances.argmin(axis=1)
-                cost += _sum_of(distances, labels[part])
-            return labels, cost
-        if self.distances is None:
+            return assign(self.rows, centres)
+        if self.distances is None or self.labels is None:
             self.distances = _distances(self.rows, centres)
-        elif 2 * len(moved) > k:
+            self.labels = self.distances.argmin(axis=1)
+        elif _FULL_SHARE * len(moved) > k:
             _distances(self.rows, centres, out=self.distances)
+            self.labels = self.distances.argmin(axis=1)
         else:
-            self.distances[:, moved] = _distances(self.rows, centres[moved])
-        labels = self.distances.argmin(axis=1)
-        return labels, _sum_of(self.distances, labels)
+            self.labels = self._after_moves(self.distances, self.labels, centres, moved)
+        return self.labels
 
+    def _after_moves(self, distances: Rows, labels: Labels, centres: Rows, moved: NDArray[np.int64]) -> Labels:
+        """The nearest centres after some moved: rows of a moved centre look at all, the others at the moved ones."""
+        new = _distances(self.rows, centres[moved])
+        own = distances[np.arange(len(labels)), labels]
+        distances[:, moved] = new
+        best = new.argmin(axis=1)
+        closest, candidate = new[np.arange(len(labels)), best], moved[best]
+        result = np.where((closest < own) | ((closest == own) & (candidate < labels)), candidate, labels)
+        has_moved = np.zeros(len(centres), dtype=bool)
+        has_moved[moved] = True
+        unsettled = np.nonzero(has_moved[labels])[0]
+        result[unsettled] = distances[unsettled].argmin(axis=1)
+        return result
 
-def _sum_of(distances: Rows, labels: Labels) -> float:
-    return float(distances[np.arange(len(labels)), labels].sum(dtype=np.float64))
+    def cost(self, centres: Rows, labels: Labels) -> float:
+        """The sum of the rows' squared distances to their centres, less the rows' own squares."""
+        if self.distances is not None:
+            return float(self.distances[np.arange(len(labels)), labels].sum(dtype=np.float64))
+        squares = np.einsum("ij,ij->i", centres, centres)[labels].sum(dtype=np.float64)
+        products = sum(
+            float(np.einsum("ij,ij->", self.rows[part], centres[labels[part]])) for part in _blocks(*self.rows.shape)
+        )
+        return float(squares - 2 * products)
 
 
 def _distances(rows: Rows, centres: Rows, out: Rows | None = None) -> Rows:

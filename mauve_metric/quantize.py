@@ -20,6 +20,7 @@ logger = logging.getLogger(__name__)
 
 Floats = NDArray[np.float64]
 
+_SAFE_SQUARE = 1e-200  # squared lengths between this and its inverse neither under- nor overflow
 _ROUNDING_VARIANCE = 1e-24  # per row: unit rows that differ by less than 1e-12 are the same direction
 
 
@@ -79,9 +80,14 @@ def unit_rows(features: NDArray[Any]) -> Floats:
     (n, d) → (n, d).
     """
     rows = np.array(features, dtype=np.float64)
-    largest = np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
-    rows /= np.where(largest > 0, largest, 1.0)
-    rows /= np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None], 1.0)
+    with np.errstate(over="ignore"):
+        squared = np.einsum("ij,ij->i", rows, rows)
+    extreme = np.nonzero(~((squared > _SAFE_SQUARE) & (squared < 1 / _SAFE_SQUARE)))[0]
+    if len(extreme):  # too small or too large to square: bring the largest entry to 1 first
+        largest = np.abs(rows[extreme]).max(axis=1, initial=0.0)
+        rows[extreme] /= np.where(largest > 0, largest, 1.0)[:, None]
+        squared[extreme] = np.maximum(np.square(rows[extreme]).sum(axis=1), 1.0)
+    rows /= np.sqrt(squared)[:, None]
     return rows
 
 
@@ -94,7 +100,9 @@ class Projection(NamedTuple):
 
     def apply(self, rows: NDArray[Any]) -> NDArray[np.float32]:
         """(b, d) → (b, r)."""
-        return ((unit_rows(rows) - self.mean) @ self.directions).astype(np.float32)
+        centred = unit_rows(rows)
+        centred -= self.mean
+        return (centred @ self.directions).astype(np.float32)  # in float64, so that equal rows stay equal
 
     def apply_all(self, rows: NDArray[Any]) -> NDArray[np.float32]:
         """The same block by block."""
