@@ -102,7 +102,7 @@ def _lloyd(rows: Rows, centres: Rows, max_iter: int) -> tuple[Rows, float, int]:
 
     Returns the centres, their cost without the rows' own squares, and the number of iterations.
     """
-    table = _Table(rows)
+    table, means = _Table(rows), _Means(rows, len(centres))
     labels: Labels | None = None
     lowest = float("inf")
     moved = np.arange(len(centres))
@@ -111,7 +111,7 @@ def _lloyd(rows: Rows, centres: Rows, max_iter: int) -> tuple[Rows, float, int]:
         if labels is not None and np.array_equal(new, labels):
             return centres, table.cost(centres, new), iteration
         labels = new
-        updated, was_split = _update(rows, labels, centres)
+        updated, was_split = means.update(labels, centres)
         if was_split:
             cost = table.cost(centres, labels)
             if cost >= lowest - _NO_GAIN * abs(lowest) and iteration > 1:
@@ -192,20 +192,39 @@ def assign(rows: Rows, centres: Rows) -> Labels:
     return labels
 
 
-def _update(rows: Rows, labels: Labels, centres: Rows) -> tuple[Rows, bool]:
-    """The mean of each bucket's rows, and whether there was an empty one, which takes half of another."""
-    from scipy.sparse import csr_array
+class _Means:
+    """Sums and sizes of the buckets, kept up to date by the rows that change theirs."""
 
-    n, k = len(rows), len(centres)
-    members = csr_array((np.ones(n, dtype=np.float32), labels, np.arange(n + 1)), shape=(n, k))
-    counts = np.bincount(labels, minlength=k).astype(np.float32)
-    sums = members.T @ rows
-    filled = counts > 0
-    updated = centres.copy()
-    updated[filled] = sums[filled] / counts[filled, None]
-    if not filled.all():
-        _split(updated, counts, n)
-    return updated, not filled.all()
+    def __init__(self, rows: Rows, num_buckets: int) -> None:
+        self.rows = rows
+        self.counts = np.zeros(num_buckets, dtype=np.int64)
+        self.sums = np.zeros((num_buckets, rows.shape[1]))
+        self.labels: Labels | None = None
+
+    def update(self, labels: Labels, centres: Rows) -> tuple[Rows, bool]:
+        """The mean of each bucket's rows, and whether there was an empty one, which takes half of another."""
+        if self.labels is None:
+            self._add(np.arange(len(labels)), labels, 1)
+        else:
+            changed = np.nonzero(labels != self.labels)[0]
+            self._add(changed, self.labels[changed], -1)
+            self._add(changed, labels[changed], 1)
+        self.labels = labels
+        filled = self.counts > 0
+        updated = centres.copy()
+        updated[filled] = self.sums[filled] / self.counts[filled, None]
+        if not filled.all():
+            _split(updated, self.counts.astype(np.float32), len(self.rows))
+        return updated, not filled.all()
+
+    def _add(self, numbers: Labels, buckets: Labels, sign: int) -> None:
+        """Add rows to their buckets' sums, or take them off."""
+        from scipy.sparse import csr_array
+
+        m, k = len(numbers), len(self.counts)
+        members = csr_array((np.ones(m, dtype=np.float32), buckets, np.arange(m + 1)), shape=(m, k))
+        self.sums += sign * (members.T @ self.rows[numbers])
+        self.counts += sign * np.bincount(buckets, minlength=k)
 
 
 def _split(centres: Rows, counts: NDArray[np.float32], n: int) -> None:

@@ -6,7 +6,7 @@ The stages follow Pillutla et al. 2021, §4 and the defaults of mauve-text 0.4.0
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -100,9 +100,11 @@ class Projection(NamedTuple):
 
     def apply(self, rows: NDArray[Any]) -> NDArray[np.float32]:
         """(b, d) → (b, r)."""
-        centred = unit_rows(rows)
-        centred -= self.mean
-        return (centred @ self.directions).astype(np.float32)  # in float64, so that equal rows stay equal
+        return self.apply_to_unit(unit_rows(rows))
+
+    def apply_to_unit(self, unit: Floats) -> NDArray[np.float32]:
+        """The same for rows that have length 1 already; in float64, so that equal rows stay equal."""
+        return ((unit - self.mean) @ self.directions).astype(np.float32)
 
     def apply_all(self, rows: NDArray[Any]) -> NDArray[np.float32]:
         """The same block by block."""
@@ -128,7 +130,12 @@ def project(
     Returns:
         float32, shape (n, r) with 1 ≤ r ≤ min(n, d).
     """
-    return fit_projection(ArrayRows(rows), explained_variance, pca_max_data, seed).apply_all(rows)
+    unit = [unit_rows(block) for block in ArrayRows(rows).blocks()]
+    if 0 < pca_max_data < len(rows):
+        projection = fit_projection(ArrayRows(rows), explained_variance, pca_max_data, seed)
+    else:
+        projection = _fit_to_unit(unit, rows.shape, explained_variance)
+    return np.concatenate([projection.apply_to_unit(block) for block in unit])
 
 
 def fit_projection(
@@ -139,12 +146,18 @@ def fit_projection(
     if 0 < pca_max_data < n:
         chosen = np.random.RandomState(seed + 5).choice(n, size=pca_max_data, replace=False)
         rows, n = ArrayRows(rows.take(chosen)), pca_max_data
+    return _fit_to_unit((unit_rows(block) for block in rows.blocks()), (n, d), explained_variance)
+
+
+def _fit_to_unit(blocks: Iterable[Floats], shape: tuple[int, ...], explained_variance: float) -> Projection:
+    """The projection of rows of length 1, of which there are `shape` (n, d), read once."""
+    n, d = shape
     if n < d:
-        unit = np.concatenate([unit_rows(block) for block in rows.blocks()])
+        unit = np.concatenate(list(blocks))
         mean = unit.mean(axis=0)
         variances, directions = _directions_of_few(unit - mean)
     else:
-        mean, scatter = _scatter(rows)
+        mean, scatter = _scatter(blocks, n, d)
         variances, directions = _descending(*_eigh(scatter))
     total = float(variances.sum())
     if total <= _ROUNDING_VARIANCE * n:
@@ -154,23 +167,21 @@ def fit_projection(
     return Projection(mean, np.ascontiguousarray(directions[:, :kept]), total / n)
 
 
-def _scatter(rows: FeatureRows) -> tuple[Floats, Floats]:
-    """Mean (d,) of the unit rows and the sum of their centred outer products (d, d), in float64, in one pass.
+def _scatter(blocks: Iterable[Floats], n: int, d: int) -> tuple[Floats, Floats]:
+    """Mean (d,) of n unit rows and the sum of their centred outer products (d, d), in float64, in one pass.
 
     Rows are shifted by the first block's mean, so that little is lost when all point about the same way.
     """
     from scipy.linalg.blas import dsyrk
 
-    n, d = rows.shape
     shift: Floats | None = None
     total = np.zeros(d)
     scatter = np.zeros((d, d), order="F")
-    for block in rows.blocks():
-        unit = unit_rows(block)
+    for unit in blocks:
         shift = unit.mean(axis=0) if shift is None else shift
-        unit -= shift
-        total += unit.sum(axis=0)
-        scatter = dsyrk(1.0, unit.T, beta=1.0, c=scatter, overwrite_c=1)  # the upper half
+        shifted = unit - shift
+        total += shifted.sum(axis=0)
+        scatter = dsyrk(1.0, shifted.T, beta=1.0, c=scatter, overwrite_c=1)  # the upper half
     scatter -= np.outer(total, total) / n
     return total / n + (0.0 if shift is None else shift), scatter
 
