@@ -151,14 +151,13 @@ def score_chart(result: MauveResult, width: int = 720) -> alt.LayerChart:
     shape, color = alt.Shape("symbol:N", scale=None), alt.Color("color:N", scale=None)
     marks = one["mark"].mark_point(filled=True, size=130, opacity=1, stroke="white", strokeWidth=1)
     marks = marks.encode(x=x, shape=shape, color=color, tooltip=tooltip)
-    title = alt.Title(
-        f"MAUVE = {result.mauve:.4f}", subtitle=f"diamond: MAUVE; circle: {_interval(result)}", anchor="start"
-    )
+    subtitle = ["diamond: MAUVE, to be read between floor and ceiling", f"circle: {_interval(result)}"]
+    title = alt.Title(f"MAUVE = {result.mauve:.4f}", subtitle=subtitle, anchor="start")
     return alt.layer(span, ends, names, interval, marks).properties(width=width, height=80, title=title)
 
 
 def result_chart(result: MauveResult) -> alt.VConcatChart:
-    """All figures of a result: the divergence curve beside the precision-recall curve, the histograms below.
+    """All figures of a result: the score, the divergence curve beside the precision-recall curve, the histograms.
 
     Raises:
         ImportError: Altair is not installed.
@@ -172,7 +171,7 @@ def result_chart(result: MauveResult) -> alt.VConcatChart:
     """
     alt = import_altair()
     curves = alt.hconcat(divergence_curve_chart(result), precision_recall_chart(result), spacing=_GAP)
-    return alt.vconcat(curves, histogram_chart(result), spacing=_GAP)
+    return alt.vconcat(score_chart(result), curves, histogram_chart(result), spacing=_GAP)
 
 
 # --- parts of the charts ------------------------------------------------------------------------------------------

@@ -172,11 +172,6 @@ def _joined(a: float, b: float, correlation: float) -> float:
     return math.sqrt(max(a * a + b * b - 2 * correlation * a * b, 0.0))
 
 
-def effect_covariance(a: Floats, b: Floats) -> float:
-    """Covariance of two means over the same texts, from what each text adds to either: (n,) and (n,)."""
-    return float(np.mean((a - a.mean()) * (b - b.mean()))) / len(a)
-
-
 def mauve_effects(frontier: DebiasedFrontier, scaling_factor: float = 5.0) -> tuple[Floats, Floats]:
     """How a text of each bucket moves the debiased MAUVE: delete-one effects of a text of P and of Q, (k,) each.
 

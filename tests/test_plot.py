@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mauve_metric import MauveResult, cli, compute_mauve, plot
+from mauve_metric import MauveResult, cli, compute_mauve, divergence, plot, uncertainty
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +59,70 @@ def test_precision_recall_rows_are_the_curve(result: MauveResult) -> None:
     rows = rows_of(plot.precision_recall_chart(result))
     np.testing.assert_array_equal(column(rows, "coverage"), result.prd_curve[:, 0])
     np.testing.assert_array_equal(column(rows, "quality"), result.prd_curve[:, 1])
+
+
+def test_the_points_of_the_nearest_neighbours_stand_beside_the_curve(result: MauveResult) -> None:
+    rows = rows_of(plot.precision_recall_chart(result), layer=4)
+    assert [(row["coverage"], row["quality"]) for row in rows] == [
+        (result.recall, result.precision),
+        (result.coverage, min(result.density or 0, 1)),
+    ]
+    assert len({row["symbol"] for row in rows}) == 2  # told apart without colour
+    without = dataclasses.replace(result, precision=None, recall=None, density=None, coverage=None)
+    assert len(plot.precision_recall_chart(without).to_dict()["layer"]) == 4
+
+
+def test_the_score_stands_between_floor_and_ceiling(result: MauveResult) -> None:
+    chart = plot.score_chart(result)
+    assert chart.to_dict()["layer"][0]["encoding"]["x"]["scale"]["domain"] == [0, 1]
+    rows = {row.get("name", row["kind"]): row for row in rows_of(chart)}
+    assert (rows["span"]["value"], rows["span"]["to"]) == (result.mauve_floor, result.mauve_ceiling)
+    assert (rows["interval"]["value"], rows["interval"]["to"]) == result.mauve_ci
+    assert rows["MAUVE"]["value"] == result.mauve and rows["debiased MAUVE"]["value"] == result.mauve_debiased
+    assert rows["MAUVE"]["symbol"] != rows["debiased MAUVE"]["symbol"]
+    one = dataclasses.replace(result, n_p=1, mauve_debiased=None, mauve_stderr=None, mauve_ci=None)
+    assert {row["kind"] for row in rows_of(plot.score_chart(one))} == {"span", "end", "mark"}
+
+
+def test_the_band_is_drawn_around_the_debiased_curve(result: MauveResult) -> None:
+    chart = plot.divergence_curve_chart(result)
+    outline, middle = rows_of(chart, layer=3), rows_of(chart, layer=4)
+    assert len(outline) == 2 * len(middle)
+    low, high = outline[: len(middle)], outline[len(middle) :][::-1]
+    for name in ("coverage", "quality"):
+        assert np.all(column(low, name) <= column(middle, name)) and np.all(column(middle, name) <= column(high, name))
+    # MAUVE's c and level are those of the signature: the debiased area is the area under the middle
+    points = np.r_[[[1.0, 0]], np.c_[column(middle, "quality"), column(middle, "coverage")], [[0, 1.0]]]
+    area = np.sum((points[:-1, 0] - points[1:, 0]) * (points[:-1, 1] + points[1:, 1]) / 2)
+    assert area == pytest.approx(result.mauve_debiased, abs=1e-12)
+    one = dataclasses.replace(result, n_p=1)
+    assert len(plot.divergence_curve_chart(one).to_dict()["layer"]) == len(chart.to_dict()["layer"]) - 2
+
+
+def test_the_band_is_as_wide_as_samples_differ() -> None:
+    # 2000 samples of fixed histograms: the standard deviation of the linear cost at each weight is known to
+    # 1/√(2·2000) = 1.6 %; the mean of the band's own widths must agree to a few of these and the jackknife's O(1/n)
+    rng = np.random.default_rng(0)
+    p, q, n = rng.dirichlet(np.full(12, 2.0)), rng.dirichlet(np.full(12, 2.0)), 400
+    c, picked = 0.5, [20, 50, 80]  # a small c, so that no divergence is cut off at 0
+    lam = uncertainty.WEIGHTS[picked]
+    costs, widths = [], []
+    for draw in range(2000):
+        counts = rng.multinomial(n, p), rng.multinomial(n, q)
+        type_one, type_two = divergence.frontier(counts[0] / n, counts[1] / n, lam)
+        costs.append((1 - lam) * type_one + lam * type_two)
+        if draw % 20 == 0:
+            band = uncertainty.frontier_band(uncertainty.debiased_frontier(*counts), c, level=0.6826894921)  # z = 1
+            down = (-np.log(band.low) + np.log(band.curve)) / c
+            np.testing.assert_allclose(down[:, 0], down[:, 1], rtol=1e-9)  # both divergences move alike
+            widths.append(down[picked, 0])
+    np.testing.assert_allclose(np.mean(widths, axis=0), np.std(costs, axis=0), rtol=0.06)
+
+
+def test_the_points_of_the_curve_can_be_hit(result: MauveResult) -> None:
+    *_, points, targets = plot.divergence_curve_chart(result).to_dict()["layer"]
+    assert targets["mark"]["size"] > 4 * points["mark"]["size"] and targets["mark"]["opacity"] == 0
+    assert [item["field"] for item in targets["encoding"]["tooltip"]][:3] == ["lambda", "type_one", "type_two"]
 
 
 def test_histogram_rows_are_all_buckets_from_missed_to_overfilled(result: MauveResult) -> None:
@@ -107,11 +171,12 @@ def test_many_buckets_are_all_drawn(result: MauveResult) -> None:
     assert len(rows_of(plot.histogram_chart(many))) == 5500
 
 
-def test_result_chart_has_all_three_and_is_what_plot_returns(result: MauveResult) -> None:
+def test_result_chart_has_all_four_and_is_what_plot_returns(result: MauveResult) -> None:
     spec = plot.result_chart(result).to_dict()
-    curves, histogram = spec["vconcat"]
-    titles = [part["title"]["text"] for part in (*curves["hconcat"], histogram)]
-    assert titles == [f"MAUVE = {result.mauve:.4f}", f"PRD area = {result.prd_area:.4f}", "Where the two sets differ"]
+    score, curves, histogram = spec["vconcat"]
+    titles = [part["title"]["text"] for part in (score, *curves["hconcat"], histogram)]
+    mauve = f"MAUVE = {result.mauve:.4f}"
+    assert titles == [mauve, mauve, f"PRD area = {result.prd_area:.4f}", "Where the two sets differ"]
     assert result.plot().to_dict() == spec
 
 

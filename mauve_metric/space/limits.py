@@ -1,0 +1,158 @@
+"""What a visitor may ask of the server, and the checks that hold him to it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from mauve_metric.config import knobs
+
+MODELS = "minilm,gpt2"  # what a visitor may choose; the first is preset
+MOST = {  # the largest value of a knob whose cost grows with it
+    "kmeans_num_redo": 20,
+    "kmeans_max_iter": 2000,
+    "divergence_curve_discretization_size": 1000,
+    "mauve_scaling_factor": 100,
+    "num_runs": 10,
+    "permutations": 9999,
+    "knn_k": 100,
+    "max_text_length": 4096,
+}
+
+_MOST_THROWN_AWAY = 4  # times the largest body
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Message, Receive, Send], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one visitor may ask of the server.
+
+    texts: in one set. characters: in one text. megabytes: in one file, and of its texts once unpacked. buckets: of the
+    histograms. waiting: runs in the queue. sessions: visitors whose texts and features are kept at a time.
+    """
+
+    texts: int = 5000
+    characters: int = 20_000
+    megabytes: int = 20
+    buckets: int = 1000
+    waiting: int = 20
+    sessions: int = 40
+
+    @property
+    def bytes(self) -> int:
+        """`megabytes` in bytes."""
+        return self.megabytes * 2**20
+
+
+def read_limits(environment: Mapping[str, str]) -> Limits:
+    """The limits, each overridden by a variable such as `MAUVE_METRIC_MAX_TEXTS`.
+
+    Raises:
+        ValueError: a variable that is not a positive integer.
+
+    >>> read_limits({"MAUVE_METRIC_MAX_TEXTS": "100"}).texts
+    100
+    """
+    values = {}
+    for item in fields(Limits):
+        variable = f"MAUVE_METRIC_MAX_{item.name.upper()}"
+        text = environment.get(variable, str(item.default))
+        if not (text.isascii() and text.isdecimal()) or int(text) < 1:
+            raise ValueError(f"{variable} must be a positive integer, got {text!r}")
+        values[item.name] = int(text)
+    return Limits(**values)
+
+
+def read_models(environment: Mapping[str, str]) -> list[str]:
+    """The featurizers that a visitor may choose: those in `MAUVE_METRIC_MODELS`, with commas between them.
+
+    It is a list because a name that a visitor writes would let strangers download and run anything.
+
+    Raises:
+        ValueError: an empty list.
+    """
+    names = [name.strip() for name in environment.get("MAUVE_METRIC_MODELS", MODELS).split(",")]
+    if not any(names):
+        raise ValueError("MAUVE_METRIC_MODELS must name at least one featurizer, got none")
+    return [name for name in names if name]
+
+
+def check_texts(name: str, texts: Any, limits: Limits) -> list[str]:
+    """The texts, if they are a list within the limits; what else is in the list is checked by the library.
+
+    Raises:
+        TypeError: not a list. ValueError: too many, too long, or too much in all.
+    """
+    if not isinstance(texts, list):
+        raise TypeError(f"{name} must be a list of texts, got {type(texts).__name__}")
+    if len(texts) > limits.texts:
+        raise ValueError(f"{name}: at most {limits.texts} texts are taken here, got {len(texts)}")
+    total = 0
+    for index, text in enumerate(texts):
+        if isinstance(text, str) and len(text) > limits.characters:
+            most = f"a text may have at most {limits.characters} characters here"
+            raise ValueError(f"{name}: {most}, got {len(text)} at position {index}")
+        total += len(text) if isinstance(text, str) else 0
+    if total > limits.bytes:
+        raise ValueError(f"{name}: the texts may have at most {limits.bytes} characters together here, got {total}")
+    return texts
+
+
+def check_options(options: Mapping[str, Any], models: Sequence[str], limits: Limits) -> None:
+    """`ValueError` for a featurizer that is not offered and for a value that would cost the server too much."""
+    model = options.get("featurize_model_name")
+    if model not in models:
+        raise ValueError(f"featurize_model_name must be one of {', '.join(models)} here, got {str(model)[:60]!r}")
+    for name, most in {**MOST, "num_buckets": limits.buckets}.items():
+        value = options.get(name, knobs()[name].default)
+        if isinstance(value, (int, float)) and value > most:
+            raise ValueError(f"{name} may be at most {most} here, got {value}")
+
+
+class BodyLimit:
+    """ASGI middleware: requests with a larger body than allowed are answered 413 and never held in memory.
+
+    Uploads have gradio's own limit, which is why their route is let through.
+    """
+
+    def __init__(self, app: App, most: int) -> None:
+        self.app, self.most = app, most
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Hand a request on, counting its bytes."""
+        if scope["type"] != "http" or scope["path"].rstrip("/").endswith("/upload"):
+            await self.app(scope, receive, send)
+            return
+        declared = dict(scope["headers"]).get(b"content-length", b"0")
+        if not declared.isdigit() or int(declared) > self.most:
+            await self._refuse(receive, send)
+            return
+        seen = 0
+
+        async def counted() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            # a body without a declared length is cut off, as if the visitor had left
+            return {"type": "http.disconnect"} if seen > self.most else message
+
+        await self.app(scope, counted, send)
+
+    async def _refuse(self, receive: Receive, send: Send) -> None:
+        """Answer 413 once the body was thrown away, without which most clients would only see a broken connection."""
+        thrown = 0
+        while thrown < _MOST_THROWN_AWAY * self.most:
+            message = await receive()
+            thrown += len(message.get("body", b""))
+            if message["type"] == "http.disconnect" or not message.get("more_body", False):
+                break
+        detail = json.dumps({"detail": f"a request may have at most {self.most // 2**20} MB here"}).encode()
+        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(detail)).encode())]
+        await send({"type": "http.response.start", "status": 413, "headers": headers})
+        await send({"type": "http.response.body", "body": detail})

@@ -1,0 +1,370 @@
+"""The page's own functions: files and pasted texts in, results out, nothing of a visitor kept or shown to another."""
+
+from __future__ import annotations
+
+import html
+import json
+import logging
+import shlex
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_app import (
+    HOSTILE,
+    HUMAN,
+    LIMITS,
+    MODEL,
+    NASTY,
+    desk,
+    expected,
+    give,
+    ngrams,
+    press,
+    visitor,
+    write_jsonl,
+)
+
+from mauve_metric import MauveResult, cli, compute_mauve
+
+gr = pytest.importorskip("gradio")
+
+from mauve_metric.space import handlers as space_handlers  # noqa: E402
+from mauve_metric.space import markup, takeaway  # noqa: E402
+from mauve_metric.space.controls import panel_names  # noqa: E402
+from mauve_metric.space.handlers import NUM_RESULTS, Handlers  # noqa: E402
+from mauve_metric.space.limits import Limits  # noqa: E402
+from mauve_metric.space.scoring import Cancelled, Encoders, Run, embed, score_again  # noqa: E402
+from mauve_metric.space.session import Sessions  # noqa: E402
+from mauve_metric.space.uploads import TextSet, read_paste, read_upload  # noqa: E402
+
+__all__ = ["desk", "expected"]  # fixtures
+
+
+# --- files --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.txt", b"caf\xe9\n", "the model's texts is not UTF-8: byte 3 on line 1 is 0xe9"),
+        ("a.jsonl", b'{"text": "a"}\n{oops\n', "the model's texts, line 2: not JSON"),
+        ("a.jsonl", b"[" * 100_000, "the model's texts"),
+        ("a.parquet", b"PAR1 not really", "the model's texts is not a parquet file"),
+        ("a.csv", f"{NASTY},b\n".encode(), "the model's texts holds no texts"),
+        ("a.txt", b"x" * (2**20 + 1), "the model's texts: a file may have at most 1 MB here"),
+        ("a.txt", b"x" * 1000_000, "the model's texts: a text may have at most 200 characters here, got 1000000"),
+        ("a.txt", b"a\n" * 41, "the model's texts: at most 40 texts are taken here, got 41"),
+        ("a.txt", b"", "the model's texts holds no texts"),
+    ],
+)
+def test_bad_files_are_named_without_their_place_and_escaped(
+    desk: Handlers, tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str, content: bytes, message: str
+) -> None:
+    give(desk, tmp_path)
+    (tmp_path / name).write_bytes(content)
+    shown = desk.take_file("model", str(tmp_path / name), visitor())[0]
+    assert message in html.unescape(shown)
+    assert str(tmp_path) not in shown
+    assert "model" not in desk.sessions.get("a").sides  # the texts before are not scored in its place
+    assert caplog.text == ""  # nothing of a text in the log
+
+
+def test_an_error_that_quotes_a_text_is_escaped(desk: Handlers, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(json.dumps({NASTY: [NASTY]}), encoding="utf-8")
+    shown = desk.take_file("model", str(tmp_path / "a.jsonl"), visitor())[0]
+    assert "<img" not in shown and "&lt;img" in shown
+    with pytest.raises(gr.Error) as refused:
+        press(desk, human="a\nb", model="c\nd", featurizer=NASTY)
+    assert "<img" not in refused.value.message and "&lt;img" in refused.value.message
+    assert not refused.value.print_exception
+
+
+def test_a_parquet_file_that_unpacks_to_more_than_it_may_is_refused(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = tmp_path / "bomb.parquet"
+    parquet.write_table(pyarrow.table({"text": ["x"] * 100_000}), path)
+    with pytest.raises(ValueError, match="at most 40 texts are taken here, got 100000"):
+        read_upload("it", path, None, LIMITS)
+    parquet.write_table(pyarrow.table({"text": ["y" * 2**21]}), path, compression="zstd", use_dictionary=False)
+    assert path.stat().st_size < 2**20
+    with pytest.raises(ValueError, match="the texts may take at most 1 MB unpacked here"):
+        read_upload("it", path, None, LIMITS)
+    # one long text that all rows point to: small in the file and by its own account, 36 MB in memory
+    parquet.write_table(pyarrow.table({"text": ["z" * 900_000] * 40}), path, compression="zstd")
+    assert path.stat().st_size < 2**20
+    with pytest.raises(ValueError, match="the texts may take at most 1 MB unpacked here"):
+        read_upload("it", path, None, LIMITS)
+    parquet.write_table(pyarrow.table({"id": [1, 2], "story": ["a", "b"], "note": ["", "x"]}), path)
+    side = read_upload("it", path, None, LIMITS)
+    assert (side.texts, side.columns, side.column) == (["a", "b"], ("story", "note"), "story")
+
+
+def test_a_column_is_found_and_can_be_chosen(desk: Handlers, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,story\n1,=cmd() and more\n2,owl\n", encoding="utf-8")
+    preview, columns, paste = desk.take_file("human", str(tmp_path / "a.csv"), visitor())
+    assert columns["choices"] == ["id", "story"] and columns["value"] == "story" and columns["visible"]
+    assert "2 texts" in preview and "=cmd()" in preview and paste == ""
+    assert "<em>id</em>" in desk.take_column("human", "id", visitor())
+    assert desk.sessions.get("a").sides["human"].texts == ["1", "2"]
+    assert "choose a file first" in desk.take_column("model", "id", visitor())
+    desk.take_column("human", "../../etc/passwd", visitor())  # not a column: the one that is found
+    assert desk.sessions.get("a").sides["human"].column == "story"
+
+
+def test_pasted_lines_are_texts_and_take_the_place_of_a_file(desk: Handlers, tmp_path: Path) -> None:
+    give(desk, tmp_path)
+    preview, column, file = desk.take_paste("human", "one text\n\nanother\r\n", visitor())
+    assert "2 texts" in preview and file is None and column["visible"] is False
+    assert desk.sessions.get("a").sides["human"].texts == ["one text", "another"]
+    with pytest.raises(ValueError, match="at most 1048576 characters can be pasted here"):
+        read_paste("it", "a" * (2**20 + 1), LIMITS)
+
+
+@pytest.mark.parametrize("name", ["../../x.txt", "-rf.txt", "a;rm -rf x.txt", "<b>.txt", "$(x) `y`.txt"])
+def test_a_file_name_never_becomes_a_path_html_or_a_command(name: str) -> None:
+    sides = TextSet("it", name, ["a"]), TextSet("it", "b.txt", ["b"])
+    assert "<b>" not in markup.preview(sides[0]) and "${" not in markup.preview(sides[0])
+    words = subprocess.run(
+        ["sh", "-c", f"printf '%s\\n' {takeaway.shell_code(sides, {'featurize_model_name': 'minilm'})}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    base = name.rsplit("/", 1)[-1]
+    assert words[2] == (f"./{base}" if base.startswith("-") else base)
+    assert f"read_texts({base!r})" in takeaway.python_code(sides, {"featurize_model_name": "minilm"})
+
+
+# --- results ------------------------------------------------------------------------------------------------------
+
+
+def test_button_shows_the_result(desk: Handlers, tmp_path: Path, expected: MauveResult) -> None:
+    give(desk, tmp_path)
+    shown = press(desk)
+    assert len(shown) == NUM_RESULTS
+    _, warnings, score, *charts, buckets, texts, table, signature, python, shell, _ = shown
+    assert f"<strong>{expected.mauve:.4f}</strong>" in score and "floor" not in score
+    assert all(warning.message.split(":")[0] in html.unescape(warnings) for warning in expected.warnings)
+    assert len(charts) == 4 and all(chart.to_dict()["width"] == "container" for chart in charts)
+    assert len(buckets["choices"]) == 4 and buckets["value"] == buckets["choices"][0][1]
+    assert "<h4>Human:" in texts and f">{expected.mauve:.4f}<" in table
+    assert signature == expected.signature
+    assert "num_buckets=4" in python and "--num-buckets 4" in shell
+
+
+def test_buckets_hold_every_text_once_and_on_its_side(desk: Handlers, tmp_path: Path) -> None:
+    give(desk, tmp_path, model=[*MODEL[:15], *HOSTILE])
+    shown = press(desk)
+    result = desk.sessions.get("a").result
+    assert result is not None
+    pages = [desk.pick_bucket(bucket, visitor()) for _, bucket in shown[7]["choices"]]
+    counts = [page.split("<h4>Human: ")[1].split(" of")[0] for page in pages]
+    assert sum(map(int, counts)) == len(HUMAN)
+    assert {"<script", "<img", "\x00", "\u202e", "${", "{{"} & {
+        bad for bad in HOSTILE if bad in "".join(pages)
+    } == set()
+    assert not any(bad in page for page in pages for bad in ("<script", "<img", "\x00", "\u202e", "${", "{{"))
+    differences = [abs(result.p_hist - result.q_hist)[bucket] for _, bucket in shown[7]["choices"]]
+    assert differences == sorted(differences, reverse=True)
+
+
+def test_play_is_the_score_with_those_values_and_fast(desk: Handlers, tmp_path: Path) -> None:
+    give(desk, tmp_path)
+    press(desk)
+    features = desk.sessions.get("a").embedded
+    for c, buckets, seed, level in ((2, 4, 7, 0.95), (2, 3, 7, 0.95), (1.5, 0, 3, 0.8)):
+        shown = desk.replay([c, buckets, seed, level], visitor())
+        wanted = compute_mauve(
+            p_text=HUMAN,
+            q_text=MODEL,
+            featurize_model_name=ngrams,
+            mauve_scaling_factor=c,
+            num_buckets=buckets or "auto",
+            seed=seed,
+            confidence_level=level,
+        )
+        result = desk.sessions.get("a").result
+        assert result is not None and result.to_dict() == wanted.to_dict()
+        assert shown[10] == wanted.signature
+        assert desk.sessions.get("a").embedded is features  # no text was read again
+
+
+def test_play_on_a_thousand_texts_takes_less_than_two_seconds() -> None:
+    texts = [[f"{word} {number} {number % 7}" for number in range(1000)] for word in ("old", "new")]
+    encoders = Encoders({"ngrams": ngrams})
+    config = encoders.config({"featurize_model_name": "ngrams"})
+    embedded = embed(*texts, config, encoders, Run())
+    _, partition = score_again(embedded, config)
+    started = time.perf_counter()
+    again, same = score_again(embedded, encoders.config({"featurize_model_name": ngrams, "seed": 3}), partition)
+    assert time.perf_counter() - started < 2  # a tenth of that on an idle machine
+    assert again.n_p == 1000 and same is not partition
+
+
+def test_the_commands_give_the_same_result(
+    tmp_path: Path, minilm: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    desk = Handlers(LIMITS, [minilm], Encoders())
+    for which, texts in (("human", HUMAN[:12]), ("model", MODEL[:12])):
+        rows = "".join(json.dumps({"story text": text, "n": 1}) + "\n" for text in texts)
+        (tmp_path / f"{which} set.jsonl").write_text(rows, encoding="utf-8")
+        desk.take_file(which, str(tmp_path / f"{which} set.jsonl"), visitor())
+    shown = press(desk, (2, 3, 4, 0.9), featurizer=minilm, paired=True, knn=False)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(shown[11], names)
+    assert names["out"].signature == shown[10]
+    assert f"<strong>{names['out'].mauve:.4f}</strong>" in shown[2]
+    capsys.readouterr()
+    assert cli.main([*shlex.split(shown[12])[1:], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == names["out"].to_dict()
+
+
+def test_files_are_made_and_hold_no_text(desk: Handlers, tmp_path: Path) -> None:
+    give(desk, tmp_path)
+    press(desk)
+    files = [Path(path) for path in desk.make_files(visitor())["value"]]
+    assert {file.suffix for file in files} == {".svg", ".pdf", ".png", ".json", ".txt"}
+    result = desk.sessions.get("a").result
+    assert result is not None
+    content = {file.name: file.read_bytes() for file in files}
+    assert json.loads(content["mauve.json"]) == json.loads(json.dumps(result.to_dict()))
+    assert result.signature in content["signature.txt"].decode()
+    assert not any(b"slept" in data for data in content.values())
+    desk.leave(visitor())
+    assert not any(file.exists() for file in files)
+
+
+def test_what_is_missing_is_asked_for(desk: Handlers) -> None:
+    with pytest.raises(gr.Error, match="choose a file, paste texts or take an example first"):
+        press(desk)
+    for call in (lambda: desk.replay([5, 0, 25, 0.95], visitor()), lambda: desk.make_files(visitor())):
+        with pytest.raises(gr.Error, match="compare two sets first"):
+            call()
+    with pytest.raises(gr.Error, match="featurize_model_name must be one of ngrams here"):
+        press(desk, human="a\nb", model="c\nd", featurizer="gpt2-large")
+
+
+# --- sessions -----------------------------------------------------------------------------------------------------
+
+
+def test_sessions_do_not_see_each_other(desk: Handlers, tmp_path: Path) -> None:
+    give(desk, tmp_path, "a")
+    give(desk, tmp_path, "b", ["Secret of b", *MODEL[:10]])
+    shown = {who: press(desk, who=who) for who in "ab"}
+    assert "Secret" not in "".join(desk.pick_bucket(bucket, visitor("a")) for bucket in range(4))
+    assert "Secret" in "".join(desk.pick_bucket(bucket, visitor("b")) for bucket in range(4))
+    assert shown["a"][10] != shown["b"][10]
+    with pytest.raises(gr.Error, match="compare two sets first"):
+        desk.pick_bucket(0, visitor("c"))
+    with pytest.raises(ValueError, match="this request has no session"):
+        desk.sessions.get(None)
+
+
+def test_what_a_visitor_gave_is_gone_when_he_leaves(desk: Handlers, tmp_path: Path) -> None:
+    give(desk, tmp_path)
+    press(desk)
+    session = desk.sessions.get("a")
+    desk.leave(visitor())
+    assert len(desk.sessions) == 0
+    assert session.sides == {} and session.embedded is None and session.result is None and session.partition is None
+    assert list(tmp_path.glob("*.jsonl")) == []
+    with pytest.raises(gr.Error, match="choose a file"):
+        press(desk)
+
+
+def test_an_equal_upload_of_another_visitor_stays(desk: Handlers, tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "same.jsonl", HUMAN)
+    for who in "ab":
+        desk.take_file("human", path, visitor(who))
+    desk.leave(visitor("a"))
+    assert Path(path).exists()
+    desk.take_file("human", None, visitor("b"))
+    assert not Path(path).exists()
+
+
+def test_examples_are_taken_and_never_deleted(tmp_path: Path) -> None:
+    desk = Handlers(Limits(), ["ngrams"], Encoders({"ngrams": ngrams}))
+    label, path = next(iter(space_handlers.example_files().items()))
+    shown = desk.take_example(label, visitor())
+    assert len(shown) == 8 and "600 texts" in shown[0] and "600 texts" in shown[4]
+    desk.leave(visitor())
+    assert path.exists()
+
+
+def test_sessions_end_after_their_time_and_the_oldest_gives_way() -> None:
+    now = 0.0
+    sessions = Sessions(2, lifetime=10, clock=lambda: now)
+    first = sessions.get("a")
+    run = first.run = Run()
+    sessions.get("b")
+    sessions.get("c")
+    assert len(sessions) == 2 and run.stopped
+    assert sessions.get("c") is sessions.get("c")
+    now = 11.0
+    sessions.get("b")
+    sessions.sweep()
+    assert len(sessions) == 1 and sessions.get("a") is not first
+
+
+def test_a_run_is_stopped_and_a_second_one_refused(desk: Handlers, tmp_path: Path) -> None:
+    give(desk, tmp_path)
+    inner: list[Any] = []
+
+    def slow(texts: list[str]) -> np.ndarray:
+        with pytest.raises(gr.Error, match="is running already"):
+            press(desk)
+        inner.append(1)
+        desk.cancel(visitor())
+        return ngrams(texts)
+
+    desk.encoders.functions["ngrams"] = slow
+    told = []
+    values = ["", "", "ngrams", 5, 4, 7, 0.95, *[None] * len(panel_names())]
+    shown = desk.compare(values, visitor(), lambda share, desc: told.append((share, desc)))
+    assert inner == [1]  # stopped after the first side
+    assert len(shown) == NUM_RESULTS and desk.sessions.get("a").result is None
+    assert told[0][0] == 0 and "human texts" in told[-1][1]
+    desk.encoders.functions["ngrams"] = ngrams
+    press(desk)
+    assert desk.sessions.get("a").result is not None
+
+
+def test_progress_counts_texts_and_time() -> None:
+    told: list[tuple[float, str]] = []
+    run = Run(lambda share, words: told.append((share, words)))
+    run.texts_done("p_text", 10, 100)
+    run._started["p_text"] -= 10  # ten seconds ago
+    run.texts_done("p_text", 50, 100)
+    assert told[1][1].startswith("human texts: 50 of 100, about 10 s left")
+    assert told[0][0] < told[1][0] < 0.5
+    run.cancel()
+    with pytest.raises(Cancelled):
+        run.texts_done("q_text", 1, 2)
+
+
+def test_a_mistake_of_the_program_is_not_logged_with_texts(
+    desk: Handlers, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    give(desk, tmp_path)
+
+    def broken(texts: list[str]) -> np.ndarray:
+        raise KeyError(texts[0])
+
+    desk.encoders.functions["ngrams"] = broken
+    with caplog.at_level(logging.DEBUG), pytest.raises(gr.Error, match=r"something went wrong here \(KeyError\)"):
+        press(desk)
+    assert "KeyError" in caplog.text and "slept" not in caplog.text
+
+
+def test_nothing_is_logged_of_a_run(desk: Handlers, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    give(desk, tmp_path)
+    with caplog.at_level(logging.DEBUG):
+        press(desk)
+    assert "slept" not in caplog.text and "The bird" not in caplog.text
