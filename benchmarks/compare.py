@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mauve_metric import divergence, uncertainty
-from mauve_metric.compare import JointErrors, difference_of, fast_share, joint_errors, texts_needed
 from mauve_metric.config import MauveConfig
+from mauve_metric.differences import JointErrors, difference_of, fast_share, joint_errors, texts_needed
 from mauve_metric.gap import holm
 
 Floats = NDArray[np.float64]

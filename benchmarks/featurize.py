@@ -43,7 +43,8 @@ from numpy.typing import NDArray
 
 from mauve_metric import compute_mauve
 from mauve_metric.encoder import Encoder, import_torch, load_encoder, minilm_folder, resolve_device
-from mauve_metric.featurize import featurize_texts, matmul_rate, tokenize
+from mauve_metric.featurize import featurize_texts, tokenize
+from mauve_metric.run_estimate import matmul_rate
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 PARTS = ("human.jsonl", "human_other.jsonl")

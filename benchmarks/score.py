@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -87,7 +85,7 @@ def best_times(functions: dict[str, Callable[[], Any]], repeats: int) -> tuple[d
 def stages(human: Array, model: Array, buckets: int) -> str:
     """Seconds of our projection and clustering, and the clustering's bound by brute-force matrix products."""
     from mauve_metric import kmeans, quantize
-    from mauve_metric.featurize import matmul_rate
+    from mauve_metric.run_estimate import matmul_rate
 
     rows = np.concatenate([model, human])
     started = time.perf_counter()
@@ -129,6 +127,11 @@ PROCESS = {
 }
 
 
+_PRINT_PEAK = (  # Linux
+    "\nprint(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))"
+)
+
+
 def whole_process(human: Array, model: Array, buckets: int, repeats: int) -> dict[str, tuple[float, float]]:
     """Seconds and peak megabytes of a process that loads the features and prints the score."""
     found = dict.fromkeys(PROCESS, (float("inf"), 0.0))
@@ -139,13 +142,10 @@ def whole_process(human: Array, model: Array, buckets: int, repeats: int) -> dic
             for name, body in PROCESS.items():
                 load = f"import numpy as np\np, q = (np.load(r'{folder}/' + s + '.npy') for s in 'pq')\n"
                 started = time.perf_counter()
-                command = [sys.executable, "-c", load + body.format(k=buckets)]
-                process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-                _, status, usage = os.wait4(process.pid, 0)
-                if status:
-                    raise RuntimeError(f"{name} failed with status {status}")
+                command = [sys.executable, "-c", load + body.format(k=buckets) + _PRINT_PEAK]
+                done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
                 seconds = min(found[name][0], time.perf_counter() - started)
-                found[name] = (seconds, usage.ru_maxrss / 1024)
+                found[name] = (seconds, int(done.stdout.split()[-1]) / 1024)
     return found
 
 
@@ -176,8 +176,6 @@ def main() -> None:
         report("language-model-like features", *language_model_like(rows), options.repeats)
     if options.minilm:
         report("MiniLM features", *minilm(5000), options.repeats)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"\n(this script's own peak: {peak:.0f} MB)")
 
 
 if __name__ == "__main__":

@@ -8,10 +8,12 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.compare import Comparison, Difference, compare
+from mauve_metric.compare import compare
+from mauve_metric.comparison import Comparison, Difference
 from mauve_metric.compute import compute_mauve
 from mauve_metric.config import MauveConfig
-from mauve_metric.explain import Explanation, explain
+from mauve_metric.explain import explain
+from mauve_metric.explanation import Explanation
 from mauve_metric.quantize import Histograms
 from mauve_metric.reference import Reference
 from mauve_metric.result import MauveResult, ScoreWarning

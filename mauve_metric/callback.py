@@ -8,35 +8,33 @@ row of the history; given the trainer, the callback also moves to the head of th
 from __future__ import annotations
 
 import contextlib
-import io
 import logging
-import math
 from collections.abc import Iterator, MutableMapping
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
-from mauve_metric.generate import BATCH_SIZE, sharded_message
-from mauve_metric.model_evaluation import (
-    DISTINCT_N,
-    PROMPT_TOKENS,
+from mauve_metric.evaluation import (
+    COUNTS,
+    SCORES,
+    STATISTICS,
     Evaluation,
-    GenerateFunction,
-    ModelEvaluator,
-    check_option_names,
+    curve_image,
+    generation_table,
+    values_of,
 )
+from mauve_metric.generate import BATCH_SIZE
+from mauve_metric.inputs import check_option_names
+from mauve_metric.model_evaluation import GenerateFunction, ModelEvaluator
+from mauve_metric.model_state import sharded_message
+from mauve_metric.prompts import PROMPT_TOKENS
 from mauve_metric.result import MauveResult
 
 logger = logging.getLogger(__name__)
 
-SCORES = ("mauve", "mauve_debiased", "mauve_stderr", "precision", "recall", "frontier_integral")
-STATISTICS = ("repetition", f"distinct_{DISTINCT_N}", "mean_length")
-COUNTS = ("mauve_empty", "mauve_failed")
 _RUNTIME = "_runtime"
 _TRAINING = "train_runtime"  # the key in the last row of a training
-_SHOWN_CHARACTERS = 300
 
 Metrics = MutableMapping[str, Any]
 
@@ -230,7 +228,9 @@ class MauveCallback(TrainerCallback):  # type: ignore[misc]  # transformers is n
         """Score the model if it is this evaluation's turn, and write the values into `metrics` and the history."""
         runtime = metrics[f"{prefix}{_RUNTIME}"]
         rows = [row for row in state.log_history if f"{prefix}{_RUNTIME}" in row]
-        mine = rows[-1] if rows and rows[-1][f"{prefix}{_RUNTIME}"] == runtime else None
+        last = rows[-1] if rows else {}
+        is_mine = last.get(f"{prefix}{_RUNTIME}") == runtime and last.get("step") == state.global_step
+        mine = last if is_mine and f"{prefix}_mauve" not in last else None  # runtimes are rounded and may be equal
         turn = len(rows) - (mine is not None)  # evaluations before this one; it outlives a checkpoint
         values = {} if turn % self.every else self._values(prefix, args, state, control, model, tokenizer)
         self._done = (prefix, runtime, values)
@@ -361,46 +361,6 @@ def evaluation_prefix(metrics: Metrics, *, training: bool = False) -> str | None
         if name.endswith(_RUNTIME) and not (training and name == _TRAINING):
             return name.removesuffix(_RUNTIME)
     return None
-
-
-def values_of(evaluation: Evaluation) -> dict[str, float]:
-    """The values to log, plain floats; scores and statistics that there should be and are not are NaN."""
-    result = evaluation.result
-    if result is None:
-        scores = dict.fromkeys(SCORES, math.nan)
-    else:
-        found = {name: getattr(result, name) for name in SCORES}
-        scores = {name: float(value) for name, value in found.items() if value is not None}
-    statistics = {name: float(evaluation.statistics.get(name, math.nan)) for name in STATISTICS}
-    counts = dict(zip(COUNTS, (float(evaluation.empty), float(evaluation.failed)), strict=True))
-    return scores | statistics | counts
-
-
-def generation_table(evaluation: Evaluation, rows: int) -> str:
-    """A Markdown table of the first texts: prompt and continuation."""
-
-    def cell(text: str) -> str:
-        short = text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
-        return " ".join(short.split()).replace("|", "\\|")
-
-    lines = [f"| {cell(prompt)} | {cell(text)} |" for prompt, text in evaluation.texts[:rows]]
-    return "\n".join(["| prompt | continuation |", "| --- | --- |", *lines])
-
-
-def curve_image(result: MauveResult) -> Any:
-    """The divergence curve as an array of pixels (height, width, 3) of uint8; None without the packages for it."""
-    try:
-        import vl_convert
-        from PIL import Image
-
-        from mauve_metric.plot import divergence_curve_chart
-
-        chart = divergence_curve_chart(result).to_json()
-    except ImportError:
-        logger.info("no figure of the curve: it needs altair, vl-convert-python and pillow")
-        return None
-    with Image.open(io.BytesIO(vl_convert.vegalite_to_png(chart))) as image:
-        return np.asarray(image.convert("RGB"))
 
 
 @contextlib.contextmanager

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import inspect
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -23,11 +21,13 @@ from mauve_metric import (
     score_warnings,
     uncertainty,
 )
-from mauve_metric.config import MauveConfig, knobs
+from mauve_metric.config import MauveConfig
 from mauve_metric.feature_rows import ConcatenatedRows
-from mauve_metric.inputs import Featurizing, RunOptions, option_parameters, split_options, watch_blocks
+from mauve_metric.inputs import Featurizing, RunOptions, split_options, with_options
+from mauve_metric.progress import watch_blocks
 from mauve_metric.reference import Reference, check_same_encoder
-from mauve_metric.result import MauveResult, ScoreWarning, format_signature
+from mauve_metric.result import MauveResult, ScoreWarning
+from mauve_metric.signature import format_signature, signature_entries
 
 logger = logging.getLogger(__name__)
 
@@ -85,26 +85,13 @@ def compute_mauve(
         "p": {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text},
         "q": {"q": q, "q_features": q_features, "q_tokens": q_tokens, "q_text": q_text},
     }
-    for given in forms.values():
-        if all(value is None for value in given.values()):
-            raise ValueError(f"one of {', '.join(given)} must be given, all are None")
     with Featurizing(config, run, frozenset(options)) as job:
-        for reference in (p, q):
-            job.follow(getattr(reference, "identity", None))
-        if config.match_lengths == "truncate":
-            forms = job.matched(forms)
-        p_side, q_side = job.side(forms["p"]), job.side(forms["q"])
+        p_side, q_side = map(job.side, job.prepared(forms).values())
     check_same_encoder(p_side.identity, q_side.identity)
     return score_features(p_side, q_side, config, run=run)
 
 
-compute_mauve.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-    [
-        *(item for item in inspect.signature(compute_mauve).parameters.values() if item.kind is not item.VAR_KEYWORD),
-        *option_parameters(),
-    ],
-    return_annotation="MauveResult",
-)
+compute_mauve.__signature__ = with_options(compute_mauve, "MauveResult")  # type: ignore[attr-defined]
 
 
 def featurize(texts: Any, **options: Any) -> Reference:
@@ -119,7 +106,7 @@ def featurize(texts: Any, **options: Any) -> Reference:
 # --- features → result --------------------------------------------------------------------------------------------
 
 
-class _Rows(NamedTuple):
+class ProjectedPair(NamedTuple):
     """The projected rows of both sides in the configured order, and how to take them apart again."""
 
     projected: NDArray[np.float32]
@@ -145,7 +132,7 @@ def score_features(
         runs, projected = _label_large(p, q, config, run or RunOptions())
         p_value = _test(*runs[0], config) if config.permutations else None
     else:
-        rows = _project(p, q, config)
+        rows = project_pair(p, q, config)
         runs, projected = (
             [rows.split(labels) for labels in cluster_runs(rows.projected, config)],
             rows.split(rows.projected),
@@ -233,10 +220,11 @@ def resolve_config(config: MauveConfig, *sizes: int) -> MauveConfig:
     return replace(config, num_buckets=num_buckets, num_runs=runs, knn=knn)
 
 
-def _project(p: Reference, q: Reference, config: MauveConfig) -> _Rows:
+def project_pair(p: Reference, q: Reference, config: MauveConfig) -> ProjectedPair:
+    """The rows of both sides, projected together."""
     p_first = config.row_order == "pq"
     first, second = (p.features, q.features) if p_first else (q.features, p.features)
-    return _Rows(project_together([first, second], config), len(first), p_first)
+    return ProjectedPair(project_together([first, second], config), len(first), p_first)
 
 
 def _label_large(
@@ -351,7 +339,7 @@ def _support(projected: tuple[NDArray[np.float32], NDArray[np.float32]], config:
     return nearest_neighbours.support_scores(p_rows, q_rows, k=config.knn_k)._asdict()
 
 
-def _p_value(rows: _Rows, config: MauveConfig) -> float:
+def _p_value(rows: ProjectedPair, config: MauveConfig) -> float:
     """Permutation test on buckets that do not know the sets: the rows are shuffled before they are clustered."""
     order = np.random.default_rng(config.seed).permutation(len(rows.projected))
     labels = np.empty(len(order), dtype=np.int64)
@@ -394,34 +382,3 @@ def _warnings(
 def _looked_at(features: Any) -> NDArray[Any]:
     """The rows that the warnings about features look at: all in memory, else some."""
     return large.some_rows(features, ROWS_LOOKED_AT) if large.is_large(features) else np.asarray(features)
-
-
-def signature_entries(
-    p: Reference, q: Reference, config: MauveConfig, more: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
-    """What fixes the score, in the order in which the signature shows it: `more` and then the versions last."""
-    import mauve_metric
-
-    entries: dict[str, Any] = {f"{name}_input": "features" for name, side in (("p", p), ("q", q)) if not side.identity}
-    identity = p.identity or q.identity
-    if identity is not None:
-        entries["featurize_model_name"] = identity["model"]
-        entries["revision"] = identity.get("revision", "unknown")[:12]
-        for key in ("tokenizer", "max_text_length", "pooling", "dtype"):
-            if key in identity:
-                entries[key] = identity[key]
-        entries |= {"match_lengths": config.match_lengths, "empty_texts": config.empty_texts}
-    for name, knob in knobs().items():
-        if knob.metadata["stage"] != "featurize":
-            entries[name] = getattr(config, name)
-    entries |= {"n_p": len(p), "n_q": len(q), **(more or {})}
-    packages = ["faiss-cpu", "numpy"] + (["torch", "transformers"] if identity is not None else [])
-    entries |= {package: _version(package) for package in packages}
-    return entries | {"mauve_metric": mauve_metric.__version__}
-
-
-def _version(package: str) -> str:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return "unknown"

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
+import numpy as np
+
 Check = Callable[[str, Any], Any]
 
 
@@ -226,3 +228,12 @@ def unknown_options(names: Iterable[str], known: Iterable[str]) -> str:
             near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
             parts.append(f"unknown option {name!r}" + (f" (did you mean {near[0]!r}?)" if near else ""))
     return "; ".join(parts)
+
+
+def check_count(name: str, value: Any, low: int = 1) -> int:
+    """A number as it was given, an integer of at least `low`; otherwise `TypeError` or `ValueError`."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name} must be an integer of at least {low}, got {value!r}")
+    if value < low:
+        raise ValueError(f"{name} must be an integer of at least {low}, got {value}")
+    return int(value)

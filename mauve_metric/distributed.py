@@ -54,6 +54,16 @@ def agree(value: Item) -> Item:
     return box[0]
 
 
+def gather(part: Item) -> list[Item]:
+    """The parts of all processes in their order, on process 0; on the others nothing."""
+    rank, size = rank_and_size()
+    if size == 1:
+        return [part]
+    parts: list[Any] | None = [None] * size if rank == 0 else None
+    import_torch().distributed.gather_object(part, parts, dst=0)
+    return [] if parts is None else parts
+
+
 def my_share(items: Sequence[Item]) -> list[Item]:
     """Every size-th item, starting at this process's rank."""
     rank, size = rank_and_size()

@@ -2,132 +2,27 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mauve_metric import gap, quantize
-from mauve_metric.compute import (
-    check_columns,
-    cluster,
-    cluster_runs,
-    project_together,
-    resolve_config,
-    score_buckets,
-)
-from mauve_metric.config import MauveConfig
-from mauve_metric.inputs import Featurizing, option_parameters, split_options
+from mauve_metric.compute import check_columns, cluster, cluster_runs, project_pair, resolve_config, score_buckets
+from mauve_metric.config import MauveConfig, check_count
+from mauve_metric.explanation import Explanation, GapBucket, NearText
+from mauve_metric.inputs import Featurizing, split_options, with_options
 from mauve_metric.phrases import PhraseTable, phrase_table, repeated_phrases, telling_phrases
 from mauve_metric.reference import Reference, check_same_encoder
-from mauve_metric.result import MauveResult, plain
+from mauve_metric.result import MauveResult
 from mauve_metric.texts import text_source
-
-if TYPE_CHECKING:
-    import altair as alt
 
 Labels = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.float32]
 AROUND = 20  # texts of the other side, at least, that a side's texts in a bucket are told apart from
-Side = Literal["too much", "missed", "even"]
-
-
-class NearText(NamedTuple):
-    """A text near a bucket's centre.
-
-    row: its number in its set. distance: from the centre, in projected space. in_bucket: whether it is one of the
-    bucket's texts. text: None where only features were given.
-    """
-
-    row: int
-    distance: float
-    in_bucket: bool
-    text: str | None
-
-
-@dataclass(frozen=True)
-class GapBucket:
-    """One bucket's part in the gap.
-
-    Attributes:
-        bucket: its number. rank: 1 for the largest contribution.
-        side: "too much": the model puts a larger share of its texts here than people do (Type I); "missed": a smaller
-            one (Type II); "even".
-        contribution: in [0, 1], see `gap.contributions`. share: of the gap, in [0, 1].
-        type_one, type_two: the contribution under its side's name, 0 under the other.
-        p_count, q_count: human and model texts in it.
-        p_value: of "equal shares", corrected for the number of buckets. noise: not significant at the config's level.
-        overlap, other_rank: Jaccard index in [0, 1] of the bucket of a clustering with the next seed that has most of
-            its texts, and that bucket's rank there: how stable the finding is.
-        words: words and phrases that tell its texts apart from all others.
-        p_words, q_words: what tells its human texts apart from the model texts around its centre, and its model texts
-            from the human ones there. repeated: phrases that its model texts repeat.
-        p_texts, q_texts: the texts of both sides nearest to its centre.
-    """
-
-    bucket: int
-    rank: int
-    side: Side
-    contribution: float
-    share: float
-    type_one: float
-    type_two: float
-    p_count: int
-    q_count: int
-    p_value: float
-    noise: bool
-    overlap: float
-    other_rank: int
-    words: tuple[str, ...]
-    p_words: tuple[str, ...]
-    q_words: tuple[str, ...]
-    repeated: tuple[str, ...]
-    p_texts: tuple[NearText, ...]
-    q_texts: tuple[NearText, ...]
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """The gap 1 - MAUVE of a result, taken apart.
-
-    Attributes:
-        result: the score.
-        gap: 1 - `result.mauve`. type_one, type_two: its parts from buckets that the model fills too much, and from
-            those that it misses; they sum to `gap`.
-        noise: the part of buckets that could be noise.
-        contributions: of every bucket, shape (num_buckets,); they sum to `gap`.
-        p_values: of every bucket, corrected, shape (num_buckets,).
-        buckets: the largest contributions, the largest first.
-    """
-
-    result: MauveResult
-    gap: float
-    type_one: float
-    type_two: float
-    noise: float
-    contributions: Floats
-    p_values: Floats = field(repr=False)
-    buckets: tuple[GapBucket, ...] = field(repr=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain Python values, fit for JSON; the result under "result"."""
-        values = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "result"}
-        return {name: plain(value) for name, value in values.items()} | {"result": self.result.to_dict()}
-
-    def plot(self) -> alt.LayerChart:
-        """The buckets by their contribution as an Altair chart (see `plot_compare.contributions_chart`)."""
-        from mauve_metric import plot_compare
-
-        return plot_compare.contributions_chart(self)
-
-    def __str__(self) -> str:
-        from mauve_metric import tables
-
-        return tables.explanation_table(self)
 
 
 def explain(
@@ -180,38 +75,17 @@ def explain(
     check_columns({"p_features": p_side, "q_features": q_side})
     check_in_memory({"p_features": p_side, "q_features": q_side})
     config = resolve_config(config, len(p_side), len(q_side))
-    p_first = config.row_order == "pq"
-    sets = [p_side.features, q_side.features] if p_first else [q_side.features, p_side.features]
-    projected = project_together(sets, config)
-    labels = cluster_runs(projected, config)
+    rows = project_pair(p_side, q_side, config)
+    labels = cluster_runs(rows.projected, config)
     if len(labels) == 1:
-        labels.append(cluster(projected, config, 1))
-
-    def split(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        first, second = values[: len(sets[0])], values[len(sets[0]) :]
-        return (first, second) if p_first else (second, first)
-
-    runs, rows = [split(values) for values in labels], split(projected)
-    result = score_buckets(p_side, q_side, runs[: int(config.num_runs)], rows, config)
+        labels.append(cluster(rows.projected, config, 1))
+    runs, projected = [rows.split(values) for values in labels], rows.split(rows.projected)
+    result = score_buckets(p_side, q_side, runs[: int(config.num_runs)], projected, config)
     readable = Readable.of([p_read, q_read])
-    return explain_result(result, rows, runs[1], config, readable, buckets=buckets, texts=texts)
+    return explain_result(result, projected, runs[1], config, readable, buckets=buckets, texts=texts)
 
 
-explain.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-    [
-        *(item for item in inspect.signature(explain).parameters.values() if item.kind is not item.VAR_KEYWORD),
-        *option_parameters(),
-    ],
-    return_annotation="Explanation",
-)
-
-
-def check_count(name: str, value: Any, low: int = 1) -> None:
-    """`TypeError` or `ValueError` unless a number is an integer of at least `low`."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name} must be an integer of at least {low}, got {value!r}")
-    if value < low:
-        raise ValueError(f"{name} must be an integer of at least {low}, got {value}")
+explain.__signature__ = with_options(explain, "Explanation")  # type: ignore[attr-defined]
 
 
 def check_in_memory(sides: Mapping[str, Reference]) -> None:
@@ -230,14 +104,7 @@ def read_sides(
         job: of featurizing.
         sides: for each side its forms by name, as `Featurizing.side` takes them; the name of texts ends in "text".
     """
-    for forms in sides.values():
-        if all(value is None for value in forms.values()):
-            raise ValueError(f"one of {', '.join(forms)} must be given, all are None")
-        for value in forms.values():
-            job.follow(getattr(value, "identity", None) if isinstance(value, Reference) else None)
-    if job.config.match_lengths == "truncate":
-        sides = job.matched(sides)
-    return {name: _read_side(job, forms) for name, forms in sides.items()}
+    return {name: _read_side(job, forms) for name, forms in job.prepared(sides).items()}
 
 
 def _read_side(job: Featurizing, forms: Mapping[str, Any]) -> tuple[Reference, list[str] | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import inspect
 import logging
@@ -17,11 +16,12 @@ from numpy.typing import NDArray
 
 from mauve_metric.distributed import agree, my_share, rank_and_size, together
 from mauve_metric.encoder import Encoder, identity_digest, import_torch
+from mauve_metric.model_state import evaluating, out_of_memory, release_memory, settings_kept
+from mauve_metric.run_estimate import announce
 
 logger = logging.getLogger(__name__)
 
 CPU_BATCH_TOKENS = 1024  # activations of about this many tokens stay in a CPU's cache; larger batches are slower
-LONG_SECONDS = 600  # from here on a run is announced with a warning and advice
 WINDOW_TEXTS = 8192  # texts that are tokenized and sorted by length together
 
 
@@ -79,21 +79,6 @@ def tokenize(encoder: Encoder, texts: Sequence[str]) -> tuple[list[list[int]], i
         full = [texts[index] for index, row in enumerate(ids) if len(row) >= length]
         longer = encoder.tokenizer(full, truncation=False, **options)["input_ids"] if full else []
     return ids, sum(len(row) > length for row in longer)
-
-
-@contextlib.contextmanager
-def settings_kept(tokenizer: Any) -> Iterator[None]:
-    """Afterwards the tokenizer cuts and pads as before; transformers leaves the last call's settings in it."""
-    backend = getattr(tokenizer, "backend_tokenizer", None)
-    if backend is None:
-        yield
-        return
-    truncation, padding = backend.truncation, backend.padding
-    try:
-        yield
-    finally:
-        backend.no_truncation() if truncation is None else backend.enable_truncation(**truncation)
-        backend.no_padding() if padding is None else backend.enable_padding(**padding)
 
 
 def plan_batches(
@@ -161,7 +146,7 @@ def featurize_texts(
     for window in _windows(texts, WINDOW_TEXTS):
         ids, truncated = tokenize(encoder, window)
         if not parts:
-            _announce(encoder, ids, total)
+            announce(encoder, ids, total)
         stats.truncated += truncated
         done = stats.texts
 
@@ -184,61 +169,6 @@ def featurize_texts(
         raise ValueError("there are no texts to featurize")
     logger.info("featurized with %s: %s", encoder.name, stats)
     return np.concatenate(parts), stats
-
-
-def _announce(encoder: Encoder, ids: Sequence[Sequence[int]], total: int | None) -> None:
-    """One line before the work: what will run where, and about how long; a warning with advice if very long."""
-    if total is None:
-        logger.info("featurizing a stream with %s (%s) on %s", encoder.name, encoder.dtype, encoder.device)
-        return
-    tokens = sum(map(len, ids)) / len(ids) * total
-    seconds = estimated_seconds(encoder, tokens)
-    line = (
-        f"featurizing {total} texts ({tokens:.3g} tokens) with {encoder.name} ({encoder.dtype}) on {encoder.device}: "
-        f"about {_duration(seconds)}, less what is in the cache"
-    )
-    if seconds < LONG_SECONDS:
-        logger.info("%s", line)
-    else:
-        advice = "a GPU, fewer or shorter texts, or featurize_model_name='minilm' (another, much smaller model)"
-        logger.warning("%s; faster: %s", line, advice)
-
-
-def estimated_seconds(encoder: Encoder, tokens: float) -> float:
-    """About how long the model needs for so many tokens: 2 operations a weight, at half of the measured rate."""
-    embeddings = sum(module.weight.numel() for module in encoder.model.modules() if _is_embedding(module))
-    weights = sum(parameter.numel() for parameter in encoder.model.parameters()) - embeddings
-    operations = 2.0 * weights * tokens
-    return operations / (0.5 * matmul_rate(encoder.device, encoder.dtype)) if operations > 1e12 else 1.0
-
-
-def _is_embedding(module: Any) -> bool:
-    return isinstance(module, import_torch().nn.Embedding)
-
-
-def matmul_rate(device: str, dtype: str, size: int = 1024, repeats: int = 3) -> float:
-    """Floating-point operations a second of a square matrix product, the best of a few."""
-    torch = import_torch()
-    square = torch.randn(size, size, generator=torch.Generator().manual_seed(0)).to(device, getattr(torch, dtype))
-    best = 0.0
-    for _ in range(repeats + 1):
-        started = time.perf_counter()
-        product = square @ square
-        product[0, 0].item()  # waits for the device
-        best = max(best, 2 * size**3 / (time.perf_counter() - started))
-    return best
-
-
-def _duration(seconds: float) -> str:
-    """A length of time for people.
-
-    >>> _duration(100), _duration(7200)
-    ('2 minutes', '2 hours')
-    """
-    for limit, unit, name in ((90, 1, "seconds"), (5400, 60, "minutes"), (130_000, 3600, "hours")):
-        if seconds < limit:
-            return f"{seconds / unit:.0f} {name}"
-    return f"{seconds / 86_400:.0f} days"
 
 
 def _windows(texts: Iterable[str], size: int) -> Iterator[list[str]]:
@@ -345,23 +275,8 @@ def _run_with_back_off(encoder: Encoder, rows: list[tuple[int, ...]], stats: Fea
         stats.tokens += sum(len(row) for row in rows)
         stats.padded_tokens += len(rows) * max(len(row) for row in rows)
         return values
-    _release_memory(encoder)
+    release_memory()
     return np.concatenate([_run_with_back_off(encoder, part, stats) for part in (rows[:half], rows[half:])])
-
-
-def out_of_memory(error: Exception) -> bool:
-    """Whether an exception says that the device's or the host's memory is used up."""
-    torch = import_torch()
-    if isinstance(error, (MemoryError, torch.OutOfMemoryError)):
-        return True
-    return isinstance(error, RuntimeError) and (
-        "out of memory" in str(error).lower() or "can't allocate memory" in str(error).lower()
-    )
-
-
-def _release_memory(encoder: Encoder) -> None:
-    if encoder.device.startswith("cuda"):
-        import_torch().cuda.empty_cache()
 
 
 def default_batch_tokens(encoder: Encoder) -> int:
@@ -393,18 +308,6 @@ def run_batch(encoder: Encoder, rows: Sequence[Sequence[int]]) -> NDArray[Any]:
     wide = torch.float64 if encoder.dtype == "float64" else torch.float32
     values: NDArray[Any] = pooled.to(wide).cpu().numpy()
     return values
-
-
-@contextlib.contextmanager
-def evaluating(model: Any) -> Iterator[None]:
-    """Evaluation mode (no dropout) for every module, and afterwards each as it was."""
-    training = [module for module in model.modules() if module.training]
-    model.eval()
-    try:
-        yield
-    finally:
-        for module in training:
-            module.training = True
 
 
 def _padding_id(encoder: Encoder) -> int:

@@ -1,25 +1,20 @@
-"""A causal or encoder-decoder model's texts: prompts as token ids, batches, and a model left as it was found."""
+"""A causal or encoder-decoder model's texts: prompts as token ids, settings, and batches that fit into memory."""
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import logging
-import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from mauve_metric.encoder import import_torch, import_transformers
-from mauve_metric.featurize import out_of_memory, settings_kept
+from mauve_metric.model_state import generating, out_of_memory, release_memory, seed_everything, settings_kept
 
 logger = logging.getLogger(__name__)
 
 BATCH_SIZE = 32  # prompts that are continued together, halved when memory runs out
 _SILENT = ("_from", "transformers_version", "use_cache", "max_length", "max_new_tokens", "cache_", "output_")
-_SEED_STEP = 1_000_003  # between the seeds of two evaluations lie those of a million batches
 
 
 @dataclass(frozen=True)
@@ -38,112 +33,6 @@ class Generation:
     continuation: str
     text: str
     ids: tuple[int, ...] | None = None
-
-
-# --- the model, left as it was found ------------------------------------------------------------------------------
-
-
-def bare_model(model: Any) -> Any:
-    """The model inside the shells of `torch.compile` and data parallelism; an adapter's shell stays.
-
-    >>> import torch
-    >>> layer = torch.nn.Linear(2, 2)
-    >>> bare_model(torch.nn.DataParallel(layer)) is layer
-    True
-    """
-    torch = import_torch()
-    parallel = (torch.nn.DataParallel, torch.nn.parallel.DistributedDataParallel)
-    while True:
-        if isinstance(model, parallel):
-            model = model.module
-        elif hasattr(model, "_orig_mod"):
-            model = model._orig_mod
-        else:
-            return model
-
-
-def refuse_sharded(model: Any) -> None:
-    """Refuse a model of which each process holds a part of the weights.
-
-    Raises:
-        ValueError: the weights are sharded by DeepSpeed's ZeRO stage 3 or by FSDP.
-    """
-    for parameter in model.parameters():
-        if hasattr(parameter, "ds_id"):
-            raise ValueError(sharded_message("DeepSpeed's ZeRO stage 3"))
-        if type(parameter).__name__ in ("DTensor", "FlatParameter") or hasattr(parameter, "device_mesh"):
-            raise ValueError(sharded_message("FSDP"))
-
-
-def sharded_message(by: str) -> str:
-    """The sentence that refuses sharded weights."""
-    return (
-        f"the model's weights are sharded by {by}, so that no process can generate by itself: score a saved "
-        "checkpoint with evaluate_model, or give a generate_fn"
-    )
-
-
-@contextlib.contextmanager
-def generating(model: Any) -> Iterator[None]:
-    """Evaluation mode and no gradient checkpointing, for every module; afterwards each is as it was."""
-    torch = import_torch()
-    modules = list(model.modules())
-    training = [module for module in modules if module.training]
-    checkpointing = [module for module in modules if getattr(module, "gradient_checkpointing", False) is True]
-    model.eval()
-    for module in checkpointing:
-        module.gradient_checkpointing = False
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        for module in training:
-            module.training = True
-        for module in checkpointing:
-            module.gradient_checkpointing = True
-
-
-@contextlib.contextmanager
-def random_states_kept() -> Iterator[None]:
-    """Afterwards Python's, numpy's and torch's global random generators stand where they stood.
-
-    >>> before = random.getstate()
-    >>> with random_states_kept():
-    ...     _ = random.random()
-    >>> random.getstate() == before
-    True
-    """
-    torch = import_torch()
-    cuda = torch.cuda.is_available() and torch.cuda.is_initialized()
-    mps = torch.backends.mps.is_available()
-    python, numbers, cpu = random.getstate(), np.random.get_state(), torch.get_rng_state()
-    devices = torch.cuda.get_rng_state_all() if cuda else []
-    apple = torch.mps.get_rng_state() if mps else None
-    try:
-        yield
-    finally:
-        random.setstate(python)
-        np.random.set_state(numbers)
-        torch.set_rng_state(cpu)
-        if cuda:
-            torch.cuda.set_rng_state_all(devices)
-        if apple is not None:
-            torch.mps.set_rng_state(apple)
-
-
-def seed_everything(seed: int, index: int) -> None:
-    """Seed the global random generators for the batch that begins with prompt number `index`."""
-    number = (seed * _SEED_STEP + index) % 2**32
-    random.seed(number)
-    np.random.seed(number)
-    import_torch().manual_seed(number)
-
-
-def release_memory() -> None:
-    """Give what torch keeps of a GPU's memory back, so that training finds it."""
-    torch = import_torch()
-    if torch.cuda.is_available() and torch.cuda.is_initialized():
-        torch.cuda.empty_cache()
 
 
 # --- prompts ------------------------------------------------------------------------------------------------------

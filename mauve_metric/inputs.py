@@ -1,4 +1,4 @@
-"""What a user gives → two sets of features: options, forms, encoder, cache, progress."""
+"""What a user gives → two sets of features: options, forms, encoder, cache."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import inspect
 import logging
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
@@ -21,6 +20,7 @@ from mauve_metric.encoder import Encoder, load_encoder, resolve_device
 from mauve_metric.feature_cache import FeatureCache
 from mauve_metric.feature_rows import CheckedRows, feature_rows
 from mauve_metric.featurize import FeaturizeStats, check_features, featurize_texts, featurize_tokens, tokenize
+from mauve_metric.progress import progress_bar
 from mauve_metric.reference import Reference
 from mauve_metric.texts import text_source
 
@@ -98,6 +98,21 @@ def option_parameters() -> list[inspect.Parameter]:
     return [*options, inspect.Parameter("use_float64", keyword, default=False, annotation="bool")]
 
 
+def with_options(function: Callable[..., Any], returns: str, *left_out: str) -> inspect.Signature:
+    """The signature of a function with every option in the place of its `**options`, but for those left out."""
+    own = [item for item in inspect.signature(function).parameters.values() if item.kind is not item.VAR_KEYWORD]
+    options = [item for item in option_parameters() if item.name not in left_out]
+    return inspect.Signature([*own, *options], return_annotation=returns)
+
+
+def check_option_names(options: Mapping[str, Any], function: Callable[..., Any]) -> None:
+    """`TypeError` for keywords that are neither options of a score nor of the function, with the nearest name."""
+    own = [name for name in inspect.signature(function).parameters if name != "self"]
+    problem = unknown_options(options, [*own, *(item.name for item in option_parameters())])
+    if problem:
+        raise TypeError(problem)
+
+
 @dataclass
 class Featurizing:
     """One job of turning texts and tokens into features: loads the encoder and opens the cache when first needed.
@@ -132,6 +147,20 @@ class Featurizing:
         }
         changes = {name: value for name, value in wanted.items() if value is not None and name not in self.given}
         self.config = replace(self.config, **changes)
+
+    def prepared(self, sides: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Mapping[str, Any]]:
+        """The forms of all sides, ready for `side`: each has one, References are followed, lengths matched if asked.
+
+        Raises:
+            ValueError: a side is not given in any form.
+        """
+        for forms in sides.values():
+            if all(value is None for value in forms.values()):
+                raise ValueError(f"one of {', '.join(forms)} must be given, all are None")
+        for forms in sides.values():
+            for value in forms.values():
+                self.follow(value.identity if isinstance(value, Reference) else None)
+        return self.matched(sides) if self.config.match_lengths == "truncate" else sides
 
     def load(self) -> Encoder:
         """The encoder, loaded once."""
@@ -180,10 +209,10 @@ class Featurizing:
         texts = hashes.watch(source.texts)
         model = self.config.featurize_model_name
         if callable(model) and not isinstance(model, tuple):
-            features, identity = self._of_function(model, name, list(texts)), {"model": _name_of(model)}
+            features, identity = self._of_function(model, name, list(texts)), {"model": name_of(model)}
             return Reference(features, identity, dropped=source.dropped, **hashes.arrays())
         encoder = self.load()
-        with _progress_bar(_TITLES.get(name, name), self.run.verbose) as bar:
+        with progress_bar(_TITLES.get(name, name), self.run.verbose) as bar:
             features, stats = featurize_texts(
                 encoder,
                 texts,
@@ -204,9 +233,9 @@ class Featurizing:
         )
 
     def _of_function(self, function: Callable[[list[str]], Any], name: str, texts: list[str]) -> NDArray[Any]:
-        features = check_features(f"the features that {_name_of(function)} gives for {name}", function(texts))
+        features = check_features(f"the features that {name_of(function)} gives for {name}", function(texts))
         if len(features) != len(texts):
-            raise ValueError(f"{_name_of(function)} must give one row a text, got {len(features)} for {len(texts)}")
+            raise ValueError(f"{name_of(function)} must give one row a text, got {len(features)} for {len(texts)}")
         return features
 
     def _of_tokens(self, name: str, data: Any) -> Reference:
@@ -302,36 +331,7 @@ def check_tokens(name: str, data: Any, encoder: Encoder) -> list[list[int]]:
     return rows
 
 
-def _name_of(function: Any) -> str:
+def name_of(function: Any) -> str:
+    """The full name of a function, or of the class of a callable object."""
     module = getattr(function, "__module__", type(function).__module__)
     return f"{module}.{getattr(function, '__qualname__', type(function).__qualname__)}"
-
-
-def watch_blocks(title: str, blocks: Iterable[NDArray[Any]], rows: int) -> Iterator[NDArray[Any]]:
-    """The blocks of a pass over features, under a progress bar when stderr is a terminal."""
-    with _progress_bar(title, True, unit=" rows") as advance:
-        done = 0
-        for block in blocks:
-            yield block
-            done += len(block)
-            if advance is not None:
-                advance(done, rows)
-
-
-@contextlib.contextmanager
-def _progress_bar(
-    title: str, verbose: bool, unit: str = " texts"
-) -> Iterator[Callable[[int, int | None], None] | None]:
-    """The function to call with texts done and in all: a tqdm bar when asked for and stderr is a terminal."""
-    if not (verbose and sys.stderr.isatty()):
-        yield None
-        return
-    from tqdm.auto import tqdm
-
-    with tqdm(desc=title, unit=unit, dynamic_ncols=True) as bar:
-
-        def advance(done: int, total: int | None) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
-        yield advance

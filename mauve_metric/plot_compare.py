@@ -14,8 +14,8 @@ from mauve_metric.plot import COVERAGE, QUALITY, Rows, curve_axes, import_altair
 if TYPE_CHECKING:
     import altair as alt
 
-    from mauve_metric.compare import Comparison
-    from mauve_metric.explain import Explanation
+    from mauve_metric.comparison import Comparison
+    from mauve_metric.explanation import Explanation
     from mauve_metric.result import MauveResult
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")

@@ -13,8 +13,8 @@ from mauve_metric import plot, plot_compare, tables
 if TYPE_CHECKING:
     import altair as alt
 
-    from mauve_metric.compare import Comparison
-    from mauve_metric.explain import Explanation, GapBucket, NearText
+    from mauve_metric.comparison import Comparison
+    from mauve_metric.explanation import Explanation, GapBucket, NearText
 
 REPORT_FILES = (".html", ".htm")
 LONGEST_TEXT = 1500  # characters shown of a text

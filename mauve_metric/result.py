@@ -147,19 +147,3 @@ def plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
     return value
-
-
-def format_signature(entries: Mapping[str, Any]) -> str:
-    """`key:value|key:value|…`, without the separators inside a value.
-
-    >>> format_signature({"num_buckets": 50, "featurize_model_name": "org/name"})
-    'num_buckets:50|featurize_model_name:org/name'
-    """
-    return "|".join(f"{key}:{_signature_value(value)}" for key, value in entries.items())
-
-
-def _signature_value(value: Any) -> str:
-    text = repr(value) if isinstance(value, float) and not value.is_integer() else str(value)
-    if isinstance(value, float) and value.is_integer():
-        text = str(int(value))
-    return text.replace("|", "/").replace("\n", " ")

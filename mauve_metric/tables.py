@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mauve_metric.scores import SCORES
 
 if TYPE_CHECKING:
-    from mauve_metric.compare import Comparison
-    from mauve_metric.explain import Explanation, GapBucket, NearText
+    from mauve_metric.comparison import Comparison
+    from mauve_metric.explanation import Explanation, GapBucket, NearText
     from mauve_metric.result import MauveResult, ScoreWarning
 
 WIDTH = 110  # characters of a line of prose in the terminal
@@ -382,7 +382,7 @@ def _bucket_lines(bucket: GapBucket) -> list[str]:
 def near_label(near: NearText) -> str:
     """The number of a text, and whether it lies in the bucket.
 
-    >>> from mauve_metric.explain import NearText
+    >>> from mauve_metric.explanation import NearText
     >>> near_label(NearText(7, 0.5, False, None))
     'text 7 (outside, nearest)'
     """

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from mauve_metric import Comparison, Reference, compare, compute_mauve, plot_compare, tables, uncertainty
 from mauve_metric.cli import main, model_names
-from mauve_metric.compare import detectable_difference, difference_of, fast_share, joint_errors, texts_needed
 from mauve_metric.config import MauveConfig
+from mauve_metric.differences import detectable_difference, difference_of, fast_share, joint_errors, texts_needed
 from mauve_metric.gap import holm
 
 Floats = NDArray[np.float64]

@@ -16,14 +16,12 @@ from mauve_metric import MauveResult, Reference, evaluate_model
 from mauve_metric.generate import (
     Generator,
     Prompt,
-    bare_model,
     describe_settings,
     generation_settings,
-    random_states_kept,
-    refuse_sharded,
     token_ids,
 )
 from mauve_metric.model_evaluation import ModelEvaluator
+from mauve_metric.model_state import bare_model, random_states_kept, refuse_sharded
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -227,7 +225,7 @@ def test_a_dataset_is_cut_into_prompt_and_continuation(model: Any, tokenizer: An
     rows = token_ids(tokenizer, HUMAN)
     assert [prompt.ids for prompt in prompts] == [tuple(row[:6]) for row in rows]
     assert [prompt.new_tokens for prompt in prompts] == [len(row) - 6 for row in rows]
-    assert evaluator.human == HUMAN
+    assert evaluator.scorer.human == HUMAN
     found = evaluator.evaluate(model, tokenizer)
     assert found.result is not None and found.result.n_p == found.result.n_q == 24
     assert all(text.startswith(prompt.text) for prompt, text in zip(prompts, HUMAN, strict=True))
@@ -242,14 +240,14 @@ def test_a_dataset_is_cut_to_what_the_model_takes_and_what_is_asked(
     with caplog.at_level(logging.WARNING):
         prompts = evaluator._planned(model, tokenizer)
     assert len(prompts[0].ids) + prompts[0].new_tokens == 96  # all positions
-    assert len(prompts) == 2 and evaluator.human is not None
-    assert evaluator.human[0] == tokenizer.decode(token_ids(tokenizer, texts[:1])[0][:96])
+    assert len(prompts) == 2 and evaluator.scorer.human is not None
+    assert evaluator.scorer.human[0] == tokenizer.decode(token_ids(tokenizer, texts[:1])[0][:96])
     assert "1 texts are left out" in caplog.text
     short = ModelEvaluator(dataset=texts, prompt_tokens=6, max_new_tokens=4, featurize_model_name=features)
     assert [prompt.new_tokens for prompt in short._planned(model, tokenizer)] == [4, 4]
     bare = ModelEvaluator(dataset=texts, prompt_tokens=6, include_prompt=False, featurize_model_name=features)
     cut = bare._planned(model, tokenizer)
-    assert bare.human is not None and cut[1].text + bare.human[1] == HUMAN[0]
+    assert bare.scorer.human is not None and cut[1].text + bare.scorer.human[1] == HUMAN[0]
 
 
 def test_without_prompts_texts_begin_at_the_token_between_texts(model: Any, tokenizer: Any) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric import Reference, compute_mauve, featurize, inputs
+from mauve_metric import Reference, compute_mauve, featurize, inputs, run_estimate
 from mauve_metric.compute import featurize as featurized
 from mauve_metric.inputs import Featurizing, RunOptions, TextHashes, split_options
 from mauve_metric.result import MauveResult
@@ -378,7 +378,7 @@ def test_a_very_long_run_is_announced_with_advice(
 ) -> None:
     tokens = []
     monkeypatch.setattr(
-        featurize, "estimated_seconds", lambda encoder, count: tokens.append(count) or 86_400.0
+        run_estimate, "estimated_seconds", lambda encoder, count: tokens.append(count) or 86_400.0
     )  # fmt: skip
     with caplog.at_level(logging.WARNING, logger="mauve_metric"):
         found = featurized(HUMAN, featurize_model_name=tiny_gpt2, cache=False)
@@ -391,11 +391,11 @@ def test_a_very_long_run_is_announced_with_advice(
 def test_estimate_grows_with_the_tokens(tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with Featurizing(*split_options({"featurize_model_name": tiny_gpt2})) as job:
         encoder = job.load()
-    monkeypatch.setattr(featurize, "matmul_rate", lambda device, dtype: 1e9)
+    monkeypatch.setattr(run_estimate, "matmul_rate", lambda device, dtype: 1e9)
     embeddings = sum(table.weight.numel() for table in (encoder.model.wte, encoder.model.wpe))
     weights = sum(parameter.numel() for parameter in encoder.model.parameters()) - embeddings
     # two operations a weight and token, at half of the rate of matrix products
-    assert featurize.estimated_seconds(encoder, 1e9) == pytest.approx(2 * weights * 1e9 / 0.5e9)
+    assert run_estimate.estimated_seconds(encoder, 1e9) == pytest.approx(2 * weights * 1e9 / 0.5e9)
 
 
 @pytest.mark.parametrize(("terminal", "verbose"), [(False, True), (True, False), (True, True)])

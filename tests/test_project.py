@@ -76,8 +76,8 @@ def test_gradio_is_the_version_of_the_card() -> None:
 # --- imports ------------------------------------------------------------------------------------------------------
 
 STAGES = ("kmeans", "divergence", "precision_recall", "nearest_neighbours", "embedding_statistics")
-ALONE = (*STAGES, "feature_rows", "encoder", "texts", "config", "scores", "feature_cache")
-VIEWS = {"metric", "cli", "callback", "model_evaluation", "app", "mauve_metric", "__main__"}
+ALONE = (*STAGES, "feature_rows", "encoder", "texts", "config", "scores", "feature_cache", "progress")
+VIEWS = {"metric", "cli", "cli_arguments", "callback", "model_evaluation", "app", "mauve_metric", "__main__"}
 HEAVY = {
     "torch",
     "transformers",
@@ -132,14 +132,17 @@ def test_quantize_builds_on_its_quantizers() -> None:
 
 
 def test_featurize_builds_on_the_encoder() -> None:
-    assert siblings(PACKAGE / "featurize.py") <= {"encoder", "distributed", "feature_cache"}
-    if (PACKAGE / "distributed.py").is_file():
-        assert siblings(PACKAGE / "distributed.py") <= {"encoder"}
+    assert siblings(PACKAGE / "featurize.py") <= {"encoder", "distributed", "model_state", "run_estimate"}
+    for name in ("distributed", "model_state", "run_estimate"):
+        assert siblings(PACKAGE / f"{name}.py") <= {"encoder"}, name
 
 
-def test_result_imports_nothing_that_computes() -> None:
-    # its method `plot` loads the view that draws when it is called
+def test_results_import_nothing_that_computes() -> None:
+    # their methods load what draws and prints when they are called
+    shown = {"plot", "plot_compare", "tables", "report"}
     assert siblings(PACKAGE / "result.py") <= {"plot", "scores"}
+    assert siblings(PACKAGE / "explanation.py") <= {"result"} | shown
+    assert siblings(PACKAGE / "comparison.py") <= {"result", "explanation"} | shown
 
 
 def test_only_views_import_views() -> None:
@@ -150,7 +153,7 @@ def test_only_views_import_views() -> None:
 
 def test_only_the_top_knows_compute() -> None:
     # `reference` calls it back from a method, for `Reference.from_texts`
-    allowed = VIEWS | {"__init__", "compute", "reference", "compare", "explain"}
+    allowed = VIEWS | {"__init__", "compute", "reference", "reference_scoring", "compare", "explain"}
     assert {path.stem for path in MODULES if "compute" in siblings(path)} <= allowed
 
 
@@ -159,6 +162,12 @@ def test_histogram_maths_builds_on_divergence_alone() -> None:
         path = PACKAGE / f"{name}.py"
         if path.is_file():
             assert siblings(path) <= {"divergence", "quantize", "precision_recall"}, name
+    assert siblings(PACKAGE / "differences.py") <= {"uncertainty", "quantize", "config"}
+
+
+def test_writing_texts_knows_nothing_of_scoring() -> None:
+    assert siblings(PACKAGE / "generate.py") <= {"encoder", "model_state"}
+    assert siblings(PACKAGE / "prompts.py") <= {"generate", "texts"}
 
 
 def test_imports_at_the_top_of_a_module_have_no_cycle() -> None:
@@ -233,3 +242,15 @@ def test_tools_are_content(arguments: list[str], tmp_path: Path) -> None:
         [sys.executable, "-m", *arguments, *options], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_readme_shows_the_table_of_scores() -> None:
+    from mauve_metric.scores import SCORES
+
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for name, score in SCORES.items():
+        row = next((line for line in readme.split("\n") if line.startswith(f"| `{name}` |")), None)
+        assert row is not None, name
+        cells = [cell.strip() for cell in row.strip("|").split("|")]
+        assert cells[1] == score.better
+        assert cells[3:] == [score.meaning, score.paper]

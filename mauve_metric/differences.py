@@ -1,0 +1,176 @@
+"""Whether two models' scores differ: how scores against one human set vary together, and how many texts it takes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mauve_metric import quantize, uncertainty
+from mauve_metric.config import MauveConfig
+
+Labels = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+POWER = 0.8  # of the forecasts
+HALVES = 8  # random halves from which the forecast learns how errors fall with the number of texts
+MOST_TEXTS = 1e12  # a forecast above says nothing
+
+
+class JointErrors(NamedTuple):
+    """How the debiased scores of m models against one P vary together: covariance matrices, (m, m) each.
+
+    first: of the delete-one effects of texts. Like every delete-one variance (Efron and Stein 1981) it holds twice what
+    pairs of texts add together; second: that part once, so that first - second is the covariance. runs: over the
+    clusterings.
+    """
+
+    first: Floats
+    second: Floats
+    runs: Floats
+
+    def parts(self, i: int, j: int) -> tuple[float, float]:
+        """Variance of the difference of two scores by sampling, and what of it is due to pairs of texts."""
+        plain = _of_difference(self.first, i, j)
+        pairs = min(max(_of_difference(self.second, i, j), 0.0), plain / 2)
+        return plain - pairs, pairs
+
+    def variance(self, i: int) -> tuple[float, float]:
+        """Variance of one score, and its ratio to the delete-one variance."""
+        plain, runs = float(self.first[i, i]), float(self.runs[i, i])
+        variance = plain - min(max(float(self.second[i, i]), 0.0), plain / 2) + runs
+        return variance, variance / (plain + runs) if plain + runs > 0 else 1.0
+
+
+def _of_difference(matrix: Floats, i: int, j: int) -> float:
+    return max(float(matrix[i, i] + matrix[j, j] - 2 * matrix[i, j]), 0.0)
+
+
+def joint_errors(runs: Sequence[Sequence[Labels]], config: MauveConfig, aligned: bool = False) -> JointErrors:
+    """The joint errors of several models' scores against one P.
+
+    The texts of P are shared by all models; with `aligned`, row i of all models is drawn at once, otherwise the models
+    are independent. What pairs of texts add falls with n², everything else with n, which random halves of the texts
+    tell apart: second = (first of halves - 2·first) / 4.
+
+    Args:
+        runs: for each clustering the buckets of the texts of P, (n_p,), and of each of m models, (n_i,).
+        config: without "auto". aligned: all n_i are equal.
+    """
+    k, c = int(config.num_buckets), config.mauve_scaling_factor
+    labels = runs[0]
+    first = score_covariance(labels, k, c, aligned)
+    second = np.zeros_like(first)
+    if min(map(len, labels)) >= 4:
+        rng = np.random.default_rng(config.seed)
+        halves = [score_covariance(_half(labels, aligned, rng), k, c, aligned) for _ in range(HALVES)]
+        second = (np.mean(halves, axis=0) - 2 * first) / 4
+    over_runs = np.zeros_like(first)
+    if len(runs) > 1:
+        values = [
+            [uncertainty.estimate_scores(frontier, c)[0].value for frontier in _frontiers(run, k)] for run in runs
+        ]
+        over_runs = np.atleast_2d(np.cov(np.array(values), rowvar=False, ddof=1))
+    return JointErrors(first, second, over_runs)
+
+
+def _frontiers(labels: Sequence[Labels], k: int) -> list[uncertainty.DebiasedFrontier]:
+    """Of P, the first, and each model."""
+    counted = [quantize.count_labels(labels[0], side, k) for side in labels[1:]]
+    return [uncertainty.debiased_frontier(item.p_counts, item.q_counts) for item in counted]
+
+
+def _half(labels: Sequence[Labels], aligned: bool, rng: np.random.Generator) -> list[Labels]:
+    """A random half of each set; with `aligned` the same rows of every model."""
+    rows = [rng.permutation(len(side))[: len(side) // 2] for side in labels]
+    return [side[rows[1] if aligned and number else rows[number]] for number, side in enumerate(labels)]
+
+
+def score_covariance(labels: Sequence[Labels], k: int, scaling_factor: float = 5.0, aligned: bool = False) -> Floats:
+    """Covariance matrix (m, m) of the debiased scores of m models by the delete-one effects of their texts.
+
+    Args:
+        labels: buckets of the texts of P, (n_p,), and of each model, (n_i,).
+        k: number of buckets. scaling_factor: c. aligned: see `joint_errors`.
+    """
+    effects = [uncertainty.mauve_effects(frontier, scaling_factor) for frontier in _frontiers(labels, k)]
+    p_effects = np.stack([p_effect[labels[0]] for p_effect, _ in effects])
+    q_effects = [q_effect[side] for (_, q_effect), side in zip(effects, labels[1:], strict=True)]
+    covariance: Floats = np.atleast_2d(np.cov(p_effects, ddof=0)) / len(labels[0])
+    if aligned:
+        return covariance + np.atleast_2d(np.cov(np.stack(q_effects), ddof=0)) / len(q_effects[0])
+    return covariance + np.diag([effect.var() / len(effect) for effect in q_effects])
+
+
+def difference_of(
+    estimates: Sequence[uncertainty.Estimate], errors: JointErrors, i: int, j: int, level: float = 0.95
+) -> uncertainty.DifferenceEstimate:
+    """The difference of model i and model j.
+
+    Its interval and standard error follow from the corrected errors. Its p-value does not: a decision among many pairs
+    looks far into the tails, where the correction, itself an estimate, would call too many equal models different; the
+    delete-one errors, which are too large if anything, keep that rate.
+    """
+    (one, one_ratio), (two, two_ratio) = errors.variance(i), errors.variance(j)
+    scale = math.sqrt(one * two)
+    between = errors.parts(i, j)[0] + _of_difference(errors.runs, i, j)
+    correlation = min(max((one + two - between) / (2 * scale), -1.0), 1.0) if scale > 0 else 0.0
+    a, b = _narrowed(estimates[i], one_ratio), _narrowed(estimates[j], two_ratio)
+    found = uncertainty.estimate_difference(a, b, correlation, level)
+    whole = errors.first + errors.runs
+    scale = math.sqrt(whole[i, i] * whole[j, j])
+    correlation = min(max(float(whole[i, j]) / scale, -1.0), 1.0) if scale > 0 else 0.0
+    careful = uncertainty.estimate_difference(estimates[i], estimates[j], correlation, level)
+    return found._replace(p_value=max(found.p_value, careful.p_value))
+
+
+def _narrowed(estimate: uncertainty.Estimate, ratio: float) -> uncertainty.Estimate:
+    """An estimate with the squares of its error and of its interval's two arms times a ratio; a cut end stays cut."""
+    factor, (low, high) = math.sqrt(ratio), estimate.ci
+    arm = estimate.value - factor * (estimate.value - low)
+    return estimate._replace(
+        stderr=factor * estimate.stderr,
+        ci=(arm, high if high >= 1 else estimate.value + factor * (high - estimate.value)),
+    )
+
+
+# --- forecasts ----------------------------------------------------------------------------------------------------
+
+
+def detectable_difference(stderr: float, level: float = 0.95, power: float = POWER) -> float:
+    """The difference that a two-sided test at 1 - level finds with this probability, (z_(1-α/2) + z_power)·error.
+
+    >>> round(detectable_difference(0.01), 5)
+    0.02802
+    """
+    normal = NormalDist()
+    return (normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(power)) * stderr
+
+
+def texts_needed(
+    difference: float, stderr: float, n: int, level: float = 0.95, power: float = POWER, fast_share: float = 0.0
+) -> int | None:
+    """Texts a set at which a difference would be found with this probability.
+
+    With n' texts the squared error is taken to be error²·[(1 - s)·n/n' + s·(n/n')²], s = `fast_share`; for s = 0 the
+    answer is n·(detectable / |difference|)². None where the difference or its error is 0.
+
+    >>> texts_needed(0.02, 0.01, 1000), texts_needed(0.02, 0.01, 1000, fast_share=0.5)
+    (1963, 1596)
+    """
+    if difference == 0 or stderr == 0:
+        return None
+    wanted = (difference / detectable_difference(stderr, level, power)) ** 2
+    slow = 1 - fast_share
+    ratio = wanted if fast_share == 0 else (math.sqrt(slow**2 + 4 * fast_share * wanted) - slow) / (2 * fast_share)
+    return max(2, math.ceil(n / ratio)) if n < ratio * MOST_TEXTS else None
+
+
+def fast_share(errors: JointErrors, i: int, j: int) -> float:
+    """The share of a difference's variance that is due to pairs of texts and falls with the square of their number."""
+    variance, pairs = errors.parts(i, j)
+    return pairs / variance if variance > 0 else 0.0
