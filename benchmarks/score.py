@@ -51,7 +51,7 @@ def minilm(n: int) -> tuple[Array, Array]:
     sides = []
     for names in (("human", "human_other"), ("nucleus", "sampling", "top_k")):
         texts = [text for name in names for text in read_texts(examples_folder() / f"{name}.jsonl")]
-        sentences = [part.strip() for text in texts for part in text.split(". ") if len(part) > 20]
+        sentences = list(dict.fromkeys(part.strip() for text in texts for part in text.split(". ") if len(part) > 20))
         sides.append(Reference.from_texts(sentences[:n], featurize_model_name="minilm").features)
     return sides[0], sides[1]
 

@@ -23,7 +23,7 @@ _SPLIT_SEED = 1234  # of the draw of a bucket to split, as in faiss
 _SPLIT_SHIFT = 1 / 1024  # relative distance between the halves of a split bucket, as in faiss
 _NO_GAIN = 1e-6  # relative: below, a cheaper clustering is rounding
 _TABLE_BYTES = 2**30  # the largest table of distances that is kept between iterations
-_FULL_SHARE = 2  # with more than one in so many centres moved, the whole table is computed again
+_FULL_SHARE = 0.8  # with more of the centres moved, the whole table is computed again
 _BLOCK_BYTES = 2**26  # of distances computed at once otherwise
 
 
@@ -140,7 +140,7 @@ class _Table:
         if self.distances is None or self.labels is None:
             self.distances = _distances(self.rows, centres)
             self.labels = self.distances.argmin(axis=1)
-        elif _FULL_SHARE * len(moved) > k:
+        elif len(moved) > _FULL_SHARE * k:
             _distances(self.rows, centres, out=self.distances)
             self.labels = self.distances.argmin(axis=1)
         else:

@@ -164,7 +164,9 @@ def _fit_to_unit(blocks: Iterable[Floats], shape: tuple[int, ...], explained_var
         return Projection(mean, np.zeros((d, 1)), 0.0)
     kept = _num_components(variances, explained_variance)
     logger.info("PCA: %d of %d components kept", kept, len(variances))
-    return Projection(mean, np.ascontiguousarray(directions[:, :kept]), total / n)
+    directions = directions[:, :kept]
+    signs = np.sign(directions[np.abs(directions).argmax(axis=0), np.arange(kept)])  # as scikit-learn's PCA has them
+    return Projection(mean, np.ascontiguousarray(directions * signs), total / n)
 
 
 def _scatter(blocks: Iterable[Floats], n: int, d: int) -> tuple[Floats, Floats]:
@@ -175,11 +177,14 @@ def _scatter(blocks: Iterable[Floats], n: int, d: int) -> tuple[Floats, Floats]:
     from scipy.linalg.blas import dsyrk
 
     shift: Floats | None = None
+    buffer = np.empty((0, d))
     total = np.zeros(d)
     scatter = np.zeros((d, d), order="F")
     for unit in blocks:
         shift = unit.mean(axis=0) if shift is None else shift
-        shifted = unit - shift
+        if len(buffer) < len(unit):
+            buffer = np.empty_like(unit)
+        shifted = np.subtract(unit, shift, out=buffer[: len(unit)])
         total += shifted.sum(axis=0)
         scatter = dsyrk(1.0, shifted.T, beta=1.0, c=scatter, overwrite_c=1)  # the upper half
     scatter -= np.outer(total, total) / n
