@@ -59,7 +59,7 @@ def tokens(p: Any, model: Any = "minilm") -> Callable[[], MauveResult]:
     return lambda: compute_mauve(p_tokens=p, q_features=Q, featurize_model_name=model)
 
 
-FLOOR = 0.0040720962619612555  # disjoint on the literature's grid (issue 2)
+FLOOR = 0.0040720962619612555  # disjoint histograms on the literature's grid
 HALF = 0.2781137254  # (.5, .5) against (1, 0) on that grid, ten digits (methods.md §1.5)
 
 TABLE: dict[str, tuple[Callable[[], MauveResult], Fails | Scores]] = {
