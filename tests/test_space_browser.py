@@ -181,6 +181,7 @@ def test_hostile_texts_stay_texts_and_the_page_stays_usable(page: Any, tmp_path:
     bad.write_bytes(b"text\n\xff\n")
     page.click("#model_file button[aria-label='Clear'], #model_file button[aria-label='Remove this file']")
     page.wait_for_selector("#model_file input[type=file]", state="attached")
+    page.wait_for_selector("#model_preview li", state="detached")  # the answer to the click has come
     page.set_input_files("#model_file input[type=file]", str(bad))
     page.wait_for_selector("#model_preview [role=alert]")
     assert "the model's texts is not UTF-8" in page.inner_text("#model_preview")
