@@ -6,7 +6,7 @@ The stages follow Pillutla et al. 2021, §4 and the defaults of mauve-text 0.4.0
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -243,6 +243,3 @@ def kmeans(
     if (rows == rows[0]).all():
         return np.zeros(len(rows), dtype=np.int64)
     return fit_and_assign(rows, num_buckets, num_redo, max_iter, seed + 2)
-
-
-QUANTIZERS: dict[str, Callable[..., NDArray[np.int64]]] = {"kmeans": kmeans}
