@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from mauve_metric import kmeans
 from mauve_metric.feature_rows import ArrayRows, FeatureRows
+from mauve_metric.nearest_centres import assign
 from mauve_metric.quantize import Projection, fit_projection
 
 logger = logging.getLogger(__name__)
@@ -122,7 +123,7 @@ def label_rows(
     for block in watched.blocks():
         projected = projection.apply(block)
         for part, run_centres in zip(parts, centres, strict=True):
-            part.append(kmeans.assign(projected, run_centres))
+            part.append(assign(projected, run_centres))
     return [np.concatenate(part) for part in parts], projection
 
 

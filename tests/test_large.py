@@ -134,7 +134,7 @@ def test_a_finished_clustering_is_taken_up_again(tmp_path: Path, monkeypatch: py
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("mauve_metric.kmeans.assign", killed)
+        patch.setattr("mauve_metric.large.assign", killed)
         compute_mauve(p_features=human, q_features=model, **options)
     assert [file.name for file in (tmp_path / "kept").iterdir()] == [large.CHECKPOINT_FILE]
     with monkeypatch.context() as patch:

@@ -1,0 +1,129 @@
+"""The nearest centre by lower bounds against all distances in float64, and k-means on it against faiss."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from mauve_metric import kmeans, nearest_centres
+from mauve_metric.nearest_centres import AllCentres, BoundedCentres, assign
+
+Rows = NDArray[np.float32]
+
+
+def rows(n: int, r: int, decay: float, seed: int = 0) -> Rows:
+    """Columns of falling variance, as after PCA, around a few topics; decay 0: no column says more than another."""
+    rng = np.random.default_rng(seed)
+    topics = rng.normal(size=(12, r))[rng.integers(0, 12, size=n)]
+    return np.asarray((rng.normal(size=(n, r)) + topics) * np.arange(1, r + 1) ** -decay, dtype=np.float32)
+
+
+def squared_distances(points: Rows, centres: Rows) -> NDArray[np.float64]:
+    """All (n, k), in float64."""
+    wide = points.astype(np.float64)
+    return np.stack([np.square(wide - centre).sum(axis=1) for centre in centres.astype(np.float64)], axis=1)
+
+
+def check_nearest(search: Any, centres: Rows, labels: NDArray[np.int64]) -> None:
+    """Every row has the nearest centre, and the cost is theirs."""
+    distances = squared_distances(search.rows, centres)
+    mine = distances[np.arange(len(labels)), labels]
+    np.testing.assert_allclose(mine, distances.min(axis=1), rtol=1e-4, atol=1e-5)
+    assert (labels == distances.argmin(axis=1)).mean() > 0.999
+    squares = np.square(search.rows.astype(np.float64)).sum()
+    assert squares + search.cost() == pytest.approx(mine.sum(), rel=1e-5, abs=1e-6 * squares)
+
+
+@pytest.mark.parametrize("way", [AllCentres, BoundedCentres])
+@pytest.mark.parametrize(
+    ("n", "r", "k", "decay"),
+    [
+        (900, 200, 60, 0.5),  # bounds of 128 columns first, then of 64
+        (900, 200, 60, 0.0),  # bounds that rule out little: all distances
+        (700, 100, 40, 0.7),  # fewer columns than the first bounds have
+        (300, 5, 20, 0.0),
+        (40, 90, 40, 0.3),
+        (50, 70, 1, 0.3),
+    ],
+)
+def test_nearest_as_centres_move(way: Any, n: int, r: int, k: int, decay: float) -> None:
+    points = rows(n, r, decay)
+    rng = np.random.default_rng(1)
+    centres = points[rng.permutation(n)[:k]].copy()
+    search = way(points)
+    check_nearest(search, centres, search.start(centres))
+    for share in (1.0, 0.5, 0.1, 0.0):
+        moved = np.sort(rng.permutation(k)[: round(share * k)])
+        centres = centres.copy()
+        centres[moved] += 0.3 * rows(len(moved), r, decay, seed=3)
+        check_nearest(search, centres, search.follow(centres, moved))
+    other = points[rng.permutation(n)[:k]].copy()
+    check_nearest(search, other, search.start(other))
+
+
+def test_bounds_leave_few_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On columns that fall in variance most distances are never computed; what is computed decides all the same."""
+    computed = []
+    distances = nearest_centres._Workers.distances
+
+    def counted(self: Any, points: Rows, places: Any, *others: Any) -> Any:
+        computed.append(len(places))
+        return distances(self, points, places, *others)
+
+    monkeypatch.setattr(nearest_centres._Workers, "distances", counted)
+    points = rows(3000, 300, 0.5)
+    centres = points[::30].copy()
+    search = BoundedCentres(points)
+    check_nearest(search, centres, search.start(centres))
+    moved = np.arange(0, 100, 2)
+    centres[moved] *= np.float32(0.9)
+    check_nearest(search, centres, search.follow(centres, moved))
+    assert 2 * len(points) <= sum(computed) < 0.1 * 2 * len(points) * len(centres)
+
+
+def test_parts_and_forgotten_bounds_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = rows(1000, 200, 0.5)
+    start, moved = points[:50].copy(), np.arange(10)
+    later = start.copy()
+    later[moved] = points[60:70]
+    whole = BoundedCentres(points)
+    expected = [whole.start(start), whole.follow(later, moved)]
+    monkeypatch.setattr(nearest_centres, "_PART_BYTES", 4 * 50 * 300)
+    monkeypatch.setattr(nearest_centres, "_KEPT_BYTES", 0)
+    parts = BoundedCentres(points)
+    found = [parts.start(start), parts.follow(later, moved)]
+    assert len(parts._parts) == 4 and parts._parts[0].bounds.size == 0
+    np.testing.assert_array_equal(found, expected)
+    assert parts.cost() == pytest.approx(whole.cost(), rel=1e-6)
+    np.testing.assert_array_equal(assign(points, later), expected[1])
+
+
+@pytest.mark.parametrize("way", [AllCentres, BoundedCentres])
+def test_the_lowest_number_among_equal_centres(way: Any) -> None:
+    points = rows(500, 200, 0.5)
+    centres = np.repeat(points[:20], 2, axis=0)
+    search = way(points)
+    labels = search.start(centres)
+    assert (labels % 2 == 0).all()
+    # twins that moved together still tie; the first of three does not move
+    centres = np.concatenate([centres[:1], centres[:1], centres[:1], centres[3:]])
+    assert set(search.follow(centres, np.array([2]))[:1]) == {0}
+
+
+def test_equal_rows_have_equal_centres() -> None:
+    """Wherever they stand: in another place of a block a product may round otherwise."""
+    half = rows(1501, 300, 0.5)
+    points = np.concatenate([half, half[::-1]])
+    labels = BoundedCentres(points).start(half[:200].copy())
+    np.testing.assert_array_equal(labels[:1501], labels[1501:][::-1])
+
+
+@pytest.mark.parametrize(("n", "r", "k", "decay"), [(6000, 300, 60, 0.5), (4000, 250, 100, 0.35)])
+def test_labels_are_those_of_faiss(n: int, r: int, k: int, decay: float) -> None:
+    points = rows(n, r, decay, seed=4)
+    assert isinstance(nearest_centres.nearest_centres(points, k), BoundedCentres)
+    ours = kmeans.fit_and_assign(points, k, 3, 100, seed=27)
+    np.testing.assert_array_equal(ours, kmeans._faiss_labels(points, k, 3, 100, seed=27))
