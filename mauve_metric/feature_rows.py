@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
-BLOCK_ROWS = 4096
+BLOCK_ROWS = 2048  # at 1280 columns a block in float64 is small enough for its memory to be used again
 
 
 class FeatureRows(Protocol):

@@ -99,12 +99,10 @@ class Projection(NamedTuple):
     variance: float
 
     def apply(self, rows: NDArray[Any]) -> NDArray[np.float32]:
-        """(b, d) → (b, r)."""
-        return self.apply_to_unit(unit_rows(rows))
-
-    def apply_to_unit(self, unit: Floats) -> NDArray[np.float32]:
-        """The same for rows that have length 1 already; in float64, so that equal rows stay equal."""
-        return ((unit - self.mean) @ self.directions).astype(np.float32)
+        """(b, d) → (b, r); in float64, so that equal rows stay equal."""
+        unit = unit_rows(rows)
+        unit -= self.mean
+        return (unit @ self.directions).astype(np.float32)
 
     def apply_all(self, rows: NDArray[Any]) -> NDArray[np.float32]:
         """The same block by block."""
@@ -130,12 +128,7 @@ def project(
     Returns:
         float32, shape (n, r) with 1 ≤ r ≤ min(n, d).
     """
-    unit = [unit_rows(block) for block in ArrayRows(rows).blocks()]
-    if 0 < pca_max_data < len(rows):
-        projection = fit_projection(ArrayRows(rows), explained_variance, pca_max_data, seed)
-    else:
-        projection = _fit_to_unit(unit, rows.shape, explained_variance)
-    return np.concatenate([projection.apply_to_unit(block) for block in unit])
+    return fit_projection(ArrayRows(rows), explained_variance, pca_max_data, seed).apply_all(rows)
 
 
 def fit_projection(
@@ -172,21 +165,18 @@ def _fit_to_unit(blocks: Iterable[Floats], shape: tuple[int, ...], explained_var
 def _scatter(blocks: Iterable[Floats], n: int, d: int) -> tuple[Floats, Floats]:
     """Mean (d,) of n unit rows and the sum of their centred outer products (d, d), in float64, in one pass.
 
-    Rows are shifted by the first block's mean, so that little is lost when all point about the same way.
+    Rows are shifted, in place, by the first block's mean, so that little is lost when all point about the same way.
     """
     from scipy.linalg.blas import dsyrk
 
     shift: Floats | None = None
-    buffer = np.empty((0, d))
     total = np.zeros(d)
     scatter = np.zeros((d, d), order="F")
     for unit in blocks:
         shift = unit.mean(axis=0) if shift is None else shift
-        if len(buffer) < len(unit):
-            buffer = np.empty_like(unit)
-        shifted = np.subtract(unit, shift, out=buffer[: len(unit)])
-        total += shifted.sum(axis=0)
-        scatter = dsyrk(1.0, shifted.T, beta=1.0, c=scatter, overwrite_c=1)  # the upper half
+        unit -= shift
+        total += unit.sum(axis=0)
+        scatter = dsyrk(1.0, unit.T, beta=1.0, c=scatter, overwrite_c=1)  # the upper half
     scatter -= np.outer(total, total) / n
     return total / n + (0.0 if shift is None else shift), scatter
 
