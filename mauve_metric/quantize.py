@@ -145,19 +145,24 @@ def fit_projection(
 def _fit_to_unit(blocks: Iterable[Floats], shape: tuple[int, ...], explained_variance: float) -> Projection:
     """The projection of rows of length 1, of which there are `shape` (n, d), read once."""
     n, d = shape
-    if n < d:
-        unit = np.concatenate(list(blocks))
-        mean = unit.mean(axis=0)
-        variances, directions = _directions_of_few(unit - mean)
+    if n < d:  # the Gram matrix has the same eigenvalues and is smaller
+        centred = np.concatenate(list(blocks))
+        mean = centred.mean(axis=0)
+        centred -= mean
+        variances, vectors = _descending(*_eigh(centred @ centred.T))
+        variances[variances <= variances[0] * np.finfo(np.float64).eps * d] = 0.0
     else:
         mean, scatter = _scatter(blocks, n, d)
-        variances, directions = _descending(*_eigh(scatter))
+        variances, vectors = _descending(*_eigh(scatter))
     total = float(variances.sum())
     if total <= _ROUNDING_VARIANCE * n:
         return Projection(mean, np.zeros((d, 1)), 0.0)
     kept = _num_components(variances, explained_variance)
     logger.info("PCA: %d of %d components kept", kept, len(variances))
-    directions = directions[:, :kept]
+    directions = vectors[:, :kept]
+    if n < d:
+        scale = np.sqrt(np.where(variances[:kept] > 0, variances[:kept], np.inf))
+        directions = (centred.T @ directions) / scale
     signs = np.sign(directions[np.abs(directions).argmax(axis=0), np.arange(kept)])  # as scikit-learn's PCA has them
     return Projection(mean, np.ascontiguousarray(directions * signs), total / n)
 
@@ -191,14 +196,6 @@ def _eigh(matrix: Floats) -> tuple[Floats, Floats]:
 
 def _descending(values: Floats, vectors: Floats) -> tuple[Floats, Floats]:
     return np.maximum(values[::-1], 0.0), vectors[:, ::-1]
-
-
-def _directions_of_few(centred: Floats) -> tuple[Floats, Floats]:
-    """Variances, largest first, (n,) and directions (d, n) of centred rows (n, d), n < d, from their Gram matrix."""
-    values, left = _descending(*_eigh(centred @ centred.T))
-    tiny = values <= values[0] * np.finfo(np.float64).eps * centred.shape[1]
-    scale = np.where(tiny, 0.0, 1.0 / np.sqrt(np.where(tiny, 1.0, values)))
-    return np.where(tiny, 0.0, values), (centred.T @ left) * scale
 
 
 def _num_components(variances: Floats, explained_variance: float) -> int:
