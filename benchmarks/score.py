@@ -167,7 +167,7 @@ def report(title: str, human: Array, model: Array, repeats: int) -> None:
 def main() -> None:
     """Run the cases."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, nargs="+", default=[500, 5000, 20000])
+    parser.add_argument("--rows", type=int, nargs="*", default=[500, 5000, 20000])
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--minilm", action="store_true")
     options = parser.parse_args()

@@ -153,7 +153,6 @@ class _Part:
 
     def __init__(self, rows: Rows, heads: dict[int, Rows], workers: _Workers, keep: bool) -> None:
         self.rows, self.heads, self.workers, self.keep = rows, heads, workers, keep
-        self.places = np.arange(len(rows))
         self.longest = float(np.einsum("ij,ij->i", rows, rows).max(initial=0.0))
         self.width = _HEAD
         self.bounds = np.empty((0, len(rows)), dtype=np.float32)
@@ -164,23 +163,31 @@ class _Part:
         """The nearest of new centres."""
         squares = np.einsum("ij,ij->i", centres, centres)
         self.bounds = self._bounds(centres, squares, _FIRST_HEAD)
-        lowest, places = np.nonzero(self.bounds == self.bounds.min(axis=0))
-        self.labels[places] = lowest  # a guess: a lowest bound
-        self.own = self.workers.distances(self.rows, self.places, centres, squares, self.labels)
-        return self._settle(centres, squares)
+        numbers, places = self.workers.below(self.bounds, self.bounds.min(axis=0))
+        self.labels[places] = numbers  # a guess: a lowest bound
+        self.own = self.workers.distances(self.rows, np.arange(len(self.rows)), centres, squares, self.labels)
+        return self._settle(centres, squares, *self._open(centres, squares))
 
     def follow(self, centres: Rows, moved: NDArray[np.int64]) -> Labels:
         """The nearest after some centres moved."""
         squares = np.einsum("ij,ij->i", centres, centres)
-        if self.keep:
-            self.bounds[moved] = self._bounds(centres[moved], squares[moved], self.width)
-        else:
-            self.bounds = self._bounds(centres, squares, self.width)
         has_moved = np.zeros(len(centres), dtype=bool)
         has_moved[moved] = True
         left = np.nonzero(has_moved[self.labels])[0]
         self.own[left] = self.workers.distances(self.rows, left, centres, squares, self.labels[left])
-        return self._settle(centres, squares)
+        if not self.keep:
+            self.bounds = self._bounds(centres, squares, self.width)
+            return self._settle(centres, squares, *self._open(centres, squares))
+        fresh = self._bounds(centres[moved], squares[moved], self.width)
+        fresh[np.searchsorted(moved, self.labels[left]), left] = np.inf
+        self.bounds[moved] = fresh
+        if 4 * len(left) > len(self.rows):
+            return self._settle(centres, squares, *self._open(centres, squares))
+        limits = self._limits(squares)
+        number, places = self.workers.below(fresh, limits)
+        other, place = self.workers.below(self.bounds[:, left], limits[left])  # a row may be among both
+        numbers, places = np.concatenate([moved[number], other]), np.concatenate([places, left[place]])
+        return self._settle(centres, squares, numbers, places)
 
     def _bounds(self, centres: Rows, squares: Rows, width: int) -> Rows:
         """Lower bounds of the distances to some centres, (k, n)."""
@@ -191,19 +198,27 @@ class _Part:
         bounds += squares[:, None]
         return bounds
 
-    def _settle(self, centres: Rows, squares: Rows) -> Labels:
-        """Look at the pairs that could be nearer than a row's own centre, and give each row the nearest."""
-        self.bounds[self.labels, self.places] = np.inf
-        limits = self.own + np.float32(_ROUNDING * (self.longest + float(squares.max())))
+    def _open(self, centres: Rows, squares: Rows) -> tuple[Labels, Labels]:
+        """The pairs, as numbers of centres and places of rows, that could be nearer than a row's own centre."""
+        places = np.arange(len(self.rows))
+        limits = self._limits(squares)
+        self.bounds[self.labels, places] = np.inf
         pairs = self.workers.below(self.bounds, limits)
-        if len(pairs) > _MANY_PAIRS * self.bounds.size and self.width in self.heads:
+        if len(pairs[0]) > _MANY_PAIRS * self.bounds.size and self.width in self.heads:
             self.width = self.rows.shape[1]
             self.bounds = self._bounds(centres, squares, self.width)
-            self.bounds[self.labels, self.places] = np.inf
+            self.bounds[self.labels, places] = np.inf
             pairs = self.workers.below(self.bounds, limits)
-        numbers, places = np.divmod(pairs, len(self.rows))
+        return pairs
+
+    def _limits(self, squares: Rows) -> Rows:
+        """What a bound must not exceed to leave a question, (n,): rounding could hide so much."""
+        return self.own + np.float32(_ROUNDING * (self.longest + float(squares.max())))
+
+    def _settle(self, centres: Rows, squares: Rows, numbers: Labels, places: Labels) -> Labels:
+        """Compute these pairs, and give each row the nearest centre, the lowest number among equals."""
         distances = self.workers.distances(self.rows, places, centres, squares, numbers)
-        self.bounds.ravel()[pairs] = distances
+        self.bounds[numbers, places] = distances
         best = self.own.copy()
         np.minimum.at(best, places, distances)
         found = np.nonzero(distances == best[places])[0]
@@ -211,6 +226,7 @@ class _Part:
         np.minimum.at(labels, places[found], numbers[found])
         changed = np.nonzero(labels != self.labels)[0]
         self.bounds[self.labels[changed], changed] = self.own[changed]
+        self.bounds[labels[changed], changed] = np.inf
         self.labels, self.own = labels, best
         if not self.keep:
             self.bounds = np.empty((0, len(self.rows)), dtype=np.float32)
@@ -225,15 +241,17 @@ class _Workers:
         self.threads = faiss.omp_get_max_threads()
         self.pool = ThreadPoolExecutor(self.threads, initializer=faiss.omp_set_num_threads, initargs=(1,))
 
-    def below(self, bounds: Rows, limits: Rows) -> Labels:
-        """Where bounds (k, n) are at most the limit of their column (n,): numbers in the flattened table, rising."""
-        n = bounds.shape[1]
+    def below(self, bounds: Rows, limits: Rows) -> tuple[Labels, Labels]:
+        """Where bounds (k, n) are at most the limit of their column (n,): the rows and columns of the table."""
+        n = max(1, bounds.shape[1])
 
         def scan(some: slice) -> Labels:
             found: Labels = np.flatnonzero(bounds[some] <= limits) + some.start * n
             return found
 
-        return np.concatenate(list(self.pool.map(scan, self._shares(len(bounds), 1 + _FEW_BOUNDS // n))))
+        shares = self._shares(len(bounds), 1 + _FEW_BOUNDS // n)
+        found = np.concatenate(list(self.pool.map(scan, shares))) if shares else np.empty(0, dtype=np.int64)
+        return np.divmod(found, n)
 
     def distances(self, rows: Rows, places: Labels, centres: Rows, squares: Rows, numbers: Labels) -> Rows:
         """‖c‖² - 2x·c of the rows in these places, each with the centre of its number."""
