@@ -15,7 +15,7 @@ from mauve_metric.report import check_report_path
 from mauve_metric.texts import READERS
 
 _FILES = f"{', '.join([*READERS, *FEATURE_FILES])}, a folder of .txt files, or - for standard input"
-_RUN_OPTIONS = ("device", "batch_size", "max_batch_tokens", "cache", "compile", "checkpoint")
+_RUN_OPTIONS = ("device", "batch_size", "max_batch_tokens", "cache", "compile", "checkpoint", "score_device")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -113,6 +113,9 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         default=argparse.SUPPRESS,
         help="keep the clustering of large feature files here",
+    )
+    group.add_argument(
+        "--score-device", metavar="DEVICE", default=argparse.SUPPRESS, help="cluster on this device, such as cuda:0"
     )
     group.add_argument("--compile", action="store_true", default=argparse.SUPPRESS, help="use torch.compile")
     _add_log_options(group)

@@ -23,7 +23,7 @@ from mauve_metric.compute import (
 )
 from mauve_metric.config import MauveConfig, check_count
 from mauve_metric.differences import JointErrors, detectable_difference, difference_of, joint_errors, texts_needed
-from mauve_metric.explain import Readable, check_in_memory, explain_result, read_sides
+from mauve_metric.explain import Readable, check_in_memory, check_runs_on_cpu, explain_result, read_sides
 from mauve_metric.gap import holm
 from mauve_metric.inputs import Featurizing, split_options, with_options
 from mauve_metric.reference import Reference, check_same_encoder
@@ -78,6 +78,7 @@ def compare(
     check_count("texts", texts, low=0)
     forms = {name: _form(name, data) for name, data in _check_models(models).items()}
     config, run = split_options(options)
+    check_runs_on_cpu(run)
     human = {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text}
     with Featurizing(config, run, frozenset(options)) as job:
         human_read, *model_reads = read_sides(

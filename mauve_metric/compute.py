@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mauve_metric import (
-    divergence,
     embedding_statistics,
+    histogram_scores,
     large,
     nearest_neighbours,
-    precision_recall,
+    on_device,
     quantize,
     score_warnings,
     uncertainty,
@@ -85,7 +85,7 @@ def compute_mauve(
         "p": {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text},
         "q": {"q": q, "q_features": q_features, "q_tokens": q_tokens, "q_text": q_text},
     }
-    with Featurizing(config, run, frozenset(options)) as job:
+    with Featurizing(config, run, frozenset(options), tensors_stay=True) as job:
         p_side, q_side = map(job.side, job.prepared(forms).values())
     check_same_encoder(p_side.identity, q_side.identity)
     return score_features(p_side, q_side, config, run=run)
@@ -109,11 +109,11 @@ def featurize(texts: Any, **options: Any) -> Reference:
 class ProjectedPair(NamedTuple):
     """The projected rows of both sides in the configured order, and how to take them apart again."""
 
-    projected: NDArray[np.float32]
+    projected: Any
     num_first: int
     p_first: bool
 
-    def split(self, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def split(self, values: Any) -> tuple[Any, Any]:
         """The part of P and the part of Q."""
         first, second = values[: self.num_first], values[self.num_first :]
         return (first, second) if self.p_first else (second, first)
@@ -124,15 +124,17 @@ def score_features(
 ) -> MauveResult:
     """Project, quantize and score two sides; `quiet` keeps the warnings out of the log.
 
-    Features that are not in memory, or hardly fit, are read in blocks; `run` has the checkpoint folder for that.
+    Features that are not in memory, or hardly fit, are read in blocks; `run` has the checkpoint folder for that, and
+    the device to work on in place of the one where the features are.
     """
     check_columns({"p_features": p, "q_features": q})
     config = resolve_config(config, len(p), len(q))
-    if large.is_large(p.features) or large.is_large(q.features):
+    device = _device_of(p, q, run or RunOptions())
+    if device is None and (large.is_large(p.features) or large.is_large(q.features)):
         runs, projected = _label_large(p, q, config, run or RunOptions())
         p_value = _test(*runs[0], config) if config.permutations else None
     else:
-        rows = project_pair(p, q, config)
+        rows = project_pair(p, q, config, device)
         runs, projected = (
             [rows.split(labels) for labels in cluster_runs(rows.projected, config)],
             rows.split(rows.projected),
@@ -144,12 +146,22 @@ def score_features(
     return result
 
 
+def _device_of(p: Reference, q: Reference, run: RunOptions) -> Any:
+    """The torch device to work on: the one asked for, else that of features on one, None for the CPU without torch."""
+    if run.score_device is not None:
+        return on_device.check_device(run.score_device)
+    devices = [side.features.tensor.device for side in (p, q) if isinstance(side.features, on_device.TensorRows)]
+    return devices[0] if devices else None
+
+
 def _in_memory(side: Reference) -> NDArray[Any]:
     """A side's features as an array.
 
     Raises:
         ValueError: they are read in blocks.
     """
+    if isinstance(side.features, on_device.TensorRows):
+        return on_device.as_array(side.features.tensor)
     if not isinstance(side.features, np.ndarray):
         raise ValueError("frechet_distance=True needs features in memory, as an array")
     return side.features
@@ -170,7 +182,7 @@ def score_buckets(
     p: Reference,
     q: Reference,
     runs: Sequence[tuple[Labels, Labels]],
-    projected: tuple[NDArray[np.float32], NDArray[np.float32]],
+    projected: tuple[Any, Any],
     config: MauveConfig,
     p_value: float | None = None,
     entries: Mapping[str, Any] | None = None,
@@ -180,15 +192,15 @@ def score_buckets(
     Args:
         p, q: the sides.
         runs: for each clustering the buckets of the texts of P and of Q, (n_p,) and (n_q,); the first makes the score.
-        projected: the rows that were clustered, (n_p, r) and (n_q, r).
+        projected: the rows that were clustered, (n_p, r) and (n_q, r): arrays, or tensors on a device.
         config: without "auto", see `resolve_config`.
         p_value: of the permutation test.
         entries: what the signature says besides.
     """
     k = int(config.num_buckets)
     histograms, *others = [quantize.count_labels(p_labels, q_labels, k) for p_labels, q_labels in runs]
-    scores = score_histograms(histograms, config)
-    scores |= _uncertainty(histograms, others, config)
+    scores = histogram_scores.score_histograms(histograms, config)
+    scores |= histogram_scores.score_uncertainty(histograms, others, config)
     scores |= _support(projected, config)
     scores["frechet_distance"] = (
         embedding_statistics.frechet_distance(*map(_in_memory, (p, q))) if config.frechet_distance else None
@@ -220,11 +232,15 @@ def resolve_config(config: MauveConfig, *sizes: int) -> MauveConfig:
     return replace(config, num_buckets=num_buckets, num_runs=runs, knn=knn)
 
 
-def project_pair(p: Reference, q: Reference, config: MauveConfig) -> ProjectedPair:
-    """The rows of both sides, projected together."""
+def project_pair(p: Reference, q: Reference, config: MauveConfig, device: Any = None) -> ProjectedPair:
+    """The rows of both sides, projected together; on a torch device if one is given."""
     p_first = config.row_order == "pq"
     first, second = (p.features, q.features) if p_first else (q.features, p.features)
-    return ProjectedPair(project_together([first, second], config), len(first), p_first)
+    if device is None:
+        return ProjectedPair(project_together([first, second], config), first.shape[0], p_first)
+    rows = on_device.stacked([first, second], device)
+    projected = quantize.project(rows, config.kmeans_explained_var, config.pca_max_data, config.seed)
+    return ProjectedPair(projected, first.shape[0], p_first)
 
 
 def _label_large(
@@ -256,85 +272,36 @@ def _label_large(
 def project_together(sets: Sequence[NDArray[Any]], config: MauveConfig) -> NDArray[np.float32]:
     """The rows of all sets, stacked in this order and projected: arrays (n_i, d) → (Σ n_i, r)."""
     arrays = [rows if isinstance(rows, np.ndarray) else np.concatenate(list(rows.blocks())) for rows in sets]
-    return quantize.project(np.concatenate(arrays), config.kmeans_explained_var, config.pca_max_data, config.seed)
+    rows = np.concatenate(arrays)
+    projected: NDArray[np.float32] = quantize.project(
+        rows, config.kmeans_explained_var, config.pca_max_data, config.seed
+    )
+    return projected
 
 
-def cluster(projected: NDArray[np.float32], config: MauveConfig, offset: int = 0) -> Labels:
+def cluster(projected: Any, config: MauveConfig, offset: int = 0) -> Labels:
     """The bucket of each row; `offset` is added to the seed."""
     return quantize.kmeans(
         projected, int(config.num_buckets), config.kmeans_num_redo, config.kmeans_max_iter, config.seed + offset
     )
 
 
-def cluster_runs(projected: NDArray[np.float32], config: MauveConfig) -> list[Labels]:
+def cluster_runs(projected: Any, config: MauveConfig) -> list[Labels]:
     """The bucket of each row for `num_runs` seeds, one after the other."""
     return [cluster(projected, config, offset) for offset in range(int(config.num_runs))]
 
 
-def score_histograms(histograms: quantize.Histograms, config: MauveConfig) -> dict[str, Any]:
-    """Every score that follows from the histograms alone, by the names of `MauveResult`."""
-    c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
-    p, q = histograms.probabilities()
-    p_star, q_star = histograms.probabilities(smoothing=0.5)
-    curve = divergence.divergence_curve(p, q, c, points)
-    prd = precision_recall.prd_curve(p, q)
-    type_one, type_two = divergence.frontier(p, q, [0.5])
-    return {
-        "mauve": divergence.curve_area(curve),
-        "mauve_star": divergence.curve_area(divergence.divergence_curve(p_star, q_star, c, points)),
-        "frontier_integral": divergence.frontier_integral(p, q),
-        "frontier_integral_star": divergence.frontier_integral(p_star, q_star),
-        "mauve_exact": divergence.exact_area(p, q, c),
-        "mauve_floor": divergence.mauve_floor(c),
-        "jensen_shannon": float(type_one[0] + type_two[0]) / 2,
-        "prd_precision": prd.prd_precision,
-        "prd_recall": prd.prd_recall,
-        "prd_area": prd.area,
-        "p_hist": p,
-        "q_hist": q,
-        "divergence_curve": curve,
-        "prd_curve": np.stack([prd.recall, prd.precision], axis=1),
-    }
-
-
-def _uncertainty(
-    histograms: quantize.Histograms, others: list[quantize.Histograms], config: MauveConfig
-) -> dict[str, Any]:
-    """Debiased scores, errors, intervals, ceiling and the spread over clusterings; None with one text on a side."""
-    c = config.mauve_scaling_factor
-    every = [histograms, *others]
-    plug_in = [
-        divergence.curve_area(
-            divergence.divergence_curve(*run.probabilities(), c, config.divergence_curve_discretization_size)
-        )
-        for run in every
-    ]
-    null = uncertainty.null_scores(histograms.p_counts, histograms.q_counts, c)
-    scores: dict[str, Any] = {
-        "mauve_ceiling": float(null.mean()),
-        "mauve_ceiling_std": float(null.std(ddof=1)),
-        "mauve_runs": np.array(plug_in),
-        "mauve_mean": float(np.mean(plug_in)),
-        "mauve_std": float(np.std(plug_in, ddof=1)) if others else None,
-        "ci_scope": "over clusterings" if others else "for this partition",
-    }
-    names = [f"{score}_{part}" for score in ("mauve", "frontier_integral") for part in ("debiased", "stderr", "ci")]
-    if min(histograms.p_counts.sum(), histograms.q_counts.sum()) < 2:
-        return scores | dict.fromkeys(names)
-    frontiers = [uncertainty.debiased_frontier(run.p_counts, run.q_counts) for run in every]
-    spread = [[estimate.value for estimate in uncertainty.estimate_scores(frontier, c)] for frontier in frontiers]
-    variances = np.var(spread, axis=0, ddof=1) if others else np.zeros(2)
-    mauve, integral = uncertainty.estimate_scores(
-        frontiers[0], c, config.confidence_level, float(variances[0]), float(variances[1])
-    )
-    return scores | dict(zip(names, [*mauve, *integral], strict=True))
-
-
-def _support(projected: tuple[NDArray[np.float32], NDArray[np.float32]], config: MauveConfig) -> dict[str, Any]:
+def _support(projected: tuple[Any, Any], config: MauveConfig) -> dict[str, Any]:
     """Nearest-neighbour precision, recall, density and coverage, or None for each."""
     names = nearest_neighbours.SupportScores._fields
     if not config.knn:
         return dict.fromkeys(names)
+    if not isinstance(projected[0], np.ndarray):
+        some = [
+            rows if len(rows) <= KNN_MOST_ROWS else rows[large.some_numbers(len(rows), KNN_MOST_ROWS, config.seed)]
+            for rows in projected
+        ]
+        return dict(zip(names, on_device.support_scores(some[0], some[1], config.knn_k), strict=True))
     p_rows, q_rows = (large.some_rows(rows, KNN_MOST_ROWS, config.seed) for rows in projected)
     return nearest_neighbours.support_scores(p_rows, q_rows, k=config.knn_k)._asdict()
 

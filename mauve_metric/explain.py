@@ -13,7 +13,7 @@ from mauve_metric import gap, quantize
 from mauve_metric.compute import check_columns, cluster, cluster_runs, project_pair, resolve_config, score_buckets
 from mauve_metric.config import MauveConfig, check_count
 from mauve_metric.explanation import Explanation, GapBucket, NearText
-from mauve_metric.inputs import Featurizing, split_options, with_options
+from mauve_metric.inputs import Featurizing, RunOptions, split_options, with_options
 from mauve_metric.phrases import PhraseTable, phrase_table, repeated_phrases, telling_phrases
 from mauve_metric.reference import Reference, check_same_encoder
 from mauve_metric.result import MauveResult
@@ -65,6 +65,7 @@ def explain(
     check_count("buckets", buckets)
     check_count("texts", texts, low=0)
     config, run = split_options(options)
+    check_runs_on_cpu(run)
     forms = {
         "p": {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text},
         "q": {"q": q, "q_features": q_features, "q_tokens": q_tokens, "q_text": q_text},
@@ -93,6 +94,14 @@ def check_in_memory(sides: Mapping[str, Reference]) -> None:
     for name, side in sides.items():
         if not isinstance(side.features, np.ndarray):
             raise ValueError(f"{name} must be in memory, as an array, got {type(side.features).__name__}")
+
+
+def check_runs_on_cpu(run: RunOptions) -> None:
+    """`ValueError` if another device is asked for than the one on which all models are clustered together."""
+    if run.score_device is not None:
+        raise ValueError(
+            f"score_device must be left out here, got {run.score_device!r}: only compute_mauve scores on a device"
+        )
 
 
 def read_sides(

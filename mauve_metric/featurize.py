@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from mauve_metric.distributed import agree, my_share, rank_and_size, together
 from mauve_metric.encoder import Encoder, identity_digest, import_torch
 from mauve_metric.model_state import evaluating, out_of_memory, release_memory, settings_kept
+from mauve_metric.on_device import as_array
 from mauve_metric.run_estimate import announce
 
 logger = logging.getLogger(__name__)
@@ -336,7 +337,7 @@ def check_features(name: str, features: Any) -> NDArray[Any]:
         TypeError: not numbers. ValueError: not two-dimensional, empty, NaN or infinite.
     """
     if hasattr(features, "detach"):
-        features = features.detach().cpu().numpy()
+        features = as_array(features)
     try:
         array = np.asarray(features)
     except ValueError as error:

@@ -7,10 +7,12 @@ result is that of plain Lloyd iterations at about a fifth of their work.
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mauve_metric import on_device
 from mauve_metric.nearest_centres import NearestCentres, assign, import_faiss, nearest_centres
 
 logger = logging.getLogger(__name__)
@@ -25,11 +27,11 @@ _SPLIT_SHIFT = 1 / 1024  # relative distance between the halves of a split bucke
 _NO_GAIN = 1e-6  # relative: below, a cheaper clustering is rounding
 
 
-def fit_and_assign(rows: Rows, num_buckets: int, num_redo: int, max_iter: int, seed: int) -> Labels:
+def fit_and_assign(rows: Any, num_buckets: int, num_redo: int, max_iter: int, seed: int) -> Labels:
     """The bucket of each row under the best of `num_redo` restarts.
 
     Args:
-        rows: shape (n, r), float32, C order, n ≥ k.
+        rows: shape (n, r), float32, n ≥ k: an array in C order, or a torch tensor, which stays on its device.
         num_buckets: k.
         num_redo, max_iter: restarts, and most iterations of each.
         seed: faiss's own, two above the config's.
@@ -39,7 +41,8 @@ def fit_and_assign(rows: Rows, num_buckets: int, num_redo: int, max_iter: int, s
         sample = rows[sample_numbers(len(rows), num_buckets, seed)]
     if _ties_decide(sample, num_buckets, num_redo, seed):
         return _faiss_labels(rows, num_buckets, num_redo, max_iter, seed)
-    return assign(rows, fit(sample, num_buckets, num_redo, max_iter, seed))
+    centres = fit(sample, num_buckets, num_redo, max_iter, seed)
+    return assign(rows, centres) if isinstance(rows, np.ndarray) else on_device.DeviceCentres(rows).start(centres)
 
 
 def sample_numbers(n: int, num_buckets: int, seed: int) -> NDArray[np.int64]:
@@ -48,14 +51,19 @@ def sample_numbers(n: int, num_buckets: int, seed: int) -> NDArray[np.int64]:
     return np.arange(n) if n <= limit else _random_order(n, seed)[:limit].astype(np.int64)
 
 
-def _ties_decide(rows: Rows, num_buckets: int, num_redo: int, seed: int) -> bool:
+def _ties_decide(rows: Any, num_buckets: int, num_redo: int, seed: int) -> bool:
     """Whether a start holds equal centres, so that the result hangs on which of them a row is given to.
 
     faiss's rule for that depends on its kernels. It does not matter where there are no more kinds of rows than
     centres: then each kind has a bucket of its own in the end.
     """
     starts = (rows[_start(len(rows), num_buckets, restart, seed)] for restart in range(num_redo))
-    return any(_kinds(start) < num_buckets for start in starts) and _kinds(rows) > num_buckets
+    return any(_kinds(_array(start)) < num_buckets for start in starts) and _kinds(_array(rows)) > num_buckets
+
+
+def _array(rows: Any) -> Rows:
+    """Rows, or a few of them, for what is done on the CPU in any case."""
+    return rows if isinstance(rows, np.ndarray) else np.asarray(on_device.as_array(rows), dtype=np.float32)
 
 
 def _kinds(rows: Rows) -> int:
@@ -64,8 +72,9 @@ def _kinds(rows: Rows) -> int:
     return len(np.unique(keys.ravel()))
 
 
-def _faiss_labels(rows: Rows, num_buckets: int, num_redo: int, max_iter: int, seed: int) -> Labels:
-    """The same by faiss itself."""
+def _faiss_labels(rows: Any, num_buckets: int, num_redo: int, max_iter: int, seed: int) -> Labels:
+    """The same by faiss itself, on the CPU."""
+    rows = _array(rows)
     clustering = import_faiss().Kmeans(
         rows.shape[1],
         num_buckets,
@@ -81,13 +90,17 @@ def _faiss_labels(rows: Rows, num_buckets: int, num_redo: int, max_iter: int, se
     return np.asarray(labels[:, 0], dtype=np.int64)
 
 
-def fit(rows: Rows, num_buckets: int, num_redo: int, max_iter: int, seed: int) -> Rows:
+def fit(rows: Any, num_buckets: int, num_redo: int, max_iter: int, seed: int) -> Rows:
     """The centres (k, r) with the smallest sum of squared distances among the restarts."""
-    search = nearest_centres(rows, num_buckets)
-    best, best_cost, iterations = rows[:num_buckets], np.inf, 0
-    squared = float(np.einsum("ij,ij->", rows, rows, dtype=np.float64))
+    search: NearestCentres
+    if isinstance(rows, np.ndarray):
+        search = nearest_centres(rows, num_buckets)
+        squared = float(np.einsum("ij,ij->", rows, rows, dtype=np.float64))
+    else:
+        search, squared = on_device.DeviceCentres(rows), on_device.squared_sum(rows)
+    best, best_cost, iterations = _array(rows[:num_buckets]), np.inf, 0
     for restart in range(num_redo):
-        start = rows[_start(len(rows), num_buckets, restart, seed)]
+        start = _array(rows[_start(len(rows), num_buckets, restart, seed)])
         centres, relative_cost, count = _lloyd(search, start, max_iter)
         iterations += count
         if squared + relative_cost < best_cost:
@@ -127,7 +140,7 @@ def _lloyd(search: NearestCentres, centres: Rows, max_iter: int) -> tuple[Rows, 
 class _Means:
     """Sums and sizes of the buckets, kept up to date by the rows that change theirs."""
 
-    def __init__(self, rows: Rows, num_buckets: int) -> None:
+    def __init__(self, rows: Any, num_buckets: int) -> None:
         self.rows = rows
         self.counts = np.zeros(num_buckets, dtype=np.int64)
         self.sums = np.zeros((num_buckets, rows.shape[1]))
@@ -135,7 +148,10 @@ class _Means:
 
     def update(self, labels: Labels, centres: Rows) -> tuple[Rows, bool]:
         """The mean of each bucket's rows, and whether there was an empty one, which takes half of another."""
-        if self.labels is None:
+        if not isinstance(self.rows, np.ndarray):
+            self.sums = on_device.bucket_sums(self.rows, labels, len(self.counts))
+            self.counts = np.bincount(labels, minlength=len(self.counts))
+        elif self.labels is None:
             self._add(np.arange(len(labels)), labels, 1)
         else:
             changed = np.nonzero(labels != self.labels)[0]

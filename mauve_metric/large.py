@@ -63,7 +63,12 @@ def some_rows(features: Any, most: int, seed: int = 0) -> Array:
         return np.empty((0, d), dtype=np.float32)
     if n <= most:
         return as_rows(features).take(np.arange(n))
-    return as_rows(features).take(np.sort(np.random.default_rng(seed).choice(n, most, replace=False)))
+    return as_rows(features).take(some_numbers(n, most, seed))
+
+
+def some_numbers(n: int, most: int, seed: int) -> NDArray[np.int64]:
+    """The numbers of `most` of n rows, drawn at random, in order."""
+    return np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
 
 
 def unwatched(title: str, blocks: Iterable[Array], rows: int) -> Iterator[Array]:

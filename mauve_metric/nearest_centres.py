@@ -34,7 +34,7 @@ _KEPT_BYTES = 2**30  # of bounds kept between iterations; above, all are compute
 class NearestCentres(Protocol):
     """The nearest centres of fixed rows (n, r), float32, C order, for centres that move."""
 
-    rows: Rows
+    rows: Any
 
     def start(self, centres: Rows) -> Labels:
         """The nearest of new centres (k, r) for each row, the lowest number among equals: (n,)."""

@@ -6,13 +6,14 @@ The stages follow Pillutla et al. 2021, §4 and the defaults of mauve-text 0.4.0
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mauve_metric import on_device
 from mauve_metric.feature_rows import ArrayRows, FeatureRows
 from mauve_metric.kmeans import fit_and_assign
 
@@ -110,9 +111,7 @@ class Projection(NamedTuple):
         return np.concatenate(parts) if parts else np.empty((0, self.directions.shape[1]), dtype=np.float32)
 
 
-def project(
-    rows: NDArray[Any], explained_variance: float = 0.9, pca_max_data: int = -1, seed: int = 25
-) -> NDArray[np.float32]:
+def project(rows: Any, explained_variance: float = 0.9, pca_max_data: int = -1, seed: int = 25) -> Any:
     """Unit length for each row, then centred PCA without whitening, fitted on all rows together.
 
     The smallest number of components is kept whose cumulative share of the variance is at least
@@ -120,15 +119,21 @@ def project(
     last bits. With 1 every component is kept.
 
     Args:
-        rows: features of both sets stacked, shape (n, d), finite.
+        rows: features of both sets stacked, shape (n, d), finite: an array, or a torch tensor, which stays on its
+            device.
         explained_variance: in (0, 1].
         pca_max_data: fit on this many rows drawn without replacement; -1 or n and above: on all.
         seed: seed of that draw.
 
     Returns:
-        float32, shape (n, r) with 1 ≤ r ≤ min(n, d).
+        float32, shape (n, r) with 1 ≤ r ≤ min(n, d), of the kind that came.
     """
-    return fit_projection(ArrayRows(rows), explained_variance, pca_max_data, seed).apply_all(rows)
+    if isinstance(rows, np.ndarray):
+        return fit_projection(ArrayRows(rows), explained_variance, pca_max_data, seed).apply_all(rows)
+    fitted = rows[_fitted_on(len(rows), pca_max_data, seed)] if 0 < pca_max_data < len(rows) else rows
+    mean, variances, directions = on_device.principal_axes(fitted)
+    projection = _projection(mean, variances, lambda kept: directions[:, :kept], len(fitted), explained_variance)
+    return on_device.apply(projection.mean, projection.directions, rows)
 
 
 def fit_projection(
@@ -137,32 +142,38 @@ def fit_projection(
     """The projection of `project`, from one pass over the rows; memory for a block and two matrices (d, d)."""
     n, d = rows.shape
     if 0 < pca_max_data < n:
-        chosen = np.random.RandomState(seed + 5).choice(n, size=pca_max_data, replace=False)
-        rows, n = ArrayRows(rows.take(chosen)), pca_max_data
-    return _fit_to_unit((unit_rows(block) for block in rows.blocks()), (n, d), explained_variance)
-
-
-def _fit_to_unit(blocks: Iterable[Floats], shape: tuple[int, ...], explained_variance: float) -> Projection:
-    """The projection of rows of length 1, of which there are `shape` (n, d), read once."""
-    n, d = shape
-    if n < d:  # the Gram matrix has the same eigenvalues and is smaller
-        centred = np.concatenate(list(blocks))
-        mean = centred.mean(axis=0)
-        centred -= mean
-        variances, vectors = _descending(*_eigh(centred @ centred.T))
-        variances[variances <= variances[0] * np.finfo(np.float64).eps * d] = 0.0
-    else:
+        rows, n = ArrayRows(rows.take(_fitted_on(n, pca_max_data, seed))), pca_max_data
+    blocks = (unit_rows(block) for block in rows.blocks())
+    if n >= d:
         mean, scatter = _scatter(blocks, n, d)
         variances, vectors = _descending(*_eigh(scatter))
+        return _projection(mean, variances, lambda kept: vectors[:, :kept], n, explained_variance)
+    centred = np.concatenate(list(blocks))
+    mean = centred.mean(axis=0)
+    centred -= mean
+    variances, vectors = _descending(*_eigh(centred @ centred.T))  # the same eigenvalues, in a smaller matrix
+    variances[variances <= variances[0] * np.finfo(np.float64).eps * d] = 0.0
+    scale = 1 / np.sqrt(np.where(variances > 0, variances, np.inf))
+    return _projection(
+        mean, variances, lambda kept: (centred.T @ vectors[:, :kept]) * scale[:kept], n, explained_variance
+    )
+
+
+def _fitted_on(n: int, pca_max_data: int, seed: int) -> NDArray[np.int64]:
+    """The rows that a projection is fitted on when they are not all."""
+    return np.random.RandomState(seed + 5).choice(n, size=pca_max_data, replace=False)
+
+
+def _projection(
+    mean: Floats, variances: Floats, directions_of: Callable[[int], Floats], n: int, explained_variance: float
+) -> Projection:
+    """The projection to as many leading directions as are needed; `variances`: of all n rows added up, falling."""
     total = float(variances.sum())
     if total <= _ROUNDING_VARIANCE * n:
-        return Projection(mean, np.zeros((d, 1)), 0.0)
+        return Projection(mean, np.zeros((len(mean), 1)), 0.0)
     kept = _num_components(variances, explained_variance)
     logger.info("PCA: %d of %d components kept", kept, len(variances))
-    directions = vectors[:, :kept]
-    if n < d:
-        scale = np.sqrt(np.where(variances[:kept] > 0, variances[:kept], np.inf))
-        directions = (centred.T @ directions) / scale
+    directions = directions_of(kept)
     signs = np.sign(directions[np.abs(directions).argmax(axis=0), np.arange(kept)])  # as scikit-learn's PCA has them
     return Projection(mean, np.ascontiguousarray(directions * signs), total / n)
 
@@ -207,15 +218,13 @@ def _num_components(variances: Floats, explained_variance: float) -> int:
     return int(np.argmax(reached)) + 1
 
 
-def kmeans(
-    rows: NDArray[np.float32], num_buckets: int, num_redo: int = 5, max_iter: int = 500, seed: int = 25
-) -> NDArray[np.int64]:
+def kmeans(rows: Any, num_buckets: int, num_redo: int = 5, max_iter: int = 500, seed: int = 25) -> NDArray[np.int64]:
     """Bucket of each row by k-means as faiss does it: the best of `num_redo` starts, nearest final centre.
 
     Above 256 rows a bucket the centres are fitted on a random subset of that size.
 
     Args:
-        rows: projected features, shape (n, r), float32.
+        rows: projected features, shape (n, r), float32: an array, or a torch tensor, which stays on its device.
         num_buckets: k, at most n.
         num_redo, max_iter, seed: restarts, most iterations of each, seed.
 
@@ -226,7 +235,8 @@ def kmeans(
         raise ValueError(
             f"num_buckets must be at most the number of texts of both sets, {len(rows)}, got {num_buckets}"
         )
-    rows = np.ascontiguousarray(rows, dtype=np.float32)
+    if isinstance(rows, np.ndarray):
+        rows = np.ascontiguousarray(rows, dtype=np.float32)
     if (rows == rows[0]).all():
         return np.zeros(len(rows), dtype=np.int64)
     return fit_and_assign(rows, num_buckets, num_redo, max_iter, seed + 2)

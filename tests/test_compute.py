@@ -16,8 +16,8 @@ import pytest
 from numpy.typing import NDArray
 
 from mauve_metric import Histograms, MauveConfig, MauveResult, compute_mauve
-from mauve_metric.compute import score_histograms
 from mauve_metric.config import knobs
+from mauve_metric.histogram_scores import score_histograms
 
 SCORES = ("mauve", "mauve_star", "frontier_integral", "frontier_integral_star")
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"

@@ -76,7 +76,7 @@ def test_gradio_is_the_version_of_the_card() -> None:
 # --- imports ------------------------------------------------------------------------------------------------------
 
 STAGES = ("nearest_centres", "divergence", "precision_recall", "nearest_neighbours", "embedding_statistics")
-ALONE = (*STAGES, "feature_rows", "encoder", "texts", "config", "scores", "feature_cache", "progress")
+ALONE = (*STAGES, "on_device", "feature_rows", "encoder", "texts", "config", "scores", "feature_cache", "progress")
 VIEWS = {"metric", "cli", "cli_arguments", "callback", "model_evaluation", "app", "mauve_metric", "__main__"}
 HEAVY = {
     "torch",
@@ -127,13 +127,13 @@ def test_stages_import_no_sibling(name: str) -> None:
 
 
 def test_quantize_builds_on_its_quantizers() -> None:
-    assert siblings(PACKAGE / "kmeans.py") <= {"nearest_centres"}
-    assert siblings(PACKAGE / "quantize.py") <= {"kmeans", "lattice", "drmm", "feature_rows"}
+    assert siblings(PACKAGE / "kmeans.py") <= {"nearest_centres", "on_device"}
+    assert siblings(PACKAGE / "quantize.py") <= {"kmeans", "lattice", "drmm", "feature_rows", "on_device"}
     assert siblings(PACKAGE / "large.py") <= {"kmeans", "nearest_centres", "quantize", "feature_rows"}
 
 
 def test_featurize_builds_on_the_encoder() -> None:
-    assert siblings(PACKAGE / "featurize.py") <= {"encoder", "distributed", "model_state", "run_estimate"}
+    assert siblings(PACKAGE / "featurize.py") <= {"encoder", "distributed", "model_state", "on_device", "run_estimate"}
     for name in ("distributed", "model_state", "run_estimate"):
         assert siblings(PACKAGE / f"{name}.py") <= {"encoder"}, name
 

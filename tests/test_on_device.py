@@ -1,0 +1,182 @@
+"""The torch path on CPU tensors, and on a GPU where there is one, against the numpy path."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from mauve_metric import Reference, compare, compute_mauve, explain, kmeans, nearest_neighbours, on_device, quantize
+from mauve_metric.on_device import TensorRows
+
+torch = pytest.importorskip("torch")
+Array = NDArray[Any]
+
+DEVICES = [
+    "cpu",
+    pytest.param(
+        "cuda",
+        marks=[pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")],
+    ),
+]
+
+
+def samples(n: int = 600, d: int = 40, seed: int = 0) -> tuple[Array, Array]:
+    rng = np.random.default_rng(seed)
+    scale = np.arange(1, d + 1) ** -0.5
+    human, model = (rng.normal(size=(size, d)) * scale + shift for size, shift in ((n, 0.3), (n - 100, 0.5)))
+    return human.astype(np.float32), model.astype(np.float32)
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(on_device, "BLOCK_NUMBERS", 5000)
+
+
+def on(device: str, rows: Array) -> Any:
+    return torch.from_numpy(rows).to(device)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("options", [{}, {"explained_variance": 1.0}, {"pca_max_data": 300}])
+def test_projection(device: str, options: dict[str, Any], small_blocks: None) -> None:
+    rows = np.concatenate(samples())
+    expected = quantize.project(rows, **options)
+    found = quantize.project(on(device, rows), **options)
+    assert found.device.type == device and found.dtype == torch.float32
+    np.testing.assert_allclose(found.cpu().numpy(), expected, atol=2e-6)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_projection_of_few_constant_and_extreme_rows(device: str) -> None:
+    few = samples(130, 200)[1]
+    expected = quantize.project(few)
+    np.testing.assert_allclose(quantize.project(on(device, few)).cpu().numpy(), expected, atol=2e-6)
+    assert quantize.project(on(device, few), explained_variance=1.0).shape == (30, 30)
+    constant = quantize.project(on(device, np.ones((5, 3))))
+    assert constant.shape == (5, 1) and not constant.any()
+    extreme = np.array([[0.0, 0.0], [1e300, 1e300], [3e-320, 4e-320], [-2, 0]])
+    unit = on_device.unit_rows(on("cpu", extreme)).numpy()  # a GPU may flush subnormals to zero
+    np.testing.assert_allclose(unit, quantize.unit_rows(extreme), rtol=1e-12)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("k", [20, 3])
+def test_kmeans(device: str, k: int, small_blocks: None) -> None:
+    projected = quantize.project(np.concatenate(samples()))  # with k = 3 the centres are fitted on 768 rows of 1100
+    expected = quantize.kmeans(projected, k)
+    found = quantize.kmeans(on(device, projected), k)
+    assert isinstance(found, np.ndarray) and found.dtype == np.int64
+    assert (found == expected).mean() > 0.998
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_kmeans_with_empty_buckets_ties_and_constant_rows(device: str) -> None:
+    kinds = np.random.default_rng(0).normal(size=(6, 4)).astype(np.float32)
+    rows = np.repeat(kinds, 20, axis=0)
+    labels = quantize.kmeans(on(device, rows), 12)  # fewer kinds than buckets
+    assert [len(set(labels[20 * kind : 20 * kind + 20])) for kind in range(6)] == [1] * 6
+    some = np.concatenate([rows, np.random.default_rng(1).normal(size=(80, 4)).astype(np.float32)])
+    assert kmeans._ties_decide(on(device, some), 30, 5, 27)  # starts with equal centres: as faiss does it
+    np.testing.assert_array_equal(quantize.kmeans(on(device, some), 30), quantize.kmeans(some, 30))
+    assert set(quantize.kmeans(on(device, np.zeros((30, 2), dtype=np.float32)), 3)) == {0}
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_support_scores(device: str, small_blocks: None) -> None:
+    human, model = samples()
+    model[:50] = human[:50]  # copies across the sets, on the edge of balls
+    model[60:70] = model[60]  # and within one
+    for k in (1, 4):
+        expected = nearest_neighbours.support_scores(human, model, k=k)
+        found = on_device.support_scores(on(device, human), on(device, model), k)
+        assert found == pytest.approx(tuple(expected), abs=1e-12)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("options", [{}, {"num_runs": 3, "row_order": "pq"}, {"permutations": 99}])
+def test_the_whole_score(device: str, options: dict[str, Any]) -> None:
+    human, model = samples()
+    expected = compute_mauve(p_features=human, q_features=model, **options).to_dict()
+    ways: list[dict[str, Any]] = [{"p_features": human, "q_features": model, "score_device": device}]
+    if device == "cuda":
+        ways.append({"p_features": on(device, human), "q_features": on(device, model)})
+        ways.append({"p_features": on(device, human), "q_features": model})
+    ways.append({side: Reference(TensorRows(side, on(device, rows))) for side, rows in (("p", human), ("q", model))})
+    for way in ways:
+        found = compute_mauve(**way, **options).to_dict()
+        for name, value in expected.items():
+            if isinstance(value, float) and name != "p_value":
+                assert found[name] == pytest.approx(value, abs=1e-3), name
+        assert found["p_value"] == pytest.approx(expected["p_value"], abs=0.1)
+
+
+def test_frechet_distance_and_warnings_of_tensors() -> None:
+    human, _ = samples()
+    expected = compute_mauve(p_features=human, q_features=human, frechet_distance=True)
+    rows = Reference(TensorRows("p_features", torch.from_numpy(human)))
+    found = compute_mauve(p=rows, q=rows, frechet_distance=True)
+    assert found.frechet_distance == pytest.approx(expected.frechet_distance, abs=1e-6)
+    assert [warning.code for warning in found.warnings] == [warning.code for warning in expected.warnings]
+
+
+def test_tensors_that_are_not_on_a_gpu_are_arrays() -> None:
+    human, model = samples()
+    expected = compute_mauve(p_features=human, q_features=model).mauve
+    assert compute_mauve(p_features=torch.from_numpy(human), q_features=torch.from_numpy(model)).mauve == expected
+    half = compute_mauve(p_features=torch.from_numpy(human).bfloat16(), q_features=model)  # numpy has no bfloat16
+    assert half.mauve == pytest.approx(expected, abs=0.1)
+    read_in_blocks = compute_mauve(p_features=iter([human[:300], human[300:]]), q_features=model, score_device="cpu")
+    assert read_in_blocks.mauve == pytest.approx(expected, abs=1e-3)
+
+
+def test_large_sets_find_neighbours_among_the_same_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    human, model = samples()
+    monkeypatch.setattr("mauve_metric.compute.KNN_MOST_ROWS", 200)
+    expected = compute_mauve(p_features=human, q_features=model, knn=True)
+    found = compute_mauve(p_features=human, q_features=model, knn=True, score_device="cpu")
+    assert (found.precision, found.recall) == pytest.approx((expected.precision, expected.recall), abs=1e-3)
+
+
+def test_precision_of_products_is_kept() -> None:
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("medium")
+    try:
+        with on_device.full_precision():
+            assert torch.get_float32_matmul_precision() == "highest"
+        assert torch.get_float32_matmul_precision() == "medium"
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+@pytest.mark.parametrize(
+    ("tensor", "error", "message"),
+    [
+        (torch.ones(3), ValueError, r"p_features must have shape \(n, d\) with n and d at least 1, got \(3,\)"),
+        (torch.ones(0, 3), ValueError, r"got \(0, 3\)"),
+        (torch.ones(2, 3, dtype=torch.int32), TypeError, "p_features must be an array of numbers, got dtype torch.int"),
+        (torch.tensor([[1.0], [torch.nan]]), ValueError, "p_features must be finite: 1 rows .* the first is row 1"),
+    ],
+)
+def test_bad_tensors(tensor: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        TensorRows("p_features", tensor)
+
+
+@pytest.mark.parametrize("device", ["toaster", "cuda:99", 1.5, "meta:x"])
+def test_bad_devices(device: Any) -> None:
+    human, model = samples()
+    with pytest.raises(ValueError, match="score_device must be a torch device that has float64"):
+        compute_mauve(p_features=human, q_features=model, score_device=device)
+
+
+@pytest.mark.parametrize("function", [compare, explain])
+def test_only_scores_run_on_a_device(function: Any) -> None:
+    human, model = samples()
+    sides: dict[str, Any] = (
+        {"q_features": model} if function is explain else {"models": {"a": model, "b": model + np.float32(0.1)}}
+    )
+    with pytest.raises(ValueError, match="score_device must be left out here, got 'cpu'"):
+        function(p_features=human, **sides, score_device="cpu")
