@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mauve_metric import uncertainty
+from mauve_metric import forecast, uncertainty
 from mauve_metric.comparison import Comparison, Difference, OwnScore
 from mauve_metric.compute import (
     check_columns,
@@ -22,7 +22,7 @@ from mauve_metric.compute import (
     score_features,
 )
 from mauve_metric.config import MauveConfig, check_count
-from mauve_metric.differences import JointErrors, detectable_difference, difference_of, joint_errors, texts_needed
+from mauve_metric.differences import JointErrors, detectable_difference, difference_of, joint_errors, pairing_gain
 from mauve_metric.explain import Readable, check_in_memory, check_runs_on_cpu, explain_result, read_sides
 from mauve_metric.gap import holm
 from mauve_metric.inputs import Featurizing, split_options, with_options
@@ -226,13 +226,38 @@ def compare_features(
         confidence_level=level,
         aligned=bool(aligned),
         smallest_difference=None if best is None else detectable_difference(best.stderr, level),
-        texts_needed=None
-        if best is None
-        else texts_needed(best.difference, best.stderr, min(map(len, ordered)), level),
+        texts_needed=None if best is None else _forecast(best, results, scored, errors, resolved, aligned),
         warnings=tuple(_comparison_warnings(models, aligned) + _partition_warnings(results, own)),
         signature=format_signature(entries),
         explanations=explanations,
     )
+
+
+def _forecast(
+    best: Difference,
+    results: Mapping[str, MauveResult],
+    runs: Sequence[Sequence[NDArray[np.int64]]],
+    errors: JointErrors,
+    config: MauveConfig,
+    aligned: bool,
+) -> int | None:
+    """Texts a set that it takes to tell the two best apart."""
+    names = list(results)
+    i, j = names.index(best.a), names.index(best.b)
+    k = int(config.num_buckets)
+    p_counts, a_counts, b_counts = (np.bincount(runs[0][number], minlength=k) for number in (0, i + 1, j + 1))
+    seen = forecast.Seen(
+        p_counts,
+        a_counts,
+        b_counts,
+        _estimate(results[best.a]).value,
+        _estimate(results[best.b]).value,
+        min(map(len, runs[0])),
+        max(float(errors.runs[i, i] + errors.runs[j, j] - 2 * errors.runs[i, j]), 0.0),
+        pairing_gain(runs, errors, config, i, j) if aligned else 1.0,
+        config.mauve_scaling_factor,
+    )
+    return forecast.texts_needed(seen, config.confidence_level, seed=config.seed)
 
 
 def _by_set(values: NDArray[Any], ordered: Sequence[Reference], p_first: bool) -> list[NDArray[Any]]:

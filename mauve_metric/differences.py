@@ -1,4 +1,4 @@
-"""Whether two models' scores differ: how scores against one human set vary together, and how many texts it takes."""
+"""Whether two models' scores differ: how scores against one human set vary together."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ from mauve_metric.config import MauveConfig
 Labels = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-POWER = 0.8  # of the forecasts
-HALVES = 8  # random halves from which the forecast learns how errors fall with the number of texts
-MOST_TEXTS = 1e12  # a forecast above says nothing
+HALVES = 8  # random halves that tell how errors fall with the number of texts
 
 
 class JointErrors(NamedTuple):
@@ -128,6 +126,13 @@ def difference_of(
     return found._replace(p_value=max(found.p_value, careful.p_value))
 
 
+def pairing_gain(runs: Sequence[Sequence[Labels]], errors: JointErrors, config: MauveConfig, i: int, j: int) -> float:
+    """By what the pairing of aligned rows divides the error of the difference of model i and model j, at least 1."""
+    alone = score_covariance(runs[0], int(config.num_buckets), config.mauve_scaling_factor)
+    paired, unpaired = _of_difference(errors.first, i, j), _of_difference(alone, i, j)
+    return max(math.sqrt(unpaired / paired), 1.0) if paired > 0 else 1.0
+
+
 def _narrowed(estimate: uncertainty.Estimate, ratio: float) -> uncertainty.Estimate:
     """An estimate with the squares of its error and of its interval's two arms times a ratio; a cut end stays cut."""
     factor, (low, high) = math.sqrt(ratio), estimate.ci
@@ -138,10 +143,7 @@ def _narrowed(estimate: uncertainty.Estimate, ratio: float) -> uncertainty.Estim
     )
 
 
-# --- forecasts ----------------------------------------------------------------------------------------------------
-
-
-def detectable_difference(stderr: float, level: float = 0.95, power: float = POWER) -> float:
+def detectable_difference(stderr: float, level: float = 0.95, power: float = 0.8) -> float:
     """The difference that a two-sided test at 1 - level finds with this probability, (z_(1-α/2) + z_power)·error.
 
     >>> round(detectable_difference(0.01), 5)
@@ -149,28 +151,3 @@ def detectable_difference(stderr: float, level: float = 0.95, power: float = POW
     """
     normal = NormalDist()
     return (normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(power)) * stderr
-
-
-def texts_needed(
-    difference: float, stderr: float, n: int, level: float = 0.95, power: float = POWER, fast_share: float = 0.0
-) -> int | None:
-    """Texts a set at which a difference would be found with this probability.
-
-    With n' texts the squared error is taken to be error²·[(1 - s)·n/n' + s·(n/n')²], s = `fast_share`; for s = 0 the
-    answer is n·(detectable / |difference|)². None where the difference or its error is 0.
-
-    >>> texts_needed(0.02, 0.01, 1000), texts_needed(0.02, 0.01, 1000, fast_share=0.5)
-    (1963, 1596)
-    """
-    if difference == 0 or stderr == 0:
-        return None
-    wanted = (difference / detectable_difference(stderr, level, power)) ** 2
-    slow = 1 - fast_share
-    ratio = wanted if fast_share == 0 else (math.sqrt(slow**2 + 4 * fast_share * wanted) - slow) / (2 * fast_share)
-    return max(2, math.ceil(n / ratio)) if n < ratio * MOST_TEXTS else None
-
-
-def fast_share(errors: JointErrors, i: int, j: int) -> float:
-    """The share of a difference's variance that is due to pairs of texts and falls with the square of their number."""
-    variance, pairs = errors.parts(i, j)
-    return pairs / variance if variance > 0 else 0.0

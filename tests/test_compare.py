@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from mauve_metric import Comparison, Reference, compare, compute_mauve, plot_compare, tables, uncertainty
 from mauve_metric.cli import main, model_names
 from mauve_metric.config import MauveConfig
-from mauve_metric.differences import detectable_difference, difference_of, fast_share, joint_errors, texts_needed
+from mauve_metric.differences import difference_of, joint_errors
 from mauve_metric.gap import holm
 
 Floats = NDArray[np.float64]
@@ -194,31 +194,6 @@ def test_intervals_cover_and_are_narrower_than_unpaired_ones() -> None:
     # 95 % of 80 with a standard deviation of 1.9, less three of them
     assert covered >= 0.95 * repeats - 3 * 1.9
     assert narrower < 0.95
-
-
-# --- forecasts ----------------------------------------------------------------------------------------------------
-
-
-def test_forecasts_are_the_textbook_formula() -> None:
-    normal = NormalDist()
-    assert detectable_difference(0.02) == pytest.approx(0.02 * (normal.inv_cdf(0.975) + normal.inv_cdf(0.8)))
-    assert texts_needed(0.05, 0.02, 500) == int(np.ceil(500 * (detectable_difference(0.02) / 0.05) ** 2))
-    for share in (0.1, 0.5, 1.0):
-        needed = texts_needed(0.02, 0.02, 500, fast_share=share) or 0
-        error = 0.02 * np.sqrt((1 - share) * 500 / needed + share * (500 / needed) ** 2)
-        assert detectable_difference(error) == pytest.approx(0.02, rel=2e-3)  # rounded up to whole texts
-    assert texts_needed(0.0, 0.02, 500) is None and texts_needed(1e-12, 0.02, 500) is None
-
-
-def test_errors_near_equality_fall_faster() -> None:
-    rng = np.random.default_rng(0)
-    p = np.full(20, 0.05)
-    far = np.r_[np.full(10, 0.09), np.full(10, 0.01)]
-    shares = []
-    for q in (p, far):
-        labels = [rng.choice(20, 400, p=p), *(rng.choice(20, 400, p=q) for _ in range(2))]
-        shares.append(fast_share(joint_errors([labels], MauveConfig(num_buckets=20)), 0, 1))
-    assert 0 <= shares[1] < 0.4 < shares[0] <= 1
 
 
 # --- input --------------------------------------------------------------------------------------------------------

@@ -164,6 +164,7 @@ def test_histogram_maths_builds_on_divergence_alone() -> None:
         if path.is_file():
             assert siblings(path) <= {"divergence", "quantize", "precision_recall"}, name
     assert siblings(PACKAGE / "differences.py") <= {"uncertainty", "quantize", "config"}
+    assert siblings(PACKAGE / "forecast.py") <= {"divergence", "uncertainty"}
 
 
 def test_writing_texts_knows_nothing_of_scoring() -> None:

@@ -1,0 +1,117 @@
+"""The forecast of texts needed against how often sets of that size do show the difference."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from mauve_metric import compare, divergence
+from mauve_metric.config import MauveConfig
+from mauve_metric.differences import detectable_difference, difference_of, joint_errors, pairing_gain
+from mauve_metric.forecast import MOST_TEXTS, Seen, at_score, texts_needed
+from mauve_metric.uncertainty import debiased_frontier, estimate_scores
+
+Floats = NDArray[np.float64]
+K = 20
+
+
+def shifted(p: Floats, shift: float, seed: int) -> Floats:
+    q = p * np.exp(shift * np.random.default_rng(seed).normal(size=len(p)))
+    return np.asarray(q / q.sum())
+
+
+def seen_exactly(p: Floats, a: Floats, b: Floats, n: int, **others: Any) -> Seen:
+    """Histograms without noise, and the true scores."""
+    scores = [divergence.exact_area(p, q) for q in (a, b)]
+    counts = [np.round(n * q).astype(np.int64) for q in (p, a, b)]
+    return Seen(counts[0], counts[1], counts[2], scores[0], scores[1], n, **others)
+
+
+def power(p: Floats, models: list[Floats], n: int, repeats: int) -> float:
+    """Share of sets of n texts whose test finds the difference at 5 %."""
+    rng, config, found = np.random.default_rng(5), MauveConfig(num_buckets=K), 0
+    for _ in range(repeats):
+        labels = [rng.choice(K, n, p=q) for q in (p, *models)]
+        counts = [np.bincount(side, minlength=K) for side in labels]
+        scores = [estimate_scores(debiased_frontier(counts[0], side))[0] for side in counts[1:]]
+        found += difference_of(scores, joint_errors([labels], config), 0, 1).p_value < 0.05
+    return found / repeats
+
+
+@pytest.mark.parametrize(("shifts", "seen_at"), [((0.1, 0.35), 200), ((0.4, 0.7), 2000), ((1.0, 2.0), 200)])
+def test_four_of_five_sets_of_that_size_show_the_difference(shifts: tuple[float, float], seen_at: int) -> None:
+    p = np.random.default_rng(0).dirichlet(np.full(K, 5.0))
+    models = [shifted(p, shift, seed) for seed, shift in enumerate(shifts)]
+    needed = texts_needed(seen_exactly(p, models[0], models[1], seen_at))
+    assert needed is not None
+    # 60 repeats: standard deviation .05 at .8
+    assert power(p, models, round(needed / 1.5), 60) < 0.8 + 0.05
+    assert power(p, models, round(needed * 1.5), 60) > 0.8 - 0.05
+
+
+def test_forecasts_follow_difference_level_pairing_and_clusterings() -> None:
+    p = np.random.default_rng(0).dirichlet(np.full(K, 5.0))
+    near, far = shifted(p, 0.5, 1), shifted(p, 0.9, 2)
+    middle = 0.5 * near + 0.5 * far
+    plain = texts_needed(seen_exactly(p, near, far, 400)) or 0
+    assert texts_needed(seen_exactly(p, far, near, 400)) == pytest.approx(plain, rel=0.3)
+    assert (texts_needed(seen_exactly(p, near, middle, 400)) or 0) > 2 * plain
+    assert (texts_needed(seen_exactly(p, near, far, 400), level=0.999) or 0) > 1.5 * plain
+    assert (texts_needed(seen_exactly(p, near, far, 400), power=0.99) or 0) > 1.3 * plain
+    assert (texts_needed(seen_exactly(p, near, far, 400, pairing=2.0)) or 0) < 0.8 * plain
+    assert (texts_needed(seen_exactly(p, near, far, 400, run_variance=0.01)) or 0) > 1.5 * plain
+    again = texts_needed(seen_exactly(p, near, far, 400))
+    assert again == plain  # the draws are seeded
+
+
+def test_no_forecast_where_there_is_no_difference() -> None:
+    p = np.full(K, 1 / K)
+    assert texts_needed(seen_exactly(p, p, p, 500)) is None
+    q = shifted(p, 1.0, 1)
+    almost = seen_exactly(p, q, q, 500)._replace(b_score=divergence.exact_area(p, q) - 1e-9)
+    assert texts_needed(almost) is None
+    assert MOST_TEXTS == 10**9
+
+
+def test_mixtures_have_the_score_asked_for() -> None:
+    p = np.full(K, 1 / K)
+    q = shifted(p, 0.8, 1)
+    for score in (0.98, 0.99, 1.0):
+        assert divergence.exact_area(p, at_score(p, q, score)) == pytest.approx(score, abs=1e-5)
+    assert at_score(p, q, 0.01) is q
+    # buckets that a model never fills are no obstacle
+    empty = np.r_[np.zeros(K // 2), np.full(K // 2, 2 / K)]
+    assert divergence.exact_area(p, at_score(p, empty, 0.9)) == pytest.approx(0.9, abs=1e-5)
+
+
+def test_smallest_difference_is_the_textbook_formula() -> None:
+    normal = NormalDist()
+    assert detectable_difference(0.02) == pytest.approx(0.02 * (normal.inv_cdf(0.975) + normal.inv_cdf(0.8)))
+
+
+def test_pairing_gains_only_where_rows_go_together() -> None:
+    rng = np.random.default_rng(0)
+    human, one = (rng.integers(0, K, size=2000) for _ in range(2))
+    one[:1000] //= 2  # a model that differs from P
+    same, other = one.copy(), rng.permutation(one)
+    same[::10] = rng.integers(0, K, size=200)
+    config, gains = MauveConfig(num_buckets=K), []
+    for second in (same, other):
+        runs = [[human, one, second]]
+        gains.append(pairing_gain(runs, joint_errors(runs, config, aligned=True), config, 0, 1))
+    assert gains[0] > 1.5 and gains[1] == pytest.approx(1.0, abs=0.1)
+
+
+def test_compare_forecasts_fewer_texts_for_aligned_rows() -> None:
+    rng = np.random.default_rng(1)
+    human, prompts = rng.normal(size=(400, 6)), rng.normal(size=(400, 6))
+    models = {"a": prompts + 0.4, "b": prompts + 0.5 + 0.05 * rng.normal(size=(400, 6))}
+    unpaired, paired = [
+        compare(p_features=human, models=models, num_runs=1, aligned=aligned) for aligned in (False, True)
+    ]
+    assert unpaired.texts_needed is not None and paired.texts_needed is not None
+    assert paired.texts_needed < unpaired.texts_needed
