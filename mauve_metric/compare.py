@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from mauve_metric.compute import (
 from mauve_metric.config import MauveConfig, check_count
 from mauve_metric.differences import JointErrors, detectable_difference, difference_of, joint_errors, pairing_gain
 from mauve_metric.explain import Readable, check_in_memory, check_runs_on_cpu, explain_result, read_sides
+from mauve_metric.explanation import Explanation
 from mauve_metric.gap import holm
 from mauve_metric.inputs import Featurizing, split_options, with_options
 from mauve_metric.reference import Reference, check_same_encoder
@@ -157,6 +158,50 @@ def _check_sides(sides: Mapping[str, Reference], aligned: bool) -> None:
 # --- features → comparison ----------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class CommonPartition:
+    """What the features of P, the first set, and of the models were projected and clustered to.
+
+    rows: projected, one array (n_i, r) a set. labels: for each clustering one array (n_i,) of buckets a set.
+    """
+
+    rows: Sequence[NDArray[np.float32]]
+    labels: Sequence[Sequence[NDArray[np.int64]]]
+
+    def explain(
+        self,
+        result: MauveResult,
+        number: int,
+        config: MauveConfig,
+        readable: Readable,
+        *,
+        buckets: int | Sequence[int],
+        texts: int,
+    ) -> Explanation:
+        """`explain_result` of the model with this number, the first is 1; the partition has two clusterings."""
+        rows, labels = (self.rows[0], self.rows[number]), (self.labels[1][0], self.labels[1][number])
+        pair = readable.pair(0, number)
+        return explain_result(result, rows, labels, config, pair, buckets=buckets, texts=texts)
+
+
+def common_partition(
+    p: Reference, models: Sequence[Reference], config: MauveConfig, *, two: bool = False
+) -> CommonPartition:
+    """Project and cluster all sets together.
+
+    Args:
+        p, models: checked sides. config: without "auto".
+        two: at least two clusterings, as explanations need them.
+    """
+    p_first = config.row_order == "pq"
+    ordered = [p, *models] if p_first else [*models, p]
+    projected = project_together([side.features for side in ordered], config)
+    runs = cluster_runs(projected, config)
+    if two and len(runs) == 1:
+        runs.append(cluster(projected, config, 1))
+    return CommonPartition(_by_set(projected, ordered, p_first), [_by_set(labels, ordered, p_first) for labels in runs])
+
+
 def compare_features(
     p: Reference,
     models: Mapping[str, Reference],
@@ -166,6 +211,8 @@ def compare_features(
     readable: Readable | None = None,
     buckets: int = 0,
     texts: int = 3,
+    partition: CommonPartition | None = None,
+    watch: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Project and cluster all sets together, score each model against P, and compare the scores.
 
@@ -174,17 +221,14 @@ def compare_features(
         aligned: see `compare`.
         readable: the texts of P and of the models in order, needed for buckets > 0.
         buckets, texts: see `compare`.
+        partition: of the same sides under a config that clusters alike; None: it is made.
+        watch: called with the name of each model before it is scored.
     """
-    names = list(models)
+    names, watch = list(models), watch or _unwatched
     resolved = resolve_config(config, len(p), *(len(side) for side in models.values()))
-    p_first = resolved.row_order == "pq"
-    ordered = [p, *models.values()] if p_first else [*models.values(), p]
-    projected = project_together([side.features for side in ordered], resolved)
-    runs = cluster_runs(projected, resolved)
-    if readable is not None and len(runs) == 1:
-        runs.append(cluster(projected, resolved, 1))
-    rows, labels = _by_set(projected, ordered, p_first), [_by_set(run, ordered, p_first) for run in runs]
-    scored = labels[: int(resolved.num_runs)]
+    if partition is None:
+        partition = common_partition(p, list(models.values()), resolved, two=readable is not None)
+    rows, scored = partition.rows, partition.labels[: int(resolved.num_runs)]
     results = {
         name: score_buckets(
             p,
@@ -196,7 +240,10 @@ def compare_features(
         )
         for number, (name, side) in enumerate(models.items(), start=1)
     }
-    own = {name: _own_score(p, side, config) for name, side in models.items()}
+    own = {}
+    for name, side in models.items():
+        watch(name)
+        own[name] = _own_score(p, side, config)
     results = {name: replace(result, p_value=own[name].p_value) for name, result in results.items()}
     ranking = tuple(sorted(names, key=lambda name: _quality(results[name]), reverse=True))
     errors = joint_errors(scored, resolved, aligned)
@@ -204,14 +251,8 @@ def compare_features(
     explanations = {}
     if readable is not None and buckets:
         for number, name in enumerate(names, start=1):
-            explanations[name] = explain_result(
-                results[name],
-                (rows[0], rows[number]),
-                (labels[1][0], labels[1][number]),
-                resolved,
-                readable.pair(0, number),
-                buckets=buckets,
-                texts=texts,
+            explanations[name] = partition.explain(
+                results[name], number, resolved, readable, buckets=buckets, texts=texts
             )
     best = differences[0] if differences else None
     level = resolved.confidence_level
@@ -258,6 +299,10 @@ def _forecast(
         config.mauve_scaling_factor,
     )
     return forecast.texts_needed(seen, config.confidence_level, seed=config.seed)
+
+
+def _unwatched(name: str) -> None:
+    """Nobody is told which model is scored."""
 
 
 def _by_set(values: NDArray[Any], ordered: Sequence[Reference], p_first: bool) -> list[NDArray[Any]]:

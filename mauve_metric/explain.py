@@ -164,7 +164,7 @@ def explain_result(
     config: MauveConfig,
     readable: Readable,
     *,
-    buckets: int,
+    buckets: int | Sequence[int],
     texts: int,
 ) -> Explanation:
     """The explanation of a result whose rows and second clustering are known.
@@ -175,7 +175,8 @@ def explain_result(
         other_labels: buckets of the same rows under another seed, (n_p,) and (n_q,).
         config: of the result.
         readable: the texts of P and Q.
-        buckets, texts: how many to describe, and of each side to show.
+        buckets: how many to describe, the largest first, or the numbers of those to describe. texts: of each side to
+            show.
     """
     k, c, points = result.num_buckets, config.mauve_scaling_factor, config.divergence_curve_discretization_size
     histograms = quantize.count_labels(result.p_labels, result.q_labels, k)
@@ -187,15 +188,15 @@ def explain_result(
         np.concatenate([result.p_labels, result.q_labels]), np.concatenate(other_labels), k
     )
     too_much, noise = result.q_hist > result.p_hist, p_values > 1 - config.confidence_level
-    total = float(parts.sum())
+    total, ranks = float(parts.sum()), _ranks(parts)
     described = []
-    for rank, bucket in enumerate(np.argsort(-parts, kind="stable")[:buckets].tolist(), start=1):
+    for bucket in np.argsort(-parts, kind="stable")[:buckets].tolist() if isinstance(buckets, int) else buckets:
         part, distances = float(parts[bucket]), _distances(result, projected, bucket)
         even = result.p_hist[bucket] == result.q_hist[bucket]
         described.append(
             GapBucket(
                 bucket=bucket,
-                rank=rank,
+                rank=int(ranks[bucket]),
                 side="even" if even else "too much" if too_much[bucket] else "missed",
                 contribution=part,
                 share=part / total if total > 0 else 0.0,
