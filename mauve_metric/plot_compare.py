@@ -116,16 +116,21 @@ def forest_chart(comparison: Comparison, width: int = 560) -> alt.LayerChart:
     return alt.layer(*layers).properties(width=width, height=_ROW * len(rows) + 10, title=title)
 
 
-def contributions_chart(explanation: Explanation, most: int = 40, width: int = 720) -> alt.LayerChart:
+def contributions_chart(
+    explanation: Explanation, most: int = 40, width: int = 720, link: str | None = None
+) -> alt.LayerChart:
     """The gap's buckets by falling contribution: filled too much (Type I) or missed (Type II); pale: could be noise.
 
     Args:
         explanation: of a result.
         most: buckets shown, the largest first.
         width: of the plot, in pixels.
+        link: a click on a bucket follows this address with the bucket's number behind it; None: no link.
     """
     alt = import_altair()
     rows = _contribution_rows(explanation)[:most]
+    if link is not None:
+        rows = [row | {"link": f"{link}{row['bucket']}"} for row in rows]
     sides = ["model writes too much (Type I)", "model misses (Type II)"]
     axis = alt.Axis(labels=False, ticks=False, grid=False, titleFontSize=12, titleFontWeight="normal")
     ends = alt.Scale(domain=[0, max(len(rows), 1)], nice=False)
@@ -147,11 +152,17 @@ def contributions_chart(explanation: Explanation, most: int = 40, width: int = 7
             alt.Tooltip("model:Q", title="model texts", format=".2%"),
             alt.Tooltip("noise:N", title="could be noise"),
         ],
+        **({} if link is None else {"href": "link:N"}),
     )
     dashes = alt.Chart(alt.InlineData(values=[row for row in rows if row["too_much"]])).mark_rule(
         color="white", strokeWidth=1.5, strokeDash=[3, 3]
     )
-    middle = dashes.encode(x=alt.X("middle:Q", scale=ends), y="contribution:Q", y2=alt.datum(0))
+    middle = dashes.encode(
+        x=alt.X("middle:Q", scale=ends),
+        y="contribution:Q",
+        y2=alt.datum(0),
+        **({} if link is None else {"href": "link:N"}),
+    )
     subtitle = [
         f"{explanation.type_one:.3f} from buckets filled too much, {explanation.type_two:.3f} from missed ones",
         "dashed: filled too much; pale: could be noise",
