@@ -88,7 +88,7 @@ def compare(
     sides = {"the human set": human_read[0]} | {
         f"models[{name!r}]": side for name, (side, _) in zip(forms, model_reads, strict=True)
     }
-    _check_sides(sides, aligned)
+    check_sides(sides, aligned)
     return compare_features(
         human_read[0],
         {name: side for name, (side, _) in zip(forms, model_reads, strict=True)},
@@ -133,8 +133,12 @@ def _form(name: str, data: Any) -> dict[str, Any]:
     return {f"{argument} features" if is_matrix or is_rows or is_numbers else f"{argument} text": data}
 
 
-def _check_sides(sides: Mapping[str, Reference], aligned: bool) -> None:
-    """Sets that cannot be compared."""
+def check_sides(sides: Mapping[str, Reference], aligned: bool) -> None:
+    """Sets that cannot be compared, the human one first.
+
+    Raises:
+        TypeError, ValueError: as `compare`; the sides are called by their keys.
+    """
     check_columns(sides)
     check_in_memory(sides)
     human, *models = sides.values()

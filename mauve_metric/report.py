@@ -86,7 +86,7 @@ def report_page(comparison: Comparison) -> str:
         _tag(
             "p", f"{results[0].num_buckets} buckets common to all; intervals: {level}, {results[0].ci_scope}.", "note"
         ),
-        _tag("p", _verdict(comparison)),
+        _tag("p", verdict(comparison)),
         *_warning_lines(comparison),
         _tag("h2", "Models"),
         _table(tables.MODEL_COLUMNS, tables.model_rows(comparison)),
@@ -134,7 +134,8 @@ def _class(kind: str) -> str:
     return f' class="{kind}"' if kind else ""
 
 
-def _verdict(comparison: Comparison) -> str:
+def verdict(comparison: Comparison) -> str:
+    """Which model is closest, and which differences are real, in words."""
     best = comparison.ranking[0]
     result = comparison.models[best]
     debiased = result.mauve if result.mauve_debiased is None else result.mauve_debiased

@@ -47,7 +47,9 @@ def format_signature(entries: Mapping[str, Any]) -> str:
     >>> format_signature({"num_buckets": 50, "featurize_model_name": "org/name"})
     'num_buckets:50|featurize_model_name:org/name'
     """
-    return "|".join(f"{key}:{_signature_value(value)}" for key, value in entries.items())
+    return "|".join(
+        f"{_signature_value(key).replace(':', '/')}:{_signature_value(value)}" for key, value in entries.items()
+    )
 
 
 def _signature_value(value: Any) -> str:

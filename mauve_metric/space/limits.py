@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -33,14 +33,20 @@ App = Callable[[Message, Receive, Send], Awaitable[None]]
 class Limits:
     """What one visitor may ask of the server.
 
-    texts: in one set. characters: in one text. megabytes: in one file, and of its texts once unpacked. buckets: of the
-    histograms. waiting: runs in the queue. sessions: visitors whose texts and features are kept at a time.
+    texts: in one set. characters: in one text. megabytes: in one file, and of its texts once unpacked. model_sets:
+    beside the human texts. total_texts, total_megabytes: in all sets together. buckets: of the histograms. points:
+    drawn in the map of texts. waiting: runs in the queue. sessions: visitors whose texts and features are kept at a
+    time.
     """
 
     texts: int = 5000
     characters: int = 20_000
     megabytes: int = 20
+    model_sets: int = 8
+    total_texts: int = 20_000
+    total_megabytes: int = 60
     buckets: int = 1000
+    points: int = 3000
     waiting: int = 20
     sessions: int = 40
 
@@ -48,6 +54,11 @@ class Limits:
     def bytes(self) -> int:
         """`megabytes` in bytes."""
         return self.megabytes * 2**20
+
+    @property
+    def total_bytes(self) -> int:
+        """`total_megabytes` in bytes."""
+        return self.total_megabytes * 2**20
 
 
 def read_limits(environment: Mapping[str, str]) -> Limits:
@@ -102,6 +113,18 @@ def check_texts(name: str, texts: Any, limits: Limits) -> list[str]:
     if total > limits.bytes:
         raise ValueError(f"{name}: the texts may have at most {limits.bytes} characters together here, got {total}")
     return texts
+
+
+def check_together(sets: Iterable[Sequence[Any]], limits: Limits) -> None:
+    """`ValueError` for sets that are within the limits one by one, but not together."""
+    sets = list(sets)
+    texts = sum(map(len, sets))
+    if texts > limits.total_texts:
+        raise ValueError(f"all sets together may hold at most {limits.total_texts} texts here, got {texts}")
+    characters = sum(len(text) for part in sets for text in part if isinstance(text, str))
+    if characters > limits.total_bytes:
+        most = f"at most {limits.total_bytes} characters here"
+        raise ValueError(f"all sets together may hold {most}, got {characters}")
 
 
 def check_options(options: Mapping[str, Any], models: Sequence[str], limits: Limits) -> None:

@@ -8,13 +8,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mauve_metric.result import MauveResult
+from mauve_metric import report, tables
+from mauve_metric.comparison import Comparison
+from mauve_metric.explanation import Explanation, GapBucket, NearText
+from mauve_metric.result import MauveResult, ScoreWarning
 from mauve_metric.scores import SCORES
 from mauve_metric.space.uploads import TextSet
 
 _PREVIEW_ROWS = 3
 _PREVIEW_CHARACTERS = 160
 _BUCKET_TEXTS = 12
+_NEAREST_OUTSIDE = 3  # texts shown of a side that has none in a bucket
 _BUCKET_CHARACTERS = 700
 _BIDI_CONTROLS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 # `{`, `$` and the backtick mean something in the templates of gr.HTML; controls and direction marks are made visible
@@ -45,8 +49,18 @@ def shorten(text: str, most: int) -> str:
 # --- what comes in ------------------------------------------------------------------------------------------------
 
 
-def preview(side: TextSet) -> str:
-    """How many texts a side has, how long they are, and the first ones."""
+def problem(message: str) -> str:
+    """What is wrong with what was given; the message is escaped already."""
+    return f"<p class='mm-problem' role='alert'>{message}</p>"
+
+
+def note(text: str) -> str:
+    """A sentence in small print."""
+    return f"<p class='mm-note' role='status'>{escape(text)}</p>"
+
+
+def preview(side: TextSet, most: int = _PREVIEW_ROWS) -> str:
+    """How many texts a set has, how long they are, and the first ones, this many at most."""
     words = [len(text.split()) for text in side.texts]
     empty = sum(not text.strip() for text in side.texts)
     parts = [f"<strong>{len(side.texts)} texts</strong> from {escape(shorten(side.name, 60))}"]
@@ -56,7 +70,7 @@ def preview(side: TextSet) -> str:
         parts.append(f"{statistics.median(words):.0f} words in the median, {min(words)} to {max(words)}")
     if empty:
         parts.append(f"{empty} of them empty (see “empty texts” in the options)")
-    rows = "".join(f"<li>{_text(text, _PREVIEW_CHARACTERS)}</li>" for text in side.texts[:_PREVIEW_ROWS])
+    rows = "".join(f"<li>{_text(text, _PREVIEW_CHARACTERS)}</li>" for text in side.texts[:most])
     return f"<p class='mm-note'>{'; '.join(parts)}</p><ol class='mm-texts'>{rows}</ol>"
 
 
@@ -67,12 +81,13 @@ def _text(text: str, most: int) -> str:
 # --- what goes out ------------------------------------------------------------------------------------------------
 
 
-def warnings_list(result: MauveResult) -> str:
-    """What to know before believing the score; empty if nothing."""
-    if not result.warnings:
+def warnings_list(found: Sequence[tuple[str, ScoreWarning]]) -> str:
+    """What to know before believing the scores, and which models it is about; empty if nothing."""
+    if not found:
         return ""
     rows = "".join(
-        f"<li>{escape(warning.message)} <code>{escape(warning.code)}</code></li>" for warning in result.warnings
+        f"<li>{escape(f'{who}: ' if who else '')}{escape(warning.message)} <code>{escape(warning.code)}</code></li>"
+        for who, warning in found
     )
     return f"<div class='mm-warnings'><h3>Before you believe it</h3><ul>{rows}</ul></div>"
 
@@ -115,8 +130,8 @@ def direction(result: MauveResult, even: float = 0.05) -> str:
     return f"Coverage is the weaker side: the model misses what humans here write {values}."
 
 
-def score_table(result: MauveResult) -> str:
-    """Every score that was computed, with its direction and meaning."""
+def score_table(result: MauveResult, model: str | None = None) -> str:
+    """Every score that was computed, with its direction and meaning; of one of several models under its name."""
     rows = []
     for name, score in SCORES.items():
         value = getattr(result, name)
@@ -125,32 +140,90 @@ def score_table(result: MauveResult) -> str:
             rows.append(f"<tr><th scope='row'>{html.escape(score.title)}</th>{cells}</tr>")
     head = "".join(f"<th scope='col'>{name}</th>" for name in ("score", "value", "direction", "meaning"))
     table = f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
+    title = "" if model is None else f"<p class='mm-note'>{escape(model)}, on the buckets that all models share</p>"
+    return f"{title}<div class='mm-wide'><table class='mm-table'>{table}</table></div>"
+
+
+# --- several models -----------------------------------------------------------------------------------------------
+
+
+def comparison_headline(comparison: Comparison) -> str:
+    """Which model is closest, which differences are real, and what all rests on."""
+    result = next(iter(comparison.models.values()))
+    level = f"{100 * comparison.confidence_level:g} %"
+    rests = f"{len(comparison.models)} models against {result.n_p} human texts; {result.num_buckets} buckets common to "
+    rests += f"all; intervals: {level}, {result.ci_scope}."
+    words = f"<p class='mm-verdict'>{escape(report.verdict(comparison))}</p><p class='mm-note'>{escape(rests)}</p>"
+    return f"<p class='mm-score'>Closest: <strong>{escape(comparison.ranking[0])}</strong></p>{words}"
+
+
+def comparison_tables(comparison: Comparison) -> str:
+    """The scores of all models and the differences of all pairs; those that are real are bold."""
+    models = _table(tables.MODEL_COLUMNS, tables.model_rows(comparison))
+    notes = "".join(f"<p class='mm-note'>{escape(text)}</p>" for text in tables.NOTES)
+    differences = _table(tables.DIFFERENCE_COLUMNS, tables.difference_rows(comparison))
+    words = f"<p class='mm-note'>{escape(tables.forecast_sentence(comparison))}</p>"
+    return f"<h3>Models</h3>{models}{notes}<h3>Differences: bold if real</h3>{differences}{words}"
+
+
+def _table(columns: Sequence[tables.Column], rows: Sequence[tables.Row]) -> str:
+    kinds = ["" if column.form == "s" else " class='mm-number'" for column in columns]
+    head = "".join(
+        f"<th scope='col'{kind}>{escape(column.title)}</th>" for column, kind in zip(columns, kinds, strict=True)
+    )
+    lines = []
+    for row in rows:
+        cells = "".join(
+            f"<td{kind}>{escape(tables.cell(row[column.key], column.form))}</td>"
+            for column, kind in zip(columns, kinds, strict=True)
+        )
+        real = " class='mm-real'" if row.get("real") == "yes" else ""
+        lines.append(f"<tr{real}>{cells}</tr>")
+    table = f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>"
     return f"<div class='mm-wide'><table class='mm-table'>{table}</table></div>"
 
 
 # --- buckets ------------------------------------------------------------------------------------------------------
 
 
-def bucket_choices(result: MauveResult) -> list[tuple[str, int]]:
-    """The buckets with texts, by how far the two sets differ there: what to show, and the number."""
+def bucket_choices(explanation: Explanation, level: float) -> list[tuple[str, int]]:
+    """The buckets with texts, by their part of the gap: what to show, and the number."""
+    result, parts = explanation.result, explanation.contributions
     p = np.bincount(result.p_labels, minlength=result.num_buckets)
     q = np.bincount(result.q_labels, minlength=result.num_buckets)
     difference = result.p_hist - result.q_hist
     choices = []
-    for bucket in np.argsort(-np.abs(difference), kind="stable").tolist():
+    for bucket in np.argsort(-parts, kind="stable").tolist():
         if p[bucket] + q[bucket] > 0:
-            kind = "missed" if difference[bucket] > 0 else "filled too much" if difference[bucket] < 0 else "even"
-            choices.append((f"bucket {bucket}: {p[bucket]} human, {q[bucket]} model ({kind})", bucket))
+            kind = "missed" if difference[bucket] > 0 else "too much" if difference[bucket] < 0 else "even"
+            share = 100 * parts[bucket] / explanation.gap if explanation.gap > 0 else 0.0
+            noise = ", could be noise" if explanation.p_values[bucket] > 1 - level else ""
+            words = f"{kind}, {share:.1f} % of the gap, {p[bucket]} human and {q[bucket]} model texts{noise}"
+            choices.append((f"bucket {bucket}: {words}", bucket))
     return choices
 
 
-def bucket_texts(result: MauveResult, bucket: int, p_text: Sequence[str], q_text: Sequence[str]) -> str:
-    """The texts of a bucket, both sides beside each other."""
-    sides = []
-    for title, texts, labels in (("Human", p_text, result.p_labels), ("Model", q_text, result.q_labels)):
-        rows = np.flatnonzero(labels == bucket).tolist()
-        items = "".join(f"<li>{_text(texts[row], _BUCKET_CHARACTERS)}</li>" for row in rows[:_BUCKET_TEXTS])
-        more = f", the first {_BUCKET_TEXTS}" if len(rows) > _BUCKET_TEXTS else ""
-        body = f"<ul class='mm-texts'>{items}</ul>" if items else "<p class='mm-note'>none</p>"
-        sides.append(f"<section><h4>{title}: {len(rows)} of {len(texts)} texts{more}</h4>{body}</section>")
-    return f"<div class='mm-sides'>{''.join(sides)}</div>"
+def bucket_panel(bucket: GapBucket, sizes: tuple[int, int]) -> str:
+    """What a bucket is about, and the texts of both sides that are nearest to its centre.
+
+    Args:
+        bucket: with all texts by their distance from the centre.
+        sizes: texts of the human set and of the model's.
+    """
+    facts = "".join(f"<li><b>{escape(name)}:</b> {escape(value)}</li>" for name, value in tables.bucket_facts(bucket))
+    sides = [
+        _bucket_side("Human", bucket.p_texts, bucket.p_count, sizes[0]),
+        _bucket_side("Model", bucket.q_texts, bucket.q_count, sizes[1]),
+    ]
+    title = f"<h4>{escape(tables.bucket_title(bucket))}</h4><ul class='mm-facts'>{facts}</ul>"
+    return f"{title}<div class='mm-sides'>{''.join(sides)}</div>"
+
+
+def _bucket_side(title: str, near: Sequence[NearText], count: int, size: int) -> str:
+    inside = [text for text in near if text.in_bucket][:_BUCKET_TEXTS]
+    outside = [] if count else near[:_NEAREST_OUTSIDE]
+    more = f", the {_BUCKET_TEXTS} nearest to the centre" if count > _BUCKET_TEXTS else ""
+    items = "".join(f"<li>{_text(text.text or '', _BUCKET_CHARACTERS)}</li>" for text in [*inside, *outside])
+    lead = "" if count else "<p class='mm-note'>None here; outside, the nearest are:</p>"
+    head = f"<h4>{title}: {count} of {size} texts{more}</h4>{lead}"
+    return f"<section>{head}<ul class='mm-texts'>{items}</ul></section>"

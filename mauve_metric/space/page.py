@@ -10,7 +10,7 @@ import gradio as gr
 from starlette.middleware import Middleware
 
 from mauve_metric.space import layout
-from mauve_metric.space.handlers import Handlers
+from mauve_metric.space.handlers import BUCKET_LINK, Handlers
 from mauve_metric.space.limits import BodyLimit, Limits, read_limits, read_models
 from mauve_metric.space.scoring import Encoders, Featurizer
 
@@ -41,6 +41,9 @@ ul.mm-texts {list-style: disc}
 .mm-table th, .mm-table td {text-align: left; padding: .3rem .6rem}
 .mm-table th, .mm-table td {border-bottom: 1px solid var(--border-color-primary)}
 .mm-table th[scope=row] {font-weight: 600; white-space: nowrap}
+.mm-real td {font-weight: 700}
+.mm-facts {list-style: none; padding: 0; margin: .3rem 0; font-size: .9rem; overflow-wrap: anywhere}
+.mm-place {border-left: 3px solid var(--border-color-primary); padding-left: .6rem; gap: .2rem}
 .mm-number {font-variant-numeric: tabular-nums; text-align: right !important}
 .mm-figure {background: #fff; border-radius: var(--radius-lg)}
 .mm-figure .altair > div {width: calc(100% - 12px)}
@@ -51,13 +54,22 @@ ul.mm-texts {list-style: disc}
 @media (max-width: 640px) {.mm-sides {grid-template-columns: 1fr} .mm-table td:nth-child(4) {min-width: 12rem}}
 """
 
+# A click on a mark of a figure follows its link, which leads to a bucket: the number goes into a hidden box.
+CLICKS = """() => window.addEventListener('hashchange', () => {
+    if (!location.hash.startsWith('LINK')) return;
+    const box = document.querySelector('#clicked textarea, #clicked input');
+    box.value = location.hash.slice('LINK'.length);
+    history.replaceState(null, '', location.pathname + location.search);
+    box.dispatchEvent(new Event('input', {bubbles: true}));
+})""".replace("LINK", BUCKET_LINK)
+
 
 def build_app(
     limits: Limits | None = None,
     models: Sequence[str] | None = None,
     functions: Mapping[str, Featurizer] | None = None,
 ) -> gr.Blocks:
-    """The page and its endpoint `/score`.
+    """The page and its endpoints `/score` and `/compare`.
 
     Args:
         limits: of the server; None: the environment's.
@@ -70,50 +82,57 @@ def build_app(
     handlers = Handlers(limits, models, Encoders(functions))
     with gr.Blocks(title="MAUVE", analytics_enabled=False, delete_cache=(HOUR // 12, HOUR)) as app:
         gr.Markdown(layout.INTRODUCTION)
-        sides, examples = layout.texts_part(limits)
+        human, models_in, examples = layout.texts_part(limits)
         model, panel = layout.choices_part(models)
         compare, stop = layout.buttons_part()
         result = layout.result_part(limits)
         layout.code_part(models)
-        _wire_texts(handlers, sides, examples)
-        _wire_result(handlers, compare, stop, [*(side.paste for side in sides.values()), model], panel, result)
+        _wire_texts(handlers, human, models_in, examples)
+        _wire_result(handlers, compare, stop, [human.paste, models_in.paste, models_in.aligned, model], panel, result)
         app.unload(handlers.leave)
-        gr.api(handlers.endpoint(), api_name="score", **ONE_RUN)
+        gr.api(handlers.endpoints.score(), api_name="score", **ONE_RUN)
+        gr.api(handlers.endpoints.compare(), api_name="compare", **ONE_RUN)
     app.handlers = handlers
     return app
 
 
-def _wire_texts(handlers: Handlers, sides: Mapping[str, layout.SideInputs], examples: Mapping[str, Any]) -> None:
-    """Files, columns, pasted texts and examples."""
-    for which, side in sides.items():
-        file, column, paste = _side_functions(handlers, which)
-        shown = [side.preview, side.column]
-        gr.on([side.file.upload, side.file.clear], file, side.file, [*shown, side.paste], **QUICK)
-        side.column.input(column, side.column, side.preview, **QUICK)
-        side.paste.blur(paste, side.paste, [*shown, side.file], **QUICK)
-    everything = [part for side in sides.values() for part in (side.preview, side.column, side.file, side.paste)]
+def _wire_texts(
+    handlers: Handlers, human: layout.HumanInputs, models: layout.ModelInputs, examples: Mapping[str, Any]
+) -> None:
+    """Files, columns, pasted texts, names and examples."""
+    shown = [human.preview, human.column]
+    gr.on([human.file.upload, human.file.clear], handlers.take_file, human.file, [*shown, human.paste], **QUICK)
+    human.column.input(handlers.take_column, human.column, human.preview, **QUICK)
+    human.paste.blur(handlers.take_paste, human.paste, [*shown, human.file], **QUICK)
+    models.file.upload(handlers.add_files, models.file, models.all, **QUICK)
+    models.paste.blur(handlers.add_paste, models.paste, models.all, **QUICK)
+    models.another.click(handlers.paste_another, models.paste, models.all, **QUICK)
+    for number, place in enumerate(models.places):
+        rename = _with_request(handlers.rename_model, number)
+        gr.on([place.name.blur, place.name.submit], rename, place.name, models.all, **QUICK)
+        place.column.input(_with_request(handlers.choose_column, number), place.column, models.all, **QUICK)
+        place.remove.click(_request_only(handlers.remove_model, number), None, models.all, **QUICK)
+    everything = [human.preview, human.column, human.file, human.paste, *models.all]
     for label, button in examples.items():
-        button.click(_example_function(handlers, label), None, everything, **QUICK)
+        button.click(_request_only(handlers.take_example, label), None, everything, **QUICK)
 
 
-def _side_functions(handlers: Handlers, which: str) -> tuple[Callable[..., Any], ...]:
-    def take_file(path: str | None, request: gr.Request) -> list[Any]:
-        return handlers.take_file(which, path, request)
+def _with_request(function: Callable[..., list[Any]], first: Any) -> Callable[..., list[Any]]:
+    """A handler of one value whose first argument is known; Gradio finds the request by its annotation."""
 
-    def take_column(column: str, request: gr.Request) -> str:
-        return handlers.take_column(which, column, request)
+    def handler(value: str, request: gr.Request) -> list[Any]:
+        return function(first, value, request)
 
-    def take_paste(pasted: str, request: gr.Request) -> list[Any]:
-        return handlers.take_paste(which, pasted, request)
-
-    return take_file, take_column, take_paste
+    return handler
 
 
-def _example_function(handlers: Handlers, label: str) -> Callable[..., Any]:
-    def take_example(request: gr.Request) -> list[Any]:
-        return handlers.take_example(label, request)
+def _request_only(function: Callable[..., list[Any]], first: Any) -> Callable[..., list[Any]]:
+    """A handler of no value whose first argument is known."""
 
-    return take_example
+    def handler(request: gr.Request) -> list[Any]:
+        return function(first, request)
+
+    return handler
 
 
 def _wire_result(
@@ -133,7 +152,7 @@ def _wire_result(
         result.all,
         api_visibility="private",
         trigger_mode="once",
-        show_progress_on=result.status,
+        show_progress_on=result.named["score"],
         **ONE_RUN,
     )
     stop.click(handlers.cancel, None, None, cancels=[running], queue=False, **QUICK)
@@ -144,11 +163,15 @@ def _wire_result(
             result.all,
             api_visibility="private",
             trigger_mode="always_last",
-            show_progress_on=result.status,
+            show_progress_on=result.named["score"],
             **PLAY_RUNS,
         )
-    result.bucket.input(handlers.pick_bucket, result.bucket, result.bucket_texts, **QUICK)
-    result.make_files.click(handlers.make_files, None, result.files, api_visibility="private", **PLAY_RUNS)
+    bucket, texts = result.named["bucket"], result.named["bucket_texts"]
+    result.named["picked"].input(handlers.pick_model, result.named["picked"], result.of_model, **QUICK)
+    bucket.input(handlers.pick_bucket, bucket, texts, **QUICK)
+    result.clicked.input(handlers.click_bucket, result.clicked, [bucket, texts], **QUICK)
+    files = result.named["files"]
+    result.make_files.click(handlers.make_files, None, files, api_visibility="private", **PLAY_RUNS)
 
 
 def theme() -> Any:
@@ -169,8 +192,9 @@ def launch_options(limits: Limits) -> dict[str, Any]:
         "ssr_mode": False,
         "max_file_size": limits.bytes,
         "footer_links": ["api"],
-        # both sets of a /score, with what JSON adds to a text at worst
-        "app_kwargs": {"middleware": [Middleware(BodyLimit, most=4 * limits.bytes)]},
+        "js": CLICKS,
+        # all sets of a /compare, with what JSON adds to a text at worst
+        "app_kwargs": {"middleware": [Middleware(BodyLimit, most=2 * limits.total_bytes)]},
     }
 
 

@@ -1,32 +1,33 @@
-"""Texts → features → result for the page: one encoder in memory, features kept, runs that can be stopped."""
+"""Texts → features → results for the page: one encoder in memory, features kept, runs that can be stopped."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
-from mauve_metric.compute import (
-    check_columns,
-    cluster_runs,
-    project_together,
-    resolve_config,
-    score_buckets,
-    score_features,
-)
+from mauve_metric.compare import CommonPartition, check_sides, common_partition, compare_features
+from mauve_metric.comparison import Comparison
+from mauve_metric.compute import check_columns, resolve_config, score_buckets, score_features
 from mauve_metric.config import MauveConfig
 from mauve_metric.encoder import Encoder, load_encoder, resolve_device
+from mauve_metric.explain import Readable
+from mauve_metric.explanation import Explanation
 from mauve_metric.inputs import Featurizing, RunOptions
 from mauve_metric.reference import Reference
 from mauve_metric.result import MauveResult
+from mauve_metric.space.uploads import USER_ERRORS
 
 Featurizer = Callable[[list[str]], Any]
 Tell = Callable[[float, str], None]
 
 _KEPT_ENCODERS = 2
-_SIDES = {"p_text": "human texts", "q_text": "model texts"}
+_READ = (0.05, 0.85)  # of a run: where reading the texts begins and ends
+REPORT_BUCKETS, REPORT_TEXTS = 5, 3  # of a model's gap, and texts of each side of one, in the report
 FEATURE_KNOBS = (
     "featurize_model_name",
     "max_text_length",
@@ -42,6 +43,8 @@ _SCORE_ONLY = (
     "knn",
     "knn_k",
     "frechet_distance",
+    "permutations",
+    "paired",
 )
 
 
@@ -55,7 +58,8 @@ class Run:
     def __init__(self, tell: Tell | None = None) -> None:
         self._tell = tell
         self._stopped = threading.Event()
-        self._started: dict[str, float] = {}
+        self._began = 0.0
+        self._words, self._start, self._width = "texts", *_READ
 
     @property
     def stopped(self) -> bool:
@@ -77,14 +81,21 @@ class Run:
         if self._tell is not None:
             self._tell(share, words)
 
+    def begin_set(self, number: int, sizes: Sequence[int]) -> None:
+        """Say that a set is read next: the human texts are number 0 of those with these numbers of texts."""
+        models, every = len(sizes) - 1, max(sum(sizes), 1)
+        self._words = "human texts" if number == 0 else f"model {number} of {models}" if models > 1 else "model texts"
+        self._start = _READ[0] + (_READ[1] - _READ[0]) * sum(sizes[:number]) / every
+        self._width = (_READ[1] - _READ[0]) * sizes[number] / every
+        self._began = time.monotonic()
+        self.stage(self._start, f"{self._words}: reading {sizes[number]}")
+
     def texts_done(self, name: str, done: int, total: int | None) -> None:
-        """Say how many texts of a side were read by the model, and about how long the rest takes."""
-        now = time.monotonic()
-        started = self._started.setdefault(name, now)
+        """Say how many texts of the set were read by the model, and about how long the rest of it takes."""
         share = done / max(total or done, 1)
-        left = (now - started) * (1 - share) / share if share > 0 else 0.0
-        words = f"{_SIDES.get(name, 'texts')}: {done} of {total}" + (f", about {left:.0f} s left" if left >= 1 else "")
-        self.stage(0.05 + 0.4 * share + (0.4 if name == "q_text" else 0.0), words)
+        left = (time.monotonic() - self._began) * (1 - share) / share if share > 0 else 0.0
+        words = f"{self._words}: {done} of {total}" + (f", about {left:.0f} s left" if left >= 1 else "")
+        self.stage(self._start + self._width * share, words)
 
 
 class Encoders:
@@ -125,46 +136,86 @@ class Encoders:
         return encoder
 
 
+@contextmanager
+def named(titles: Mapping[str, str]) -> Iterator[None]:
+    """Errors call the arguments by the names that the visitor knows."""
+    try:
+        yield
+    except USER_ERRORS as error:
+        message = str(error)
+        for name, title in titles.items():
+            message = message.replace(name, title)
+        raise ValueError(message) from error
+
+
+# --- texts → features ---------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Embedded:
-    """The features of both sides, what they were made with, and the texts that were given."""
+    """The features of the human set and of the models', what they were made with, and the texts that were given.
+
+    sets, texts: the human one first.
+    """
 
     key: tuple[Any, ...]
-    p: Reference
-    q: Reference
-    p_text: list[str]
-    q_text: list[str]
+    sets: tuple[Reference, ...]
+    texts: tuple[list[str], ...]
 
-    def fits(self, p_text: list[str], q_text: list[str], config: MauveConfig) -> bool:
+    def fits(self, texts: Sequence[list[str]], config: MauveConfig) -> bool:
         """Whether the same texts under this config would have the same features."""
-        return self.key == feature_key(config) and self.p_text == p_text and self.q_text == q_text
+        return self.key == feature_key(config) and self.texts == tuple(texts)
 
-    def kept(self) -> tuple[list[str], list[str]]:
-        """The texts behind the rows: without the empty ones."""
-        p, q = ([text for text in texts if text.strip()] for texts in (self.p_text, self.q_text))
-        return p, q
+    def known(self, texts: list[str], config: MauveConfig) -> Reference | None:
+        """The features of one set, where they do not hang on the other sets and are there."""
+        if self.key != feature_key(config) or config.match_lengths == "truncate":
+            return None
+        return next((side for side, old in zip(self.sets, self.texts, strict=True) if old == texts), None)
+
+    def kept(self, number: int) -> list[str]:
+        """The texts behind the rows of a set: without the empty ones."""
+        return [text for text in self.texts[number] if text.strip()]
+
+    @cached_property
+    def readable(self) -> Readable:
+        """The texts and their phrases."""
+        return Readable.of([self.kept(number) for number in range(len(self.texts))])
 
 
-def embed(p_text: list[str], q_text: list[str], config: MauveConfig, encoders: Encoders, run: Run) -> Embedded:
-    """The features of both sides; nothing of a text is kept on the disk.
+def embed(
+    sets: Mapping[str, list[str]], config: MauveConfig, encoders: Encoders, run: Run, last: Embedded | None = None
+) -> Embedded:
+    """The features of all sets; nothing of a text is kept on the disk.
+
+    Args:
+        sets: the texts by what errors call them, the human ones first.
+        config, encoders, run: what to do it with.
+        last: features that may be used again.
 
     Raises:
         Cancelled: stopped. ValueError, TypeError, OSError, ImportError: as `compute_mauve`.
     """
+    texts = list(sets.values())
+    if last is not None and last.fits(texts, config):
+        return last
+    forms = {f"set_{number}_text": title for number, title in enumerate(sets)}
     run.stage(0.0, "waiting for the model")
-    with encoders.lock:
+    with encoders.lock, named(forms):
         run.stage(0.02, "loading the model")
         job = Featurizing(config, RunOptions(cache=False), encoder=encoders.get(config), progress=run.texts_done)
-        forms: dict[str, Any] = {"p": {"p_text": p_text}, "q": {"q_text": q_text}}
+        sides: dict[str, Any] = {name: {name: part} for name, part in zip(forms, texts, strict=True)}
+        read = []
         with job:
             if config.match_lengths == "truncate":
-                forms = job.matched(forms)
-            run.stage(0.05, "reading the human texts")
-            p = job.side(forms["p"])
-            run.stage(0.45, "reading the model's texts")
-            q = job.side(forms["q"])
-    check_columns({"p_features": p, "q_features": q})
-    return Embedded(feature_key(config), p, q, p_text, q_text)
+                sides = job.matched(sides)
+            for number, form in enumerate(sides.values()):
+                side = None if last is None else last.known(texts[number], config)
+                if side is None:
+                    run.begin_set(number, [len(part) for part in texts])
+                    side = job.side(form)
+                read.append(side)
+    check_columns(dict(zip(sets, read, strict=True)))
+    return Embedded(feature_key(config), tuple(read), tuple(texts))
 
 
 def feature_key(config: MauveConfig) -> tuple[Any, ...]:
@@ -172,46 +223,107 @@ def feature_key(config: MauveConfig) -> tuple[Any, ...]:
     return tuple(getattr(config, name) for name in FEATURE_KNOBS)
 
 
+# --- features → results -------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
-class Partition:
-    """The buckets of both sides under one config, to score again when only the scoring changes."""
+class Scored:
+    """What is known of one model or several against the human texts.
+
+    config: as asked for. resolved: without "auto". results: of each model by its name, in order; of one model what
+    `compute_mauve` gives. comparison: what `compare` gives; None for one model.
+    """
 
     embedded: Embedded
     config: MauveConfig
-    runs: list[tuple[Any, Any]]
-    projected: tuple[Any, Any]
+    resolved: MauveConfig
+    partition: CommonPartition
+    results: dict[str, MauveResult]
+    comparison: Comparison | None
+    aligned: bool = False
+
+    @property
+    def best_first(self) -> list[str]:
+        """The models' names, in the order of the ranking."""
+        return list(self.results if self.comparison is None else self.comparison.ranking)
+
+    def explain(self, name: str, buckets: int | Sequence[int] = 0, texts: int = 0) -> Explanation:
+        """What makes a model's gap, see `explain_result`."""
+        number = [*self.results].index(name) + 1
+        readable = self.embedded.readable
+        return self.partition.explain(self.results[name], number, self.resolved, readable, buckets=buckets, texts=texts)
+
+    def for_report(self) -> Comparison:
+        """The comparison, of one model as well, with the largest parts of the gaps explained."""
+        human, *models = self.embedded.sets
+        return compare_features(
+            human,
+            dict(zip(self.results, models, strict=True)),
+            self.config,
+            aligned=self.aligned,
+            readable=self.embedded.readable,
+            buckets=REPORT_BUCKETS,
+            texts=REPORT_TEXTS,
+            partition=self.partition,
+        )
 
 
-def score_again(
-    embedded: Embedded, config: MauveConfig, last: Partition | None = None
-) -> tuple[MauveResult, Partition | None]:
-    """The result of `score_features`; the clustering of `last` is used again where it would be the same.
+def score(
+    embedded: Embedded,
+    names: Mapping[str, str],
+    config: MauveConfig,
+    *,
+    aligned: bool = False,
+    last: Scored | None = None,
+    run: Run | None = None,
+) -> Scored:
+    """Score one model as `compute_mauve` does, several as `compare` does.
 
-    Returns:
-        The result, and the partition for the next time (None with a permutation test, which needs its own).
+    Args:
+        embedded: the features.
+        names: of the models, to what errors call them.
+        config: of the scores.
+        aligned: see `compare`.
+        last: its clustering is used again where it would be the same.
+        run: is told which model is scored.
     """
-    config = resolve_config(config, len(embedded.p), len(embedded.q))
-    if config.permutations:
-        return score_features(embedded.p, embedded.q, config, quiet=True), None
-    if last is None or last.embedded is not embedded or _clustering(last.config) != _clustering(config):
-        last = _partition(embedded, config)
-    return score_buckets(embedded.p, embedded.q, last.runs, last.projected, config), last
+    run = run or Run()
+    human, *models = embedded.sets
+    run.stage(_READ[1], "clustering")
+    resolved = resolve_config(config, *map(len, embedded.sets))
+    if last is not None and last.embedded is embedded and _clustering(last.resolved) == _clustering(resolved):
+        partition = last.partition
+    else:
+        partition = common_partition(human, models, resolved, two=True)
+    run.stage(0.9, "scoring")
+    if len(models) == 1:
+        result = _score_pair(human, models[0], resolved, partition)
+        return Scored(embedded, config, resolved, partition, {next(iter(names)): result}, None)
+    check_sides({"the human texts": human} | dict(zip(names.values(), models, strict=True)), aligned)
+    places = {name: number for number, name in enumerate(names)}
+    comparison = compare_features(
+        human,
+        dict(zip(names, models, strict=True)),
+        config,
+        aligned=aligned,
+        partition=partition,
+        watch=lambda name: run.stage(
+            0.9 + 0.1 * places[name] / len(places), f"scoring model {places[name] + 1} of {len(places)}"
+        ),
+    )
+    return Scored(embedded, config, resolved, partition, comparison.models, comparison, aligned)
+
+
+def _score_pair(p: Reference, q: Reference, resolved: MauveConfig, partition: CommonPartition) -> MauveResult:
+    """What `compute_mauve` gives."""
+    if resolved.permutations:
+        return score_features(p, q, resolved, quiet=True)  # the test clusters anew
+    rows = partition.rows[0], partition.rows[1]
+    labels = [(run[0], run[1]) for run in partition.labels[: int(resolved.num_runs)]]
+    return score_buckets(p, q, labels, rows, resolved)
 
 
 def _clustering(config: MauveConfig) -> MauveConfig:
     """The config without what only the scoring reads."""
     default = MauveConfig()
     return replace(config, **{name: getattr(default, name) for name in _SCORE_ONLY})
-
-
-def _partition(embedded: Embedded, config: MauveConfig) -> Partition:
-    sides = [embedded.p.features, embedded.q.features]
-    p_first = config.row_order == "pq"
-    projected = project_together(sides if p_first else sides[::-1], config)
-    first = len(sides[0] if p_first else sides[1])
-
-    def split(rows: Any) -> tuple[Any, Any]:
-        return (rows[:first], rows[first:]) if p_first else (rows[first:], rows[:first])
-
-    runs = [split(labels) for labels in cluster_runs(projected, config)]
-    return Partition(embedded, config, runs, split(projected))

@@ -1,0 +1,51 @@
+"""The map of all texts that were scored, from the rows that the clustering saw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mauve_metric.plot_map import map_chart
+from mauve_metric.quantize import unit_rows
+from mauve_metric.space.scoring import Scored
+
+
+def text_map(scored: Scored, most: int, link: str | None = None) -> Any:
+    """Human texts and those of every model on their first two principal components (see `plot_map.map_chart`).
+
+    Args:
+        scored: what is known of the models.
+        most: points that are drawn.
+        link: see `map_chart`.
+    """
+    partition, embedded = scored.partition, scored.embedded
+    return map_chart(
+        ["human texts", *scored.results],
+        partition.rows,
+        partition.labels[0],
+        [embedded.kept(number) for number in range(len(embedded.sets))],
+        variance_shares(partition.rows, [side.features for side in embedded.sets]),
+        most=most,
+        link=link,
+    )
+
+
+def variance_shares(rows: Sequence[NDArray[Any]], features: Sequence[NDArray[Any]]) -> tuple[float, float]:
+    """Which shares of the variance of the features, scaled to length 1, the first two projected columns hold.
+
+    >>> features = np.array([[3.0, 4.0], [4.0, 3.0], [0.0, 1.0], [1.0, 0.0]])
+    >>> unit = unit_rows(features)
+    >>> [round(share, 6) for share in variance_shares([unit[:2], unit[2:]], [features[:2], features[2:]])]
+    [0.5, 0.5]
+    """
+    total, number, squares = np.zeros(features[0].shape[1]), 0, 0.0
+    for part in features:
+        unit = unit_rows(part)
+        total, number, squares = total + unit.sum(axis=0), number + len(unit), squares + float(np.square(unit).sum())
+    variance = squares / number - float(np.square(total / number).sum())
+    along = [*np.concatenate([part[:, :2] for part in rows]).var(axis=0, dtype=np.float64).tolist(), 0.0][:2]
+    first, second = (min(max(value / variance, 0.0), 1.0) if variance > 0 else 0.0 for value in along)
+    return first, second
