@@ -41,7 +41,8 @@ def map_chart(
         shares: of the variance that the two components hold, in [0, 1].
         most: points drawn; of more texts a random subset is.
         seed: of that subset.
-        link: a click on a text follows this address with the number of its bucket behind it; None: no link.
+        link: a click on a text follows this address with the numbers of its bucket and of its set behind it and a
+            hyphen between them; None: no link.
         width: of the plot, in pixels.
 
     Raises:
@@ -102,7 +103,7 @@ def _points(
         bucket = int(labels[which][row])
         point = {"set": names[which], "bucket": bucket, "x": round(x, 4), "y": round(y, 4)}
         point["text"] = excerpt(texts[which][row])
-        points.append(point if link is None else point | {"link": f"{link}{bucket}"})
+        points.append(point if link is None else point | {"link": f"{link}{bucket}-{which}"})
     return points, int(starts[-1])
 
 

@@ -27,17 +27,16 @@ gr = pytest.importorskip("gradio")
 gradio_client = pytest.importorskip("gradio_client")
 
 import app  # noqa: E402
-from mauve_metric.space import handlers as space_handlers  # noqa: E402
-from mauve_metric.space import layout, markup  # noqa: E402
+from mauve_metric.space import layout, markup, text_handlers  # noqa: E402
 from mauve_metric.space import limits as space_limits  # noqa: E402
 from mauve_metric.space.controls import panel_names  # noqa: E402
-from mauve_metric.space.handlers import Handlers  # noqa: E402
+from mauve_metric.space.handlers import RESULT, Handlers  # noqa: E402
 from mauve_metric.space.limits import Limits, read_limits, read_models  # noqa: E402
 from mauve_metric.space.scoring import Encoders  # noqa: E402
 from mauve_metric.space.uploads import TextSet  # noqa: E402
 
 ROOT = Path(app.__file__).parent
-LIMITS = Limits(texts=40, characters=200, megabytes=1, buckets=10)
+LIMITS = Limits(texts=40, characters=200, megabytes=1, total_texts=150, total_megabytes=2, buckets=10)
 ANIMALS = ("bird", "cat", "horse", "owl", "fox", "hare")
 PLACES = ("in the old barn", "by the river", "under a tree", "at the harbour", "on the hill")
 HUMAN = [f"The {animal} slept {place}." for animal in ANIMALS for place in PLACES]
@@ -99,15 +98,20 @@ def write_jsonl(path: Path, texts: list[str]) -> str:
     return str(path)
 
 
-def press(desk: Handlers, play: tuple[Any, ...] = (5, 4, 7, 0.95), who: str = "a", **more: Any) -> list[Any]:
+def press(
+    desk: Handlers, play: tuple[Any, ...] = (5, 4, 7, 0.95), who: str = "a", tell: Any = None, **more: Any
+) -> dict[str, Any]:
+    """What the button shows, by the names of the outputs."""
     panel = [more.get(name) for name in panel_names()]  # None: the default
-    values = [more.get("human", ""), more.get("model", ""), more.get("featurizer", "ngrams"), *play, *panel]
-    return desk.compare(values, visitor(who), lambda share, desc: None)
+    values = [more.get("human", ""), more.get("model", ""), more.get("aligned", False)]
+    values += [more.get("featurizer", "ngrams"), *play, *panel]
+    shown = desk.compare(values, visitor(who), tell or (lambda share, desc: None))
+    return dict(zip(RESULT, shown, strict=True))
 
 
 def give(desk: Handlers, tmp_path: Path, who: str = "a", model: list[str] = MODEL) -> None:
-    for which, texts in (("human", HUMAN), ("model", model)):
-        desk.take_file(which, write_jsonl(tmp_path / f"{who}_{which}.jsonl", texts), visitor(who))
+    desk.take_file(write_jsonl(tmp_path / f"{who}_human.jsonl", HUMAN), visitor(who))
+    desk.add_files([write_jsonl(tmp_path / f"{who}_model.jsonl", model)], visitor(who))
 
 
 # --- the endpoint -------------------------------------------------------------------------------------------------
@@ -122,18 +126,21 @@ def test_endpoint_gives_the_result_of_compute_mauve(client: Any, expected: Mauve
 
 
 def test_endpoint_with_minilm_is_compute_mauve_with_minilm(minilm: str) -> None:
-    score = Handlers(LIMITS, [minilm], Encoders()).endpoint()
+    score = Handlers(LIMITS, [minilm], Encoders()).endpoints.score()
     wanted = compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=minilm, num_buckets=4, cache=False)
     assert score(HUMAN, MODEL, num_buckets=4) == wanted.to_dict()
 
 
-def test_endpoint_is_typed_documented_and_alone(client: Any) -> None:
+def test_endpoints_are_typed_documented_and_alone(client: Any) -> None:
     endpoints = client.view_api(return_format="dict")["named_endpoints"]
-    assert list(endpoints) == ["/score"]
+    assert list(endpoints) == ["/score", "/compare"]
     types = {item["parameter_name"]: item["python_type"]["type"] for item in endpoints["/score"]["parameters"]}
     assert types["references"] == types["predictions"] == "list[str]"
     assert {"num_buckets", "seed", "mauve_scaling_factor", "featurize_model_name", "empty_texts"} <= types.keys()
     assert all(f"`{name}=" in layout.ENDPOINT for name in list(types)[2:])
+    options = [item["parameter_name"] for item in endpoints["/compare"]["parameters"]]
+    assert options == ["references", "models", "aligned", *list(types)[2:]]
+    assert "`aligned=" in layout.ENDPOINT and 'api_name="/compare"' in layout.ENDPOINT
 
 
 @pytest.mark.parametrize(
@@ -259,8 +266,8 @@ def test_a_page_without_examples_has_no_example_buttons(monkeypatch: pytest.Monk
     def nowhere() -> Path:
         raise FileNotFoundError("no examples")
 
-    monkeypatch.setattr(space_handlers, "examples_folder", nowhere)
-    assert space_handlers.example_files() == {}
+    monkeypatch.setattr(text_handlers, "examples_folder", nowhere)
+    assert text_handlers.example_files() == {}
     app.build_app(LIMITS, ["minilm"])
 
 

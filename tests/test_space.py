@@ -8,6 +8,7 @@ import logging
 import shlex
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +29,14 @@ from test_app import (
     write_jsonl,
 )
 
-from mauve_metric import MauveResult, cli, compute_mauve
+from mauve_metric import MauveResult, cli, compute_mauve, explain, tables
 
 gr = pytest.importorskip("gradio")
 
-from mauve_metric.space import handlers as space_handlers  # noqa: E402
-from mauve_metric.space import markup, takeaway  # noqa: E402
-from mauve_metric.space.controls import panel_names  # noqa: E402
-from mauve_metric.space.handlers import NUM_RESULTS, Handlers  # noqa: E402
+from mauve_metric.space import markup, takeaway, text_handlers  # noqa: E402
+from mauve_metric.space.handlers import RESULT, Handlers  # noqa: E402
 from mauve_metric.space.limits import Limits  # noqa: E402
-from mauve_metric.space.scoring import Cancelled, Encoders, Run, embed, score_again  # noqa: E402
+from mauve_metric.space.scoring import Cancelled, Encoders, Run, embed, score  # noqa: E402
 from mauve_metric.space.session import Sessions  # noqa: E402
 from mauve_metric.space.uploads import TextSet, read_paste, read_upload  # noqa: E402
 
@@ -50,15 +49,15 @@ __all__ = ["desk", "expected"]  # fixtures
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.txt", b"caf\xe9\n", "the model's texts is not UTF-8: byte 3 on line 1 is 0xe9"),
-        ("a.jsonl", b'{"text": "a"}\n{oops\n', "the model's texts, line 2: not JSON"),
-        ("a.jsonl", b"[" * 100_000, "the model's texts"),
-        ("a.parquet", b"PAR1 not really", "the model's texts is not a parquet file"),
-        ("a.csv", f"{NASTY},b\n".encode(), "the model's texts holds no texts"),
-        ("a.txt", b"x" * (2**20 + 1), "the model's texts: a file may have at most 1 MB here"),
-        ("a.txt", b"x" * 1000_000, "the model's texts: a text may have at most 200 characters here, got 1000000"),
-        ("a.txt", b"a\n" * 41, "the model's texts: at most 40 texts are taken here, got 41"),
-        ("a.txt", b"", "the model's texts holds no texts"),
+        ("a.txt", b"caf\xe9\n", "model set “a” is not UTF-8: byte 3 on line 1 is 0xe9"),
+        ("a.jsonl", b'{"text": "a"}\n{oops\n', "model set “a”, line 2: not JSON"),
+        ("a.jsonl", b"[" * 100_000, "model set “a”"),
+        ("a.parquet", b"PAR1 not really", "model set “a” is not a parquet file"),
+        ("a.csv", f"{NASTY},b\n".encode(), "model set “a” holds no texts"),
+        ("a.txt", b"x" * (2**20 + 1), "model set “a”: a file may have at most 1 MB here"),
+        ("a.txt", b"x" * 1000_000, "model set “a”: a text may have at most 200 characters here, got 1000000"),
+        ("a.txt", b"a\n" * 41, "model set “a”: at most 40 texts are taken here, got 41"),
+        ("a.txt", b"", "model set “a” holds no texts"),
     ],
 )
 def test_bad_files_are_named_without_their_place_and_escaped(
@@ -66,16 +65,25 @@ def test_bad_files_are_named_without_their_place_and_escaped(
 ) -> None:
     give(desk, tmp_path)
     (tmp_path / name).write_bytes(content)
-    shown = desk.take_file("model", str(tmp_path / name), visitor())[0]
+    shown = desk.add_files([str(tmp_path / name)], visitor())[2]
     assert message in html.unescape(shown)
     assert str(tmp_path) not in shown
-    assert "model" not in desk.sessions.get("a").sides  # the texts before are not scored in its place
+    assert list(desk.sessions.get("a").models) == ["a_model"]  # the set before stays, under its own name
+    message = message.replace("model set “a”", "the human texts")
+    shown = desk.take_file(write_bytes(tmp_path / f"h_{name}", content), visitor())[0]
+    assert message in html.unescape(shown) and str(tmp_path) not in shown
+    assert desk.sessions.get("a").human is None  # the texts before are not scored in its place
     assert caplog.text == ""  # nothing of a text in the log
+
+
+def write_bytes(path: Path, content: bytes) -> str:
+    path.write_bytes(content)
+    return str(path)
 
 
 def test_an_error_that_quotes_a_text_is_escaped(desk: Handlers, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(json.dumps({NASTY: [NASTY]}), encoding="utf-8")
-    shown = desk.take_file("model", str(tmp_path / "a.jsonl"), visitor())[0]
+    shown = desk.add_files([str(tmp_path / "a.jsonl")], visitor())[2]
     assert "<img" not in shown and "&lt;img" in shown
     with pytest.raises(gr.Error) as refused:
         press(desk, human="a\nb", model="c\nd", featurizer=NASTY)
@@ -105,40 +113,53 @@ def test_a_parquet_file_that_unpacks_to_more_than_it_may_is_refused(tmp_path: Pa
     assert (side.texts, side.columns, side.column) == (["a", "b"], ("story", "note"), "story")
 
 
+def the_human(desk: Handlers) -> TextSet:
+    human = desk.sessions.get("a").human
+    assert human is not None
+    return human
+
+
+def the_result(desk: Handlers) -> MauveResult:
+    shown = desk.sessions.get("a").shown
+    assert shown is not None
+    (result,) = shown.scored.results.values()
+    return result
+
+
 def test_a_column_is_found_and_can_be_chosen(desk: Handlers, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("id,story\n1,=cmd() and more\n2,owl\n", encoding="utf-8")
-    preview, columns, paste = desk.take_file("human", str(tmp_path / "a.csv"), visitor())
+    preview, columns, paste = desk.take_file(str(tmp_path / "a.csv"), visitor())
     assert columns["choices"] == ["id", "story"] and columns["value"] == "story" and columns["visible"]
     assert "2 texts" in preview and "=cmd()" in preview and paste == ""
-    assert "<em>id</em>" in desk.take_column("human", "id", visitor())
-    assert desk.sessions.get("a").sides["human"].texts == ["1", "2"]
-    assert "choose a file first" in desk.take_column("model", "id", visitor())
-    desk.take_column("human", "../../etc/passwd", visitor())  # not a column: the one that is found
-    assert desk.sessions.get("a").sides["human"].column == "story"
+    assert "<em>id</em>" in desk.take_column("id", visitor())
+    assert the_human(desk).texts == ["1", "2"]
+    assert "choose a file first" in desk.take_column("id", visitor("b"))
+    desk.take_column("../../etc/passwd", visitor())  # not a column: the one that is found
+    assert the_human(desk).column == "story"
 
 
 def test_pasted_lines_are_texts_and_take_the_place_of_a_file(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path)
-    preview, column, file = desk.take_paste("human", "one text\n\nanother\r\n", visitor())
+    preview, column, file = desk.take_paste("one text\n\nanother\r\n", visitor())
     assert "2 texts" in preview and file is None and column["visible"] is False
-    assert desk.sessions.get("a").sides["human"].texts == ["one text", "another"]
+    assert the_human(desk).texts == ["one text", "another"]
     with pytest.raises(ValueError, match="at most 1048576 characters can be pasted here"):
         read_paste("it", "a" * (2**20 + 1), LIMITS)
 
 
 @pytest.mark.parametrize("name", ["../../x.txt", "-rf.txt", "a;rm -rf x.txt", "<b>.txt", "$(x) `y`.txt"])
 def test_a_file_name_never_becomes_a_path_html_or_a_command(name: str) -> None:
-    sides = TextSet("it", name, ["a"]), TextSet("it", "b.txt", ["b"])
+    sides = TextSet("it", name, ["a"]), {"m": TextSet("it", "b.txt", ["b"])}
     assert "<b>" not in markup.preview(sides[0]) and "${" not in markup.preview(sides[0])
     words = subprocess.run(
-        ["sh", "-c", f"printf '%s\\n' {takeaway.shell_code(sides, {'featurize_model_name': 'minilm'})}"],
+        ["sh", "-c", f"printf '%s\\n' {takeaway.shell_code(*sides, {'featurize_model_name': 'minilm'})}"],
         capture_output=True,
         text=True,
         check=True,
     ).stdout.splitlines()
     base = name.rsplit("/", 1)[-1]
     assert words[2] == (f"./{base}" if base.startswith("-") else base)
-    assert f"read_texts({base!r})" in takeaway.python_code(sides, {"featurize_model_name": "minilm"})
+    assert f"read_texts({base!r})" in takeaway.python_code(*sides, {"featurize_model_name": "minilm"})
 
 
 # --- results ------------------------------------------------------------------------------------------------------
@@ -147,37 +168,43 @@ def test_a_file_name_never_becomes_a_path_html_or_a_command(name: str) -> None:
 def test_button_shows_the_result(desk: Handlers, tmp_path: Path, expected: MauveResult) -> None:
     give(desk, tmp_path)
     shown = press(desk)
-    assert len(shown) == NUM_RESULTS
-    _, warnings, score, *charts, buckets, texts, table, signature, python, shell, _ = shown
-    assert f"<strong>{expected.mauve:.4f}</strong>" in score and "floor" not in score
-    assert all(warning.message.split(":")[0] in html.unescape(warnings) for warning in expected.warnings)
-    assert len(charts) == 4 and all(chart.to_dict()["width"] == "container" for chart in charts)
-    assert len(buckets["choices"]) == 4 and buckets["value"] == buckets["choices"][0][1]
-    assert "<h4>Human:" in texts and f">{expected.mauve:.4f}<" in table
-    assert signature == expected.signature
-    assert "num_buckets=4" in python and "--num-buckets 4" in shell
+    assert f"<strong>{expected.mauve:.4f}</strong>" in shown["score"] and "floor" not in shown["score"]
+    assert all(warning.message.split(":")[0] in html.unescape(shown["warnings"]) for warning in expected.warnings)
+    figures = ("score_line", "divergence_curve", "precision_recall", "contributions", "histogram", "text_map")
+    assert all(shown[name].to_dict()["width"] == "container" for name in figures)
+    assert len(shown["bucket"]["choices"]) == 4 and shown["bucket"]["value"] == shown["bucket"]["choices"][0][1]
+    assert "<h4>Human:" in shown["bucket_texts"] and f">{expected.mauve:.4f}<" in shown["table"]
+    assert shown["tables"] == "" and shown["picked"]["visible"] is False  # nothing about several models
+    assert shown["signature"] == expected.signature
+    assert "num_buckets=4" in shown["python"] and "--num-buckets 4" in shown["shell"]
 
 
 def test_buckets_hold_every_text_once_and_on_its_side(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path, model=[*MODEL[:15], *HOSTILE])
     shown = press(desk)
-    result = desk.sessions.get("a").result
-    assert result is not None
-    pages = [desk.pick_bucket(bucket, visitor()) for _, bucket in shown[7]["choices"]]
+    choices = shown["bucket"]["choices"]
+    pages = [desk.pick_bucket(bucket, visitor()) for _, bucket in choices]
     counts = [page.split("<h4>Human: ")[1].split(" of")[0] for page in pages]
     assert sum(map(int, counts)) == len(HUMAN)
     assert {"<script", "<img", "\x00", "\u202e", "${", "{{"} & {
         bad for bad in HOSTILE if bad in "".join(pages)
     } == set()
     assert not any(bad in page for page in pages for bad in ("<script", "<img", "\x00", "\u202e", "${", "{{"))
-    differences = [abs(result.p_hist - result.q_hist)[bucket] for _, bucket in shown[7]["choices"]]
-    assert differences == sorted(differences, reverse=True)
+    found = explain(
+        p_text=HUMAN, q_text=[*MODEL[:15], *HOSTILE], featurize_model_name=ngrams, num_buckets=4, seed=7, buckets=4
+    )
+    parts = [found.contributions[bucket] for _, bucket in choices]
+    assert parts == sorted(parts, reverse=True)
+    for item in found.buckets:  # what is shown of a bucket is what `explain` says of it
+        page = html.unescape(pages[[bucket for _, bucket in choices].index(item.bucket)])
+        assert tables.bucket_title(item) in page
+        assert all(value in page for _, value in tables.bucket_facts(item))
 
 
 def test_play_is_the_score_with_those_values_and_fast(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path)
     press(desk)
-    features = desk.sessions.get("a").embedded
+    features = desk.sessions.get("a").shown.scored.embedded
     for c, buckets, seed, level in ((2, 4, 7, 0.95), (2, 3, 7, 0.95), (1.5, 0, 3, 0.8)):
         shown = desk.replay([c, buckets, seed, level], visitor())
         wanted = compute_mauve(
@@ -189,22 +216,22 @@ def test_play_is_the_score_with_those_values_and_fast(desk: Handlers, tmp_path: 
             seed=seed,
             confidence_level=level,
         )
-        result = desk.sessions.get("a").result
-        assert result is not None and result.to_dict() == wanted.to_dict()
-        assert shown[10] == wanted.signature
-        assert desk.sessions.get("a").embedded is features  # no text was read again
+        assert the_result(desk).to_dict() == wanted.to_dict()
+        assert dict(zip(RESULT, shown, strict=True))["signature"] == wanted.signature
+        assert desk.sessions.get("a").shown.scored.embedded is features  # no text was read again
 
 
 def test_play_on_a_thousand_texts_takes_less_than_two_seconds() -> None:
     texts = [[f"{word} {number} {number % 7}" for number in range(1000)] for word in ("old", "new")]
     encoders = Encoders({"ngrams": ngrams})
     config = encoders.config({"featurize_model_name": "ngrams"})
-    embedded = embed(*texts, config, encoders, Run())
-    _, partition = score_again(embedded, config)
+    embedded = embed({"p": texts[0], "q": texts[1]}, config, encoders, Run())
+    first = score(embedded, {"q": "q"}, config)
     started = time.perf_counter()
-    again, same = score_again(embedded, encoders.config({"featurize_model_name": ngrams, "seed": 3}), partition)
+    again = score(embedded, {"q": "q"}, replace(config, seed=3), last=first)
     assert time.perf_counter() - started < 2  # a tenth of that on an idle machine
-    assert again.n_p == 1000 and same is not partition
+    assert again.results["q"].n_p == 1000 and again.partition is not first.partition
+    assert score(embedded, {"q": "q"}, replace(config, mauve_scaling_factor=2), last=first).partition is first.partition
 
 
 def test_the_commands_give_the_same_result(
@@ -214,29 +241,30 @@ def test_the_commands_give_the_same_result(
     for which, texts in (("human", HUMAN[:12]), ("model", MODEL[:12])):
         rows = "".join(json.dumps({"story text": text, "n": 1}) + "\n" for text in texts)
         (tmp_path / f"{which} set.jsonl").write_text(rows, encoding="utf-8")
-        desk.take_file(which, str(tmp_path / f"{which} set.jsonl"), visitor())
+    desk.take_file(str(tmp_path / "human set.jsonl"), visitor())
+    desk.add_files([str(tmp_path / "model set.jsonl")], visitor())
     shown = press(desk, (2, 3, 4, 0.9), featurizer=minilm, paired=True, knn=False)
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
-    exec(shown[11], names)
-    assert names["out"].signature == shown[10]
-    assert f"<strong>{names['out'].mauve:.4f}</strong>" in shown[2]
+    exec(shown["python"], names)
+    assert names["out"].signature == shown["signature"]
+    assert f"<strong>{names['out'].mauve:.4f}</strong>" in shown["score"]
     capsys.readouterr()
-    assert cli.main([*shlex.split(shown[12])[1:], "--json"]) == 0
+    assert cli.main([*shlex.split(shown["shell"])[1:], "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == names["out"].to_dict()
 
 
-def test_files_are_made_and_hold_no_text(desk: Handlers, tmp_path: Path) -> None:
+def test_files_are_made_and_only_the_report_holds_texts(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path)
     press(desk)
     files = [Path(path) for path in desk.make_files(visitor())["value"]]
-    assert {file.suffix for file in files} == {".svg", ".pdf", ".png", ".json", ".txt"}
-    result = desk.sessions.get("a").result
-    assert result is not None
+    assert {file.suffix for file in files} == {".svg", ".pdf", ".png", ".json", ".txt", ".html"}
+    result = the_result(desk)
     content = {file.name: file.read_bytes() for file in files}
     assert json.loads(content["mauve.json"]) == json.loads(json.dumps(result.to_dict()))
     assert result.signature in content["signature.txt"].decode()
-    assert not any(b"slept" in data for data in content.values())
+    assert {name for name, data in content.items() if b"slept" in data} == {"report.html"}
+    assert f"debiased MAUVE {result.mauve_debiased:.3f}".encode() in content["report.html"]
     desk.leave(visitor())
     assert not any(file.exists() for file in files)
 
@@ -260,7 +288,7 @@ def test_sessions_do_not_see_each_other(desk: Handlers, tmp_path: Path) -> None:
     shown = {who: press(desk, who=who) for who in "ab"}
     assert "Secret" not in "".join(desk.pick_bucket(bucket, visitor("a")) for bucket in range(4))
     assert "Secret" in "".join(desk.pick_bucket(bucket, visitor("b")) for bucket in range(4))
-    assert shown["a"][10] != shown["b"][10]
+    assert shown["a"]["signature"] != shown["b"]["signature"]
     with pytest.raises(gr.Error, match="compare two sets first"):
         desk.pick_bucket(0, visitor("c"))
     with pytest.raises(ValueError, match="this request has no session"):
@@ -273,7 +301,7 @@ def test_what_a_visitor_gave_is_gone_when_he_leaves(desk: Handlers, tmp_path: Pa
     session = desk.sessions.get("a")
     desk.leave(visitor())
     assert len(desk.sessions) == 0
-    assert session.sides == {} and session.embedded is None and session.result is None and session.partition is None
+    assert session.sets() == [] and session.shown is None
     assert list(tmp_path.glob("*.jsonl")) == []
     with pytest.raises(gr.Error, match="choose a file"):
         press(desk)
@@ -282,20 +310,22 @@ def test_what_a_visitor_gave_is_gone_when_he_leaves(desk: Handlers, tmp_path: Pa
 def test_an_equal_upload_of_another_visitor_stays(desk: Handlers, tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "same.jsonl", HUMAN)
     for who in "ab":
-        desk.take_file("human", path, visitor(who))
+        desk.take_file(path, visitor(who))
     desk.leave(visitor("a"))
     assert Path(path).exists()
-    desk.take_file("human", None, visitor("b"))
+    desk.take_file(None, visitor("b"))
     assert not Path(path).exists()
 
 
 def test_examples_are_taken_and_never_deleted(tmp_path: Path) -> None:
     desk = Handlers(Limits(), ["ngrams"], Encoders({"ngrams": ngrams}))
-    label, path = next(iter(space_handlers.example_files().items()))
-    shown = desk.take_example(label, visitor())
-    assert len(shown) == 8 and "600 texts" in shown[0] and "600 texts" in shown[4]
+    for label, paths in text_handlers.example_files().items():
+        shown = desk.take_example(label, visitor())
+        assert "600 texts" in shown[0] and "".join(map(str, shown)).count("600 texts") == 1 + len(paths)
+        assert list(desk.sessions.get("a").models) == list(paths)  # those of the example before are gone
+    assert len(paths) == 3
     desk.leave(visitor())
-    assert path.exists()
+    assert all(path.exists() for path in paths.values())
 
 
 def test_sessions_end_after_their_time_and_the_oldest_gives_way() -> None:
@@ -325,28 +355,30 @@ def test_a_run_is_stopped_and_a_second_one_refused(desk: Handlers, tmp_path: Pat
         return ngrams(texts)
 
     desk.encoders.functions["ngrams"] = slow
-    told = []
-    values = ["", "", "ngrams", 5, 4, 7, 0.95, *[None] * len(panel_names())]
-    shown = desk.compare(values, visitor(), lambda share, desc: told.append((share, desc)))
+    told: list[Any] = []
+    press(desk, tell=lambda share, desc: told.append((share, desc)))
     assert inner == [1]  # stopped after the first side
-    assert len(shown) == NUM_RESULTS and desk.sessions.get("a").result is None
+    assert desk.sessions.get("a").shown is None
     assert told[0][0] == 0 and "human texts" in told[-1][1]
     desk.encoders.functions["ngrams"] = ngrams
     press(desk)
-    assert desk.sessions.get("a").result is not None
+    assert desk.sessions.get("a").shown is not None
 
 
 def test_progress_counts_texts_and_time() -> None:
     told: list[tuple[float, str]] = []
     run = Run(lambda share, words: told.append((share, words)))
-    run.texts_done("p_text", 10, 100)
-    run._started["p_text"] -= 10  # ten seconds ago
-    run.texts_done("p_text", 50, 100)
+    run.begin_set(0, [100, 50, 50])
+    run._began -= 10  # ten seconds ago
+    run.texts_done("a set", 50, 100)
     assert told[1][1].startswith("human texts: 50 of 100, about 10 s left")
     assert told[0][0] < told[1][0] < 0.5
+    run.begin_set(2, [100, 50, 50])
+    run.texts_done("a set", 50, 50)
+    assert told[-1] == (pytest.approx(0.85), "model 2 of 2: 50 of 50")
     run.cancel()
     with pytest.raises(Cancelled):
-        run.texts_done("q_text", 1, 2)
+        run.texts_done("a set", 1, 2)
 
 
 def test_a_mistake_of_the_program_is_not_logged_with_texts(

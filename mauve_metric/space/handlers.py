@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -187,23 +188,25 @@ class Handlers(TextHandlers):
             "shell": takeaway.shell_code(*code),
             "files": gr.update(value=None, visible=False),
         }
-        values |= dict(zip(OF_MODEL, self._of_model(shown), strict=True))
+        values |= self._of_model(shown)
         return [values[name] for name in RESULT]
 
-    def _of_model(self, shown: Shown) -> list[Any]:
-        """The values of the outputs of `OF_MODEL`."""
+    def _of_model(self, shown: Shown, bucket: int | None = None) -> dict[str, Any]:
+        """The values of the outputs of `OF_MODEL` by their names; bucket: the one shown, None: the largest."""
         scored, name = shown.scored, shown.picked
         explanation, result = scored.explain(name), scored.results[name]
         buckets = markup.bucket_choices(explanation, scored.resolved.confidence_level)
+        bucket = buckets[0][1] if bucket is None else bucket
+        if bucket not in (number for _, number in buckets):
+            raise ValueError("there is no such bucket any more: compare again")
         contributions = plot_compare.contributions_chart(explanation, link=BUCKET_LINK)
-        several = scored.comparison is not None
-        return [
-            contributions.properties(width="container"),
-            gr.update(choices=buckets, value=buckets[0][1]),
-            _bucket(shown, buckets[0][1]),
-            plot.histogram_chart(result).properties(width="container"),
-            markup.score_table(result, name if several else None),
-        ]
+        return {
+            "contributions": contributions.properties(width="container"),
+            "bucket": gr.update(choices=buckets, value=bucket),
+            "bucket_texts": _bucket(shown, bucket),
+            "histogram": plot.histogram_chart(result).properties(width="container"),
+            "table": markup.score_table(result, None if scored.comparison is None else name),
+        }
 
     def pick_model(self, name: str | None, request: gr.Request) -> list[Any]:
         """Another model's buckets and scores."""
@@ -213,7 +216,8 @@ class Handlers(TextHandlers):
             if name not in shown.models:
                 raise ValueError(f"there is no model set “{str(name)[:60]}” in this comparison")
             shown.picked = name
-            return self._of_model(shown)
+            values = self._of_model(shown)
+            return [values[part] for part in OF_MODEL]
 
     def pick_bucket(self, bucket: int | None, request: gr.Request) -> str:
         """The texts of a bucket, both sides."""
@@ -222,13 +226,25 @@ class Handlers(TextHandlers):
             return _bucket(_shown(session), bucket)
 
     def click_bucket(self, clicked: str, request: gr.Request) -> list[Any]:
-        """A bucket was clicked in a figure: its number, and its texts."""
+        """A bar or a text was clicked in a figure: the picked model, and what is shown of it.
+
+        Args:
+            clicked: begins with the number of a bucket, and of a text's set behind a hyphen: 0 for the human texts.
+            request: of the visitor.
+        """
         session = self.sessions.get(request.session_hash)
         with errors_shown(as_html=True):
             shown = _shown(session)
-            if not clicked.isdecimal() or int(clicked) >= int(shown.scored.resolved.num_buckets):
-                raise ValueError("there is no such bucket any more: compare again")
-            return [int(clicked), _bucket(shown, int(clicked))]
+            found = re.match(r"(\d{1,6})(?:-(\d{1,3}))?\b", clicked, re.ASCII)
+            number, which = (int(part or 0) for part in found.groups()) if found else (-1, 0)
+            names = list(shown.models)
+            changed = 0 < which <= len(names) and names[which - 1] != shown.picked
+            if changed:
+                shown.picked = names[which - 1]
+            values = self._of_model(shown, number)
+            if not changed:
+                values |= dict.fromkeys(("contributions", "histogram", "table"), gr.skip())
+            return [shown.picked, *(values[part] for part in OF_MODEL)]
 
     def make_files(self, request: gr.Request) -> Any:
         """Result, figures, signature and report as files."""

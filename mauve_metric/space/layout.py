@@ -142,9 +142,10 @@ def model_inputs(limits: Limits) -> ModelInputs:
 def _place(number: int) -> Place:
     name = f"model_{number}"
     with gr.Column(visible=False, elem_id=name, elem_classes="mm-place") as group:
-        with gr.Row(equal_height=False):
+        with gr.Row(equal_height=True):
             title = gr.Textbox(
                 label=f"Name of model {number}",
+                container=False,
                 max_length=LONGEST_NAME,
                 scale=4,
                 min_width=140,
@@ -152,6 +153,7 @@ def _place(number: int) -> Place:
             )
             column = gr.Dropdown(
                 label=f"Column of model {number}",
+                container=False,
                 choices=[],
                 visible=False,
                 scale=3,
@@ -259,7 +261,7 @@ def _gap_part(shown: dict[str, Any]) -> Any:
     )
     shown["bucket_texts"] = gr.HTML(elem_id="bucket_texts")
     shown["histogram"] = _figure("histogram", "Buckets by difference")
-    return gr.Textbox(label="Clicked bucket", visible="hidden", elem_id="clicked")
+    return gr.Textbox(label="Clicked bucket", elem_id="clicked")  # which the style sheet hides
 
 
 def _away_part(shown: dict[str, Any]) -> Any:

@@ -37,10 +37,11 @@ ul.mm-texts {list-style: disc}
 .mm-sides {display: grid; grid-template-columns: 1fr 1fr; gap: 1.5rem}
 .mm-sides section {min-width: 0; max-height: 30rem; overflow-y: auto}
 .mm-wide {overflow-x: auto}
-.mm-table {width: 100%; border-collapse: collapse; font-size: .9rem}
-.mm-table th, .mm-table td {text-align: left; padding: .3rem .6rem}
-.mm-table th, .mm-table td {border-bottom: 1px solid var(--border-color-primary)}
+.mm-table {width: 100%; border: 0 !important; border-collapse: collapse; font-size: .9rem}
+.mm-table th, .mm-table td {text-align: left; padding: .3rem .6rem; border: 0 !important}
+.mm-table tr {border: 0 !important; border-bottom: 1px solid var(--border-color-primary) !important}
 .mm-table th[scope=row] {font-weight: 600; white-space: nowrap}
+.form:has(> #clicked) {display: none}
 .mm-real td {font-weight: 700}
 .mm-facts {list-style: none; padding: 0; margin: .3rem 0; font-size: .9rem; overflow-wrap: anywhere}
 .mm-place {border-left: 3px solid var(--border-color-primary); padding-left: .6rem; gap: .2rem}
@@ -54,11 +55,12 @@ ul.mm-texts {list-style: disc}
 @media (max-width: 640px) {.mm-sides {grid-template-columns: 1fr} .mm-table td:nth-child(4) {min-width: 12rem}}
 """
 
-# A click on a mark of a figure follows its link, which leads to a bucket: the number goes into a hidden box.
+# A click on a mark of a figure follows its link, which leads to a bucket: its number goes into a hidden box, with the
+# time, so that a second click on a bucket is a change too.
 CLICKS = """() => window.addEventListener('hashchange', () => {
     if (!location.hash.startsWith('LINK')) return;
     const box = document.querySelector('#clicked textarea, #clicked input');
-    box.value = location.hash.slice('LINK'.length);
+    box.value = location.hash.slice('LINK'.length) + ' ' + Date.now();
     history.replaceState(null, '', location.pathname + location.search);
     box.dispatchEvent(new Event('input', {bubbles: true}));
 })""".replace("LINK", BUCKET_LINK)
@@ -169,7 +171,7 @@ def _wire_result(
     bucket, texts = result.named["bucket"], result.named["bucket_texts"]
     result.named["picked"].input(handlers.pick_model, result.named["picked"], result.of_model, **QUICK)
     bucket.input(handlers.pick_bucket, bucket, texts, **QUICK)
-    result.clicked.input(handlers.click_bucket, result.clicked, [bucket, texts], **QUICK)
+    result.clicked.change(handlers.click_bucket, result.clicked, [result.named["picked"], *result.of_model], **QUICK)
     files = result.named["files"]
     result.make_files.click(handlers.make_files, None, files, api_visibility="private", **PLAY_RUNS)
 

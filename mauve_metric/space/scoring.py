@@ -88,7 +88,7 @@ class Run:
         self._start = _READ[0] + (_READ[1] - _READ[0]) * sum(sizes[:number]) / every
         self._width = (_READ[1] - _READ[0]) * sizes[number] / every
         self._began = time.monotonic()
-        self.stage(self._start, f"{self._words}: reading {sizes[number]}")
+        self.stage(self._start, f"reading {self._words}")
 
     def texts_done(self, name: str, done: int, total: int | None) -> None:
         """Say how many texts of the set were read by the model, and about how long the rest of it takes."""
