@@ -62,7 +62,7 @@ def map_chart(
     symbols = alt.Legend(title=None, labelFontSize=11, labelLimit=220, orient="bottom", columns=3, symbolOpacity=1)
     chart = (
         alt.Chart(alt.InlineData(values=points))
-        .mark_point(filled=True, size=30)
+        .mark_point(filled=True, size=40)
         .encode(
             **places,
             color=alt.Color("set:N", scale=alt.Scale(**scales), sort=names, legend=symbols),

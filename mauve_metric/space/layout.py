@@ -146,6 +146,7 @@ def _place(number: int) -> Place:
             title = gr.Textbox(
                 label=f"Name of model {number}",
                 container=False,
+                max_lines=1,
                 max_length=LONGEST_NAME,
                 scale=4,
                 min_width=140,

@@ -47,7 +47,9 @@ ul.mm-texts {list-style: disc}
 .mm-place {border-left: 3px solid var(--border-color-primary); padding-left: .6rem; gap: .2rem}
 .mm-number {font-variant-numeric: tabular-nums; text-align: right !important}
 .mm-figure {background: #fff; border-radius: var(--radius-lg)}
-.mm-figure .altair > div {width: calc(100% - 12px)}
+.mm-figure .altair {padding: 6px}
+.mm-figure .altair > div {width: 100%}
+.mm-figure .altair canvas {padding: 0 !important}
 .mm-square .altair > div {max-width: 400px; margin: 0 auto}
 .vega-actions a:nth-child(n+3) {display: none !important}
 #signature .cm-scroller, #shell .cm-scroller {min-height: 0 !important}

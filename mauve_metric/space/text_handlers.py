@@ -146,14 +146,15 @@ class TextHandlers:
         said: list[str] = []
         with session.editing:
             old = _name_at(session, number)
-            if old is not None:
-                try:
-                    with errors_shown(as_html=True):
-                        session.models.rename(old, name)
-                        if session.pasted == old:
-                            session.pasted = [*session.models][number]
-                except gr.Error as error:
-                    said.append(markup.problem(error.message))
+            if old is None or old == name:  # the box was left as it was: what is said stays
+                return [gr.skip()] * (4 + 4 * self.limits.model_sets)
+            try:
+                with errors_shown(as_html=True):
+                    session.models.rename(old, name)
+                    if session.pasted == old:
+                        session.pasted = [*session.models][number]
+            except gr.Error as error:
+                said.append(markup.problem(error.message))
         return self._models_shown(session, said)
 
     def choose_column(self, number: int, column: str, request: gr.Request) -> list[Any]:

@@ -1,0 +1,127 @@
+"""Several models in a browser: sets in, forest and tables out, a click on a bar or a text, files away."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_app import HOSTILE, HUMAN, MODEL, NASTY, ngrams, write_jsonl
+from test_space_browser import browser, compare, page, paste, served, upload
+
+from mauve_metric import compare as compare_models
+from mauve_metric import compute_mauve
+
+__all__ = ["browser", "page", "served"]  # fixtures
+
+pytestmark = pytest.mark.browser
+
+
+def pixels_of(page: Any, figure: str, color: tuple[int, int, int]) -> list[tuple[float, float]]:
+    """Where a figure has about this colour, as shares of its width and height, to its left and right too."""
+    found: list[tuple[float, float]] = page.locator(f"#{figure} canvas").evaluate(
+        """(canvas, color) => {
+            const {width, height} = canvas, places = [];
+            const data = canvas.getContext('2d').getImageData(0, 0, width, height).data;
+            const near = at => color.every((value, part) => Math.abs(data[at + part] - value) < 10);
+            const inside = at => [0, 4].every(step => near(at + step));
+            for (let y = 0; y < height; y += 1) for (let x = 1; x < width - 1; x += 2)
+                if (inside(4 * (y * width + x))) places.push([(x + 0.5) / width, (y + 0.5) / height]);
+            return places;
+        }""",
+        color,
+    )
+    return found
+
+
+def hover(page: Any, figure: str, color: tuple[int, int, int], found: Callable[[str], bool]) -> str:
+    """Move over what has this colour until what is shown under the pointer is what is looked for."""
+    canvas = page.locator(f"#{figure} canvas")
+    tip = page.locator("#vg-tooltip-element.visible")
+    for x, y in pixels_of(page, figure, color):
+        canvas.scroll_into_view_if_needed()
+        box = canvas.bounding_box()  # anew: what stands above may have changed
+        page.mouse.move(box["x"] + box["width"] * x, box["y"] + box["height"] * y)
+        page.wait_for_timeout(40)  # until the figure has seen it
+        shown = tip.inner_text() if tip.count() else ""
+        if found(shown):
+            return shown
+    raise AssertionError(f"nothing of the colour {color} in {figure} shows it")
+
+
+def picked_by_click(page: Any, shown: str) -> None:
+    """A click where the pointer is picks the bucket that is shown there."""
+    found = re.search(r"bucket\s+(\d+)", shown)
+    assert found is not None
+    page.mouse.down()
+    page.mouse.up()
+    page.wait_for_function(f"document.querySelector('#bucket input').value.startsWith('bucket {found[1]}:')")
+
+
+def test_several_models_are_compared_and_a_click_shows_their_texts(page: Any, tmp_path: Path) -> None:
+    texts = {"again": MODEL, "loud": [text.upper() for text in HUMAN[:24]], "odd": [*HOSTILE, *HUMAN[:17]]}
+    upload(page, "human", write_jsonl(tmp_path / "human.jsonl", HUMAN))
+    upload(page, "model", *(write_jsonl(tmp_path / f"{name}.jsonl", rows) for name, rows in texts.items()))
+    page.fill("#model_3_name input", NASTY)
+    page.keyboard.press("Enter")
+    page.fill("#model_2_name input", "again")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#model_problem :text('another set has this name')")
+    compare(page)
+    wanted = compare_models(
+        p_text=HUMAN, models={"again": MODEL, "loud": texts["loud"], NASTY: texts["odd"]}, featurize_model_name=ngrams
+    )
+    assert page.inner_text("#score strong") == wanted.ranking[0]
+    cells = [row.split("\t") for row in page.locator("#tables tbody tr").all_inner_texts()]
+    assert [row[1] for row in cells[:3]] == list(wanted.ranking)
+    assert cells[0][2] == f"{wanted.models[wanted.ranking[0]].mauve_debiased:.4f}"
+    assert page.locator("#tables .mm-real").count() == sum(item.real for item in wanted.differences)
+    assert not page.is_visible("#clicked") and page.locator("img[src=x]").count() == 0
+
+    page.click("#picked label:has-text('again')")
+    page.wait_for_selector("#table :text('again, on the buckets')")
+    shown = hover(page, "contributions", (213, 94, 0), lambda shown: "bucket" in shown)  # filled too much
+    picked_by_click(page, shown)
+
+    # the third model's colour at the map's opacity, on white; a text that would be a picture if it were not escaped
+    shown = hover(page, "text_map", (64, 182, 150), lambda shown: "<img" in shown.split("text")[-1])
+    assert page.locator("img[src=x]").count() == 0
+    picked_by_click(page, shown)
+    page.wait_for_selector("#table p:has-text('<img')")  # the model of the text is picked
+    assert "<img src=x" in page.inner_text("#bucket_texts")
+    assert page.evaluate("location.hash") == "" and page.title() == "MAUVE"
+
+    page.click("#make_files")
+    page.wait_for_selector("#files a[href*='report.html']")
+    with page.expect_download() as download:
+        page.click("#files a[href*='report.html']")
+    report = Path(download.value.path()).read_text(encoding="utf-8")
+    assert report.startswith("<!DOCTYPE html>") and "What makes the gaps" in report and "<img src=x" not in report
+    with page.expect_download() as download:
+        page.click("#files a[href*='mauve.json']")
+    values = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
+    assert values["ranking"] == list(wanted.ranking) and values["models"] == json.loads(
+        json.dumps(wanted.to_dict()["models"])
+    )
+
+
+def test_sets_are_pasted_one_by_one_and_removed(page: Any) -> None:
+    paste(page, "human", HUMAN)
+    paste(page, "model", MODEL)
+    page.click("#paste_another")
+    page.wait_for_selector("#model_1_preview li")
+    page.wait_for_function("document.querySelector('#model_paste textarea').value === ''")
+    page.fill("#model_paste textarea", "\n".join(HUMAN[:20]))
+    page.keyboard.press("Tab")
+    page.wait_for_selector("#model_2_preview :text('20 texts')")
+    assert page.is_visible("#aligned") and page.input_value("#model_2_name input") == "pasted-2"
+    page.click("#model_2_remove")
+    page.wait_for_selector("#model_2", state="hidden")
+    page.wait_for_function("document.querySelector('#model_paste textarea').value === ''")
+    assert not page.is_visible("#aligned")
+    score = compare(page)
+    assert score == f"{compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=ngrams).mauve:.4f}"
+    assert not page.is_visible("#picked")

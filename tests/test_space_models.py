@@ -1,0 +1,382 @@
+"""Several models on the page and in `/compare`: the same numbers as `compare`, every set named, nothing dropped."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_app import (
+    HOSTILE,
+    HUMAN,
+    LIMITS,
+    MODEL,
+    NASTY,
+    client,
+    desk,
+    give,
+    ngrams,
+    press,
+    served,
+    visitor,
+    write_jsonl,
+)
+
+from mauve_metric import cli, compare, compute_mauve
+from mauve_metric.plot_map import map_chart
+
+gr = pytest.importorskip("gradio")
+
+from mauve_metric.space.handlers import OF_MODEL, RESULT, Handlers  # noqa: E402
+from mauve_metric.space.limits import Limits  # noqa: E402
+from mauve_metric.space.scoring import Encoders  # noqa: E402
+from mauve_metric.space.session import Shown  # noqa: E402
+
+__all__ = ["client", "desk", "served"]  # fixtures
+
+SHOUTING = [text.upper() for text in HUMAN[:24]]
+MODELS = {"again": MODEL, "loud": SHOUTING, "same": HUMAN[3:27]}
+OPTIONS: dict[str, Any] = {"featurize_model_name": ngrams, "num_buckets": 4, "seed": 7}
+PROBLEM, ALIGNED, FIRST_PLACE = 2, 3, 4  # among the outputs of the models' inputs
+
+
+def give_models(desk: Handlers, tmp_path: Path, models: dict[str, list[str]] = MODELS) -> list[Any]:
+    desk.take_file(write_jsonl(tmp_path / "human.jsonl", HUMAN), visitor())
+    paths = [write_jsonl(tmp_path / f"{name}.jsonl", texts) for name, texts in models.items()]
+    return desk.add_files(paths, visitor())
+
+
+def said(shown: list[Any]) -> str:
+    return html.unescape(shown[PROBLEM])
+
+
+def names(desk: Handlers) -> list[str]:
+    return list(desk.sessions.get("a").models)
+
+
+def shown_of(desk: Handlers) -> Shown:
+    shown = desk.sessions.get("a").shown
+    assert shown is not None
+    return shown
+
+
+def rows_of(chart: Any) -> list[dict[str, Any]]:
+    """The data of a chart, or of its first layer."""
+    spec = chart.to_dict()
+    data = spec.get("data") or spec["layer"][0]["data"]
+    rows: list[dict[str, Any]] = data["values"] if "values" in data else spec["datasets"][data["name"]]
+    return rows
+
+
+# --- sets come and go ---------------------------------------------------------------------------------------------
+
+
+def test_several_files_are_sets_under_their_names(desk: Handlers, tmp_path: Path) -> None:
+    shown = give_models(desk, tmp_path)
+    assert names(desk) == ["again", "loud", "same"] and said(shown) == ""
+    assert shown[0] is None and shown[ALIGNED]["visible"]  # the box is empty for the next files
+    groups, titles, _, previews = (shown[FIRST_PLACE + part :: 4] for part in range(4))
+    assert [group["visible"] for group in groups] == [True] * 3 + [False] * 5
+    assert titles == ["again", "loud", "same", *[""] * 5]
+    assert all("24 texts" in preview for preview in previews[:3]) and previews[3:] == [""] * 5
+    assert not desk.remove_model(2, visitor())[FIRST_PLACE + 8]["visible"]
+    assert desk.remove_model(0, visitor())[ALIGNED]["visible"] is False
+    assert names(desk) == ["loud"]
+    assert sorted(path.name for path in tmp_path.glob("*.jsonl")) == ["human.jsonl", "loud.jsonl"]
+
+
+def test_a_ninth_set_an_empty_one_and_too_many_texts_are_named_and_the_others_stay(
+    desk: Handlers, tmp_path: Path
+) -> None:
+    paths = [write_jsonl(tmp_path / f"m{number}.jsonl", MODEL[:2]) for number in range(9)]
+    (tmp_path / "empty.txt").write_text("", encoding="utf-8")
+    shown = desk.add_files([paths[0], str(tmp_path / "empty.txt"), *paths[1:]], visitor())
+    assert names(desk) == [f"m{number}" for number in range(8)]
+    assert "model set “empty” holds no texts" in said(shown)
+    assert "model set “m8” was not taken: at most 8 model sets are compared here, remove one first" in said(shown)
+    assert not (tmp_path / "empty.txt").exists() and not Path(paths[8]).exists()  # what is not a set is not kept
+    for _ in range(7):
+        desk.remove_model(0, visitor())
+    for number in range(3):
+        desk.add_files([write_jsonl(tmp_path / f"many{number}.jsonl", [*HUMAN, *HUMAN[:10]])], visitor())
+    shown = desk.add_files([write_jsonl(tmp_path / "more.jsonl", HUMAN)], visitor())
+    assert "model set “more” was not taken: all sets together may hold at most 150 texts here, got 152" in said(shown)
+    assert names(desk) == ["m7", "many0", "many1", "many2"]
+
+
+def test_names_are_unique_and_can_be_changed(desk: Handlers, tmp_path: Path) -> None:
+    give_models(desk, tmp_path)
+    (tmp_path / "more").mkdir()
+    shown = desk.add_files([write_jsonl(tmp_path / "more" / "again.jsonl", MODEL[:9])], visitor())
+    assert "a set called “again” is there: the new one is “again-2”" in said(shown)
+    shown = desk.rename_model(1, "same", visitor())
+    assert "model set “loud” cannot be called “same”: another set has this name" in said(shown)
+    assert "a name must not be empty" in said(desk.rename_model(1, " \t", visitor()))
+    desk.rename_model(1, NASTY, visitor())
+    assert names(desk) == ["again", NASTY, "same", "again-2"]
+    shown = desk.rename_model(2, NASTY, visitor())
+    assert "<img" not in shown[PROBLEM] and NASTY in said(shown)
+    press(desk)
+    texts = shown_of(desk).scored.embedded
+    desk.rename_model(1, "loud", visitor())
+    assert "loud" in press(desk)["score_line"].to_json()
+    assert shown_of(desk).scored.embedded is texts  # nothing was read again
+
+
+def test_pasted_lines_are_a_set_until_another_is_begun(desk: Handlers) -> None:
+    desk.add_paste("one\ntwo", visitor())
+    desk.add_paste("one\ntwo\nthree", visitor())
+    assert {name: len(side.texts) for name, side in desk.sessions.get("a").models.items()} == {"pasted": 3}
+    assert desk.paste_another("one\ntwo\nthree\nfour", visitor())[1] == ""
+    desk.add_paste("five\nsix", visitor())
+    assert {name: len(side.texts) for name, side in desk.sessions.get("a").models.items()} == {
+        "pasted": 4,
+        "pasted-2": 2,
+    }
+    assert desk.remove_model(1, visitor())[1] == ""  # the box is emptied with its set
+    press(desk, human="\n".join(HUMAN), model="\n".join(MODEL))  # the button takes what the boxes hold
+    assert [len(side.texts) for side in desk.sessions.get("a").models.values()] == [4, 24]
+
+
+def test_a_column_of_one_model_is_chosen(desk: Handlers, tmp_path: Path) -> None:
+    rows = "".join(f"{number},{text},note {number}\n" for number, text in enumerate(MODEL))
+    (tmp_path / "m.csv").write_text("id,story,remark\n" + rows, encoding="utf-8")
+    shown = desk.add_files([str(tmp_path / "m.csv")], visitor())
+    assert shown[FIRST_PLACE + 2]["value"] == "story" and shown[FIRST_PLACE + 2]["visible"]
+    assert "<em>remark</em>" in desk.choose_column(0, "remark", visitor())[FIRST_PLACE + 3]
+    assert desk.sessions.get("a").models["m"].texts[:2] == ["note 0", "note 1"]
+
+
+# --- results ------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_shows_what_compare_gives(desk: Handlers, tmp_path: Path) -> None:
+    give_models(desk, tmp_path)
+    told: list[str] = []
+    shown = press(desk, tell=lambda share, desc: told.append(desc))
+    wanted = compare(p_text=HUMAN, models=MODELS, **OPTIONS)
+    found = shown_of(desk).scored.comparison
+    assert found is not None and found.to_dict() == wanted.to_dict()
+    assert shown["signature"] == wanted.signature
+    assert f"Closest: <strong>{wanted.ranking[0]}</strong>" in shown["score"]
+    for name, result in wanted.models.items():
+        for value in (f"{result.mauve:.4f}", f"{result.mauve_debiased:.4f}", f"{wanted.own[name].mauve:.4f}"):
+            assert value in shown["tables"]
+    rows = re.findall(r"<tr class='mm-real'>", shown["tables"])
+    assert len(rows) == sum(item.real for item in wanted.differences) > 0
+    assert "reading model 2 of 3" in told and "scoring model 3 of 3" in told and told[0] == "waiting for the model"
+    ranked = [row["model"] for row in rows_of(shown["score_line"])]
+    assert ranked == list(wanted.ranking) == shown["picked"]["choices"]
+    assert shown["picked"]["value"] == wanted.ranking[-1] and shown["picked"]["visible"]
+
+
+def test_play_and_alignment_give_what_compare_gives_without_reading_again(desk: Handlers, tmp_path: Path) -> None:
+    give_models(desk, tmp_path)
+    press(desk, aligned=True)
+    kept = shown_of(desk).scored.embedded
+    for c, buckets, seed, level in ((2, 4, 7, 0.9), (2, 3, 5, 0.9)):
+        desk.replay([c, buckets, seed, level], visitor())
+        wanted = compare(
+            p_text=HUMAN,
+            models=MODELS,
+            featurize_model_name=ngrams,
+            aligned=True,
+            mauve_scaling_factor=c,
+            num_buckets=buckets,
+            seed=seed,
+            confidence_level=level,
+        )
+        found = shown_of(desk).scored.comparison
+        assert found is not None and found.to_dict()["differences"] == wanted.to_dict()["differences"]
+        assert {name: own.mauve for name, own in found.own.items()} == wanted.to_dict()["mauve_own"]
+        assert shown_of(desk).scored.embedded is kept  # no text was read again
+
+
+def test_only_new_sets_are_read(desk: Handlers, tmp_path: Path) -> None:
+    calls: list[int] = []
+
+    def counted(texts: list[str]) -> np.ndarray:
+        calls.append(len(texts))
+        return ngrams(texts)
+
+    desk.encoders.functions["ngrams"] = counted
+    give(desk, tmp_path)
+    press(desk)
+    assert calls == [30, 24]
+    desk.add_files([write_jsonl(tmp_path / "loud.jsonl", SHOUTING[:20])], visitor())
+    press(desk)
+    assert calls == [30, 24, 20]
+    desk.remove_model(0, visitor())
+    press(desk)
+    assert calls == [30, 24, 20]
+    wanted = compute_mauve(p_text=HUMAN, q_text=SHOUTING[:20], **OPTIONS)
+    assert shown_of(desk).scored.results["loud"].mauve == wanted.mauve and shown_of(desk).scored.comparison is None
+
+
+def test_a_model_is_picked_and_its_buckets_are_explained(desk: Handlers, tmp_path: Path) -> None:
+    give_models(desk, tmp_path)
+    press(desk)
+    wanted = compare(p_text=HUMAN, models=MODELS, buckets=4, **OPTIONS)
+    for name, explanation in wanted.explanations.items():
+        shown = dict(zip(OF_MODEL, desk.pick_model(name, visitor()), strict=True))
+        bars, rows = shown["contributions"].to_dict()["layer"][0], rows_of(shown["contributions"])
+        np.testing.assert_array_equal(
+            [row["contribution"] for row in rows],
+            sorted(explanation.contributions[explanation.contributions > 0])[::-1],
+        )
+        assert bars["encoding"]["href"] and all(row["link"] == f"#bucket-{row['bucket']}" for row in rows)
+        assert name in shown["table"] and f"{wanted.models[name].mauve:.4f}" in shown["table"]
+        first = explanation.buckets[0]
+        assert shown["bucket"]["value"] == first.bucket
+        assert f"Human: {first.p_count} of 30" in shown["bucket_texts"]
+        assert f"Model: {first.q_count} of 24" in shown["bucket_texts"]
+    with pytest.raises(gr.Error, match="there is no model set"):
+        desk.pick_model("nobody", visitor())
+
+
+def test_a_click_picks_the_bucket_and_the_model_of_the_text(desk: Handlers, tmp_path: Path) -> None:
+    give_models(desk, tmp_path)
+    press(desk)
+    points = dict(zip(RESULT, desk.replay([5, 4, 7, 0.95], visitor()), strict=True))["text_map"]
+    rows = rows_of(points)
+    assert len(rows) == 30 + 3 * 24 and {row["set"] for row in rows} == {"human texts", *MODELS}
+    text = next(row for row in rows if row["set"] == "again")
+    picked, *values = desk.click_bucket(text["link"].removeprefix("#bucket-") + " 1699999999999", visitor())
+    shown = dict(zip(OF_MODEL, values, strict=True))
+    assert picked == "again" and shown["bucket"]["value"] == text["bucket"]
+    assert html.escape(text["text"]) in shown["bucket_texts"]
+    human = next(row for row in rows if row["set"] == "human texts")
+    assert desk.click_bucket(f"{human['bucket']}-0 1", visitor())[0] == "again"  # the model stays
+    for clicked in ("", "99 1", "x", "-1", "4 1", NASTY):
+        with pytest.raises(gr.Error, match="there is no such bucket"):
+            desk.click_bucket(clicked, visitor())
+
+
+def test_the_commands_give_the_same_comparison(
+    tmp_path: Path, minilm: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    desk = Handlers(LIMITS, [minilm], Encoders())
+    give_models(desk, tmp_path, {"a": MODEL[:12], "b b": SHOUTING[:12]})
+    shown = press(desk, (5, 3, 4, 0.9), featurizer=minilm, aligned=True)
+    monkeypatch.chdir(tmp_path)
+    ran: dict[str, Any] = {}
+    exec(shown["python"], ran)
+    assert ran["out"].signature == shown["signature"]
+    capsys.readouterr()
+    assert cli.main([*shlex.split(shown["shell"])[1:], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == ran["out"].to_dict()
+    comparison = shown_of(desk).scored.comparison
+    assert comparison is not None and comparison.to_dict() == ran["out"].to_dict()
+
+
+def test_files_of_a_comparison(desk: Handlers, tmp_path: Path) -> None:
+    give_models(desk, tmp_path, MODELS | {NASTY.replace("/", ""): MODEL[:10]})
+    press(desk)
+    content = {Path(path).name: Path(path).read_bytes() for path in desk.make_files(visitor())["value"]}
+    wanted = shown_of(desk).scored.comparison
+    assert wanted is not None
+    assert json.loads(content["mauve.json"]) == json.loads(json.dumps(wanted.to_dict()))
+    assert content["models.csv"].decode() == wanted.to_csv("models")
+    assert content["differences.csv"].decode() == wanted.to_csv("differences")
+    report = content["report.html"].decode()
+    assert "<img src=x" not in report and "<script" not in report and "What makes the gaps" in report
+    assert {"mauve.svg", "mauve.pdf", "mauve.png", "signature.txt"} <= content.keys()
+
+
+def test_hostile_names_and_texts_are_shown_as_they_are(desk: Handlers, tmp_path: Path) -> None:
+    give_models(desk, tmp_path, {"bad": [*HOSTILE, *MODEL[:20]], "good": MODEL})
+    for number, name in enumerate((NASTY, "${alert(1)} {{this}} `x`")):
+        desk.rename_model(number, name, visitor())
+    shown = press(desk)
+    pages = [shown[name] for name in ("warnings", "score", "tables", "bucket_texts", "table")]
+    pages += desk.pick_model(NASTY, visitor())[2:5:2]
+    pages += [desk.click_bucket(f"{bucket} 0", visitor())[3] for _, bucket in shown["bucket"]["choices"]]
+    pages += desk.add_files(None, visitor())[FIRST_PLACE + 3 :: 4]
+    assert not any(bad in str(page) for page in pages for bad in ("<script", "<img", "\x00", "\u202e", "${", "{{"))
+
+
+def test_what_cannot_be_compared_is_said_with_the_sets_name(desk: Handlers, tmp_path: Path) -> None:
+    give_models(desk, tmp_path, {"a": MODEL, "b": MODEL[:9]})
+    with pytest.raises(gr.Error, match="needs models of equal size, got model set “a” 24, model set “b” 9"):
+        press(desk, aligned=True)
+    desk.add_files([write_jsonl(tmp_path / "gaps.jsonl", ["one", " ", "two"])], visitor())
+    with pytest.raises(gr.Error, match="model set “gaps” holds 1 empty or whitespace-only texts"):
+        press(desk)
+    desk.remove_model(2, visitor())
+    desk.add_files([write_jsonl(tmp_path / "one.jsonl", ["one"])], visitor())
+    with pytest.raises(gr.Error, match="model set “one” must hold at least 2 texts"):
+        press(desk)
+
+
+# --- map ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_map_draws_a_stated_random_subset() -> None:
+    rng = np.random.default_rng(0)
+    rows = [rng.normal(size=(n, 3)) for n in (50, 30)]
+    labels = [rng.integers(0, 4, n) for n in (50, 30)]
+    texts = [[f"{name} {row}" for row in range(n)] for name, n in (("h", 50), ("m", 30))]
+    names = ["human", "human"]  # a model may have the same name
+
+    def points(most: int, rows: list[Any] = rows) -> Any:
+        chart = map_chart(names, rows, labels, texts, (0.25, 0.125), most=most)
+        return chart.to_dict(), rows_of(chart)
+
+    chart, values = points(1000)
+    assert len(values) == 80 and "all 80 texts" in chart["title"]["subtitle"][0]
+    for value in values:
+        which = 0 if value["set"] == "human (reference)" else 1
+        row = int(value["text"].split()[1])
+        assert value["text"] == texts[which][row] and value["bucket"] == labels[which][row]
+        np.testing.assert_allclose([value["x"], value["y"]], rows[which][row][:2], atol=1e-4)
+    chart, some = points(20)
+    assert some == values[:20] and "20 of 80 texts, drawn at random" in chart["title"]["subtitle"][0]
+    assert "25 % of the variance" in chart["encoding"]["x"]["title"]
+    _, flat = points(5, [part[:, :1] for part in rows])
+    assert {value["y"] for value in flat} == {0.0}
+
+
+# --- the endpoint -------------------------------------------------------------------------------------------------
+
+
+def test_endpoint_compare_gives_what_compare_gives(client: Any) -> None:
+    answer = client.predict(references=HUMAN, models=MODELS, aligned=True, num_buckets=4, seed=7, api_name="/compare")
+    wanted = compare(p_text=HUMAN, models=MODELS, aligned=True, **OPTIONS)
+    assert answer == json.loads(json.dumps(wanted.to_dict()))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"models": {}}, "models must hold 2 to 8 models here (/score is for one), got 0"),
+        ({"models": {"a": MODEL}}, "models must hold 2 to 8 models here (/score is for one), got 1"),
+        ({"models": {str(number): MODEL[:2] for number in range(9)}}, "models must hold 2 to 8 models here"),
+        ({"models": [MODEL, MODEL]}, "models must be a dict from names to lists of texts, got list"),
+        ({"models": {"a": MODEL, " ": MODEL}}, "models: names must be non-empty strings"),
+        ({"models": {"a": MODEL, "b": "text"}}, "models['b'] must be a list of texts, got str"),
+        ({"models": {"a": MODEL, "b": ["x", 3]}}, "models['b'] must hold strings only, got int at position 1"),
+        ({"models": {"a": MODEL, "b": []}}, "models['b'] must hold at least one non-empty text"),
+        ({"models": {"a": MODEL, "b": ["x"] * 41}}, "models['b']: at most 40 texts are taken here, got 41"),
+        ({"models": dict.fromkeys("abcde", HUMAN)}, "all sets together may hold at most 150 texts here, got 180"),
+        ({"aligned": True, "models": {"a": MODEL, "b": MODEL[:9]}}, "aligned=True needs models of equal size"),
+        ({"aligned": "perhaps"}, "aligned must be True or False, got 'perhaps'"),
+        ({"featurize_model_name": "gpt2-large"}, "featurize_model_name must be one of ngrams here"),
+    ],
+)
+def test_endpoint_compare_refuses_in_one_sentence(client: Any, change: dict[str, Any], message: str) -> None:
+    with pytest.raises(Exception, match=re.escape(message)):
+        client.predict(**({"references": HUMAN, "models": MODELS} | change), api_name="/compare")
+
+
+def test_total_limits_come_from_the_environment() -> None:
+    from mauve_metric.space.limits import check_together, read_limits
+
+    limits = read_limits({"MAUVE_METRIC_MAX_MODEL_SETS": "3", "MAUVE_METRIC_MAX_TOTAL_MEGABYTES": "1"})
+    assert limits == Limits(model_sets=3, total_megabytes=1)
+    with pytest.raises(ValueError, match="at most 1048576 characters here, got 1100000"):
+        check_together([["x" * 100_000] * 11], limits)
