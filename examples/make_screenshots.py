@@ -1,7 +1,7 @@
 """Make the README's pictures of the page: `python examples/make_screenshots.py`, into docs/.
 
-It serves the page on this machine, compares an example with the packaged featurizer in Debian's Chromium, and needs the
-extras `[test]` and no network.
+It serves the page on this machine, compares two examples, one of several models, with the packaged featurizer in
+Debian's Chromium, and needs the extras `[test]` and no network.
 """
 
 from __future__ import annotations
@@ -14,8 +14,18 @@ from typing import Any
 
 CHROMIUM = "/usr/bin/chromium"
 ROOT = Path(__file__).resolve().parent.parent
-EXAMPLE = "Pure sampling"
-WINDOWS = {"space": (1160, 1180, False), "space-dark": (1160, 1180, True), "space-phone": (390, 844, False)}
+# by example, for each picture its width and height, whether it is dark, and what stands at its top
+WINDOWS = {
+    "Pure sampling": {
+        "space": (1160, 1180, False, "#warnings"),
+        "space-dark": (1160, 1180, True, "#warnings"),
+        "space-phone": (390, 844, False, "#warnings"),
+    },
+    "Three models at once": {
+        "space-models": (1160, 1280, False, "#score"),
+        "space-texts": (1160, 1400, False, "#picked"),
+    },
+}
 
 
 def main() -> None:
@@ -43,29 +53,31 @@ def take_pictures(folder: Path) -> None:
     try:
         with sync_playwright() as play:
             browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-            page = browser.new_page()
-            show_result(page, app.local_url)
-            for name, (width, height, dark) in WINDOWS.items():
-                page.set_viewport_size({"width": width, "height": height})
-                page.evaluate("dark => document.body.classList.toggle('dark', dark)", dark)
-                page.wait_for_timeout(1000)
-                page.evaluate("document.querySelector('#warnings').scrollIntoView()")
-                page.wait_for_timeout(500)
-                page.screenshot(path=folder / f"{name}.png")
+            for example, windows in WINDOWS.items():
+                page = browser.new_page()
+                show_result(page, app.local_url, example)
+                for name, (width, height, dark, top) in windows.items():
+                    page.set_viewport_size({"width": width, "height": height})
+                    page.evaluate("dark => document.body.classList.toggle('dark', dark)", dark)
+                    page.wait_for_timeout(1000)
+                    page.evaluate("top => document.querySelector(top).scrollIntoView()", top)
+                    page.wait_for_timeout(500)
+                    page.screenshot(path=folder / f"{name}.png")
+                page.close()
             browser.close()
     finally:
         app.close()
 
 
-def show_result(page: Any, address: str) -> None:
-    """Compare the example and wait for every picture."""
+def show_result(page: Any, address: str, example: str) -> None:
+    """Compare an example and wait for every picture."""
     page.set_default_timeout(600_000)
     page.goto(address)
-    page.click(f"#examples button:has-text('{EXAMPLE}')")
-    page.wait_for_selector("#model_preview li")
+    page.click(f"#examples button:has-text('{example}')")
+    page.wait_for_selector("#model_1_preview li")
     page.click("#compare")
     page.wait_for_selector("#score strong")
-    for figure in ("score_line", "divergence_curve", "precision_recall", "histogram"):
+    for figure in ("score_line", "divergence_curve", "precision_recall", "contributions", "histogram", "text_map"):
         page.wait_for_selector(f"#{figure} canvas")
 
 

@@ -14,6 +14,7 @@ from test_space_browser import browser, compare, page, paste, served, upload
 
 from mauve_metric import compare as compare_models
 from mauve_metric import compute_mauve
+from mauve_metric.plot_compare import COLORS
 
 __all__ = ["browser", "page", "served"]  # fixtures
 
@@ -86,8 +87,10 @@ def test_several_models_are_compared_and_a_click_shows_their_texts(page: Any, tm
     shown = hover(page, "contributions", (213, 94, 0), lambda shown: "bucket" in shown)  # filled too much
     picked_by_click(page, shown)
 
-    # the third model's colour at the map's opacity, on white; a text that would be a picture if it were not escaped
-    shown = hover(page, "text_map", (64, 182, 150), lambda shown: "<img" in shown.split("text")[-1])
+    # the model's colour at the map's opacity, on white; a text that would be a picture if it were not escaped
+    color = bytes.fromhex(COLORS[wanted.ranking.index(NASTY)][1:])
+    red, green, blue = (round(0.75 * part + 0.25 * 255) for part in color)
+    shown = hover(page, "text_map", (red, green, blue), lambda shown: "<img" in shown.split("text")[-1])
     assert page.locator("img[src=x]").count() == 0
     picked_by_click(page, shown)
     page.wait_for_selector("#table p:has-text('<img')")  # the model of the text is picked

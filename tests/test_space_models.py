@@ -28,6 +28,7 @@ from test_app import (
 )
 
 from mauve_metric import cli, compare, compute_mauve
+from mauve_metric.plot_compare import COLORS
 from mauve_metric.plot_map import map_chart
 
 gr = pytest.importorskip("gradio")
@@ -163,7 +164,10 @@ def test_the_page_shows_what_compare_gives(desk: Handlers, tmp_path: Path) -> No
     found = shown_of(desk).scored.comparison
     assert found is not None and found.to_dict() == wanted.to_dict()
     assert shown["signature"] == wanted.signature
-    assert f"Closest: <strong>{wanted.ranking[0]}</strong>" in shown["score"]
+    best = wanted.ranking[0]
+    assert f"Closest: <strong>{best}</strong>" in shown["score"]
+    alike = [item.b for item in wanted.differences if item.a == best and not item.real]
+    assert ("not told apart from " + ", ".join(alike) in shown["score"]) == bool(alike)
     for name, result in wanted.models.items():
         for value in (f"{result.mauve:.4f}", f"{result.mauve_debiased:.4f}", f"{wanted.own[name].mauve:.4f}"):
             assert value in shown["tables"]
@@ -245,6 +249,10 @@ def test_a_click_picks_the_bucket_and_the_model_of_the_text(desk: Handlers, tmp_
     points = dict(zip(RESULT, desk.replay([5, 4, 7, 0.95], visitor()), strict=True))["text_map"]
     rows = rows_of(points)
     assert len(rows) == 30 + 3 * 24 and {row["set"] for row in rows} == {"human texts", *MODELS}
+    # a model has one colour in all figures
+    colors = points.to_dict()["encoding"]["color"]["scale"]
+    assert colors["domain"][1:] == list(shown_of(desk).scored.best_first)
+    assert colors["range"][1:] == list(COLORS[:3])
     text = next(row for row in rows if row["set"] == "again")
     picked, *values = desk.click_bucket(text["link"].removeprefix("#bucket-") + " 1699999999999", visitor())
     shown = dict(zip(OF_MODEL, values, strict=True))

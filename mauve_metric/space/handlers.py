@@ -229,7 +229,8 @@ class Handlers(TextHandlers):
         """A bar or a text was clicked in a figure: the picked model, and what is shown of it.
 
         Args:
-            clicked: begins with the number of a bucket, and of a text's set behind a hyphen: 0 for the human texts.
+            clicked: begins with the number of a bucket, and of a text's set behind a hyphen: 0 for the human texts,
+                then the models in the order of the ranking.
             request: of the visitor.
         """
         session = self.sessions.get(request.session_hash)
@@ -237,7 +238,7 @@ class Handlers(TextHandlers):
             shown = _shown(session)
             found = re.match(r"(\d{1,6})(?:-(\d{1,3}))?\b", clicked, re.ASCII)
             number, which = (int(part or 0) for part in found.groups()) if found else (-1, 0)
-            names = list(shown.models)
+            names = shown.scored.best_first
             changed = 0 < which <= len(names) and names[which - 1] != shown.picked
             if changed:
                 shown.picked = names[which - 1]

@@ -153,8 +153,11 @@ def comparison_headline(comparison: Comparison) -> str:
     level = f"{100 * comparison.confidence_level:g} %"
     rests = f"{len(comparison.models)} models against {result.n_p} human texts; {result.num_buckets} buckets common to "
     rests += f"all; intervals: {level}, {result.ci_scope}."
+    best = comparison.ranking[0]
+    alike = [item.b for item in comparison.differences if item.a == best and not item.real]
+    doubt = f"<span class='mm-verdict'>, not told apart from {escape(', '.join(alike))}</span>" if alike else ""
     words = f"<p class='mm-verdict'>{escape(report.verdict(comparison))}</p><p class='mm-note'>{escape(rests)}</p>"
-    return f"<p class='mm-score'>Closest: <strong>{escape(comparison.ranking[0])}</strong></p>{words}"
+    return f"<p class='mm-score'>Closest: <strong>{escape(best)}</strong>{doubt}</p>{words}"
 
 
 def comparison_tables(comparison: Comparison) -> str:

@@ -54,7 +54,7 @@ ul.mm-texts {list-style: disc}
 .vega-actions a:nth-child(n+3) {display: none !important}
 #signature .cm-scroller, #shell .cm-scroller {min-height: 0 !important}
 #signature .cm-gutters, #shell .cm-gutters {display: none}
-@media (max-width: 640px) {.mm-sides {grid-template-columns: 1fr} .mm-table td:nth-child(4) {min-width: 12rem}}
+@media (max-width: 640px) {.mm-sides {grid-template-columns: 1fr} #table td:nth-child(4) {min-width: 12rem}}
 """
 
 # A click on a mark of a figure follows its link, which leads to a bucket: its number goes into a hidden box, with the

@@ -16,17 +16,20 @@ from mauve_metric.space.scoring import Scored
 def text_map(scored: Scored, most: int, link: str | None = None) -> Any:
     """Human texts and those of every model on their first two principal components (see `plot_map.map_chart`).
 
+    The models come in the order of the ranking, so that they have the colours of the other figures.
+
     Args:
         scored: what is known of the models.
         most: points that are drawn.
         link: see `map_chart`.
     """
-    partition, embedded = scored.partition, scored.embedded
+    partition, embedded, given = scored.partition, scored.embedded, list(scored.results)
+    order = [0, *(given.index(name) + 1 for name in scored.best_first)]
     return map_chart(
-        ["human texts", *scored.results],
-        partition.rows,
-        partition.labels[0],
-        [embedded.kept(number) for number in range(len(embedded.sets))],
+        ["human texts", *scored.best_first],
+        [partition.rows[number] for number in order],
+        [partition.labels[0][number] for number in order],
+        [embedded.kept(number) for number in order],
         variance_shares(partition.rows, [side.features for side in embedded.sets]),
         most=most,
         link=link,
