@@ -1,10 +1,11 @@
-"""The page: two sets of texts in, the score, its curves and the texts behind it out.
+"""The page: human texts and those of one model or several in, scores, curves and the texts behind them out.
 
     python app.py
 
 It listens where `GRADIO_SERVER_NAME` and `GRADIO_SERVER_PORT` say. What a visitor may ask of the server is set by
-`MAUVE_METRIC_MAX_TEXTS`, `…_CHARACTERS`, `…_MEGABYTES`, `…_BUCKETS`, `…_WAITING`, `…_SESSIONS` and, for the featurizers
-on offer, `MAUVE_METRIC_MODELS` (see `mauve_metric.space.limits`).
+`MAUVE_METRIC_MAX_TEXTS`, `…_CHARACTERS`, `…_MEGABYTES`, `…_MODEL_SETS`, `…_TOTAL_TEXTS`, `…_TOTAL_MEGABYTES`,
+`…_BUCKETS`, `…_POINTS`, `…_WAITING`, `…_SESSIONS` and, for the featurizers on offer, `MAUVE_METRIC_MODELS` (see
+`mauve_metric.space.limits`).
 """
 
 from __future__ import annotations

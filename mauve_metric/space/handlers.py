@@ -140,10 +140,12 @@ class Handlers(TextHandlers):
         last = None if session.shown is None else session.shown.scored
         embedded = embed(sets, config, self.encoders, run, None if last is None else last.embedded)
         scored = score(embedded, titles, config, aligned=aligned and len(models) > 1, last=last, run=run)
-        run.check()
         picked = scored.best_first[-1]
         if session.shown is not None and session.shown.picked in models:
             picked = session.shown.picked
+        run.stage(0.97, "looking for words")
+        scored.explain(picked)  # which reads the words of all texts and keeps them
+        run.check()
         session.shown = Shown(human, models, options, scored, picked)
 
     # --- what is shown --------------------------------------------------------------------------------------------

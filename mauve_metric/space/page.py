@@ -15,7 +15,7 @@ from mauve_metric.space.limits import BodyLimit, Limits, read_limits, read_model
 from mauve_metric.space.scoring import Encoders, Featurizer
 
 ONE_RUN: dict[str, Any] = {"concurrency_id": "model", "concurrency_limit": 1}  # one model at work at a time
-PLAY_RUNS: dict[str, Any] = {"concurrency_id": "play", "concurrency_limit": 2}  # from kept features, about a second
+PLAY_RUNS: dict[str, Any] = {"concurrency_id": "play", "concurrency_limit": 2}  # from kept features, in seconds
 QUICK: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "concurrency_limit": 4}
 HOUR = 3600  # seconds; an upload lies on the disk for this long at most, give or take the sweep
 
