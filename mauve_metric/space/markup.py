@@ -155,7 +155,8 @@ def comparison_headline(comparison: Comparison) -> str:
     rests += f"all; intervals: {level}, {result.ci_scope}."
     best = comparison.ranking[0]
     alike = [item.b for item in comparison.differences if item.a == best and not item.real]
-    doubt = f"<span class='mm-verdict'>, not told apart from {escape(', '.join(alike))}</span>" if alike else ""
+    others = "any other model" if 1 < len(alike) == len(comparison.models) - 1 else ", ".join(alike)
+    doubt = f"<span class='mm-verdict'>, not told apart from {escape(others)}</span>" if alike else ""
     words = f"<p class='mm-verdict'>{escape(report.verdict(comparison))}</p><p class='mm-note'>{escape(rests)}</p>"
     return f"<p class='mm-score'>Closest: <strong>{escape(best)}</strong>{doubt}</p>{words}"
 
