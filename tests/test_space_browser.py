@@ -20,6 +20,12 @@ playwright = pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.browser
 
 CHROMIUM = Path("/usr/bin/chromium")
+NAMELESS = """() => [...document.querySelectorAll('input, textarea, select, button')]
+    .filter(item => item.offsetParent !== null && item.type !== 'file')
+    .filter(item => !(item.labels?.length && [...item.labels].some(label => label.innerText.trim()))
+        && !item.getAttribute('aria-label') && !item.getAttribute('aria-labelledby')
+        && !item.innerText?.trim() && !item.title && !item.getAttribute('placeholder'))
+    .map(item => item.outerHTML.slice(0, 160))"""
 FIGURES = ("score_line", "divergence_curve", "precision_recall", "contributions", "histogram", "text_map")
 
 
@@ -259,15 +265,7 @@ def test_the_keyboard_is_enough_and_every_control_has_a_name(page: Any, expected
     assert page.inner_text("#score strong") == f"{expected.mauve:.4f}"
     page.click("#options button")
     page.wait_for_selector("#knn_k input")
-    nameless = page.evaluate(
-        """() => [...document.querySelectorAll('input, textarea, select, button')]
-            .filter(item => item.offsetParent !== null && item.type !== 'file')
-            .filter(item => !(item.labels?.length && [...item.labels].some(label => label.innerText.trim()))
-                && !item.getAttribute('aria-label') && !item.getAttribute('aria-labelledby')
-                && !item.innerText?.trim() && !item.title && !item.getAttribute('placeholder'))
-            .map(item => item.outerHTML.slice(0, 160))"""
-    )
-    assert nameless == []
+    assert page.evaluate(NAMELESS) == []
 
 
 def test_a_second_click_starts_no_second_run_and_stop_stops(page: Any, served: Any) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from test_app import HOSTILE, HUMAN, MODEL, NASTY, ngrams, write_jsonl
-from test_space_browser import browser, compare, page, paste, served, upload
+from test_space_browser import NAMELESS, browser, compare, page, paste, served, upload
 
 from mauve_metric import compare as compare_models
 from mauve_metric import compute_mauve
@@ -128,3 +128,18 @@ def test_sets_are_pasted_one_by_one_and_removed(page: Any) -> None:
     score = compare(page)
     assert score == f"{compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=ngrams).mauve:.4f}"
     assert not page.is_visible("#picked")
+
+
+@pytest.mark.parametrize("page", [{"viewport": {"width": 375, "height": 740}}], indirect=True)
+def test_a_phone_shows_several_models_without_scrolling_sideways(page: Any, tmp_path: Path) -> None:
+    rows = "".join(f"{text},{number}\n" for number, text in enumerate(MODEL))
+    (tmp_path / "with a rather long name that goes on.csv").write_text("story,note\n" + rows, encoding="utf-8")
+    upload(page, "human", write_jsonl(tmp_path / "human.jsonl", HUMAN))
+    paths = [str(tmp_path / "with a rather long name that goes on.csv"), write_jsonl(tmp_path / "b.jsonl", MODEL[:20])]
+    upload(page, "model", *paths)
+    compare(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    for name in ("model_1_name", "model_1_column", "model_1_remove", "tables", "picked", "contributions", "text_map"):
+        box = page.locator(f"#{name}").bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 375, name
+    assert page.evaluate(NAMELESS) == []

@@ -140,6 +140,9 @@ def test_pasted_lines_are_a_set_until_another_is_begun(desk: Handlers) -> None:
         "pasted-2": 2,
     }
     assert desk.remove_model(1, visitor())[1] == ""  # the box is emptied with its set
+    with pytest.raises(gr.Error) as refused:
+        press(desk, human="\n".join(HUMAN), model="a\n" * 41)
+    assert refused.value.message == "model set “pasted-2”: at most 40 texts are taken here, got 41"
     press(desk, human="\n".join(HUMAN), model="\n".join(MODEL))  # the button takes what the boxes hold
     assert [len(side.texts) for side in desk.sessions.get("a").models.values()] == [4, 24]
 
@@ -319,6 +322,23 @@ def test_what_cannot_be_compared_is_said_with_the_sets_name(desk: Handlers, tmp_
     desk.add_files([write_jsonl(tmp_path / "one.jsonl", ["one"])], visitor())
     with pytest.raises(gr.Error, match="model set “one” must hold at least 2 texts"):
         press(desk)
+
+
+def test_a_comparison_is_stopped_between_two_sets(desk: Handlers, tmp_path: Path) -> None:
+    give_models(desk, tmp_path)
+    press(desk)
+    before, read = shown_of(desk), []
+
+    def stopping(texts: list[str]) -> np.ndarray:
+        read.append(len(texts))
+        if len(read) == 2:
+            desk.cancel(visitor())
+        return ngrams(texts)
+
+    desk.encoders.functions["ngrams"] = stopping
+    shown = press(desk)
+    assert read == [30, 24] and shown_of(desk) is before
+    assert shown["score"] == gr.skip()
 
 
 # --- map ----------------------------------------------------------------------------------------------------------

@@ -112,10 +112,7 @@ class Handlers(TextHandlers):
             if human_pasted and human_pasted.strip():
                 self._set_human(session, read_paste(HUMAN, human_pasted, self.limits))
             if model_pasted and model_pasted.strip():
-                said: list[str] = []
-                self._paste_model(session, model_pasted, said)
-                if said:
-                    raise gr.Error("".join(said), print_exception=False)
+                self._paste_model(session, model_pasted)
             if session.human is None:
                 raise ValueError(f"{HUMAN}: choose a file, paste texts or take an example first")
             if not session.models:

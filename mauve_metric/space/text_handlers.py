@@ -115,7 +115,7 @@ class TextHandlers:
                 name = session.models.free_name(name_of_file(path))
                 if name != name_of_file(path):
                     said.append(markup.note(f"a set called “{name_of_file(path)}” is there: the new one is “{name}”"))
-                if not self._add(session, name, partial(self._read_model, name, path), said):
+                if not _done(partial(self._put, session, name, partial(self._read_model, name, path)), said):
                     self.sessions.release(Path(path))
         return self._models_shown(session, said)
 
@@ -126,19 +126,17 @@ class TextHandlers:
         if not pasted.strip():
             session.pasted = None
         else:
-            self._paste_model(session, pasted, said)
+            _done(partial(self._paste_model, session, pasted), said)
         return self._models_shown(session, said)
 
     def paste_another(self, pasted: str, request: gr.Request) -> list[Any]:
         """What was pasted stays a set, and the box is empty for the next."""
         session = self.sessions.get(request.session_hash)
         said: list[str] = []
-        if pasted.strip():
-            self._paste_model(session, pasted, said)
-        failed = bool(said)
-        if not failed:
-            session.pasted = None
-        return self._models_shown(session, said, paste=None if failed else "")
+        if pasted.strip() and not _done(partial(self._paste_model, session, pasted), said):
+            return self._models_shown(session, said)
+        session.pasted = None
+        return self._models_shown(session, said, paste="")
 
     def rename_model(self, number: int, name: str, request: gr.Request) -> list[Any]:
         """Another name for a set, by its place on the page."""
@@ -148,13 +146,8 @@ class TextHandlers:
             old = _name_at(session, number)
             if old is None or old == name:  # the box was left as it was: what is said stays
                 return [gr.skip()] * (4 + 4 * self.limits.model_sets)
-            try:
-                with errors_shown(as_html=True):
-                    session.models.rename(old, name)
-                    if session.pasted == old:
-                        session.pasted = [*session.models][number]
-            except gr.Error as error:
-                said.append(markup.problem(error.message))
+            if _done(partial(session.models.rename, old, name), said) and session.pasted == old:
+                session.pasted = _name_at(session, number)
         return self._models_shown(session, said)
 
     def choose_column(self, number: int, column: str, request: gr.Request) -> list[Any]:
@@ -166,7 +159,8 @@ class TextHandlers:
             path = None if name is None else session.models[name].path
             if name is not None and path is not None:
                 kind = session.models[name].kind
-                self._add(session, name, lambda: read_upload(title_of(name), path, column, self.limits, kind), said)
+                read = partial(read_upload, title_of(name), path, column, self.limits, kind)
+                _done(partial(self._put, session, name, read), said)
         return self._models_shown(session, said)
 
     def remove_model(self, number: int, request: gr.Request) -> list[Any]:
@@ -182,34 +176,28 @@ class TextHandlers:
     def _read_model(self, name: str, path: str) -> TextSet:
         return read_upload(title_of(name), path, None, self.limits)
 
-    def _paste_model(self, session: Session, pasted: str, said: list[str]) -> None:
+    def _paste_model(self, session: Session, pasted: str) -> None:
         """The pasted lines as the set that the box stands for, which is made if there is none."""
         with session.editing:
             if session.pasted not in session.models:
                 session.pasted = None
             name = session.pasted or session.models.free_name(PASTED)
-            if self._add(session, name, lambda: read_paste(title_of(name), pasted, self.limits), said):
-                session.pasted = name
+            self._put(session, name, lambda: read_paste(title_of(name), pasted, self.limits))
+            session.pasted = name
 
-    def _add(self, session: Session, name: str, read: Callable[[], TextSet], said: list[str]) -> bool:
-        """Put a set that is read into the session, or append what is wrong with it."""
+    def _put(self, session: Session, name: str, read: Callable[[], TextSet]) -> None:
+        """Put a set that is read into the session, in place of the one of its name if there is one."""
+        if name not in session.models:
+            session.models.check_room(name)
+        side, old = read(), session.models.get(name)
+        if old is not None and old.texts == side.texts and old.column == side.column:
+            return
+        others = [other.texts for other in session.sets() if other is not old]
         try:
-            with errors_shown(as_html=True):
-                if name not in session.models:
-                    session.models.check_room(name)
-                side, old = read(), session.models.get(name)
-                if old is not None and old.texts == side.texts and old.column == side.column:
-                    return True
-                others = [other.texts for other in session.sets() if other is not old]
-                try:
-                    check_together([*others, side.texts], self.limits)
-                except ValueError as error:
-                    raise ValueError(f"{title_of(name)} was not taken: {error}") from error
-                session.models.put(name, side)
-        except gr.Error as error:
-            said.append(markup.problem(error.message))
-            return False
-        return True
+            check_together([*others, side.texts], self.limits)
+        except ValueError as error:
+            raise ValueError(f"{title_of(name)} was not taken: {error}") from error
+        session.models.put(name, side)
 
     def _drop(self, session: Session, name: str) -> None:
         side = session.models.pop(name)
@@ -248,6 +236,17 @@ class TextHandlers:
             for name, path in models.items():
                 session.models.put(name, read_upload(title_of(name), path, "text", self.limits, "example"))
         return [*self._human_shown(session), None, "", *self._models_shown(session, [], paste="")]
+
+
+def _done(action: Callable[[], None], said: list[str]) -> bool:
+    """Whether an action could be done; if not, what is wrong is appended to what is said."""
+    try:
+        with errors_shown(as_html=True):
+            action()
+    except gr.Error as error:
+        said.append(markup.problem(error.message))
+        return False
+    return True
 
 
 def _name_at(session: Session, number: int) -> str | None:
