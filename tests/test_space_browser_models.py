@@ -66,11 +66,12 @@ def test_several_models_are_compared_and_a_click_shows_their_texts(page: Any, tm
     texts = {"again": MODEL, "loud": [text.upper() for text in HUMAN[:24]], "odd": [*HOSTILE, *HUMAN[:17]]}
     upload(page, "human", write_jsonl(tmp_path / "human.jsonl", HUMAN))
     upload(page, "model", *(write_jsonl(tmp_path / f"{name}.jsonl", rows) for name, rows in texts.items()))
-    page.fill("#model_3_name input", NASTY)
-    page.keyboard.press("Enter")
     page.fill("#model_2_name input", "again")
     page.keyboard.press("Enter")
     page.wait_for_selector("#model_problem :text('another set has this name')")
+    page.fill("#model_3_name input", NASTY)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#model_problem :text('another set has this name')", state="detached")
     compare(page)
     wanted = compare_models(
         p_text=HUMAN, models={"again": MODEL, "loud": texts["loud"], NASTY: texts["odd"]}, featurize_model_name=ngrams

@@ -115,13 +115,14 @@ def test_names_are_unique_and_can_be_changed(desk: Handlers, tmp_path: Path) -> 
     (tmp_path / "more").mkdir()
     shown = desk.add_files([write_jsonl(tmp_path / "more" / "again.jsonl", MODEL[:9])], visitor())
     assert "a set called “again” is there: the new one is “again-2”" in said(shown)
-    shown = desk.rename_model(1, "same", visitor())
-    assert "model set “loud” cannot be called “same”: another set has this name" in said(shown)
-    assert "a name must not be empty" in said(desk.rename_model(1, " \t", visitor()))
-    desk.rename_model(1, NASTY, visitor())
+    problem, name = desk.rename_model(1, "same", visitor())
+    assert "model set “loud” cannot be called “same”: another set has this name" in problem and name == "loud"
+    assert "a name must not be empty" in desk.rename_model(1, " \t", visitor())[0]
+    assert desk.rename_model(1, f" {NASTY}", visitor()) == ["", NASTY]
+    assert desk.rename_model(1, NASTY, visitor()) == [gr.skip(), gr.skip()]
     assert names(desk) == ["again", NASTY, "same", "again-2"]
-    shown = desk.rename_model(2, NASTY, visitor())
-    assert "<img" not in shown[PROBLEM] and NASTY in said(shown)
+    problem = desk.rename_model(2, NASTY, visitor())[0]
+    assert "<img" not in problem and NASTY in html.unescape(problem)
     press(desk)
     texts = shown_of(desk).scored.embedded
     desk.rename_model(1, "loud", visitor())

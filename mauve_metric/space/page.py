@@ -113,7 +113,7 @@ def _wire_texts(
     models.another.click(handlers.paste_another, models.paste, models.all, **QUICK)
     for number, place in enumerate(models.places):
         rename = _with_request(handlers.rename_model, number)
-        gr.on([place.name.blur, place.name.submit], rename, place.name, models.all, **QUICK)
+        gr.on([place.name.blur, place.name.submit], rename, place.name, [models.problem, place.name], **QUICK)
         place.column.input(_with_request(handlers.choose_column, number), place.column, models.all, **QUICK)
         place.remove.click(_request_only(handlers.remove_model, number), None, models.all, **QUICK)
     everything = [human.preview, human.column, human.file, human.paste, *models.all]

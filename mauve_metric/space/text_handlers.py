@@ -139,16 +139,16 @@ class TextHandlers:
         return self._models_shown(session, said, paste="")
 
     def rename_model(self, number: int, name: str, request: gr.Request) -> list[Any]:
-        """Another name for a set, by its place on the page."""
+        """Another name for a set, by its place on the page: what is to be said, and the name it has now."""
         session = self.sessions.get(request.session_hash)
         said: list[str] = []
         with session.editing:
             old = _name_at(session, number)
             if old is None or old == name:  # the box was left as it was: what is said stays
-                return [gr.skip()] * (4 + 4 * self.limits.model_sets)
+                return [gr.skip(), gr.skip()]
             if _done(partial(session.models.rename, old, name), said) and session.pasted == old:
                 session.pasted = _name_at(session, number)
-        return self._models_shown(session, said)
+            return ["".join(said), _name_at(session, number)]
 
     def choose_column(self, number: int, column: str, request: gr.Request) -> list[Any]:
         """Another column of a model's file."""
