@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from mauve_metric.plot import Rows, import_altair
 from mauve_metric.plot_compare import COLORS, SHAPES
-from mauve_metric.tables import excerpt
+from mauve_metric.tables import EXCERPT, excerpt
 
 if TYPE_CHECKING:
     import altair as alt
 
 _HUMAN = "#8C8C8C"
+_READ = 4 * EXCERPT  # characters of a text that are looked at for how it begins
 _AXIS = {"titleFontSize": 12, "titleFontWeight": "normal", "labels": False, "ticks": False, "grid": False}
 
 
@@ -102,7 +103,7 @@ def _points(
         x, y = (*rows[which][row, :2].tolist(), 0.0)[:2]
         bucket = int(labels[which][row])
         point = {"set": names[which], "bucket": bucket, "x": round(x, 4), "y": round(y, 4)}
-        point["text"] = excerpt(texts[which][row])
+        point["text"] = excerpt(texts[which][row][:_READ])
         points.append(point if link is None else point | {"link": f"{link}{bucket}-{which}"})
     return points, int(starts[-1])
 
