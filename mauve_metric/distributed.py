@@ -41,6 +41,7 @@ def process_group() -> Iterator[int]:
     torch.distributed.init_process_group("gloo")
     try:
         yield rank_and_size()[0]
+        torch.distributed.barrier()  # nobody leaves while another one is still at work with it
     finally:
         torch.distributed.destroy_process_group()
 
