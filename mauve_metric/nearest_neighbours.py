@@ -19,6 +19,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 _BLOCK_ELEMENTS = 25_000_000  # distances held at once, 100 MB; matrix products of fewer rows are slower
+_GROUPS = 16  # of entries for each of k neighbours: two of these fall into one group in about one row of ten
 _STEP_ELEMENTS = 500_000  # coordinates held at once in float64, 4 MB
 
 
@@ -206,10 +207,7 @@ def _squared_radii(points: _Points, k: int, unit: float) -> Floats:
         squared[own, own + start] = np.inf
         slack = _slack(block.length, points.length, d)
         taken = min(k, m - 1)
-        nearest = np.empty(len(squared))
-        for step in _steps(len(squared), m):
-            nearest[step] = np.partition(squared[step], taken - 1, axis=1)[:, taken - 1]
-        pairs = _below(squared, (nearest + 2 * slack)[:, None])
+        pairs = _below(squared, (_at_least_kth(squared, taken) + 2 * slack)[:, None])
         needed = k + 1 - block.weights  # the copies of the point are neighbours at distance 0
         row, value = _kth(pairs, points.weights, needed)
         about = np.zeros(len(squared))
@@ -220,6 +218,24 @@ def _squared_radii(points: _Points, k: int, unit: float) -> Floats:
         row, value = _kth(pairs._replace(squared=again), points.weights, needed)
         radii[row + start] = value
     return radii
+
+
+def _at_least_kth(squared: NDArray[np.float32], k: int) -> Floats:
+    """For each row a bound that at least k of its entries do not exceed, and hardly more, (n,).
+
+    The k-th smallest of the minima of groups of entries: k groups each hold one that small.
+    """
+    bound = np.empty(len(squared))
+    for step in _steps(*squared.shape):
+        lowest = squared[step]
+        while lowest.shape[1] >= 2 * _GROUPS * k:
+            half = lowest.shape[1] // 2
+            folded = np.minimum(lowest[:, :half], lowest[:, half : 2 * half])
+            if lowest.shape[1] % 2:
+                np.minimum(folded[:, 0], lowest[:, -1], out=folded[:, 0])
+            lowest = folded
+        bound[step] = np.partition(lowest, k - 1, axis=1)[:, k - 1]
+    return bound
 
 
 def _kth(pairs: _Pairs, weights: Indices, needed: Indices) -> tuple[Indices, Floats]:

@@ -249,3 +249,13 @@ def test_arguments_are_not_changed() -> None:
 def test_too_few_rows(n_p: int, n_q: int, named: str) -> None:
     with pytest.raises(ValueError, match=f"^{named} must have more than k=4 rows for nearest neighbours, got 4"):
         support_scores(np.zeros((n_p, 2)), np.zeros((n_q, 2)), k=4)
+
+
+@pytest.mark.parametrize("m", [5, 63, 64, 127, 500, 1001])
+def test_bound_of_the_kth_entry(m: int) -> None:
+    """At least k entries of a row reach it, and few more."""
+    rows = np.random.default_rng(m).random((200, m)).astype(np.float32)
+    rows[0] = 1
+    for k in (1, 4):
+        reached = (rows <= nearest_neighbours._at_least_kth(rows, k)[:, None]).sum(axis=1)
+        assert reached[1:].min() >= k and reached[1:].mean() < k + 1
