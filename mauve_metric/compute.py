@@ -22,7 +22,7 @@ from mauve_metric import (
     uncertainty,
 )
 from mauve_metric.config import MauveConfig
-from mauve_metric.feature_rows import ConcatenatedRows
+from mauve_metric.feature_rows import ArrayRows, ConcatenatedRows
 from mauve_metric.inputs import Featurizing, RunOptions, split_options, with_options
 from mauve_metric.progress import watch_blocks
 from mauve_metric.reference import Reference, check_same_encoder
@@ -265,14 +265,14 @@ def _label_large(
     split = [(item[:n_first], item[n_first:]) for item in labels]
     runs = split if p_first else [(second, first) for first, second in split]
     most = KNN_MOST_ROWS if config.knn else 0
-    p_rows, q_rows = (projection.apply_all(large.some_rows(side.features, most, config.seed)) for side in (p, q))
+    some = (ArrayRows(large.some_rows(side.features, most, config.seed)) for side in (p, q))
+    p_rows, q_rows = map(projection.apply_all, some)
     return runs, (p_rows, q_rows)
 
 
-def project_together(sets: Sequence[NDArray[Any]], config: MauveConfig) -> NDArray[np.float32]:
+def project_together(sets: Sequence[Any], config: MauveConfig) -> NDArray[np.float32]:
     """The rows of all sets, stacked in this order and projected: arrays (n_i, d) → (Σ n_i, r)."""
-    arrays = [rows if isinstance(rows, np.ndarray) else np.concatenate(list(rows.blocks())) for rows in sets]
-    rows = np.concatenate(arrays)
+    rows = ConcatenatedRows([large.as_rows(features) for features in sets])
     projected: NDArray[np.float32] = quantize.project(
         rows, config.kmeans_explained_var, config.pca_max_data, config.seed
     )

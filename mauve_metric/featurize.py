@@ -349,6 +349,9 @@ def check_features(name: str, features: Any) -> NDArray[Any]:
     if array.dtype.itemsize > 8:
         with np.errstate(over="ignore"):
             array = array.astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(array.sum()):
+            return array  # one number that is not finite would show in the sum
     bad = ~np.isfinite(array).all(axis=1)
     if bad.any():
         first = int(np.argmax(bad))

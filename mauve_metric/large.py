@@ -115,7 +115,9 @@ def label_rows(
         projection = fit_projection(watched, explained_variance, pca_max_data, seed)
         fits = []
         for run_seed in range(seed + 2, seed + 2 + num_runs):
-            sample = projection.apply_all(rows.take(kmeans.sample_numbers(rows.shape[0], num_buckets, run_seed)))
+            sample = projection.apply_all(
+                ArrayRows(rows.take(kmeans.sample_numbers(rows.shape[0], num_buckets, run_seed)))
+            )
             fits.append(kmeans.fit(sample, num_buckets, num_redo, max_iter, run_seed))
         centres = np.stack(fits)
         if checkpoint is not None:

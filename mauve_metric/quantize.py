@@ -105,10 +105,14 @@ class Projection(NamedTuple):
         unit -= self.mean
         return (unit @ self.directions).astype(np.float32)
 
-    def apply_all(self, rows: NDArray[Any]) -> NDArray[np.float32]:
+    def apply_all(self, rows: FeatureRows) -> NDArray[np.float32]:
         """The same block by block."""
-        parts = [self.apply(block) for block in ArrayRows(rows).blocks()]
-        return np.concatenate(parts) if parts else np.empty((0, self.directions.shape[1]), dtype=np.float32)
+        projected = np.empty((rows.shape[0], self.directions.shape[1]), dtype=np.float32)
+        done = 0
+        for block in rows.blocks():
+            projected[done : done + len(block)] = self.apply(block)
+            done += len(block)
+        return projected
 
 
 def project(rows: Any, explained_variance: float = 0.9, pca_max_data: int = -1, seed: int = 25) -> Any:
@@ -119,17 +123,19 @@ def project(rows: Any, explained_variance: float = 0.9, pca_max_data: int = -1, 
     last bits. With 1 every component is kept.
 
     Args:
-        rows: features of both sets stacked, shape (n, d), finite: an array, or a torch tensor, which stays on its
-            device.
+        rows: features of both sets stacked, shape (n, d), finite: an array, rows to read in blocks, or a torch tensor,
+            which stays on its device.
         explained_variance: in (0, 1].
         pca_max_data: fit on this many rows drawn without replacement; -1 or n and above: on all.
         seed: seed of that draw.
 
     Returns:
-        float32, shape (n, r) with 1 ≤ r ≤ min(n, d), of the kind that came.
+        float32, shape (n, r) with 1 ≤ r ≤ min(n, d): a tensor of a tensor, else an array.
     """
     if isinstance(rows, np.ndarray):
-        return fit_projection(ArrayRows(rows), explained_variance, pca_max_data, seed).apply_all(rows)
+        rows = ArrayRows(rows)
+    if hasattr(rows, "blocks"):
+        return fit_projection(rows, explained_variance, pca_max_data, seed).apply_all(rows)
     fitted = rows[_fitted_on(len(rows), pca_max_data, seed)] if 0 < pca_max_data < len(rows) else rows
     mean, variances, directions = on_device.principal_axes(fitted)
     projection = _projection(mean, variances, lambda kept: directions[:, :kept], len(fitted), explained_variance)
