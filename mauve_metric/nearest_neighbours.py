@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-_BLOCK_ELEMENTS = 25_000_000  # distances held at once, 100 MB; matrix products of fewer rows are slower
+_BLOCK_ELEMENTS = 2_500_000  # distances held at once, 10 MB: small enough for their memory to be used again
 _GROUPS = 16  # of entries for each of k neighbours: two of these fall into one group in about one row of ten
 _STEP_ELEMENTS = 500_000  # coordinates held at once in float64, 4 MB
 
@@ -132,15 +132,7 @@ def _part(points: _Points, rows: slice) -> _Points:
 
 def _squared_distances(a: _Points, b: _Points) -> NDArray[np.float32]:
     """Squared distances of the centred and scaled rows, (m_a, m_b), off by at most `_slack`."""
-    squared: NDArray[np.float32]
-    if a is not b:
-        squared = a.left @ b.right.T
-        return squared
-    x, length = a.right[:, :-2], a.right[:, -2]
-    squared = x @ x.T  # of one array with itself: numpy computes one half only
-    squared *= np.float32(-2)
-    squared += length
-    squared += length[:, None]
+    squared: NDArray[np.float32] = a.left @ b.right.T
     return squared
 
 
@@ -201,7 +193,7 @@ def _squared_radii(points: _Points, k: int, unit: float) -> Floats:
         return radii
     size = max(1, _BLOCK_ELEMENTS // m)
     for start in range(0, m, size):
-        block = points if size >= m else _part(points, slice(start, start + size))
+        block = _part(points, slice(start, start + size))
         squared = _squared_distances(block, points)
         own = np.arange(len(squared))
         squared[own, own + start] = np.inf
