@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import json
 import logging
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -29,10 +30,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     with _logging_to_stderr(options):
         try:
-            return COMMANDS[options.command](options)
+            status = COMMANDS[options.command](options)
+            sys.stdout.flush()
+            return status
         except KeyboardInterrupt:
             print("mauve-metric: interrupted", file=sys.stderr)
             return 130
+        except BrokenPipeError:  # whoever reads the output has seen enough, `head` for one
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 128 + 13
         except (ValueError, TypeError, OSError, ImportError, RuntimeError, MemoryError) as error:
             if options.debug:
                 raise

@@ -80,7 +80,7 @@ def check_device(device: Any) -> torch.device:
         torch.zeros(1, dtype=torch.float64, device=found)
     except (RuntimeError, TypeError, AssertionError) as error:
         raise ValueError(
-            f"score_device must be a torch device that has float64, such as 'cuda:0', got {device!r}: {error}"
+            f"score_device must be a device that torch has here and that knows float64, got {device!r}: {error}"
         ) from error
     return found
 

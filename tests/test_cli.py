@@ -242,3 +242,15 @@ def test_program_fails_with_one_line() -> None:
     run = program("score", "nowhere.txt", "nowhere.txt")
     assert run.returncode == 1 and run.stdout == ""
     assert run.stderr == "mauve-metric: error: there is no file 'nowhere.txt'\n"
+
+
+def test_a_reader_that_stops_is_no_error(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    for name in ("p", "q"):
+        np.save(tmp_path / f"{name}.npy", rng.normal(size=(60, 4)))
+    command = f"{sys.executable} -m mauve_metric score {tmp_path}/p.npy {tmp_path}/q.npy -q"
+    script = f"{command} | true; exit ${{PIPESTATUS[0]}}"
+    run = subprocess.run(
+        ["bash", "-c", script], cwd=Path(__file__).parent.parent, capture_output=True, text=True, check=False
+    )
+    assert (run.returncode, run.stderr) == (141, "")
