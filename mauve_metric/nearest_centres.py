@@ -97,7 +97,7 @@ def all_distances(rows: Rows, centres: Rows) -> Rows:
 
 
 class BoundedCentres:
-    """Distances only where lower bounds leave a question, in parts of the rows."""
+    """Distances only where lower bounds leave a question, in parts of the rows; always for one number of centres."""
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
@@ -108,11 +108,11 @@ class BoundedCentres:
     def start(self, centres: Rows) -> Labels:
         """The nearest of new centres."""
         n, k = len(self.rows), len(centres)
-        keep = 4 * n * k <= _KEPT_BYTES
-        self._parts = []
-        for some in parts(n, k):
-            heads = {width: head[some] for width, head in self._heads.items()}
-            self._parts.append(_Part(self.rows[some], heads, self._workers, keep))
+        if not self._parts:
+            keep = 4 * n * k <= _KEPT_BYTES
+            for some in parts(n, k):
+                heads = {width: head[some] for width, head in self._heads.items()}
+                self._parts.append(_Part(self.rows[some], heads, self._workers, keep))
         return np.concatenate([part.start(centres) for part in self._parts])
 
     def follow(self, centres: Rows, moved: NDArray[np.int64]) -> Labels:
@@ -162,7 +162,7 @@ class _Part:
     def start(self, centres: Rows) -> Labels:
         """The nearest of new centres."""
         squares = np.einsum("ij,ij->i", centres, centres)
-        self.bounds = self._bounds(centres, squares, _FIRST_HEAD)
+        self.bounds = self._bounds(centres, squares, max(_FIRST_HEAD, self.width))
         numbers, places = self.workers.below(self.bounds, self.bounds.min(axis=0))
         self.labels[places] = numbers  # a guess: a lowest bound
         self.own = self.workers.distances(self.rows, np.arange(len(self.rows)), centres, squares, self.labels)
