@@ -23,7 +23,7 @@ from mauve_metric.compute import (
     score_features,
 )
 from mauve_metric.config import MauveConfig, check_count
-from mauve_metric.differences import JointErrors, detectable_difference, difference_of, joint_errors, pairing_gain
+from mauve_metric.differences import JointErrors, difference_of, joint_errors, pairing_gain
 from mauve_metric.explain import Readable, check_in_memory, check_runs_on_cpu, explain_result, read_sides
 from mauve_metric.explanation import Explanation
 from mauve_metric.gap import holm
@@ -268,7 +268,7 @@ def compare_features(
         differences=differences,
         confidence_level=level,
         aligned=bool(aligned),
-        smallest_difference=None if best is None else detectable_difference(best.stderr, level),
+        smallest_difference=None if best is None else forecast.detectable_difference(best.stderr, level),
         texts_needed=None if best is None else _forecast(best, results, scored, errors, resolved, aligned),
         warnings=tuple(comparison_warnings(models, aligned) + partition_warnings(results, own)),
         signature=format_signature(entries),

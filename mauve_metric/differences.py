@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -141,13 +140,3 @@ def _narrowed(estimate: uncertainty.Estimate, ratio: float) -> uncertainty.Estim
         stderr=factor * estimate.stderr,
         ci=(arm, high if high >= 1 else estimate.value + factor * (high - estimate.value)),
     )
-
-
-def detectable_difference(stderr: float, level: float = 0.95, power: float = 0.8) -> float:
-    """The difference that a two-sided test at 1 - level finds with this probability, (z_(1-α/2) + z_power)·error.
-
-    >>> round(detectable_difference(0.01), 5)
-    0.02802
-    """
-    normal = NormalDist()
-    return (normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(power)) * stderr

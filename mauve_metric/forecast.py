@@ -8,6 +8,7 @@ debiased one (a histogram of few texts looks further away than it is), and the t
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -46,6 +47,16 @@ class Seen(NamedTuple):
     scaling_factor: float = 5.0
 
 
+def detectable_difference(stderr: float, level: float = 0.95, power: float = POWER) -> float:
+    """The difference that a two-sided test at 1 - level finds with this probability, (z_(1-α/2) + z_power)·error.
+
+    >>> round(detectable_difference(0.01), 5)
+    0.02802
+    """
+    normal = NormalDist()
+    return (normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(power)) * stderr
+
+
 def texts_needed(seen: Seen, level: float = 0.95, power: float = POWER, seed: int = 0) -> int | None:
     """Texts a set at which a test at 1 - level finds the difference with this probability, on the same buckets.
 
@@ -60,7 +71,7 @@ def texts_needed(seen: Seen, level: float = 0.95, power: float = POWER, seed: in
     """
     if seen.a_score == seen.b_score:
         return None
-    wanted = math.log(_normal_quantile((1 + level) / 2))
+    wanted = math.log(NormalDist().inv_cdf((1 + level) / 2))
     p = seen.p_counts / seen.p_counts.sum()
     models = [
         at_score(p, counts / counts.sum(), score, seen.scaling_factor)
@@ -124,9 +135,3 @@ def _next_size(tried: list[tuple[float, float]], wanted: float) -> float:
     x, y = nearest.T
     slope = float(np.polyfit(x, y, 1)[0]) if len(set(x.tolist())) > 1 else 0.6
     return math.exp(min(float(x.mean()) + (wanted - float(y.mean())) / min(max(slope, 0.4), 1.5), 40.0))
-
-
-def _normal_quantile(share: float) -> float:
-    from statistics import NormalDist
-
-    return NormalDist().inv_cdf(share)

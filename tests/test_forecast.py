@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from mauve_metric import compare, divergence
 from mauve_metric.config import MauveConfig
-from mauve_metric.differences import detectable_difference, difference_of, joint_errors, pairing_gain
-from mauve_metric.forecast import MOST_TEXTS, Seen, at_score, texts_needed
+from mauve_metric.differences import difference_of, joint_errors, pairing_gain
+from mauve_metric.forecast import MOST_TEXTS, Seen, at_score, detectable_difference, texts_needed
 from mauve_metric.uncertainty import debiased_frontier, estimate_scores
 
 Floats = NDArray[np.float64]
