@@ -128,10 +128,10 @@ def score_features(
     the device to work on in place of the one where the features are.
     """
     check_columns({"p_features": p, "q_features": q})
-    config = resolve_config(config, len(p), len(q))
-    device = _device_of(p, q, run or RunOptions())
+    config, run = resolve_config(config, len(p), len(q)), run or RunOptions()
+    device = _device_of(p, q, run)
     if device is None and (large.is_large(p.features) or large.is_large(q.features)):
-        runs, projected = _label_large(p, q, config, run or RunOptions())
+        runs, projected = _label_large(p, q, config, run)
         p_value = _test(*runs[0], config) if config.permutations else None
     else:
         rows = project_pair(p, q, config, device)
@@ -200,7 +200,7 @@ def score_buckets(
     k = int(config.num_buckets)
     histograms, *others = [quantize.count_labels(p_labels, q_labels, k) for p_labels, q_labels in runs]
     scores = histogram_scores.score_histograms(histograms, config)
-    scores |= histogram_scores.score_uncertainty(histograms, others, config)
+    scores |= histogram_scores.score_uncertainty(scores["mauve"], histograms, others, config)
     scores |= _support(projected, config)
     scores["frechet_distance"] = (
         embedding_statistics.frechet_distance(*map(_in_memory, (p, q))) if config.frechet_distance else None

@@ -37,11 +37,17 @@ def score_histograms(histograms: Histograms, config: MauveConfig) -> dict[str, A
     }
 
 
-def score_uncertainty(histograms: Histograms, others: list[Histograms], config: MauveConfig) -> dict[str, Any]:
-    """Debiased scores, errors, intervals, ceiling and the spread over clusterings; None with one text on a side."""
+def score_uncertainty(
+    mauve: float, histograms: Histograms, others: list[Histograms], config: MauveConfig
+) -> dict[str, Any]:
+    """Debiased scores, errors, intervals, ceiling and the spread over clusterings; None with one text on a side.
+
+    Args:
+        mauve: of the histograms. others: the histograms of other clusterings.
+    """
     c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
-    every = [histograms, *others]
-    plug_in = [divergence.curve_area(divergence.divergence_curve(*run.probabilities(), c, points)) for run in every]
+    areas = (divergence.curve_area(divergence.divergence_curve(*run.probabilities(), c, points)) for run in others)
+    plug_in = [mauve, *areas]
     null = uncertainty.null_scores(histograms.p_counts, histograms.q_counts, c)
     scores: dict[str, Any] = {
         "mauve_ceiling": float(null.mean()),
@@ -54,12 +60,12 @@ def score_uncertainty(histograms: Histograms, others: list[Histograms], config: 
     names = [f"{score}_{part}" for score in ("mauve", "frontier_integral") for part in ("debiased", "stderr", "ci")]
     if min(histograms.p_counts.sum(), histograms.q_counts.sum()) < 2:
         return scores | dict.fromkeys(names)
-    frontiers = [uncertainty.debiased_frontier(run.p_counts, run.q_counts) for run in every]
+    frontiers = [uncertainty.debiased_frontier(run.p_counts, run.q_counts) for run in [histograms, *others]]
     variances = np.zeros(2)
     if others:
         spread = [[estimate.value for estimate in uncertainty.estimate_scores(frontier, c)] for frontier in frontiers]
         variances = np.var(spread, axis=0, ddof=1)
-    mauve, integral = uncertainty.estimate_scores(
+    debiased = uncertainty.estimate_scores(
         frontiers[0], c, config.confidence_level, float(variances[0]), float(variances[1])
     )
-    return scores | dict(zip(names, [*mauve, *integral], strict=True))
+    return scores | dict(zip(names, [*debiased[0], *debiased[1]], strict=True))

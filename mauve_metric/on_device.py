@@ -21,7 +21,7 @@ Array = NDArray[Any]
 Labels = NDArray[np.int64]
 
 BLOCK_NUMBERS = 2**25  # numbers worked on at once, 256 MB in float64
-_SAFE_SQUARE = 1e-200  # squared lengths between this and its inverse neither under- nor overflow
+SAFE_SQUARE = 1e-200  # squared lengths between this and its inverse neither under- nor overflow
 
 
 class TensorRows:
@@ -121,7 +121,7 @@ def unit_rows(rows: torch.Tensor) -> torch.Tensor:
 
     rows = rows.to(torch.float64)
     squared = (rows * rows).sum(dim=1, keepdim=True)
-    extreme = ~((squared > _SAFE_SQUARE) & (squared < 1 / _SAFE_SQUARE))
+    extreme = ~((squared > SAFE_SQUARE) & (squared < 1 / SAFE_SQUARE))
     if bool(extreme.any()):  # too small or too large to square: bring the largest entry to 1 first
         largest = rows.abs().amax(dim=1, keepdim=True)
         rows = torch.where(extreme, rows / torch.where(largest > 0, largest, torch.ones_like(largest)), rows)

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from mauve_metric import on_device
 from mauve_metric.feature_rows import ArrayRows, FeatureRows
 from mauve_metric.kmeans import fit_and_assign
+from mauve_metric.on_device import SAFE_SQUARE
 
 logger = logging.getLogger(__name__)
 
 Floats = NDArray[np.float64]
 
-_SAFE_SQUARE = 1e-200  # squared lengths between this and its inverse neither under- nor overflow
 _ROUNDING_VARIANCE = 1e-24  # per row: unit rows that differ by less than 1e-12 are the same direction
 
 
@@ -83,7 +83,7 @@ def unit_rows(features: NDArray[Any]) -> Floats:
     rows = np.array(features, dtype=np.float64)
     with np.errstate(over="ignore"):
         squared = np.einsum("ij,ij->i", rows, rows)
-    extreme = np.nonzero(~((squared > _SAFE_SQUARE) & (squared < 1 / _SAFE_SQUARE)))[0]
+    extreme = np.nonzero(~((squared > SAFE_SQUARE) & (squared < 1 / SAFE_SQUARE)))[0]
     if len(extreme):  # too small or too large to square: bring the largest entry to 1 first
         largest = np.abs(rows[extreme]).max(axis=1, initial=0.0)
         rows[extreme] /= np.where(largest > 0, largest, 1.0)[:, None]
