@@ -10,6 +10,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mauve_metric.compare import CommonPartition, check_sides, common_partition, compare_features
 from mauve_metric.comparison import Comparison
 from mauve_metric.compute import check_columns, resolve_config, score_buckets, score_features
@@ -18,6 +21,7 @@ from mauve_metric.encoder import Encoder, load_encoder, resolve_device
 from mauve_metric.explain import Readable
 from mauve_metric.explanation import Explanation
 from mauve_metric.inputs import Featurizing, RunOptions
+from mauve_metric.quantize import unit_rows
 from mauve_metric.reference import Reference
 from mauve_metric.result import MauveResult
 from mauve_metric.space.uploads import USER_ERRORS
@@ -180,6 +184,20 @@ class Embedded:
     def readable(self) -> Readable:
         """The texts and their phrases."""
         return Readable.of([self.kept(number) for number in range(len(self.texts))])
+
+    @cached_property
+    def variance(self) -> float:
+        """The variance of the features, see `unit_variance`."""
+        return unit_variance([side.features for side in self.sets])
+
+
+def unit_variance(features: Sequence[NDArray[Any]]) -> float:
+    """The variance of the rows of all sets, scaled to length 1: the mean squared distance to their mean."""
+    total, number, squares = np.zeros(features[0].shape[1]), 0, 0.0
+    for part in features:
+        unit = unit_rows(part)
+        total, number, squares = total + unit.sum(axis=0), number + len(unit), squares + float(np.square(unit).sum())
+    return squares / number - float(np.square(total / number).sum())
 
 
 def embed(

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mauve_metric.plot_map import map_chart
-from mauve_metric.quantize import unit_rows
 from mauve_metric.space.scoring import Scored
 
 
@@ -30,25 +29,23 @@ def text_map(scored: Scored, most: int, link: str | None = None) -> Any:
         [partition.rows[number] for number in order],
         [partition.labels[0][number] for number in order],
         [embedded.kept(number) for number in order],
-        variance_shares(partition.rows, [side.features for side in embedded.sets]),
+        variance_shares(partition.rows, embedded.variance),
         most=most,
         link=link,
     )
 
 
-def variance_shares(rows: Sequence[NDArray[Any]], features: Sequence[NDArray[Any]]) -> tuple[float, float]:
+def variance_shares(rows: Sequence[NDArray[Any]], variance: float) -> tuple[float, float]:
     """Which shares of the variance of the features, scaled to length 1, the first two projected columns hold.
 
+    >>> from mauve_metric.quantize import unit_rows
+    >>> from mauve_metric.space.scoring import unit_variance
     >>> features = np.array([[3.0, 4.0], [4.0, 3.0], [0.0, 1.0], [1.0, 0.0]])
     >>> unit = unit_rows(features)
-    >>> [round(share, 6) for share in variance_shares([unit[:2], unit[2:]], [features[:2], features[2:]])]
+    >>> variance = unit_variance([features[:2], features[2:]])
+    >>> [round(share, 6) for share in variance_shares([unit[:2], unit[2:]], variance)]
     [0.5, 0.5]
     """
-    total, number, squares = np.zeros(features[0].shape[1]), 0, 0.0
-    for part in features:
-        unit = unit_rows(part)
-        total, number, squares = total + unit.sum(axis=0), number + len(unit), squares + float(np.square(unit).sum())
-    variance = squares / number - float(np.square(total / number).sum())
     along = [*np.concatenate([part[:, :2] for part in rows]).var(axis=0, dtype=np.float64).tolist(), 0.0][:2]
     first, second = (min(max(value / variance, 0.0), 1.0) if variance > 0 else 0.0 for value in along)
     return first, second
