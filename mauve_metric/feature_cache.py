@@ -27,6 +27,7 @@ DEFAULT_MAX_BYTES = 10 * 2**30
 _DAY = 86_400
 _KEYS_A_QUERY = 500  # SQLite takes a bounded number of parameters
 LOCK_SECONDS = 60.0  # how long to wait for another process, which may be giving back the space of a large file
+_RETRY_SECONDS = 0.01  # between two tries to open the file while another process does
 _PASSING = {  # the circumstances of a file that may be sound: all other errors mean that its content is not
     sqlite3.SQLITE_PERM,
     sqlite3.SQLITE_BUSY,
@@ -111,6 +112,18 @@ class FeatureCache:
             self._connection = None
 
     def _open(self) -> sqlite3.Connection:
+        """A connection. Where another process opens or closes the file SQLite gives up at once: we try again."""
+        deadline = time.monotonic() + self._patience
+        while True:
+            try:
+                return self._open_once()
+            except sqlite3.DatabaseError as error:
+                busy = getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_PROTOCOL)
+                if not busy or time.monotonic() >= deadline:
+                    raise
+            time.sleep(_RETRY_SECONDS)
+
+    def _open_once(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=self._patience, isolation_level=None, check_same_thread=False)
         try:
             connection.execute("PRAGMA journal_mode=WAL")

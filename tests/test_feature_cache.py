@@ -9,8 +9,10 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -418,6 +420,7 @@ def test_a_full_disk_is_a_warning(tmp_path: Path, warned: pytest.LogCaptureFixtu
 
 WRITER = """
 import sys
+import threading
 import numpy as np
 from mauve_metric.feature_cache import FeatureCache
 first = int(sys.argv[2])
@@ -455,6 +458,7 @@ def test_processes_write_at_once(tmp_path: Path) -> None:
 
 KILLED = """
 import sys
+import threading
 import time
 from mauve_metric import featurize
 original = featurize.run_batch
@@ -603,3 +607,23 @@ def test_the_file_holds_no_text(tiny_gpt2: str, tmp_path: Path) -> None:
     ids = load_encoder(tiny_gpt2).tokenizer(secret)["input_ids"]
     for kind in (np.int64, np.int32, np.int16):
         assert np.array(ids, dtype=kind).tobytes() not in b"".join(path.read_bytes() for path in files)
+
+
+def test_caches_opened_at_once_lose_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """SQLite does not wait while another connection makes a new file, or closes it: the cache does."""
+    start = threading.Barrier(2, timeout=60)
+
+    def use(first: int) -> int:
+        found = 0
+        for turn in range(50):
+            start.wait()
+            with FeatureCache(tmp_path / str(turn)) as cache:
+                cache.put(keys_of(2, first), rows_of(2))
+            start.wait()
+            with FeatureCache(tmp_path / str(turn)) as cache:
+                found += sum(row is not None for row in cache.get(keys_of(4)))
+        return found
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(use, (0, 2))) == [200, 200]
+    assert caplog.text == ""
