@@ -301,9 +301,11 @@ def _support(projected: tuple[Any, Any], config: MauveConfig) -> dict[str, Any]:
             rows if len(rows) <= KNN_MOST_ROWS else rows[large.some_numbers(len(rows), KNN_MOST_ROWS, config.seed)]
             for rows in projected
         ]
-        return dict(zip(names, on_device.support_scores(some[0], some[1], config.knn_k), strict=True))
+        scores = on_device.support_scores(some[0], some[1], config.knn_k, nearest_neighbours.ROUNDING)
+        return dict(zip(names, scores, strict=True))
     p_rows, q_rows = (large.some_rows(rows, KNN_MOST_ROWS, config.seed) for rows in projected)
-    return nearest_neighbours.support_scores(p_rows, q_rows, k=config.knn_k)._asdict()
+    scores = nearest_neighbours.support_scores(p_rows, q_rows, config.knn_k, tolerance=nearest_neighbours.ROUNDING)
+    return scores._asdict()
 
 
 def _p_value(rows: ProjectedPair, config: MauveConfig) -> float:

@@ -4,6 +4,10 @@ A set's support is the union of balls around its points, each reaching to the k-
 Distances are computed in blocks with float32 matrix products; every comparison that their rounding could decide is
 made again in float64 on the rows as they came, so that the result is exact, ties included. Copies of a row are
 looked at once and counted as often as they occur.
+
+Rows that come out of a model are known to about 1e-6 of their length: the same text in another batch, with more
+threads or on another processor has other last digits, and where texts occur twice these would decide who is on the
+edge of a ball. Distances that differ by `tolerance` or less therefore count as equal.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
+ROUNDING = 2.0**-19  # between two copies of a row of length 1 in float32, at most, as models were seen to give them
 _BLOCK_ELEMENTS = 2_500_000  # distances held at once, 10 MB: small enough for their memory to be used again
 _GROUPS = 16  # of entries for each of k neighbours: two of these fall into one group in about one row of ten
 _STEP_ELEMENTS = 500_000  # coordinates held at once in float64, 4 MB
@@ -54,13 +59,16 @@ class _Pairs(NamedTuple):
     squared: Floats
 
 
-def support_scores(p: NDArray[Any], q: NDArray[Any], k: int = 4, strict: bool = False) -> SupportScores:
+def support_scores(
+    p: NDArray[Any], q: NDArray[Any], k: int = 4, strict: bool = False, tolerance: float = 0.0
+) -> SupportScores:
     """Precision, recall, density and coverage of the model's rows `q` against the human rows `p`.
 
     Args:
         p, q: projected features, shapes (n_p, r) and (n_q, r), finite.
         k: the neighbour that sets a ball's radius; the point itself does not count, its exact copies do.
         strict: a point on the edge is outside (as in the prdc package); by default it is inside.
+        tolerance: a point is on the edge of a ball if its distance is the radius within this much, at least 0.
 
     Raises:
         ValueError: a set has k points or fewer.
@@ -76,7 +84,10 @@ def support_scores(p: NDArray[Any], q: NDArray[Any], k: int = 4, strict: bool = 
     reach = max(float(np.abs(end - mean).max()) for side in (p, q) for end in (side.min(axis=0), side.max(axis=0)))
     unit = 2.0 ** math.floor(math.log2(reach)) if reach > 0 else 1.0  # a power of two: scaling rounds nothing
     p_points, q_points = _points(p, mean, unit), _points(q, mean, unit)
-    p_radii, q_radii = _squared_radii(p_points, k, unit), _squared_radii(q_points, k, unit)
+    p_radii, q_radii = (
+        _moved_edge(_squared_radii(points, k, unit), -tolerance if strict else tolerance)
+        for points in (p_points, q_points)
+    )
     in_p_balls = np.zeros(len(q_points.rows))  # human balls around each model text
     p_ball_filled, p_in_support = (np.zeros(len(p_points.rows), dtype=bool) for _ in range(2))
     size = max(1, _BLOCK_ELEMENTS // len(p_points.rows))
@@ -145,6 +156,12 @@ def _slack(lengths: Floats, others: Floats, d: int) -> Floats:
     """
     bound: Floats = np.square(lengths + others.max()) * ((d + 8) * 2.0**-24) + (d + 8) * 4e-38
     return bound
+
+
+def _moved_edge(squared: Floats, by: float) -> Floats:
+    """(√squared + by)², and 0 where that would be the square of a negative radius; `squared` itself for by = 0."""
+    radii = np.sqrt(squared)
+    return np.where(radii + by > 0, squared + by * (2 * radii + by), 0.0)
 
 
 def _inside(

@@ -210,14 +210,16 @@ def squared_sum(rows: torch.Tensor) -> float:
     return sum(float((rows[some].to(torch.float64) ** 2).sum()) for some in _steps(*rows.shape))
 
 
-def support_scores(p: torch.Tensor, q: torch.Tensor, k: int) -> tuple[float, float, float, float]:
+def support_scores(
+    p: torch.Tensor, q: torch.Tensor, k: int, tolerance: float = 0.0
+) -> tuple[float, float, float, float]:
     """Precision, recall, density, coverage as `nearest_neighbours.support_scores`, a point on the edge inside.
 
     Distances are sums of squared differences in float64, the same for the same two points wherever they stand.
     """
     import torch
 
-    p_radii, q_radii = _radii(p, k), _radii(q, k)
+    p_radii, q_radii = _radii(p, k) + tolerance, _radii(q, k) + tolerance
     in_p_balls, in_q_balls = (torch.zeros(len(rows), dtype=torch.int64, device=p.device) for rows in (q, p))
     filled = torch.zeros(len(p), dtype=torch.bool, device=p.device)
     for some in _steps(len(q), len(p)):

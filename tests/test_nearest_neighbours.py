@@ -9,8 +9,10 @@ from math import prod
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
-from mauve_metric import nearest_neighbours
+from mauve_metric import compute_mauve, nearest_neighbours, quantize
+from mauve_metric.feature_rows import ArrayRows
 from mauve_metric.nearest_neighbours import SupportScores, support_scores
 
 Floats = NDArray[np.float64]
@@ -259,3 +261,63 @@ def test_bound_of_the_kth_entry(m: int) -> None:
     for k in (1, 4):
         reached = (rows <= nearest_neighbours._at_least_kth(rows, k)[:, None]).sum(axis=1)
         assert reached[1:].min() >= k and reached[1:].mean() < k + 1
+
+
+def copied_texts(seed: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Features of texts of which many occur on both sides, and some more than k times."""
+    rng = np.random.default_rng(seed)
+    distinct = rng.normal(size=(50, 24)) + 2
+    return tuple(distinct[rng.integers(0, 50, size=n)].astype(np.float32) for n in (70, 60))  # type: ignore[return-value]
+
+
+def support_of(p: NDArray[np.float32], q: NDArray[np.float32]) -> tuple[float | None, ...]:
+    result = compute_mauve(p_features=p, q_features=q, num_buckets=5, num_runs=1, knn=True)
+    return result.precision, result.recall, result.density, result.coverage
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ties_do_not_depend_on_the_last_digits(seed: int) -> None:
+    p, q = copied_texts(seed)
+    expected = support_of(p, q)
+    distinct = np.unique(np.concatenate([p, q]), axis=0).astype(np.float64)
+    assert expected == pytest.approx(naive_of_copies(p, q, distinct), abs=1e-12)
+    for trial in range(5):
+        rng = np.random.default_rng(trial)
+        noisy = [side * (1 + rng.uniform(-2e-7, 2e-7, side.shape)).astype(np.float32) for side in (p, q)]
+        assert support_of(*noisy) == pytest.approx(expected, abs=1e-12)
+        scaled = [side * rng.uniform(0.1, 7, (len(side), 1)).astype(np.float32) for side in (p, q)]
+        assert support_of(*scaled) == pytest.approx(expected, abs=1e-12)
+        shuffled = [side[rng.permutation(len(side))] for side in (p, q)]
+        assert support_of(*shuffled) == pytest.approx(expected, abs=1e-12)
+
+
+def naive_of_copies(p: NDArray[np.float32], q: NDArray[np.float32], distinct: Floats) -> SupportScores:
+    """The naive loop on rows that are copies to the last bit: one projected row for each distinct one."""
+    fitted = quantize.fit_projection(ArrayRows(np.concatenate([q, p])))
+    projected = fitted.apply(distinct).astype(np.float64)
+    p_rows, q_rows = (
+        projected[[int(np.flatnonzero((distinct == row).all(axis=1))[0]) for row in side.astype(np.float64)]]
+        for side in (p, q)
+    )
+    return naive(p_rows, q_rows, 4, False)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ties_do_not_depend_on_threads_and_blocks(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    p, q = copied_texts(7)
+    expected = support_of(p, q)
+    with threadpool_limits(threads):
+        for elements in (1, 333, 4000):
+            monkeypatch.setattr(nearest_neighbours, "_BLOCK_ELEMENTS", elements)
+            monkeypatch.setattr(nearest_neighbours, "_STEP_ELEMENTS", elements)
+            assert support_of(p, q) == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_tolerance_moves_the_edge() -> None:
+    p = np.arange(6.0)[:, None]
+    # with k = 1 every human ball has radius 1: 5.99 and 6.0 are inside, 6.001 with a tolerance, 6.1 never
+    q = np.array([[5.99], [6.0], [6.001], [6.1]])
+    assert support_scores(p, q, k=1).precision == 0.5
+    assert support_scores(p, q, k=1, tolerance=0.01).precision == 0.75
+    assert support_scores(p, q, k=1, strict=True).precision == 0.25
+    assert support_scores(p, q, k=1, strict=True, tolerance=0.02).precision == 0
