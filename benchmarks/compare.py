@@ -20,15 +20,17 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mauve_metric import compare, divergence, explain, uncertainty
+from mauve_metric import compare, explain
 from mauve_metric.config import MauveConfig
-from mauve_metric.differences import JointErrors, difference_of, joint_errors
-from mauve_metric.forecast import Seen, texts_needed
-from mauve_metric.gap import holm
+from mauve_metric.measures import frontier
+from mauve_metric.uncertainty import intervals, jackknife
+from mauve_metric.uncertainty.buckets import holm
+from mauve_metric.uncertainty.differences import JointErrors, difference_of, joint_errors
+from mauve_metric.uncertainty.forecast import Seen, texts_needed
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
-Estimate = uncertainty.DifferenceEstimate
+Estimate = intervals.DifferenceEstimate
 SHARED = 0.5  # of aligned rows follow a common draw
 
 
@@ -58,12 +60,12 @@ def draw(p: Floats, models: Sequence[Floats], n: int, aligned: bool, rng: np.ran
 def differences(labels: Sequence[Counts], k: int, aligned: bool) -> tuple[list[Estimate], list[Estimate], JointErrors]:
     """Every pair of models as `compare` estimates it, and as if the two scores were independent."""
     counts = [np.bincount(side, minlength=k) for side in labels]
-    frontiers = [uncertainty.debiased_frontier(counts[0], q_counts) for q_counts in counts[1:]]
-    scores = [uncertainty.estimate_scores(frontier)[0] for frontier in frontiers]
+    frontiers = [jackknife.debiased_frontier(counts[0], q_counts) for q_counts in counts[1:]]
+    scores = [intervals.estimate_scores(frontier)[0] for frontier in frontiers]
     errors = joint_errors([labels], MauveConfig(num_buckets=k), aligned)
     pairs = list(itertools.combinations(range(len(scores)), 2))
     paired = [difference_of(scores, errors, i, j) for i, j in pairs]
-    return paired, [uncertainty.estimate_difference(scores[i], scores[j], 0.0) for i, j in pairs], errors
+    return paired, [intervals.estimate_difference(scores[i], scores[j], 0.0) for i, j in pairs], errors
 
 
 def leaves_out_zero(found: Estimate) -> bool:
@@ -75,7 +77,7 @@ def coverage(n: int, shifts: tuple[float, float], common: float, aligned: bool, 
     """Of the interval of one difference: shares of repeats that cover the truth and that find a difference."""
     k, rng = n // 10, np.random.default_rng(1)
     p, models = population(k, shifts, common)
-    truth = divergence.exact_area(p, models[0]) - divergence.exact_area(p, models[1])
+    truth = frontier.exact_area(p, models[0]) - frontier.exact_area(p, models[1])
     rows = []
     for _ in range(repeats):
         labels = draw(p, models, n, aligned, rng)
@@ -93,7 +95,7 @@ def coverage(n: int, shifts: tuple[float, float], common: float, aligned: bool, 
         )
     names = ("covered", "unpaired covered", "found", "unpaired found", "width", "unpaired width", "mean")
     means = dict(zip(names, np.mean(np.array(rows, dtype=float), axis=0).tolist(), strict=True))
-    return means | {"truth": truth, "score": divergence.exact_area(p, models[0])}
+    return means | {"truth": truth, "score": frontier.exact_area(p, models[0])}
 
 
 def false_alarms(n: int, common: float, aligned: bool, repeats: int, count: int = 10) -> float:
@@ -114,8 +116,8 @@ def forecast(n: int, shifts: tuple[float, float], common: float, repeats: int) -
     forecasts = []
     for _ in range(max(repeats // 4, 10)):
         counts = [np.bincount(side, minlength=k) for side in draw(p, models, n, False, rng)]
-        frontiers = [uncertainty.debiased_frontier(counts[0], q_counts) for q_counts in counts[1:]]
-        scores = [uncertainty.estimate_scores(frontier)[0].value for frontier in frontiers]
+        frontiers = [jackknife.debiased_frontier(counts[0], q_counts) for q_counts in counts[1:]]
+        scores = [intervals.estimate_scores(frontier)[0].value for frontier in frontiers]
         forecasts.append(texts_needed(Seen(counts[0], counts[1], counts[2], scores[0], scores[1], n)) or np.inf)
     low, middle, high = np.percentile(forecasts, [25, 50, 75]).tolist()
     found = {"quarter": low, "forecast": middle, "three quarters": high}

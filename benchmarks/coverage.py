@@ -18,7 +18,10 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from mauve_metric import divergence, quantize, uncertainty
+from mauve_metric.measures import frontier
+from mauve_metric.measures.frontier import exact_area, frontier_integral
+from mauve_metric.quantize import kmeans
+from mauve_metric.uncertainty import intervals, jackknife, resampling
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -42,7 +45,7 @@ def gaussian(k: int, n: int, shift: float, fitted: bool) -> Draw:
         x, y = rng.normal(size=n), rng.normal(shift, 1, size=n)
         if fitted:
             pooled = np.concatenate([x, y])[:, None].astype(np.float32)
-            labels = quantize.kmeans(pooled, k, num_redo=1, seed=int(rng.integers(2**30)))
+            labels = kmeans.kmeans(pooled, k, num_redo=1, seed=int(rng.integers(2**30)))
             centres = np.sort([pooled[labels == bucket].mean() for bucket in np.unique(labels)])
             edges = (centres[1:] + centres[:-1]) / 2
         else:
@@ -65,7 +68,7 @@ def _masses(edges: Floats, mean: float) -> Floats:
 
 def plug_in(p: Floats, q: Floats) -> float:
     """The score of two histograms as the literature computes it."""
-    return divergence.curve_area(divergence.divergence_curve(p, q))
+    return frontier.curve_area(frontier.divergence_curve(p, q))
 
 
 def coverage(draw: Draw, repeats: int, rng: np.random.Generator) -> dict[str, float]:
@@ -73,8 +76,8 @@ def coverage(draw: Draw, repeats: int, rng: np.random.Generator) -> dict[str, fl
     rows = []
     for repeat in range(repeats):
         p_counts, q_counts, p, q = draw(rng)
-        truth, integral = divergence.exact_area(p, q), divergence.frontier_integral(p, q)
-        mauve, frontier = uncertainty.estimate_scores(uncertainty.debiased_frontier(p_counts, q_counts))
+        truth, integral = exact_area(p, q), frontier_integral(p, q)
+        mauve, frontier = intervals.estimate_scores(jackknife.debiased_frontier(p_counts, q_counts))
         p_hat, q_hat = p_counts / p_counts.sum(), q_counts / q_counts.sum()
         plain = plug_in(p_hat, q_hat)
         percentile = np.nan
@@ -121,8 +124,8 @@ def false_rejections(n: int, k: int, repeats: int, rng: np.random.Generator) -> 
         rows = rng.normal(size=(2 * n, 8)).astype(np.float32)
         order = rng.permutation(2 * n)
         labels = np.empty(2 * n, dtype=np.int64)
-        labels[order] = quantize.kmeans(rows[order], k, num_redo=1, seed=int(rng.integers(2**30)))
-        p_value = uncertainty.permutation_test(labels[:n], labels[n:], k, 199, seed=int(rng.integers(2**30)))
+        labels[order] = kmeans.kmeans(rows[order], k, num_redo=1, seed=int(rng.integers(2**30)))
+        p_value = resampling.permutation_test(labels[:n], labels[n:], k, 199, seed=int(rng.integers(2**30)))
         rejected += p_value <= 0.05
     return rejected / repeats
 

@@ -42,9 +42,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mauve_metric import compute_mauve
-from mauve_metric.encoder import Encoder, import_torch, load_encoder, minilm_folder, resolve_device
-from mauve_metric.featurize import featurize_texts, tokenize
-from mauve_metric.run_estimate import matmul_rate
+from mauve_metric.features.encoder import Encoder, load_encoder
+from mauve_metric.features.estimate import matmul_rate
+from mauve_metric.features.featurize import featurize_texts, tokenize
+from mauve_metric.features.pretrained import minilm_folder
+from mauve_metric.runtime.devices import resolve_device
+from mauve_metric.runtime.packages import import_torch
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 PARTS = ("human.jsonl", "human_other.jsonl")

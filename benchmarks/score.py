@@ -44,9 +44,9 @@ def language_model_like(n: int, d: int = 1280, seed: int = 0) -> tuple[Array, Ar
 
 def minilm(n: int) -> tuple[Array, Array]:
     """MiniLM features of sentences of the human and of the model's example texts, at most n a side."""
-    from mauve_metric import Reference
-    from mauve_metric.cli import examples_folder
-    from mauve_metric.texts import read_texts
+    from mauve_metric.features.reference import Reference
+    from mauve_metric.texts.examples import examples_folder
+    from mauve_metric.texts.files import read_texts
 
     sides = []
     for names in (("human", "human_other"), ("nucleus", "sampling", "top_k")):
@@ -60,7 +60,7 @@ def contenders(human: Array, model: Array, buckets: int) -> dict[str, Callable[[
     """The functions to time, by name."""
     import mauve
 
-    from mauve_metric import compute_mauve
+    from mauve_metric.compute import compute_mauve
 
     plain = {"num_buckets": buckets, "knn": False, "num_runs": 1}
     return {
@@ -84,19 +84,19 @@ def best_times(functions: dict[str, Callable[[], Any]], repeats: int) -> tuple[d
 
 def stages(human: Array, model: Array, buckets: int) -> str:
     """Seconds of our projection and clustering, and the clustering's bound by brute-force matrix products."""
-    from mauve_metric import kmeans, quantize
-    from mauve_metric.run_estimate import matmul_rate
+    from mauve_metric.features.estimate import matmul_rate
+    from mauve_metric.quantize import kmeans, projection
 
     rows = np.concatenate([model, human])
     started = time.perf_counter()
-    projected = quantize.project(rows)
+    projected = projection.project(rows)
     projection = time.perf_counter() - started
     counts: list[int] = []
     handler = _Iterations(counts)
     kmeans.logger.addHandler(handler)
     kmeans.logger.setLevel(logging.INFO)
     started = time.perf_counter()
-    quantize.kmeans(projected, buckets)
+    kmeans.kmeans(projected, buckets)
     clustering = time.perf_counter() - started
     kmeans.logger.removeHandler(handler)
     kmeans.logger.setLevel(logging.NOTSET)
@@ -114,7 +114,7 @@ def label_agreement(human: Array, model: Array, buckets: int) -> float:
     from sklearn.decomposition import PCA
     from sklearn.preprocessing import normalize
 
-    from mauve_metric import quantize
+    from mauve_metric.quantize import kmeans, projection
 
     rows = np.concatenate([model, human])
     unit = normalize(rows, norm="l2", axis=1)
@@ -124,7 +124,7 @@ def label_agreement(human: Array, model: Array, buckets: int) -> float:
     clustering = faiss.Kmeans(kept, buckets, niter=500, nredo=5, update_index=True, seed=27, min_points_per_centroid=1)
     clustering.train(projected)
     theirs = clustering.index.search(projected, 1)[1][:, 0]
-    return float((quantize.kmeans(quantize.project(rows), buckets) == theirs).mean())
+    return float((kmeans.kmeans(projection.project(rows), buckets) == theirs).mean())
 
 
 class _Iterations(logging.Handler):

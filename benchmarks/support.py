@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from prdc import compute_prdc
 
-from mauve_metric import quantize
-from mauve_metric.nearest_neighbours import support_scores
+from mauve_metric.measures.support import support_scores
+from mauve_metric.quantize import projection
 
 K = 4
 
@@ -33,7 +33,7 @@ def features(rows: int, d: int, rng: np.random.Generator) -> tuple[NDArray[Any],
 
 def projected(p: NDArray[Any], q: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Both sets on their principal axes, as the package projects them."""
-    rows = quantize.project(np.concatenate([p, q]).astype(np.float32), 0.9, -1, 0).astype(np.float64)
+    rows = projection.project(np.concatenate([p, q]).astype(np.float32), 0.9, -1, 0).astype(np.float64)
     return rows[: len(p)], rows[len(p) :]
 
 

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mauve_metric import MauveResult, compute_mauve, quantize
-from mauve_metric.cli import examples_folder
-from mauve_metric.compute import featurize
-from mauve_metric.plot import save_chart
-from mauve_metric.texts import read_texts
+from mauve_metric import MauveResult, compute_mauve
+from mauve_metric.features.reference import featurize
+from mauve_metric.quantize import kmeans, projection
+from mauve_metric.results.charts.figure import save_chart
+from mauve_metric.texts.examples import examples_folder
+from mauve_metric.texts.files import read_texts
 
 TOPICS = 4
 SCORES = ("precision", "recall", "prd_precision", "prd_recall", "density", "coverage")
@@ -28,7 +29,7 @@ SCORES = ("precision", "recall", "prd_precision", "prd_recall", "density", "cove
 
 def topic_halves(features: NDArray[Any], seed: int) -> list[tuple[NDArray[Any], NDArray[Any]]]:
     """The rows of each topic in two random halves, the topics with most rows first."""
-    labels = quantize.kmeans(quantize.project(features, 0.9, -1, seed), TOPICS, seed=seed)
+    labels = kmeans.kmeans(projection.project(features, 0.9, -1, seed), TOPICS, seed=seed)
     order = np.random.default_rng(seed).permutation(len(features))
     topics = [order[labels[order] == topic] for topic in np.argsort(-np.bincount(labels, minlength=TOPICS))]
     return [(features[rows[::2]], features[rows[1::2]]) for rows in topics]

@@ -15,8 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from mauve_metric import divergence, precision_recall, quantize, score_warnings, uncertainty
-from mauve_metric.reference import Reference
+from mauve_metric.features.reference import Reference
+from mauve_metric.measures import frontier, precision_recall
+from mauve_metric.quantize import kmeans
+from mauve_metric.quantize.histograms import count_labels
+from mauve_metric.uncertainty import intervals, jackknife, resampling, score_warnings
 
 
 def seconds(function: Callable[[], Any], repeats: int) -> float:
@@ -43,9 +46,9 @@ def main() -> None:
     rows[n:] += 0.1
     rows = rows.astype(np.float32)
     start = time.perf_counter()
-    labels = quantize.kmeans(rows, k, 5, 500, 25)
+    labels = kmeans.kmeans(rows, k, 5, 500, 25)
     clustering = time.perf_counter() - start
-    histograms = quantize.count_labels(labels[:n], labels[n:], k)
+    histograms = count_labels(labels[:n], labels[n:], k)
     p_counts, q_counts = histograms.p_counts, histograms.q_counts
     p, q = histograms.probabilities()
     sides = [
@@ -65,11 +68,11 @@ def main() -> None:
         score_warnings.text_warnings(*sides)
 
     parts: dict[str, Callable[[], Any]] = {
-        "debiased scores, errors, intervals": lambda: uncertainty.estimate_scores(
-            uncertainty.debiased_frontier(p_counts, q_counts)
+        "debiased scores, errors, intervals": lambda: intervals.estimate_scores(
+            jackknife.debiased_frontier(p_counts, q_counts)
         ),
-        "ceiling": lambda: uncertainty.mauve_ceiling(p_counts, q_counts),
-        "exact area": lambda: divergence.exact_area(p, q),
+        "ceiling": lambda: resampling.mauve_ceiling(p_counts, q_counts),
+        "exact area": lambda: frontier.exact_area(p, q),
         "precision-recall curve": lambda: precision_recall.prd_curve(p, q),
         "warnings": warnings,
     }

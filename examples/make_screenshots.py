@@ -44,8 +44,8 @@ def take_pictures(folder: Path) -> None:
     """One picture of the result for each of `WINDOWS`."""
     from playwright.sync_api import sync_playwright
 
-    from mauve_metric.space.limits import Limits
-    from mauve_metric.space.page import build_app, launch_options
+    from mauve_metric.hosts.space.limits import Limits
+    from mauve_metric.hosts.space.page import build_app, launch_options
 
     limits = Limits()
     app = build_app(limits, ["minilm"])

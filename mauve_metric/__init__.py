@@ -6,23 +6,25 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from mauve_metric.compare import compare
-from mauve_metric.comparison import Comparison, Difference
-from mauve_metric.compute import compute_mauve
-from mauve_metric.config import MauveConfig
-from mauve_metric.explain import explain
-from mauve_metric.explanation import Explanation
-from mauve_metric.quantize import Histograms
-from mauve_metric.reference import Reference
-from mauve_metric.result import MauveResult, ScoreWarning
+from mauve_metric.version import __version__
 
 if TYPE_CHECKING:
-    from mauve_metric.callback import MauveCallback, MauveTrainerMixin
-    from mauve_metric.model_evaluation import evaluate_model
-
-__version__ = "0.1.0"
+    from mauve_metric.compare_models import compare
+    from mauve_metric.compute import compute_mauve
+    from mauve_metric.config import MauveConfig
+    from mauve_metric.explain_gap import explain
+    from mauve_metric.features.reference import Reference, featurize
+    from mauve_metric.generation.evaluator import evaluate_model
+    from mauve_metric.hosts.callback import MauveCallback, MauveTrainerMixin
+    from mauve_metric.quantize.histograms import Histograms
+    from mauve_metric.results.comparison import Comparison
+    from mauve_metric.results.explanation import Explanation
+    from mauve_metric.results.numbers import Difference
+    from mauve_metric.results.result import MauveResult
+    from mauve_metric.texts.files import read_texts
+    from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 __all__ = [
     "Comparison",
@@ -40,17 +42,37 @@ __all__ = [
     "compute_mauve",
     "evaluate_model",
     "explain",
+    "featurize",
+    "read_texts",
 ]
 
-_LATE = {  # what needs transformers or torch, imported when it is first asked for
-    "MauveCallback": "callback",
-    "MauveTrainerMixin": "callback",
-    "evaluate_model": "model_evaluation",
+_HOMES = {  # every public name is imported when it is first asked for
+    "Comparison": "results.comparison",
+    "Difference": "results.numbers",
+    "Explanation": "results.explanation",
+    "Histograms": "quantize.histograms",
+    "MauveCallback": "hosts.callback",
+    "MauveConfig": "config",
+    "MauveResult": "results.result",
+    "MauveTrainerMixin": "hosts.callback",
+    "Reference": "features.reference",
+    "ScoreWarning": "uncertainty.score_warnings",
+    "compare": "compare_models",
+    "compute_mauve": "compute",
+    "evaluate_model": "generation.evaluator",
+    "explain": "explain_gap",
+    "featurize": "features.reference",
+    "read_texts": "texts.files",
 }
 
 
-def __getattr__(name: str) -> Any:
-    """The names in `_LATE`."""
-    if name not in _LATE:
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_LATE[name]}"), name)
+    found: object = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

@@ -1,7 +1,9 @@
 """`python -m mauve_metric` is the program `mauve-metric`."""
 
+from __future__ import annotations
+
 import sys
 
-from mauve_metric.cli import main
+from mauve_metric.hosts.cli import main
 
 sys.exit(main())

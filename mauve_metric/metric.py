@@ -15,12 +15,11 @@ import datasets
 import evaluate
 
 from mauve_metric.compute import compute_mauve
-from mauve_metric.config import knobs
-from mauve_metric.inputs import RunOptions, split_options
-from mauve_metric.reference import Reference
-from mauve_metric.result import MauveResult
-from mauve_metric.scores import SCORES
-from mauve_metric.texts import text_source
+from mauve_metric.features.reference import Reference
+from mauve_metric.hosts.metric_card import CITATION, CODEBASE_URLS, REFERENCE_URLS, describe, describe_inputs
+from mauve_metric.options import split_options
+from mauve_metric.results.result import MauveResult
+from mauve_metric.texts.sources import text_source
 
 ROW_TEXTS = 10_000  # texts of one stored row: Arrow's offsets into the characters of a row have 32 bits
 DEFAULTS: Mapping[str, Any] = {"row_order": "pq"}  # where this view differs from `MauveConfig`
@@ -95,7 +94,7 @@ class Mauve(evaluate.Metric):  # type: ignore[misc]
         return evaluate.MetricInfo(
             description=describe(),
             citation=CITATION,
-            inputs_description=describe_inputs(),
+            inputs_description=describe_inputs(DEFAULTS),
             features=datasets.Features({"predictions": texts, "references": texts}),
             license="Apache-2.0",
             homepage=REFERENCE_URLS[0],
@@ -284,105 +283,3 @@ def to_view_names(message: str) -> str:
     'reference_features and predictions'
     """
     return _CORE_NAME.sub(lambda match: _SIDES[match[1]][match[2] == "features"], message)
-
-
-# --- what evaluate shows ------------------------------------------------------------------------------------------
-
-REFERENCE_URLS = (
-    "https://arxiv.org/abs/2102.01454",
-    "https://arxiv.org/abs/2212.14578",
-    "https://arxiv.org/abs/2106.07898",
-)
-CODEBASE_URLS = ("https://github.com/krishnap25/mauve",)
-
-CITATION = r"""@inproceedings{pillutla2021mauve,
-  title     = {{MAUVE}: Measuring the Gap Between Neural Text and Human Text using Divergence Frontiers},
-  author    = {Pillutla, Krishna and Swayamdipta, Swabha and Zellers, Rowan and Thickstun, John and Welleck, Sean and
-               Choi, Yejin and Harchaoui, Zaid},
-  booktitle = {Advances in Neural Information Processing Systems},
-  volume    = {34},
-  year      = {2021}
-}
-
-@inproceedings{liu2021divergence,
-  title     = {Divergence Frontiers for Generative Models: Sample Complexity, Quantization Effects, and Frontier
-               Integrals},
-  author    = {Liu, Lang and Pillutla, Krishna and Welleck, Sean and Oh, Sewoong and Choi, Yejin and Harchaoui, Zaid},
-  booktitle = {Advances in Neural Information Processing Systems},
-  volume    = {34},
-  year      = {2021}
-}
-
-@article{pillutla2023mauve,
-  title     = {{MAUVE} Scores for Generative Models: Theory and Practice},
-  author    = {Pillutla, Krishna and Liu, Lang and Thickstun, John and Welleck, Sean and Swayamdipta, Swabha and
-               Zellers, Rowan and Oh, Sewoong and Choi, Yejin and Harchaoui, Zaid},
-  journal   = {Journal of Machine Learning Research},
-  volume    = {24},
-  number    = {356},
-  pages     = {1--92},
-  year      = {2023}
-}
-"""
-
-_DESCRIPTION = """
-MAUVE says how close a model's texts are to human texts, as two sets: no text has a counterpart, and the sets may differ
-in size. A language model turns each text into a feature, clustering turns the features of each set into a histogram,
-and the score is the area under the curve of the divergences between the two histograms and their mixtures. It is in
-[0, 1], and higher is better: 1 means that the histograms are equal. A score is comparable only with one of the same
-featurizer, options and number of texts; the signature in the result names them.
-"""
-
-_INPUTS = """
-Args:
-    predictions: texts of the model (Q): a list of strings, a `datasets` column or another iterable of strings.
-    references: human texts (P), likewise. They need not be as many as the predictions.
-    prediction_features: in place of predictions, their features: an array (n, d) of finite numbers, or a
-        `mauve_metric.Reference`.
-    reference_features: in place of references, likewise. Where a side has both, its features are scored.
-{options}
-{run_options}
-
-Returns:
-    A dict of numbers, strings and lists, fit for JSON, whose entries are attributes too (`out.mauve`; arrays there):
-{scores}
-    signature: what fixes the score, to be reported with it
-    and every other attribute of `mauve_metric.MauveResult`: `p_hist`, `q_hist`, `divergence_curve`, `warnings`, …
-
-P and Q are named as in the papers: P for references (human), Q for predictions (model). Hugging Face's own module of
-this metric calls predictions p and references q. `mauve` and the frontier integral are the same either way; here,
-`p_hist` is the histogram of the references, and `divergence_curve` has exp(-c KL(Q|R)) in its first column.
-
-Examples:
-
-    >>> import evaluate
-    >>> metric = evaluate.load("mauve_metric")
-    >>> out = metric.compute(predictions=model_texts, references=human_texts, featurize_model_name="minilm")
-    >>> out.mauve, out["signature"]
-"""
-
-
-def describe() -> str:
-    """What the metric is."""
-    return _DESCRIPTION.lstrip()
-
-
-def describe_inputs() -> str:
-    """What `compute` takes and gives, every option with its default from the place that has it."""
-    options = [
-        f"    {name}: {knob.metadata['help']} (default: {DEFAULTS.get(name, knob.default)!r})"
-        for name, knob in knobs().items()
-    ]
-    defaults = ", ".join(f"{item.name}={item.default!r}" for item in fields(RunOptions))
-    explained = inspect.cleandoc(RunOptions.__doc__ or "").split("\n\n", 1)[-1]
-    run_options = [f"    {line}" for line in f"{explained}\nDefaults: {defaults}.".splitlines()]
-    scores = [
-        f"    {name}: {score.title}, {_range(score.low, score.high)}, {score.better} is better; {score.meaning}"
-        for name, score in SCORES.items()
-    ]
-    return _INPUTS.format(options="\n".join(options), run_options="\n".join(run_options), scores="\n".join(scores))
-
-
-def _range(low: float | None, high: float | None) -> str:
-    """The range of a score in brackets, open where it has no bound."""
-    return f"in {'(-∞' if low is None else f'[{low:.4g}'}, {'∞)' if high is None else f'{high:.4g}]'}"

@@ -22,18 +22,17 @@ import numpy as np
 import pytest
 
 from mauve_metric import MauveResult, compute_mauve
+from mauve_metric.hosts.space import layout, limits, markup, text_handlers
+from mauve_metric.hosts.space.controls import panel_names
+from mauve_metric.hosts.space.handlers import RESULT, Handlers
+from mauve_metric.hosts.space.limits import Limits, read_limits, read_models
+from mauve_metric.hosts.space.scoring import Encoders
+from mauve_metric.hosts.space.uploads import TextSet
 
 gr = pytest.importorskip("gradio")
 gradio_client = pytest.importorskip("gradio_client")
 
 import app  # noqa: E402
-from mauve_metric.space import layout, markup, text_handlers  # noqa: E402
-from mauve_metric.space import limits as space_limits  # noqa: E402
-from mauve_metric.space.controls import panel_names  # noqa: E402
-from mauve_metric.space.handlers import RESULT, Handlers  # noqa: E402
-from mauve_metric.space.limits import Limits, read_limits, read_models  # noqa: E402
-from mauve_metric.space.scoring import Encoders  # noqa: E402
-from mauve_metric.space.uploads import TextSet  # noqa: E402
 
 ROOT = Path(app.__file__).parent
 LIMITS = Limits(texts=40, characters=200, megabytes=1, total_texts=150, total_megabytes=2, buckets=10)
@@ -232,10 +231,10 @@ def test_limits_and_models_come_from_the_environment() -> None:
 
 def test_costly_values_are_refused(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path)
-    for name, most in space_limits.MOST.items():
+    for name, most in limits.MOST.items():
         options = {"featurize_model_name": "ngrams", name: most + 1}
         with pytest.raises(ValueError, match=f"{name} may be at most {most} here"):
-            space_limits.check_options(options, ["ngrams"], LIMITS)
+            limits.check_options(options, ["ngrams"], LIMITS)
 
 
 # --- the page -----------------------------------------------------------------------------------------------------
@@ -252,7 +251,7 @@ def test_hostile_texts_are_shown_as_they_are() -> None:
 
 def test_every_option_has_a_control_with_its_meaning_and_default() -> None:
     from mauve_metric.config import knobs
-    from mauve_metric.space.controls import PLAY
+    from mauve_metric.hosts.space.controls import PLAY
 
     assert {*panel_names(), *PLAY, "featurize_model_name"} == set(knobs())
     config = app.build_app(LIMITS, ["minilm"]).get_config_file()
@@ -266,7 +265,7 @@ def test_a_page_without_examples_has_no_example_buttons(monkeypatch: pytest.Monk
     def nowhere() -> Path:
         raise FileNotFoundError("no examples")
 
-    monkeypatch.setattr(text_handlers, "examples_folder", nowhere)
+    monkeypatch.setattr("mauve_metric.hosts.space.text_handlers.examples_folder", nowhere)
     assert text_handlers.example_files() == {}
     app.build_app(LIMITS, ["minilm"])
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from mauve_metric import MauveResult, compute_mauve
-from mauve_metric.reference import load_features
-from mauve_metric.texts import read_texts
+from mauve_metric.features.reference_files import read_features
+from mauve_metric.texts.files import read_texts
 
 RNG = np.random.default_rng(0)
 P = RNG.normal(size=(40, 6))
@@ -426,20 +426,20 @@ def test_bad_parquet(tmp_path: Path) -> None:
 def test_bad_feature_files(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"a{suffix}"
     with pytest.raises(FileNotFoundError, match="there is no file"):
-        load_features(path)
+        read_features(path)
     for content in (b"", b"not numpy", b"PK\x03\x04broken"):
         path.write_bytes(content)
         with pytest.raises(ValueError, match=rf"a\{suffix} is not a numpy file"):
-            load_features(path)
+            read_features(path)
 
 
 def test_feature_files_with_objects_or_several_arrays(tmp_path: Path) -> None:
     np.save(tmp_path / "o.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
     with pytest.raises(ValueError, match=r"o\.npy is not a numpy file of numbers"):
-        load_features(tmp_path / "o.npy")
+        read_features(tmp_path / "o.npy")
     np.savez(tmp_path / "two.npz", a=np.ones(2), b=np.ones(2))
     with pytest.raises(ValueError, match=r"two\.npz must hold one array or one called 'features', it holds a, b"):
-        load_features(tmp_path / "two.npz")
+        read_features(tmp_path / "two.npz")
     np.savez(tmp_path / "o.npz", features=np.array([{"a": 1}], dtype=object))
     with pytest.raises(ValueError, match=r"o\.npz is not a numpy file of numbers"):
-        load_features(tmp_path / "o.npz")
+        read_features(tmp_path / "o.npz")

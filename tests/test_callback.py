@@ -18,15 +18,9 @@ import numpy as np
 import pytest
 
 from mauve_metric import MauveCallback, MauveTrainerMixin, evaluate_model
-from mauve_metric.callback import (
-    COUNTS,
-    SCORES,
-    STATISTICS,
-    curve_image,
-    evaluation_prefix,
-    generation_table,
-    values_of,
-)
+from mauve_metric.generation.evaluation import COUNTS, LOGGED_SCORES, STATISTICS, values_of
+from mauve_metric.hosts.callback import evaluation_prefix
+from mauve_metric.hosts.reporters import curve_image, generation_table
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -37,7 +31,7 @@ SECONDS = 150  # two processes that import torch and transformers on a busy mach
 HUMAN = [
     f"Ship {i} left the {'harbour' if i % 3 else 'river'} with {i * 7 % 11} sailors, and she counts." for i in range(24)
 ]
-NAMES = [*SCORES, *STATISTICS, *COUNTS]
+NAMES = [*LOGGED_SCORES, *STATISTICS, *COUNTS]
 
 
 def features(texts: list[str]) -> Any:
@@ -145,7 +139,8 @@ def test_best_model_and_early_stopping_in_any_order(
     planned = iter([0.2, 0.6, 0.5, 0.4, 0.3])  # the best is the second; patience 2 ends it after the fourth
     mauve = mauve_callback()
     monkeypatch.setattr(
-        "mauve_metric.callback.values_of", lambda evaluation: {**values_of(evaluation), "mauve": next(planned)}
+        "mauve_metric.generation.evaluation.values_of",
+        lambda evaluation: {**values_of(evaluation), "mauve": next(planned)},
     )
     early = transformers.EarlyStoppingCallback(2)
     callbacks = [early, mauve] if first == "early" else [mauve, early]

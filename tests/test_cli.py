@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from mauve_metric import __version__, compute_mauve
-from mauve_metric.cli import main
 from mauve_metric.config import knobs
-from mauve_metric.reference import Reference
-from mauve_metric.scores import SCORES
+from mauve_metric.features.reference import Reference
+from mauve_metric.hosts.cli import main
+from mauve_metric.results.scores import SCORES
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def test_every_field_of_the_config_is_a_flag(
         texts_only = knobs()[name].metadata["stage"] == "featurize"  # features ignore or refuse these
         return compute_mauve(**{key: value for key, value in options.items() if key != name or not texts_only})
 
-    monkeypatch.setattr("mauve_metric.cli.compute_mauve", spy)
+    monkeypatch.setattr("mauve_metric.hosts.cli.compute_mauve", spy)
     assert main(["score", *files, *arguments, "--json"]) == 0
     assert seen[name] == value and type(seen[name]) is type(value)
     signature = json.loads(capsys.readouterr().out)["signature"]

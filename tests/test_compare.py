@@ -17,11 +17,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric import Comparison, Reference, compare, compute_mauve, plot_compare, tables, uncertainty
-from mauve_metric.cli import main, model_names
+from mauve_metric import Comparison, Reference, compare, compute_mauve
 from mauve_metric.config import MauveConfig
-from mauve_metric.differences import difference_of, joint_errors
-from mauve_metric.gap import holm
+from mauve_metric.hosts.cli import main, model_names
+from mauve_metric.results import tables, words
+from mauve_metric.results.charts import of_comparison
+from mauve_metric.uncertainty import intervals, jackknife
+from mauve_metric.uncertainty.buckets import holm
+from mauve_metric.uncertainty.differences import difference_of, joint_errors
 
 Floats = NDArray[np.float64]
 EVIL = '<script>alert("x")</script> & | _b_ \\% $'
@@ -106,12 +109,12 @@ def test_clear_differences_are_real_and_none_is_not(comparison: Comparison) -> N
 
 
 def test_difference_is_zou_and_donner() -> None:
-    a, b = uncertainty.Estimate(0.8, 0.03, (0.7, 0.85)), uncertainty.Estimate(0.6, 0.04, (0.5, 0.72))
-    found = uncertainty.estimate_difference(a, b, 0.3)
+    a, b = intervals.Estimate(0.8, 0.03, (0.7, 0.85)), intervals.Estimate(0.6, 0.04, (0.5, 0.72))
+    found = intervals.estimate_difference(a, b, 0.3)
     low = 0.2 - (0.1**2 + 0.12**2 - 2 * 0.3 * 0.1 * 0.12) ** 0.5
     high = 0.2 + (0.05**2 + 0.1**2 - 2 * 0.3 * 0.05 * 0.1) ** 0.5
     assert found.ci == pytest.approx((low, high), abs=1e-12)
-    mirrored = uncertainty.estimate_difference(b, a, 0.3)
+    mirrored = intervals.estimate_difference(b, a, 0.3)
     assert mirrored.ci == pytest.approx((-high, -low), abs=1e-12) and mirrored.p_value == found.p_value
     normal = NormalDist()
     assert found.p_value == pytest.approx(2 * normal.cdf(-normal.inv_cdf(0.975) * 0.2 / (0.2 - low)), abs=1e-12)
@@ -124,18 +127,18 @@ def test_p_value_and_interval_agree(level: float) -> None:
         x, y = rng.uniform(0.3, 0.9, 2)
         ends = rng.uniform(0.01, 0.1, 4)
         a, b = (
-            uncertainty.Estimate(x, 0.01, (x - ends[0], x + ends[1])),
-            uncertainty.Estimate(y, 0.01, (y - ends[2], y + ends[3])),
+            intervals.Estimate(x, 0.01, (x - ends[0], x + ends[1])),
+            intervals.Estimate(y, 0.01, (y - ends[2], y + ends[3])),
         )
-        found = uncertainty.estimate_difference(a, b, rng.uniform(-1, 1), level)
+        found = intervals.estimate_difference(a, b, rng.uniform(-1, 1), level)
         assert (found.p_value < 1 - level) == (found.ci[0] > 0 or found.ci[1] < 0)
 
 
 def test_an_upper_end_cut_off_at_one_proves_nothing() -> None:
-    sure, wide = uncertainty.Estimate(1.0, 0.0, (1.0, 1.0)), uncertainty.Estimate(0.99, 0.03, (0.9, 1.0))
-    found = uncertainty.estimate_difference(sure, wide, 0.0)
+    sure, wide = intervals.Estimate(1.0, 0.0, (1.0, 1.0)), intervals.Estimate(0.99, 0.03, (0.9, 1.0))
+    found = intervals.estimate_difference(sure, wide, 0.0)
     assert found.p_value == pytest.approx(2 * NormalDist().cdf(-0.01 / 0.03), abs=1e-12)
-    assert uncertainty.estimate_difference(sure, sure, 0.0).p_value == 1
+    assert intervals.estimate_difference(sure, sure, 0.0).p_value == 1
 
 
 def test_decisions_are_corrected_for_the_number_of_pairs(comparison: Comparison) -> None:
@@ -152,9 +155,9 @@ def equal_models(k: int, shift: float, rng: np.random.Generator) -> tuple[Floats
     return p, q / q.sum()
 
 
-def scored(labels: list[NDArray[np.int64]], k: int) -> list[uncertainty.Estimate]:
+def scored(labels: list[NDArray[np.int64]], k: int) -> list[intervals.Estimate]:
     counts = [np.bincount(side, minlength=k) for side in labels]
-    return [uncertainty.estimate_scores(uncertainty.debiased_frontier(counts[0], side))[0] for side in counts[1:]]
+    return [intervals.estimate_scores(jackknife.debiased_frontier(counts[0], side))[0] for side in counts[1:]]
 
 
 @pytest.mark.parametrize(("aligned", "shift"), [(False, 0.8), (True, 0.8)])
@@ -188,7 +191,7 @@ def test_intervals_cover_and_are_narrower_than_unpaired_ones() -> None:
         labels = [rng.choice(k, n, p=p), rng.choice(k, n, p=q), rng.choice(k, n, p=q)]
         a, b = scored(labels, k)
         found = difference_of([a, b], joint_errors([labels], MauveConfig(num_buckets=k)), 0, 1)
-        plain = uncertainty.estimate_difference(a, b, 0.0)
+        plain = intervals.estimate_difference(a, b, 0.0)
         covered += found.ci[0] <= 0 <= found.ci[1]
         narrower += (found.ci[1] - found.ci[0]) / (plain.ci[1] - plain.ci[0]) / repeats
     # 95 % of 80 with a standard deviation of 1.9, less three of them
@@ -282,7 +285,7 @@ def test_terminal_table_has_everything(comparison: Comparison) -> None:
         assert f"{comparison.models[name].mauve:.4f}" in shown and f"{comparison.own[name].mauve:.4f}" in shown
     assert "few_texts" in shown and shown.endswith(comparison.signature)
     assert shown.count("120 texts are few") == 1  # what is true of all models is said once
-    assert tables.rounded_up(1) == "1" and tables.rounded_up(100) == "100" and tables.rounded_up(101) == "110"
+    assert words.rounded_up(1) == "1" and words.rounded_up(100) == "100" and words.rounded_up(101) == "110"
 
 
 class Page(HTMLParser):
@@ -324,7 +327,7 @@ def rows_of(chart: Any) -> list[dict[str, Any]]:
 
 
 def test_charts_hold_the_numbers(comparison: Comparison) -> None:
-    rows = rows_of(plot_compare.forest_chart(comparison))
+    rows = rows_of(of_comparison.forest_chart(comparison))
     assert [row["model"] for row in rows] == list(comparison.ranking)
     assert [row["mauve"] for row in rows] == [comparison.models[name].mauve for name in comparison.ranking]
     assert "vconcat" in comparison.plot().to_dict()
@@ -332,13 +335,13 @@ def test_charts_hold_the_numbers(comparison: Comparison) -> None:
 
 def test_score_against_what_results_differ_in() -> None:
     results = [compute_mauve(p_features=HUMAN, q_features=MODELS["bad"], num_buckets=k, num_runs=1) for k in (5, 12)]
-    rows = rows_of(plot_compare.score_against_chart({"bad": results}, "buckets"))
+    rows = rows_of(of_comparison.score_against_chart({"bad": results}, "buckets"))
     assert [row["x"] for row in rows] == [5, 12] and [row["mauve"] for row in rows] == [r.mauve for r in results]
-    assert plot_compare.score_against_chart(results, "scaling_factor").to_dict()
+    assert of_comparison.score_against_chart(results, "scaling_factor").to_dict()
     with pytest.raises(ValueError, match="length of its texts"):
-        plot_compare.score_against_chart(results, "length")
+        of_comparison.score_against_chart(results, "length")
     with pytest.raises(ValueError, match="against must be one of"):
-        plot_compare.score_against_chart(results, "seed")  # type: ignore[arg-type]
+        of_comparison.score_against_chart(results, "seed")  # type: ignore[arg-type]
 
 
 # --- command line -------------------------------------------------------------------------------------------------

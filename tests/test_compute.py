@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mauve_metric import Histograms, MauveConfig, MauveResult, compute_mauve
 from mauve_metric.config import knobs
-from mauve_metric.histogram_scores import score_histograms
+from mauve_metric.score import score_histograms
 
 SCORES = ("mauve", "mauve_star", "frontier_integral", "frontier_integral_star")
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
@@ -119,9 +119,9 @@ def test_agrees_with_mauve_text_on_the_examples(name: str, minilm: str) -> None:
 
 @functools.cache
 def example_features(name: str) -> NDArray[Any]:
-    from mauve_metric.encoder import load_encoder
-    from mauve_metric.featurize import featurize_texts
-    from mauve_metric.texts import read_texts
+    from mauve_metric.features.encoder import load_encoder
+    from mauve_metric.features.featurize import featurize_texts
+    from mauve_metric.texts.files import read_texts
 
     path = EXAMPLES / f"{name}.jsonl"
     if not path.is_file():
@@ -352,8 +352,8 @@ def count_words(texts: list[str]) -> NDArray[Any]:
 
 
 def encode(folder: str, texts: list[str], **options: Any) -> NDArray[Any]:
-    from mauve_metric.encoder import load_encoder
-    from mauve_metric.featurize import featurize_texts
+    from mauve_metric.features.encoder import load_encoder
+    from mauve_metric.features.featurize import featurize_texts
 
     return featurize_texts(load_encoder(folder, **options), texts)[0]
 

@@ -11,10 +11,10 @@ import pytest
 from numpy.typing import NDArray
 
 from mauve_metric import MauveResult, compute_mauve
-from mauve_metric.cli import examples_folder
-from mauve_metric.compute import featurize
-from mauve_metric.scores import SCORES
-from mauve_metric.texts import read_texts
+from mauve_metric.features.reference import featurize
+from mauve_metric.results.scores import SCORES
+from mauve_metric.texts.examples import examples_folder
+from mauve_metric.texts.files import read_texts
 
 Floats = NDArray[np.float64]
 TEXTS = 160  # a side

@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 import torch
 
-from mauve_metric import Reference, cli, distributed
-from mauve_metric.distributed import agree, launched_processes, my_share, process_group, rank_and_size
+from mauve_metric import Reference
+from mauve_metric.hosts import cli
+from mauve_metric.runtime import processes
+from mauve_metric.runtime.processes import agree, launched_processes, my_share, process_group, rank_and_size
 
 ROOT = Path(__file__).resolve().parent.parent
 WORDS = "the quick harbour counts lists of ships and raises errors when rain walks over lazy numbers".split()
@@ -39,15 +41,16 @@ def launch(*arguments: str, cache: Path) -> subprocess.CompletedProcess[str]:
 FEATURIZES = """
 import json, pathlib, sys
 import numpy as np
-from mauve_metric import Reference, compute_mauve, featurize
-from mauve_metric.distributed import process_group
+from mauve_metric import Reference, compute_mauve
+from mauve_metric.features import batches, featurize
+from mauve_metric.runtime.processes import process_group
 folder, model = pathlib.Path(sys.argv[1]), sys.argv[2]
 texts = json.loads((folder / "texts.json").read_text())
-run_batch, rows_run = featurize.run_batch, []
+run_batch, rows_run = batches.run_batch, []
 def counted(encoder, rows):
     rows_run.append(len(rows))
     return run_batch(encoder, rows)
-featurize.run_batch = counted
+batches.run_batch = counted
 options = {"featurize_model_name": model, "max_batch_tokens": 96, "distributed": True}
 with process_group() as rank:
     made = Reference.from_texts(texts, cache=False, **options)
@@ -104,22 +107,23 @@ def test_two_processes_give_the_features_of_one(tiny_gpt2: str, tmp_path: Path) 
 
 FAILS = """
 import sys
-from mauve_metric import Reference, featurize
-from mauve_metric.distributed import process_group
-run_batch = featurize.run_batch
+from mauve_metric import Reference
+from mauve_metric.features import batches
+from mauve_metric.runtime.processes import process_group
+run_batch = batches.run_batch
 with process_group() as rank:
     def broken(encoder, rows):
         if rank == 1:
             raise RuntimeError("the second device burns")
         return run_batch(encoder, rows)
-    featurize.run_batch = broken
+    batches.run_batch = broken
     texts = ["ships and rain", "lists of numbers", "the quick harbour"]
     options = {"featurize_model_name": sys.argv[1], "cache": False, "distributed": True, "batch_size": 1}
     try:
         Reference.from_texts(texts, **options)
     except RuntimeError as error:
         print(f"<rank {rank}: {error}>", flush=True)
-    featurize.run_batch = run_batch
+    batches.run_batch = run_batch
     print(f"<rank {rank} goes on: {len(Reference.from_texts(texts, **options))}>", flush=True)
 """
 
@@ -185,7 +189,7 @@ def test_shares_hold_every_item_once(monkeypatch: pytest.MonkeyPatch, size: int)
     items = list(range(5))
     shares = []
     for rank in range(size):
-        monkeypatch.setattr(distributed, "rank_and_size", lambda rank=rank: (rank, size))
+        monkeypatch.setattr(processes, "rank_and_size", lambda rank=rank: (rank, size))
         shares.append(my_share(items))
     assert sorted(item for share in shares for item in share) == items
     assert max(map(len, shares)) - min(map(len, shares)) <= 1

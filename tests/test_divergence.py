@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import erf, ndtr
 
-from mauve_metric.divergence import (
+from mauve_metric.measures.frontier import (
     area_by_quadrature,
     curve_area,
     divergence_curve,

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import linalg
 
-from mauve_metric.embedding_statistics import frechet_distance
+from mauve_metric.measures.frechet import frechet_distance
 
 Floats = NDArray[np.float64]
 

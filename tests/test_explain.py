@@ -10,9 +10,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric import Explanation, Reference, compute_mauve, explain, gap, phrases
-from mauve_metric.cli import main
-from mauve_metric.divergence import curve_area, divergence_curve
+from mauve_metric import Explanation, Reference, compute_mauve, explain
+from mauve_metric.hosts.cli import main
+from mauve_metric.measures import gap
+from mauve_metric.measures.frontier import curve_area, divergence_curve
+from mauve_metric.texts import phrases
+from mauve_metric.uncertainty import buckets
 
 Floats = NDArray[np.float64]
 
@@ -89,7 +92,7 @@ def test_noise_is_the_exact_binomial_test_with_holm() -> None:
     share = p_counts.sum() / (p_counts + q_counts).sum()
     filled = np.nonzero(p_counts + q_counts)[0]
     plain = {i: binomtest(int(p_counts[i]), int(p_counts[i] + q_counts[i]), share).pvalue for i in filled}
-    found, worst = gap.noise_p_values(p_counts, q_counts), 0.0
+    found, worst = buckets.noise_p_values(p_counts, q_counts), 0.0
     for step, bucket in enumerate(sorted(plain, key=lambda i: plain[i])):
         worst = max(worst, min(1.0, (len(plain) - step) * plain[bucket]))
         assert found[bucket] == pytest.approx(worst, abs=1e-12)
@@ -100,7 +103,7 @@ def test_equal_populations_hardly_ever_have_a_bucket_that_is_not_noise() -> None
     rng, alarms = np.random.default_rng(1), 0
     for _ in range(200):
         counts = rng.multinomial(300, np.full(30, 1 / 30), size=2)
-        alarms += bool((gap.noise_p_values(counts[0], counts[1]) <= 0.05).any())
+        alarms += bool((buckets.noise_p_values(counts[0], counts[1]) <= 0.05).any())
     # at most 5 % are expected: 10 of 200, standard deviation 3.1
     assert alarms <= 10 + 3 * 3.1
 

@@ -21,10 +21,14 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from mauve_metric import cli, compute_mauve, feature_cache, featurize
-from mauve_metric.compute import featurize as featurized
-from mauve_metric.encoder import load_encoder
-from mauve_metric.feature_cache import FILE_NAME, FeatureCache, cache_folder, max_cache_bytes
+from mauve_metric import compute_mauve
+from mauve_metric.features import batches, cache
+from mauve_metric.features import cache as feature_cache
+from mauve_metric.features import cache as feature_cache_module
+from mauve_metric.features.cache import FILE_NAME, LOCK_SECONDS, FeatureCache, cache_folder, max_cache_bytes
+from mauve_metric.features.encoder import load_encoder
+from mauve_metric.features.reference import featurize as featurized
+from mauve_metric.hosts import cli
 
 ROOT = Path(__file__).resolve().parent.parent
 WORDS = "the quick harbour counts lists of ships and raises errors when rain walks over lazy numbers".split()
@@ -55,20 +59,20 @@ def found_in(cache: FeatureCache, keys: list[bytes]) -> NDArray[Any]:
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The sizes of all batches that the language model is asked for."""
     sizes: list[int] = []
-    original = featurize.run_batch
+    original = batches.run_batch
 
     def counted(encoder: Any, rows: Any) -> NDArray[Any]:
         sizes.append(len(rows))
         return original(encoder, rows)
 
-    monkeypatch.setattr(featurize, "run_batch", counted)
+    monkeypatch.setattr(batches, "run_batch", counted)
     return sizes
 
 
 @pytest.fixture
 def warned(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
     """The package's warnings."""
-    with caplog.at_level(logging.WARNING, logger="mauve_metric.feature_cache"):
+    with caplog.at_level(logging.WARNING, logger="mauve_metric.features.cache"):
         yield caplog
 
 
@@ -326,7 +330,7 @@ def test_damage_costs_time_and_not_the_score(
 def test_a_locked_file_is_a_warning(
     tiny_gpt2: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warned: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(feature_cache, "LOCK_SECONDS", 0.1)
+    monkeypatch.setattr(feature_cache_module, "LOCK_SECONDS", 0.1)
     texts = texts_of_mixed_length(6)
     options: dict[str, Any] = {"featurize_model_name": tiny_gpt2, "cache": tmp_path}
     expected = featurized(texts, **options | {"cache": False}).features
@@ -344,7 +348,7 @@ def test_a_locked_file_is_a_warning(
 def test_a_file_locked_against_reading_is_a_warning(
     tiny_gpt2: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(feature_cache, "LOCK_SECONDS", 0.1)
+    monkeypatch.setattr(cache, "LOCK_SECONDS", 0.1)
     texts = texts_of_mixed_length(6)
     options: dict[str, Any] = {"featurize_model_name": tiny_gpt2, "cache": tmp_path}
     expected = featurized(texts, **options | {"cache": False}).features
@@ -372,7 +376,7 @@ def test_a_lock_is_waited_for_once(
         for _ in range(3):
             cache.put(keys_of(1), rows_of(1))
         writer.close()
-        assert waits == [feature_cache.LOCK_SECONDS, 1.0, 1.0]
+        assert waits == [LOCK_SECONDS, 1.0, 1.0]
         cache.put(keys_of(1), rows_of(1))
         assert cache.info().features == 1
 
@@ -422,7 +426,7 @@ WRITER = """
 import sys
 import threading
 import numpy as np
-from mauve_metric.feature_cache import FeatureCache
+from mauve_metric.features.cache import FeatureCache
 first = int(sys.argv[2])
 with FeatureCache(sys.argv[1]) as cache:
     print("ready", flush=True)
@@ -460,12 +464,12 @@ KILLED = """
 import sys
 import threading
 import time
-from mauve_metric import featurize
-original = featurize.run_batch
+from mauve_metric.features import batches
+original = batches.run_batch
 def slow(encoder, rows):
     time.sleep(0.1)
     return original(encoder, rows)
-featurize.run_batch = slow
+batches.run_batch = slow
 from mauve_metric import Reference
 sys.path.insert(0, sys.argv[3])
 from test_feature_cache import texts_of_mixed_length

@@ -14,9 +14,11 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from mauve_metric import featurize
-from mauve_metric.encoder import Encoder, load_encoder, resolve_device
-from mauve_metric.featurize import FeaturizeStats, featurize_texts, featurize_tokens, plan_batches, tokenize
+from mauve_metric.features import featurize
+from mauve_metric.features.batches import FeaturizeStats, plan_batches
+from mauve_metric.features.encoder import Encoder, load_encoder
+from mauve_metric.features.featurize import featurize_texts, featurize_tokens, tokenize
+from mauve_metric.runtime.devices import resolve_device
 
 SENTENCE = "the quick harbour counts lists of ships and raises errors when rain walks over lazy numbers"
 WORDS = SENTENCE.split()
@@ -428,9 +430,7 @@ def test_devices() -> None:
 
 
 def test_weights_of_minilm_are_checked(minilm: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mauve_metric import encoder
-
-    monkeypatch.setattr(encoder, "MINILM_SHA256", "0" * 64)
+    monkeypatch.setattr("mauve_metric.features.pretrained.MINILM_SHA256", "0" * 64)
     with pytest.raises(ValueError, match=r"weights in .* are not the published ones"):
         load_encoder(minilm)
 

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric import compare, divergence
+from mauve_metric import compare
 from mauve_metric.config import MauveConfig
-from mauve_metric.differences import difference_of, joint_errors, pairing_gain
-from mauve_metric.forecast import MOST_TEXTS, Seen, at_score, detectable_difference, texts_needed
-from mauve_metric.uncertainty import debiased_frontier, estimate_scores
+from mauve_metric.measures import frontier
+from mauve_metric.uncertainty.differences import difference_of, joint_errors, pairing_gain
+from mauve_metric.uncertainty.forecast import MOST_TEXTS, Seen, at_score, detectable_difference, texts_needed
+from mauve_metric.uncertainty.intervals import estimate_scores
+from mauve_metric.uncertainty.jackknife import debiased_frontier
 
 Floats = NDArray[np.float64]
 K = 20
@@ -26,7 +28,7 @@ def shifted(p: Floats, shift: float, seed: int) -> Floats:
 
 def seen_exactly(p: Floats, a: Floats, b: Floats, n: int, **others: Any) -> Seen:
     """Histograms without noise, and the true scores."""
-    scores = [divergence.exact_area(p, q) for q in (a, b)]
+    scores = [frontier.exact_area(p, q) for q in (a, b)]
     counts = [np.round(n * q).astype(np.int64) for q in (p, a, b)]
     return Seen(counts[0], counts[1], counts[2], scores[0], scores[1], n, **others)
 
@@ -72,7 +74,7 @@ def test_no_forecast_where_there_is_no_difference() -> None:
     p = np.full(K, 1 / K)
     assert texts_needed(seen_exactly(p, p, p, 500)) is None
     q = shifted(p, 1.0, 1)
-    almost = seen_exactly(p, q, q, 500)._replace(b_score=divergence.exact_area(p, q) - 1e-9)
+    almost = seen_exactly(p, q, q, 500)._replace(b_score=frontier.exact_area(p, q) - 1e-9)
     assert texts_needed(almost) is None
     assert MOST_TEXTS == 10**9
 
@@ -81,11 +83,11 @@ def test_mixtures_have_the_score_asked_for() -> None:
     p = np.full(K, 1 / K)
     q = shifted(p, 0.8, 1)
     for score in (0.98, 0.99, 1.0):
-        assert divergence.exact_area(p, at_score(p, q, score)) == pytest.approx(score, abs=1e-5)
+        assert frontier.exact_area(p, at_score(p, q, score)) == pytest.approx(score, abs=1e-5)
     assert at_score(p, q, 0.01) is q
     # buckets that a model never fills are no obstacle
     empty = np.r_[np.zeros(K // 2), np.full(K // 2, 2 / K)]
-    assert divergence.exact_area(p, at_score(p, empty, 0.9)) == pytest.approx(0.9, abs=1e-5)
+    assert frontier.exact_area(p, at_score(p, empty, 0.9)) == pytest.approx(0.9, abs=1e-5)
 
 
 def test_smallest_difference_is_the_textbook_formula() -> None:

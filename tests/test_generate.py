@@ -13,15 +13,10 @@ import pytest
 
 import mauve_metric
 from mauve_metric import MauveResult, Reference, evaluate_model
-from mauve_metric.generate import (
-    Generator,
-    Prompt,
-    describe_settings,
-    generation_settings,
-    token_ids,
-)
-from mauve_metric.model_evaluation import ModelEvaluator
-from mauve_metric.model_state import bare_model, random_states_kept, refuse_sharded
+from mauve_metric.generation.decoding import describe_settings, generation_settings
+from mauve_metric.generation.evaluator import ModelEvaluator
+from mauve_metric.generation.generator import Generator, Prompt, token_ids
+from mauve_metric.runtime.model_state import bare_model, random_states_kept, refuse_sharded
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -279,11 +274,13 @@ def test_references_in_every_form_give_one_score(model: Any, tokenizer: Any, tmp
 def test_a_language_model_as_featurizer_is_loaded_once(
     model: Any, tokenizer: Any, tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mauve_metric import inputs
+    from mauve_metric.features import encoder
 
     loads: list[str] = []
-    load: Callable[..., Any] = inputs.load_encoder
-    monkeypatch.setattr(inputs, "load_encoder", lambda *a, **k: (loads.append("load"), load(*a, **k))[1])
+    load: Callable[..., Any] = encoder.load_encoder
+    monkeypatch.setattr(
+        "mauve_metric.features.reference.load_encoder", lambda *a, **k: (loads.append("load"), load(*a, **k))[1]
+    )
     evaluator = ModelEvaluator(PROMPTS, HUMAN, featurize_model_name=tiny_gpt2, max_new_tokens=8)
     first, second = (evaluator.evaluate(model, tokenizer).result for _ in range(2))
     assert loads == ["load"]

@@ -12,10 +12,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric import Reference, compute_mauve, featurize, inputs, run_estimate
-from mauve_metric.compute import featurize as featurized
-from mauve_metric.inputs import Featurizing, RunOptions, TextHashes, split_options
-from mauve_metric.result import MauveResult
+from mauve_metric import Reference, compute_mauve
+from mauve_metric.features import batches, encoder, estimate, featurize
+from mauve_metric.features.reference import Featurizing
+from mauve_metric.features.reference import featurize as featurized
+from mauve_metric.options import RunOptions, split_options
+from mauve_metric.results.result import MauveResult
+from mauve_metric.texts import sources
+from mauve_metric.texts.fingerprints import TextHashes
 
 WORDS = "the quick harbour counts lists of ships and raises errors when rain walks over lazy numbers".split()
 SMALL: dict[str, Any] = {"num_buckets": 4, "knn": False, "num_runs": 1, "kmeans_num_redo": 1, "cache": False}
@@ -190,7 +194,7 @@ def test_a_stream_is_worked_through_in_windows(tiny_gpt2: str, monkeypatch: pyte
     texts = texts_of(100, 3)
     whole = featurized(texts, featurize_model_name=tiny_gpt2, cache=False)
     read, read_at_batch = [0], []
-    source_of = inputs.text_source
+    source_of = sources.text_source
 
     def counted(texts: Iterable[str]) -> Iterator[str]:
         for text in texts:
@@ -202,14 +206,14 @@ def test_a_stream_is_worked_through_in_windows(tiny_gpt2: str, monkeypatch: pyte
         source.texts = counted(source.texts)
         return source
 
-    run_batch = featurize.run_batch
+    run_batch = batches.run_batch
 
     def noted(encoder: Any, rows: Any) -> NDArray[Any]:
         read_at_batch.append(read[0])
         return run_batch(encoder, rows)
 
-    monkeypatch.setattr(inputs, "text_source", counting_source)
-    monkeypatch.setattr(featurize, "run_batch", noted)
+    monkeypatch.setattr("mauve_metric.features.reference.text_source", counting_source)
+    monkeypatch.setattr(batches, "run_batch", noted)
     monkeypatch.setattr(featurize, "WINDOW_TEXTS", 16)
     found = featurized(form(texts), featurize_model_name=tiny_gpt2, cache=False)
     assert sorted(set(read_at_batch)) == [16, 32, 48, 64, 80, 96, 100] and read_at_batch == sorted(read_at_batch)
@@ -229,13 +233,13 @@ def test_a_stream_is_not_read_twice(tiny_gpt2: str) -> None:
 
 
 def test_identical_texts_are_computed_once(tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    run_batch, rows_run = featurize.run_batch, []
+    run_batch, rows_run = batches.run_batch, []
 
     def noted(encoder: Any, rows: Any) -> NDArray[Any]:
         rows_run.extend(rows)
         return run_batch(encoder, rows)
 
-    monkeypatch.setattr(featurize, "run_batch", noted)
+    monkeypatch.setattr(batches, "run_batch", noted)
     found = featurized([HUMAN[0], HUMAN[1], HUMAN[0]] * 4, featurize_model_name=tiny_gpt2, cache=False)
     assert len(rows_run) == 2 and len(found) == 12
     assert np.array_equal(found.features[0], found.features[11])
@@ -342,13 +346,13 @@ def test_a_device_that_does_not_exist_is_refused(tiny_gpt2: str) -> None:
 
 def test_the_encoder_is_loaded_once_and_only_if_needed(tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch) -> None:
     loaded = []
-    load = inputs.load_encoder
+    load = encoder.load_encoder
 
     def noted(*arguments: Any, **options: Any) -> Any:
         loaded.append(arguments)
         return load(*arguments, **options)
 
-    monkeypatch.setattr(inputs, "load_encoder", noted)
+    monkeypatch.setattr("mauve_metric.features.reference.load_encoder", noted)
     compute_mauve(p_features=np.eye(5), q_features=np.eye(5), **SMALL)
     assert loaded == []
     compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=tiny_gpt2, **SMALL)
@@ -378,7 +382,7 @@ def test_a_very_long_run_is_announced_with_advice(
 ) -> None:
     tokens = []
     monkeypatch.setattr(
-        run_estimate, "estimated_seconds", lambda encoder, count: tokens.append(count) or 86_400.0
+        estimate, "estimated_seconds", lambda encoder, count: tokens.append(count) or 86_400.0
     )  # fmt: skip
     with caplog.at_level(logging.WARNING, logger="mauve_metric"):
         found = featurized(HUMAN, featurize_model_name=tiny_gpt2, cache=False)
@@ -391,11 +395,11 @@ def test_a_very_long_run_is_announced_with_advice(
 def test_estimate_grows_with_the_tokens(tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with Featurizing(*split_options({"featurize_model_name": tiny_gpt2})) as job:
         encoder = job.load()
-    monkeypatch.setattr(run_estimate, "matmul_rate", lambda device, dtype: 1e9)
+    monkeypatch.setattr(estimate, "matmul_rate", lambda device, dtype: 1e9)
     embeddings = sum(table.weight.numel() for table in (encoder.model.wte, encoder.model.wpe))
     weights = sum(parameter.numel() for parameter in encoder.model.parameters()) - embeddings
     # two operations a weight and token, at half of the rate of matrix products
-    assert run_estimate.estimated_seconds(encoder, 1e9) == pytest.approx(2 * weights * 1e9 / 0.5e9)
+    assert estimate.estimated_seconds(encoder, 1e9) == pytest.approx(2 * weights * 1e9 / 0.5e9)
 
 
 @pytest.mark.parametrize(("terminal", "verbose"), [(False, True), (True, False), (True, True)])

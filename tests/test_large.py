@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric import Reference, compute_mauve, feature_rows, large, reference
-from mauve_metric.feature_rows import ArrayRows, ConcatenatedRows, NpyRows, take_from_blocks
+from mauve_metric import Reference, compute_mauve
+from mauve_metric.features import reference_files, rows
+from mauve_metric.features.row_files import NpyRows, take_from_blocks
+from mauve_metric.features.rows import ArrayRows, ConcatenatedRows
+from mauve_metric.quantize.blocks import CHECKPOINT_FILE
 
 Array = NDArray[Any]
 OPTIONS: dict[str, Any] = {"num_buckets": 6, "num_runs": 1}
@@ -73,7 +76,7 @@ FORMS = [npy, npy_name, memory_map, part_of_a_map, shards, parquet, parquet_shar
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feature_rows, "BLOCK_ROWS", 128)
+    monkeypatch.setattr(rows, "BLOCK_ROWS", 128)
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
@@ -92,7 +95,7 @@ def test_large_arrays_take_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None
     human, model = samples()
     for order in ("qp", "pq"):
         expected = compute_mauve(p_features=human, q_features=model, row_order=order, **OPTIONS)
-        monkeypatch.setattr(large, "LARGE_NUMBERS", 100)
+        monkeypatch.setattr(rows, "LARGE_NUMBERS", 100)
         found = compute_mauve(p_features=human, q_features=model, row_order=order, **OPTIONS)
         monkeypatch.undo()
         assert found.mauve == pytest.approx(expected.mauve, abs=1e-3)
@@ -103,7 +106,7 @@ def test_large_arrays_take_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_several_runs_and_a_test_of_large_features(monkeypatch: pytest.MonkeyPatch) -> None:
     human, model = samples()
-    monkeypatch.setattr(large, "LARGE_NUMBERS", 100)
+    monkeypatch.setattr(rows, "LARGE_NUMBERS", 100)
     out = compute_mauve(p_features=human, q_features=model, num_buckets=6, num_runs=3, permutations=99)
     assert len(out.mauve_runs) == 3
     assert out.mauve_runs[0] == out.mauve
@@ -111,11 +114,10 @@ def test_several_runs_and_a_test_of_large_features(monkeypatch: pytest.MonkeyPat
 
 
 def test_nearest_neighbours_of_many_rows_are_looked_for_among_some(monkeypatch: pytest.MonkeyPatch) -> None:
-    from mauve_metric import compute
 
     human, model = samples()
     exact = compute_mauve(p_features=human, q_features=model, knn=True, **OPTIONS)
-    monkeypatch.setattr(compute, "KNN_MOST_ROWS", 500)
+    monkeypatch.setattr("mauve_metric.quantize.partition.KNN_MOST_ROWS", 500)
     some = compute_mauve(p_features=human, q_features=model, knn=True, **OPTIONS)
     again = compute_mauve(p_features=human, q_features=model, knn=True, **OPTIONS)
     assert some.precision == again.precision
@@ -127,18 +129,18 @@ def test_nearest_neighbours_of_many_rows_are_looked_for_among_some(monkeypatch: 
 
 def test_a_finished_clustering_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     human, model = samples()
-    monkeypatch.setattr(large, "LARGE_NUMBERS", 100)
+    monkeypatch.setattr(rows, "LARGE_NUMBERS", 100)
     options = OPTIONS | {"checkpoint": tmp_path / "kept", "knn": False}
 
     def killed(*_: Any) -> Any:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("mauve_metric.large.assign", killed)
+        patch.setattr("mauve_metric.quantize.blocks.assign", killed)
         compute_mauve(p_features=human, q_features=model, **options)
-    assert [file.name for file in (tmp_path / "kept").iterdir()] == [large.CHECKPOINT_FILE]
+    assert [file.name for file in (tmp_path / "kept").iterdir()] == [CHECKPOINT_FILE]
     with monkeypatch.context() as patch:
-        patch.setattr("mauve_metric.kmeans.fit", killed)  # must not be needed
+        patch.setattr("mauve_metric.quantize.kmeans.fit", killed)  # must not be needed
         resumed = compute_mauve(p_features=human, q_features=model, **options)
     assert resumed.mauve == compute_mauve(p_features=human, q_features=model, **OPTIONS, knn=False).mauve
 
@@ -147,7 +149,7 @@ def test_a_checkpoint_of_another_job_is_not_believed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     human, model = samples()
-    monkeypatch.setattr(large, "LARGE_NUMBERS", 100)
+    monkeypatch.setattr(rows, "LARGE_NUMBERS", 100)
     compute_mauve(p_features=human, q_features=model, **OPTIONS, checkpoint=tmp_path)
     other = compute_mauve(p_features=human, q_features=model, num_buckets=5, num_runs=1, checkpoint=tmp_path)
     assert "belongs to other data or settings" in caplog.text
@@ -158,7 +160,7 @@ def test_large_feature_files_are_not_loaded(tmp_path: Path, monkeypatch: pytest.
     human, model = samples()
     path = Reference(human).save(tmp_path / "human.npy")
     expected = compute_mauve(p=Reference.load(path), q_features=model, **OPTIONS)
-    monkeypatch.setattr(reference, "LAZY_BYTES", 100)
+    monkeypatch.setattr(reference_files, "LAZY_BYTES", 100)
     lazy = Reference.load(path)
     assert not isinstance(lazy.features, np.ndarray)
     assert len(lazy) == len(human)

@@ -19,12 +19,12 @@ import pytest
 from numpy.typing import NDArray
 
 from mauve_metric import compute_mauve
-from mauve_metric import metric as view
+from mauve_metric import metric as view_module
 from mauve_metric.config import knobs
-from mauve_metric.inputs import RunOptions
+from mauve_metric.features.reference import Reference
 from mauve_metric.metric import Mauve, MauveOutput
-from mauve_metric.reference import Reference
-from mauve_metric.scores import SCORES
+from mauve_metric.options import RunOptions
+from mauve_metric.results.scores import SCORES
 
 WORDS = ["the", "a", "cat", "dog", "bird", "runs", "sleeps", "sings", "far", "near", "blue", "red"]
 
@@ -179,7 +179,7 @@ def test_compute_adds_its_texts_to_the_stored_ones(metric: Mauve, expected: dict
 def test_long_batches_are_stored_in_several_rows(
     metric: Mauve, expected: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(view, "ROW_TEXTS", 40)
+    monkeypatch.setattr(view_module, "ROW_TEXTS", 40)
     metric.add_batch(predictions=MODEL, references=HUMAN)
     assert len(metric) == 3
     assert metric.compute(**SETTINGS) == expected

@@ -11,9 +11,11 @@ import pytest
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from mauve_metric import compute_mauve, nearest_neighbours, quantize
-from mauve_metric.feature_rows import ArrayRows
-from mauve_metric.nearest_neighbours import SupportScores, support_scores
+from mauve_metric import compute_mauve
+from mauve_metric.features.rows import ArrayRows
+from mauve_metric.measures import support
+from mauve_metric.measures.support import SupportScores, support_scores
+from mauve_metric.quantize import projection
 
 Floats = NDArray[np.float64]
 
@@ -210,8 +212,8 @@ def test_blocks_do_not_matter(make: Callable[[int], tuple[Floats, Floats]], monk
     p, q = make(10)
     expected = [support_scores(p, q, k) for k in (1, 4)]
     for elements in (1, 100, 700):
-        monkeypatch.setattr(nearest_neighbours, "_BLOCK_ELEMENTS", elements)
-        monkeypatch.setattr(nearest_neighbours, "_STEP_ELEMENTS", elements)
+        monkeypatch.setattr(support, "_BLOCK_ELEMENTS", elements)
+        monkeypatch.setattr(support, "_STEP_ELEMENTS", elements)
         # sums over blocks may round differently
         assert [support_scores(p, q, k) for k in (1, 4)] == [pytest.approx(e, rel=0, abs=1e-12) for e in expected]
 
@@ -220,17 +222,17 @@ def test_blocks_do_not_matter(make: Callable[[int], tuple[Floats, Floats]], monk
 def test_the_bound_on_rounding_holds(make: Callable[[int], tuple[Floats, Floats]]) -> None:
     p, q = make(11)
     mean = np.concatenate([p, q]).mean(axis=0)
-    a, b = (nearest_neighbours._points(side, mean, 1.0) for side in (p, q))
+    a, b = (support._points(side, mean, 1.0) for side in (p, q))
     for one, other in ((a, b), (a, a)):
         exact = np.square((one.rows[:, None] - other.rows[None]).astype(np.longdouble)).sum(axis=2)
-        error = np.abs(nearest_neighbours._squared_distances(one, other) - exact)
-        assert (error <= nearest_neighbours._slack(one.length, other.length, p.shape[1])[:, None]).all()
-        assert (error <= nearest_neighbours._slack(other.length, one.length, p.shape[1])[None]).all()
+        error = np.abs(support._squared_distances(one, other) - exact)
+        assert (error <= support._slack(one.length, other.length, p.shape[1])[:, None]).all()
+        assert (error <= support._slack(other.length, one.length, p.shape[1])[None]).all()
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nearest_neighbours, "_BLOCK_ELEMENTS", 300_000)
-    monkeypatch.setattr(nearest_neighbours, "_STEP_ELEMENTS", 100_000)
+    monkeypatch.setattr(support, "_BLOCK_ELEMENTS", 300_000)
+    monkeypatch.setattr(support, "_STEP_ELEMENTS", 100_000)
     p, q = random_pair(12, 3000, 3000, 8)
     tracemalloc.start()
     support_scores(p, q)
@@ -259,7 +261,7 @@ def test_bound_of_the_kth_entry(m: int) -> None:
     rows = np.random.default_rng(m).random((200, m)).astype(np.float32)
     rows[0] = 1
     for k in (1, 4):
-        reached = (rows <= nearest_neighbours._at_least_kth(rows, k)[:, None]).sum(axis=1)
+        reached = (rows <= support._at_least_kth(rows, k)[:, None]).sum(axis=1)
         assert reached[1:].min() >= k and reached[1:].mean() < k + 1
 
 
@@ -293,7 +295,7 @@ def test_ties_do_not_depend_on_the_last_digits(seed: int) -> None:
 
 def naive_of_copies(p: NDArray[np.float32], q: NDArray[np.float32], distinct: Floats) -> SupportScores:
     """The naive loop on rows that are copies to the last bit: one projected row for each distinct one."""
-    fitted = quantize.fit_projection(ArrayRows(np.concatenate([q, p])))
+    fitted = projection.fit_projection(ArrayRows(np.concatenate([q, p])))
     projected = fitted.apply(distinct).astype(np.float64)
     p_rows, q_rows = (
         projected[[int(np.flatnonzero((distinct == row).all(axis=1))[0]) for row in side.astype(np.float64)]]
@@ -308,8 +310,8 @@ def test_ties_do_not_depend_on_threads_and_blocks(threads: int, monkeypatch: pyt
     expected = support_of(p, q)
     with threadpool_limits(threads):
         for elements in (1, 333, 4000):
-            monkeypatch.setattr(nearest_neighbours, "_BLOCK_ELEMENTS", elements)
-            monkeypatch.setattr(nearest_neighbours, "_STEP_ELEMENTS", elements)
+            monkeypatch.setattr(support, "_BLOCK_ELEMENTS", elements)
+            monkeypatch.setattr(support, "_STEP_ELEMENTS", elements)
             assert support_of(p, q) == pytest.approx(expected, abs=1e-12)
 
 

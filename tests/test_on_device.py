@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric import Reference, compare, compute_mauve, explain, kmeans, nearest_neighbours, on_device, quantize
-from mauve_metric.on_device import TensorRows
+from mauve_metric import Reference, compare, compute_mauve, explain
+from mauve_metric.measures import support, support_on_device
+from mauve_metric.quantize import kmeans, on_device, projection
+from mauve_metric.runtime import tensors
+from mauve_metric.runtime.tensors import TensorRows
 
 torch = pytest.importorskip("torch")
 Array = NDArray[Any]
@@ -32,7 +35,7 @@ def samples(n: int = 600, d: int = 40, seed: int = 0) -> tuple[Array, Array]:
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(on_device, "BLOCK_NUMBERS", 5000)
+    monkeypatch.setattr(tensors, "BLOCK_NUMBERS", 5000)
 
 
 def on(device: str, rows: Array) -> Any:
@@ -43,8 +46,8 @@ def on(device: str, rows: Array) -> Any:
 @pytest.mark.parametrize("options", [{}, {"explained_variance": 1.0}, {"pca_max_data": 300}])
 def test_projection(device: str, options: dict[str, Any], small_blocks: None) -> None:
     rows = np.concatenate(samples())
-    expected = quantize.project(rows, **options)
-    found = quantize.project(on(device, rows), **options)
+    expected = projection.project(rows, **options)
+    found = projection.project(on(device, rows), **options)
     assert found.device.type == device and found.dtype == torch.float32
     np.testing.assert_allclose(found.cpu().numpy(), expected, atol=2e-6)
 
@@ -52,22 +55,22 @@ def test_projection(device: str, options: dict[str, Any], small_blocks: None) ->
 @pytest.mark.parametrize("device", DEVICES)
 def test_projection_of_few_constant_and_extreme_rows(device: str) -> None:
     few = samples(130, 200)[1]
-    expected = quantize.project(few)
-    np.testing.assert_allclose(quantize.project(on(device, few)).cpu().numpy(), expected, atol=2e-6)
-    assert quantize.project(on(device, few), explained_variance=1.0).shape == (30, 30)
-    constant = quantize.project(on(device, np.ones((5, 3))))
+    expected = projection.project(few)
+    np.testing.assert_allclose(projection.project(on(device, few)).cpu().numpy(), expected, atol=2e-6)
+    assert projection.project(on(device, few), explained_variance=1.0).shape == (30, 30)
+    constant = projection.project(on(device, np.ones((5, 3))))
     assert constant.shape == (5, 1) and not constant.any()
     extreme = np.array([[0.0, 0.0], [1e300, 1e300], [3e-320, 4e-320], [-2, 0]])
     unit = on_device.unit_rows(on("cpu", extreme)).numpy()  # a GPU may flush subnormals to zero
-    np.testing.assert_allclose(unit, quantize.unit_rows(extreme), rtol=1e-12)
+    np.testing.assert_allclose(unit, projection.unit_rows(extreme), rtol=1e-12)
 
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("k", [20, 3])
 def test_kmeans(device: str, k: int, small_blocks: None) -> None:
-    projected = quantize.project(np.concatenate(samples()))  # with k = 3 the centres are fitted on 768 rows of 1100
-    expected = quantize.kmeans(projected, k)
-    found = quantize.kmeans(on(device, projected), k)
+    projected = projection.project(np.concatenate(samples()))  # with k = 3 the centres are fitted on 768 rows of 1100
+    expected = kmeans.kmeans(projected, k)
+    found = kmeans.kmeans(on(device, projected), k)
     assert isinstance(found, np.ndarray) and found.dtype == np.int64
     assert (found == expected).mean() > 0.998
 
@@ -76,12 +79,12 @@ def test_kmeans(device: str, k: int, small_blocks: None) -> None:
 def test_kmeans_with_empty_buckets_ties_and_constant_rows(device: str) -> None:
     kinds = np.random.default_rng(0).normal(size=(6, 4)).astype(np.float32)
     rows = np.repeat(kinds, 20, axis=0)
-    labels = quantize.kmeans(on(device, rows), 12)  # fewer kinds than buckets
+    labels = kmeans.kmeans(on(device, rows), 12)  # fewer kinds than buckets
     assert [len(set(labels[20 * kind : 20 * kind + 20])) for kind in range(6)] == [1] * 6
     some = np.concatenate([rows, np.random.default_rng(1).normal(size=(80, 4)).astype(np.float32)])
     assert kmeans._ties_decide(on(device, some), 30, 5, 27)  # starts with equal centres: as faiss does it
-    np.testing.assert_array_equal(quantize.kmeans(on(device, some), 30), quantize.kmeans(some, 30))
-    assert set(quantize.kmeans(on(device, np.zeros((30, 2), dtype=np.float32)), 3)) == {0}
+    np.testing.assert_array_equal(kmeans.kmeans(on(device, some), 30), kmeans.kmeans(some, 30))
+    assert set(kmeans.kmeans(on(device, np.zeros((30, 2), dtype=np.float32)), 3)) == {0}
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -90,8 +93,8 @@ def test_support_scores(device: str, small_blocks: None) -> None:
     model[:50] = human[:50]  # copies across the sets, on the edge of balls
     model[60:70] = model[60]  # and within one
     for k in (1, 4):
-        expected = nearest_neighbours.support_scores(human, model, k=k)
-        found = on_device.support_scores(on(device, human), on(device, model), k)
+        expected = support.support_scores(human, model, k=k)
+        found = support_on_device.support_scores(on(device, human), on(device, model), k)
         assert found == pytest.approx(tuple(expected), abs=1e-12)
 
 
@@ -134,7 +137,7 @@ def test_tensors_that_are_not_on_a_gpu_are_arrays() -> None:
 
 def test_large_sets_find_neighbours_among_the_same_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     human, model = samples()
-    monkeypatch.setattr("mauve_metric.compute.KNN_MOST_ROWS", 200)
+    monkeypatch.setattr("mauve_metric.quantize.partition.KNN_MOST_ROWS", 200)
     expected = compute_mauve(p_features=human, q_features=model, knn=True)
     found = compute_mauve(p_features=human, q_features=model, knn=True, score_device="cpu")
     assert (found.precision, found.recall) == pytest.approx((expected.precision, expected.recall), abs=1e-3)
@@ -144,7 +147,7 @@ def test_precision_of_products_is_kept() -> None:
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("medium")
     try:
-        with on_device.full_precision():
+        with tensors.full_precision():
             assert torch.get_float32_matmul_precision() == "highest"
         assert torch.get_float32_matmul_precision() == "medium"
     finally:

@@ -13,7 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mauve_metric import MauveResult, cli, compute_mauve, divergence, plot, uncertainty
+from mauve_metric import MauveResult, compute_mauve
+from mauve_metric.hosts import cli
+from mauve_metric.measures import frontier
+from mauve_metric.results.charts import figure, of_result
+from mauve_metric.uncertainty import jackknife
 
 
 @pytest.fixture(scope="module")
@@ -37,13 +41,13 @@ def column(rows: list[dict[str, Any]], name: str) -> np.ndarray:
 
 
 def test_divergence_rows_are_the_curve_with_coverage_to_the_right(result: MauveResult) -> None:
-    rows = rows_of(plot.divergence_curve_chart(result))
+    rows = rows_of(of_result.divergence_curve_chart(result))
     np.testing.assert_array_equal(column(rows, "quality"), result.divergence_curve[:, 0])
     np.testing.assert_array_equal(column(rows, "coverage"), result.divergence_curve[:, 1])
 
 
 def test_hovered_errors_give_the_drawn_points(result: MauveResult) -> None:
-    rows = rows_of(plot.divergence_curve_chart(result))
+    rows = rows_of(of_result.divergence_curve_chart(result))
     assert rows[0]["lambda"] is rows[-1]["lambda"] is rows[0]["type_one"] is rows[-1]["type_two"] is None
     inner = rows[1:-1]
     # the errors are computed anew from the histograms: exp(-c·KL) meets the point up to rounding
@@ -56,24 +60,24 @@ def test_hovered_errors_give_the_drawn_points(result: MauveResult) -> None:
 
 
 def test_precision_recall_rows_are_the_curve(result: MauveResult) -> None:
-    rows = rows_of(plot.precision_recall_chart(result))
+    rows = rows_of(of_result.precision_recall_chart(result))
     np.testing.assert_array_equal(column(rows, "coverage"), result.prd_curve[:, 0])
     np.testing.assert_array_equal(column(rows, "quality"), result.prd_curve[:, 1])
 
 
 def test_the_points_of_the_nearest_neighbours_stand_beside_the_curve(result: MauveResult) -> None:
-    rows = rows_of(plot.precision_recall_chart(result), layer=4)
+    rows = rows_of(of_result.precision_recall_chart(result), layer=4)
     assert [(row["coverage"], row["quality"]) for row in rows] == [
         (result.recall, result.precision),
         (result.coverage, min(result.density or 0, 1)),
     ]
     assert len({row["symbol"] for row in rows}) == 2  # told apart without colour
     without = dataclasses.replace(result, precision=None, recall=None, density=None, coverage=None)
-    assert len(plot.precision_recall_chart(without).to_dict()["layer"]) == 4
+    assert len(of_result.precision_recall_chart(without).to_dict()["layer"]) == 4
 
 
 def test_the_score_stands_between_floor_and_ceiling(result: MauveResult) -> None:
-    chart = plot.score_chart(result)
+    chart = of_result.score_chart(result)
     assert chart.to_dict()["layer"][0]["encoding"]["x"]["scale"]["domain"] == [0, 1]
     rows = {row.get("name", row["kind"]): row for row in rows_of(chart)}
     assert (rows["span"]["value"], rows["span"]["to"]) == (result.mauve_floor, result.mauve_ceiling)
@@ -81,11 +85,11 @@ def test_the_score_stands_between_floor_and_ceiling(result: MauveResult) -> None
     assert rows["MAUVE"]["value"] == result.mauve and rows["debiased MAUVE"]["value"] == result.mauve_debiased
     assert rows["MAUVE"]["symbol"] != rows["debiased MAUVE"]["symbol"]
     one = dataclasses.replace(result, n_p=1, mauve_debiased=None, mauve_stderr=None, mauve_ci=None)
-    assert {row["kind"] for row in rows_of(plot.score_chart(one))} == {"span", "end", "mark"}
+    assert {row["kind"] for row in rows_of(of_result.score_chart(one))} == {"span", "end", "mark"}
 
 
 def test_the_band_is_drawn_around_the_debiased_curve(result: MauveResult) -> None:
-    chart = plot.divergence_curve_chart(result)
+    chart = of_result.divergence_curve_chart(result)
     outline, middle = rows_of(chart, layer=3), rows_of(chart, layer=4)
     assert len(outline) == 2 * len(middle)
     low, high = outline[: len(middle)], outline[len(middle) :][::-1]
@@ -96,7 +100,7 @@ def test_the_band_is_drawn_around_the_debiased_curve(result: MauveResult) -> Non
     area = np.sum((points[:-1, 0] - points[1:, 0]) * (points[:-1, 1] + points[1:, 1]) / 2)
     assert area == pytest.approx(result.mauve_debiased, abs=1e-12)
     one = dataclasses.replace(result, n_p=1)
-    assert len(plot.divergence_curve_chart(one).to_dict()["layer"]) == len(chart.to_dict()["layer"]) - 2
+    assert len(of_result.divergence_curve_chart(one).to_dict()["layer"]) == len(chart.to_dict()["layer"]) - 2
 
 
 def test_the_band_is_as_wide_as_samples_differ() -> None:
@@ -105,14 +109,14 @@ def test_the_band_is_as_wide_as_samples_differ() -> None:
     rng = np.random.default_rng(0)
     p, q, n = rng.dirichlet(np.full(12, 2.0)), rng.dirichlet(np.full(12, 2.0)), 400
     c, picked = 0.5, [20, 50, 80]  # a small c, so that no divergence is cut off at 0
-    lam = uncertainty.WEIGHTS[picked]
+    lam = jackknife.WEIGHTS[picked]
     costs, widths = [], []
     for draw in range(2000):
         counts = rng.multinomial(n, p), rng.multinomial(n, q)
-        type_one, type_two = divergence.frontier(counts[0] / n, counts[1] / n, lam)
+        type_one, type_two = frontier.frontier(counts[0] / n, counts[1] / n, lam)
         costs.append((1 - lam) * type_one + lam * type_two)
         if draw % 20 == 0:
-            band = uncertainty.frontier_band(uncertainty.debiased_frontier(*counts), c, level=0.6826894921)  # z = 1
+            band = jackknife.frontier_band(jackknife.debiased_frontier(*counts), c, level=0.6826894921)  # z = 1
             down = (-np.log(band.low) + np.log(band.curve)) / c
             np.testing.assert_allclose(down[:, 0], down[:, 1], rtol=1e-9)  # both divergences move alike
             widths.append(down[picked, 0])
@@ -120,13 +124,13 @@ def test_the_band_is_as_wide_as_samples_differ() -> None:
 
 
 def test_the_points_of_the_curve_can_be_hit(result: MauveResult) -> None:
-    *_, points, targets = plot.divergence_curve_chart(result).to_dict()["layer"]
+    *_, points, targets = of_result.divergence_curve_chart(result).to_dict()["layer"]
     assert targets["mark"]["size"] > 4 * points["mark"]["size"] and targets["mark"]["opacity"] == 0
     assert [item["field"] for item in targets["encoding"]["tooltip"]][:3] == ["lambda", "type_one", "type_two"]
 
 
 def test_histogram_rows_are_all_buckets_from_missed_to_overfilled(result: MauveResult) -> None:
-    rows = rows_of(plot.histogram_chart(result))
+    rows = rows_of(of_result.histogram_chart(result))
     buckets = [row["bucket"] for row in rows]
     assert sorted(buckets) == list(range(result.num_buckets))
     np.testing.assert_array_equal(column(rows, "human"), result.p_hist[buckets])
@@ -136,13 +140,13 @@ def test_histogram_rows_are_all_buckets_from_missed_to_overfilled(result: MauveR
 
 
 def test_curves_share_axes_and_name_the_score(result: MauveResult) -> None:
-    curves = plot.divergence_curve_chart(result), plot.precision_recall_chart(result)
+    curves = of_result.divergence_curve_chart(result), of_result.precision_recall_chart(result)
     for chart, score in zip(curves, (result.mauve, result.prd_area), strict=True):
         spec = chart.to_dict()
         assert f"{score:.4f}" in spec["title"]["text"]
         assert spec["width"] == spec["height"]
         x, y = (spec["layer"][0]["encoding"][axis] for axis in "xy")
-        assert x["title"].endswith(plot.COVERAGE) and y["title"].endswith(plot.QUALITY)
+        assert x["title"].endswith(figure.COVERAGE) and y["title"].endswith(figure.QUALITY)
         assert x["scale"]["domain"] == y["scale"]["domain"] == [0, 1]
     lines = [chart.to_dict()["layer"][2]["mark"] for chart in curves]
     assert lines[0]["strokeDash"] != lines[1]["strokeDash"]  # told apart without colour
@@ -156,10 +160,10 @@ def test_a_collapsed_model_is_drawn_with_quality_and_without_coverage() -> None:
     human = np.concatenate([rng.normal(size=(60, 3)) + one, rng.normal(size=(60, 3)) + other])
     model = rng.normal(size=(120, 3)) + one  # writes one of the two kinds only: p = (½, ½), q = (1, 0)
     collapsed = compute_mauve(p_features=human, q_features=model, num_buckets=2, kmeans_num_redo=1)
-    precision_recall = rows_of(plot.precision_recall_chart(collapsed))
+    precision_recall = rows_of(of_result.precision_recall_chart(collapsed))
     assert column(precision_recall, "quality").max() == 1
     assert column(precision_recall, "coverage").max() == 0.5
-    curve = rows_of(plot.divergence_curve_chart(collapsed))
+    curve = rows_of(of_result.divergence_curve_chart(collapsed))
     # λ = 1 - 1e-6: KL(q‖p) = ln 2 and c = 5 give 2⁻⁵, off by about 1e-6·c; λ = 1e-6: KL(p‖q) is about ½·ln(1e6)
     assert curve[-2]["quality"] == pytest.approx(1 / 32, rel=1e-4)
     assert curve[1]["coverage"] < 1e-10
@@ -168,11 +172,11 @@ def test_a_collapsed_model_is_drawn_with_quality_and_without_coverage() -> None:
 def test_many_buckets_are_all_drawn(result: MauveResult) -> None:
     share = np.full(5500, 1 / 5500)  # Altair refuses more than 5000 rows of a data frame
     many = dataclasses.replace(result, p_hist=share, q_hist=share, num_buckets=5500)
-    assert len(rows_of(plot.histogram_chart(many))) == 5500
+    assert len(rows_of(of_result.histogram_chart(many))) == 5500
 
 
 def test_result_chart_has_all_four_and_is_what_plot_returns(result: MauveResult) -> None:
-    spec = plot.result_chart(result).to_dict()
+    spec = of_result.result_chart(result).to_dict()
     score, curves, histogram = spec["vconcat"]
     titles = [part["title"]["text"] for part in (score, *curves["hconcat"], histogram)]
     mauve = f"MAUVE = {result.mauve:.4f}"
@@ -192,7 +196,7 @@ def test_result_chart_has_all_four_and_is_what_plot_returns(result: MauveResult)
 )
 def test_every_format_is_written(result: MauveResult, tmp_path: Path, ending: str, start: bytes) -> None:
     path = tmp_path / f"curve{ending}"
-    plot.save_chart(plot.divergence_curve_chart(result), path)
+    figure.save_chart(of_result.divergence_curve_chart(result), path)
     content = path.read_bytes()
     assert content.lstrip().startswith(start)
     if ending == ".svg":
@@ -206,7 +210,7 @@ def test_every_format_is_written(result: MauveResult, tmp_path: Path, ending: st
 
 def test_unknown_ending_is_refused(result: MauveResult, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"'.*curve\.gif': expected a name that ends in \.png, \.svg, \.pdf"):
-        plot.save_chart(plot.divergence_curve_chart(result), tmp_path / "curve.gif")
+        figure.save_chart(of_result.divergence_curve_chart(result), tmp_path / "curve.gif")
     assert not list(tmp_path.iterdir())
 
 
@@ -214,14 +218,15 @@ def test_unknown_ending_is_refused(result: MauveResult, tmp_path: Path) -> None:
 def test_missing_packages_are_named(
     result: MauveResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, named: str
 ) -> None:
-    chart = plot.divergence_curve_chart(result)
+    chart = of_result.divergence_curve_chart(result)
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError, match=rf"{named}: pip install 'mauve_metric\[space\]'"):
-        plot.save_chart(chart if module == "vl_convert" else plot.result_chart(result), tmp_path / "curve.svg")
+        figure.save_chart(chart if module == "vl_convert" else of_result.result_chart(result), tmp_path / "curve.svg")
 
 
 def test_importing_the_package_does_not_import_altair() -> None:
-    command = "import sys, mauve_metric, mauve_metric.plot, mauve_metric.cli; sys.exit('altair' in sys.modules)"
+    modules = "mauve_metric.results.charts.of_result, mauve_metric.hosts.cli"
+    command = f"import sys, {modules}; sys.exit('altair' in sys.modules)"
     subprocess.run([sys.executable, "-c", command], check=True)
 
 

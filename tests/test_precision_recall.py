@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric.precision_recall import prd_curve
+from mauve_metric.measures.precision_recall import prd_curve
 
 Floats = NDArray[np.float64]
 

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric.quantize import Histograms, auto_num_buckets, count_labels, kmeans, project, unit_rows
+from mauve_metric.quantize.histograms import Histograms, auto_num_buckets, count_labels
+from mauve_metric.quantize.kmeans import kmeans
+from mauve_metric.quantize.projection import project, unit_rows
 
 Floats = NDArray[np.float64]
 

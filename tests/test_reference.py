@@ -14,9 +14,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric import Reference, cli, compute_mauve, reference
+from mauve_metric import Reference, compute_mauve
 from mauve_metric.config import MauveConfig
-from mauve_metric.result import MauveResult
+from mauve_metric.features import reference_files
+from mauve_metric.hosts import cli
+from mauve_metric.results.result import MauveResult
 
 WORDS = "the quick harbour counts lists of ships and raises errors when rain walks over lazy numbers".split()
 SMALL: dict[str, Any] = {"num_buckets": 4, "knn": False, "num_runs": 1, "kmeans_num_redo": 1}
@@ -307,11 +309,15 @@ def test_without_pyarrow(tmp_path: Path, human: Reference, monkeypatch: pytest.M
     path = human.save(tmp_path / "human.parquet")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    for action in (lambda: Reference.load(path), lambda: human.save(path), lambda: reference.is_feature_parquet(path)):
+    for action in (
+        lambda: Reference.load(path),
+        lambda: human.save(path),
+        lambda: reference_files.is_feature_parquet(path),
+    ):
         with pytest.raises(ImportError, match="pip install pyarrow"):
             action()
     (tmp_path / "a.txt").write_text("ships\n")
-    assert not reference.is_feature_parquet(tmp_path / "a.txt")
+    assert not reference_files.is_feature_parquet(tmp_path / "a.txt")
     human.save(tmp_path / "human.npz")
 
 

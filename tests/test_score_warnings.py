@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric import compute_mauve, divergence
-from mauve_metric.compute import featurize
-from mauve_metric.reference import Reference
-from mauve_metric.result import ScoreWarning
-from mauve_metric.score_warnings import __file__ as score_warnings_file
-from mauve_metric.score_warnings import (
+from mauve_metric import compute_mauve
+from mauve_metric.features.reference import Reference, featurize
+from mauve_metric.measures import frontier
+from mauve_metric.uncertainty.score_warnings import (
+    ScoreWarning,
     bucket_warnings,
     feature_warnings,
     featurizer_warnings,
@@ -26,6 +25,7 @@ from mauve_metric.score_warnings import (
     size_warnings,
     text_warnings,
 )
+from mauve_metric.uncertainty.score_warnings import __file__ as score_warnings_file
 
 Warnings = list[ScoreWarning]
 
@@ -197,7 +197,7 @@ def test_sets_of_unknown_origin_are_not_judged() -> None:
 
 def test_the_floor_is_that_of_the_scaling_factor() -> None:
     for c in (0.5, 1.0, 2.0, 5.0, 10.0):
-        floor = divergence.mauve_floor(c)
+        floor = frontier.mauve_floor(c)
         assert codes(score_warnings(floor, floor, 0.99, 0.01)) == ["at_floor"]
         assert score_warnings((1 + floor) / 2, floor, 0.99, 0.01) == []
 

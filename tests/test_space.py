@@ -29,16 +29,19 @@ from test_app import (
     write_jsonl,
 )
 
-from mauve_metric import MauveResult, cli, compute_mauve, explain, tables
+from mauve_metric import MauveResult, compute_mauve, explain
+from mauve_metric.hosts import cli
+from mauve_metric.hosts.space import markup, takeaway, text_handlers
+from mauve_metric.hosts.space.handlers import RESULT, Handlers
+from mauve_metric.hosts.space.limits import Limits
+from mauve_metric.hosts.space.run import Cancelled, Run
+from mauve_metric.hosts.space.scoring import Encoders, embed, score
+from mauve_metric.hosts.space.session import Sessions
+from mauve_metric.hosts.space.uploads import TextSet, read_paste, read_upload
+from mauve_metric.results import words
 
 gr = pytest.importorskip("gradio")
 
-from mauve_metric.space import markup, takeaway, text_handlers  # noqa: E402
-from mauve_metric.space.handlers import RESULT, Handlers  # noqa: E402
-from mauve_metric.space.limits import Limits  # noqa: E402
-from mauve_metric.space.scoring import Cancelled, Encoders, Run, embed, score  # noqa: E402
-from mauve_metric.space.session import Sessions  # noqa: E402
-from mauve_metric.space.uploads import TextSet, read_paste, read_upload  # noqa: E402
 
 __all__ = ["desk", "expected"]  # fixtures
 
@@ -197,8 +200,8 @@ def test_buckets_hold_every_text_once_and_on_its_side(desk: Handlers, tmp_path: 
     assert parts == sorted(parts, reverse=True)
     for item in found.buckets:  # what is shown of a bucket is what `explain` says of it
         page = html.unescape(pages[[bucket for _, bucket in choices].index(item.bucket)])
-        assert tables.bucket_title(item) in page
-        assert all(value in page for _, value in tables.bucket_facts(item))
+        assert words.bucket_title(item) in page
+        assert all(value in page for _, value in words.bucket_facts(item))
 
 
 def test_play_is_the_score_with_those_values_and_fast(desk: Handlers, tmp_path: Path) -> None:

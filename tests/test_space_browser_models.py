@@ -12,9 +12,9 @@ import pytest
 from test_app import HOSTILE, HUMAN, MODEL, NASTY, ngrams, write_jsonl
 from test_space_browser import NAMELESS, browser, compare, page, paste, served, upload
 
-from mauve_metric import compare as compare_models
+import mauve_metric
 from mauve_metric import compute_mauve
-from mauve_metric.plot_compare import COLORS
+from mauve_metric.results.charts.figure import COLORS
 
 __all__ = ["browser", "page", "served"]  # fixtures
 
@@ -73,7 +73,7 @@ def test_several_models_are_compared_and_a_click_shows_their_texts(page: Any, tm
     page.keyboard.press("Enter")
     page.wait_for_selector("#model_problem :text('another set has this name')", state="detached")
     compare(page)
-    wanted = compare_models(
+    wanted = mauve_metric.compare(
         p_text=HUMAN, models={"again": MODEL, "loud": texts["loud"], NASTY: texts["odd"]}, featurize_model_name=ngrams
     )
     assert page.inner_text("#score strong") == wanted.ranking[0]

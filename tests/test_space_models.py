@@ -27,16 +27,17 @@ from test_app import (
     write_jsonl,
 )
 
-from mauve_metric import cli, compare, compute_mauve
-from mauve_metric.plot_compare import COLORS
-from mauve_metric.plot_map import map_chart
+from mauve_metric import compare, compute_mauve
+from mauve_metric.hosts import cli
+from mauve_metric.hosts.space.handlers import OF_MODEL, RESULT, Handlers
+from mauve_metric.hosts.space.limits import Limits
+from mauve_metric.hosts.space.scoring import Encoders
+from mauve_metric.hosts.space.session import Shown
+from mauve_metric.results.charts.figure import COLORS
+from mauve_metric.results.charts.of_texts import map_chart
 
 gr = pytest.importorskip("gradio")
 
-from mauve_metric.space.handlers import OF_MODEL, RESULT, Handlers  # noqa: E402
-from mauve_metric.space.limits import Limits  # noqa: E402
-from mauve_metric.space.scoring import Encoders  # noqa: E402
-from mauve_metric.space.session import Shown  # noqa: E402
 
 __all__ = ["client", "desk", "served"]  # fixtures
 
@@ -403,7 +404,7 @@ def test_endpoint_compare_refuses_in_one_sentence(client: Any, change: dict[str,
 
 
 def test_total_limits_come_from_the_environment() -> None:
-    from mauve_metric.space.limits import check_together, read_limits
+    from mauve_metric.hosts.space.limits import check_together, read_limits
 
     limits = read_limits({"MAUVE_METRIC_MAX_MODEL_SETS": "3", "MAUVE_METRIC_MAX_TOTAL_MEGABYTES": "1"})
     assert limits == Limits(model_sets=3, total_megabytes=1)

@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from mauve_metric.text_statistics import distinct_n, mean_length, repetition
+from mauve_metric.texts.distinct import distinct_n, mean_length
+from mauve_metric.texts.repetition import repetition
 
 
 def naive_repetition(tokens: list[int], longest: int) -> bool:

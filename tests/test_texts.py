@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mauve_metric.reference import load_features
-from mauve_metric.texts import READERS, read_texts, text_source
+from mauve_metric.features.reference_files import read_features
+from mauve_metric.texts.files import READERS, read_texts
+from mauve_metric.texts.sources import text_source
 
 TEXTS = ["One, two.", 'He said "no"\tand left.', "naïve café — 東京 🙂", "  two  spaces  "]
 # characters that str.splitlines takes for the end of a line and that end none in a text file
@@ -186,7 +187,7 @@ def test_feature_files(tmp_path: Path) -> None:
     np.savez(tmp_path / "one.npz", anything=features)
     np.savez_compressed(tmp_path / "two.npz", features=features, labels=np.ones(5))
     for name in ("a.npy", "one.npz", "two.npz"):
-        found = load_features(tmp_path / name).features
+        found = read_features(tmp_path / name).features
         np.testing.assert_array_equal(found, features)
         assert found.dtype == np.float32
 

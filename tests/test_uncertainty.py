@@ -12,8 +12,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric import compute_mauve, divergence, uncertainty
-from mauve_metric.uncertainty import WEIGHTS, debiased_frontier, estimate_scores
+from mauve_metric import compute_mauve
+from mauve_metric.measures import frontier
+from mauve_metric.measures.frontier import curve_area, divergence_curve, exact_area, frontier_integral, mauve_floor
+from mauve_metric.uncertainty import intervals, resampling
+from mauve_metric.uncertainty.intervals import estimate_scores
+from mauve_metric.uncertainty.jackknife import WEIGHTS, debiased_frontier
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -113,7 +117,7 @@ def test_error_is_the_delete_one_error(p_list: list[int], q_list: list[int]) -> 
 @pytest.mark.parametrize("scaling_factor", [1.0, 5.0, 10.0])
 def test_values_and_intervals_are_in_order(scaling_factor: float) -> None:
     rng = np.random.default_rng(2)
-    floor = divergence.mauve_floor(scaling_factor)
+    floor = mauve_floor(scaling_factor)
     for _ in range(60):
         k = int(rng.integers(1, 30))
         p = rng.multinomial(int(rng.integers(2, 300)), rng.dirichlet(np.full(k, rng.choice([0.1, 1.0, 10.0]))))
@@ -162,21 +166,21 @@ def test_a_text_alone_has_no_error() -> None:
 
 @pytest.mark.parametrize(("a", "value"), [(0.1, 0.9983985), (0.5, 0.9657767), (1.0, 0.8868419)])
 def test_local_form(a: float, value: float) -> None:
-    assert uncertainty.local_form(a) == pytest.approx(value, rel=0, abs=0.51e-7)  # seven digits
+    assert intervals.local_form(a) == pytest.approx(value, rel=0, abs=0.51e-7)  # seven digits
     # the area under x = e^(-aλ²), y = e^(-a(1-λ)²) by the midpoint rule, whose error is below a²·step² = 1e-8
     step = 1e-4
     lam = np.arange(step / 2, 1, step)
     area = math.exp(-a) + float((np.exp(-a * (1 - lam) ** 2) * 2 * a * lam * np.exp(-a * lam**2)).sum() * step)
-    assert uncertainty.local_form(a) == pytest.approx(area, rel=0, abs=1e-8)
+    assert intervals.local_form(a) == pytest.approx(area, rel=0, abs=1e-8)
 
 
 def test_local_form_and_its_inverse() -> None:
-    assert uncertainty.local_form(0.0) == 1
-    assert uncertainty.local_form_inverse(1.0) == 0
+    assert intervals.local_form(0.0) == 1
+    assert intervals.local_form_inverse(1.0) == 0
     for a in (1e-3, 0.1, 1.0, 7.0, 30.0):
         # the slope at a = 1e-3 is about -a: values near 1 (to 1e-16) fix a to 1e-13
-        assert uncertainty.local_form_inverse(uncertainty.local_form(a)) == pytest.approx(a, rel=1e-8)
-    values = [uncertainty.local_form(a) for a in np.linspace(0, 20, 200)]
+        assert intervals.local_form_inverse(intervals.local_form(a)) == pytest.approx(a, rel=1e-8)
+    values = [intervals.local_form(a) for a in np.linspace(0, 20, 200)]
     assert all(one > other for one, other in itertools.pairwise(values))
 
 
@@ -188,11 +192,11 @@ def simulated(k: int, n: int, shift: float, repeats: int) -> dict[str, Floats]:
     """Truths, plug-in scores, debiased ones with their errors, and whether the intervals hold the truths."""
     p, q = population(k, shift)
     rng = np.random.default_rng(1)
-    truth, integral = divergence.exact_area(p, q), divergence.frontier_integral(p, q)
+    truth, integral = exact_area(p, q), frontier_integral(p, q)
     rows = []
     for _ in range(repeats):
         p_counts, q_counts = rng.multinomial(n, p), rng.multinomial(n, q)
-        plug_in = divergence.curve_area(divergence.divergence_curve(p_counts / n, q_counts / n))
+        plug_in = curve_area(divergence_curve(p_counts / n, q_counts / n))
         mauve, frontier = estimate_scores(debiased_frontier(p_counts, q_counts))
         covered = mauve.ci[0] - 1e-12 <= truth <= mauve.ci[1] + 1e-12
         integral_covered = frontier.ci[0] - 1e-12 <= integral <= frontier.ci[1] + 1e-12
@@ -248,21 +252,21 @@ def test_ceiling_is_the_local_form(k: int, n_p: int, n_q: int) -> None:
     p = population(k, 0.0)[0]
     rng = np.random.default_rng(5)
     p_counts, q_counts = rng.multinomial(n_p, p), rng.multinomial(n_q, p)
-    expected = uncertainty.local_form(5 * (k - 1) * (1 / n_p + 1 / n_q) / 2)
+    expected = intervals.local_form(5 * (k - 1) * (1 / n_p + 1 / n_q) / 2)
     # the local form is of second order and too high by about .003 at ten texts a bucket (.966 against .963); the mean
     # of 40 draws has a standard error of .002 at 500 texts
-    found = uncertainty.mauve_ceiling(p_counts, q_counts)
+    found = resampling.mauve_ceiling(p_counts, q_counts)
     assert found == pytest.approx(expected, rel=0, abs=0.01)
-    assert found == uncertainty.mauve_ceiling(p_counts, q_counts)
+    assert found == resampling.mauve_ceiling(p_counts, q_counts)
     again = [
-        divergence.curve_area(divergence.divergence_curve(rng.multinomial(n_p, p) / n_p, rng.multinomial(n_q, p) / n_q))
+        frontier.curve_area(frontier.divergence_curve(rng.multinomial(n_p, p) / n_p, rng.multinomial(n_q, p) / n_q))
         for _ in range(40)
     ]
     assert found == pytest.approx(float(np.mean(again)), rel=0, abs=0.01)
 
 
 def test_ceiling_of_one_bucket_is_one() -> None:
-    assert uncertainty.mauve_ceiling(np.array([5]), np.array([7])) == 1
+    assert resampling.mauve_ceiling(np.array([5]), np.array([7])) == 1
 
 
 # --- permutation test ---------------------------------------------------------------------------------------------
@@ -282,7 +286,7 @@ def shared_prompts(rng: np.random.Generator, n: int, k: int, drift: float) -> tu
 
 def p_values(make: Callable[[np.random.Generator], tuple[Counts, Counts]], k: int, paired: bool, n: int) -> Floats:
     rng = np.random.default_rng(6)
-    return np.array([uncertainty.permutation_test(*make(rng), k, 99, paired, seed) for seed in range(n)])
+    return np.array([resampling.permutation_test(*make(rng), k, 99, paired, seed) for seed in range(n)])
 
 
 @pytest.mark.parametrize("paired", [False, True])
@@ -297,14 +301,14 @@ def test_p_values_are_uniform_when_nothing_differs(paired: bool) -> None:
 def test_p_value_of_different_sets_is_small() -> None:
     p, q = population(20, 0.7)
     rng = np.random.default_rng(7)
-    assert uncertainty.permutation_test(labels(rng, p, 500), labels(rng, q, 500), 20) == 1 / 1000
-    assert uncertainty.permutation_test(np.zeros(30, int), np.ones(20, int), 2, 99) == 1 / 100
+    assert resampling.permutation_test(labels(rng, p, 500), labels(rng, q, 500), 20) == 1 / 1000
+    assert resampling.permutation_test(np.zeros(30, int), np.ones(20, int), 2, 99) == 1 / 100
 
 
 def test_p_value_of_equal_counts_is_one() -> None:
     one = np.repeat(np.arange(5), 8)
-    assert uncertainty.permutation_test(one, one, 5, 99) == 1
-    assert uncertainty.permutation_test(one, one, 5, 99, paired=True) == 1
+    assert resampling.permutation_test(one, one, 5, 99) == 1
+    assert resampling.permutation_test(one, one, 5, 99, paired=True) == 1
 
 
 def test_pairs_are_right_where_prompts_are_shared() -> None:
@@ -320,13 +324,13 @@ def test_pairs_are_right_where_prompts_are_shared() -> None:
 
 
 def test_blocks_of_permutations_do_not_change_how_many_there_are() -> None:
-    assert uncertainty._blocks(10, 4) == [4, 4, 2]
-    assert uncertainty._blocks(0, 4) == []
+    assert resampling._blocks(10, 4) == [4, 4, 2]
+    assert resampling._blocks(0, 4) == []
 
 
 def test_pairs_need_equal_sizes() -> None:
     with pytest.raises(ValueError, match=r"paired=True needs sets of equal size, got 3 and 4"):
-        uncertainty.permutation_test(np.zeros(3, int), np.zeros(4, int), 1, paired=True)
+        resampling.permutation_test(np.zeros(3, int), np.zeros(4, int), 1, paired=True)
     with pytest.raises(ValueError, match=r"equal size"):
         compute_mauve(
             p_features=np.eye(12), q_features=np.eye(12)[:10], num_buckets=2, permutations=9, paired=True, num_runs=1
@@ -335,7 +339,7 @@ def test_pairs_need_equal_sizes() -> None:
 
 def test_random_splits_have_the_right_margins() -> None:
     p_counts, q_counts = np.array([9, 0, 5, 1, 0]), np.array([3, 4, 8, 0, 0])
-    p, q = uncertainty._random_splits(p_counts, q_counts, 4000, np.random.default_rng(8))
+    p, q = resampling._random_splits(p_counts, q_counts, 4000, np.random.default_rng(8))
     pooled = p_counts + q_counts
     assert p.shape == q.shape == (4000, 5)
     assert (p >= 0).all() and (q >= 0).all()
@@ -352,13 +356,13 @@ def test_random_splits_have_the_right_margins() -> None:
 def test_swapped_pairs_have_the_right_margins() -> None:
     rng = np.random.default_rng(9)
     one, other = rng.integers(4, size=50), rng.integers(4, size=50)
-    p, q = uncertainty._swapped_pairs(one, other, 4, 2000, rng)
+    p, q = resampling._swapped_pairs(one, other, 4, 2000, rng)
     pooled = np.bincount(one, minlength=4) + np.bincount(other, minlength=4)
     assert (p + q) * 50 == pytest.approx(np.broadcast_to(pooled, p.shape), abs=1e-12)
     # each text stands in P half of the time: at most 100 coins of sd ½, so a share of sd ≤ 5/50, over 2000 draws
     assert (np.abs(p.mean(axis=0) - pooled / 100) < 4 * 0.1 / math.sqrt(2000)).all()
     # pairs of equal labels never move
-    alike, _ = uncertainty._swapped_pairs(one, one, 4, 20, rng)
+    alike, _ = resampling._swapped_pairs(one, one, 4, 20, rng)
     assert (alike == np.bincount(one, minlength=4) / 50).all()
 
 

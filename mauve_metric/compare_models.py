@@ -1,0 +1,299 @@
+"""Several models against one human set: scores on common buckets, and which differences are real."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mauve_metric.config import MauveConfig, check_count
+from mauve_metric.explain_gap import explain_model
+from mauve_metric.features.reference import Featurizing, Reference
+from mauve_metric.features.sides import check_columns, check_in_memory, check_same_encoder, read_sides
+from mauve_metric.options import check_runs_on_cpu, split_options, with_options
+from mauve_metric.quantize.partition import CommonPartition, common_partition
+from mauve_metric.results.comparison import Comparison
+from mauve_metric.results.numbers import Difference, OwnScore
+from mauve_metric.results.result import MauveResult
+from mauve_metric.results.signature import format_signature, signature_entries
+from mauve_metric.score import resolve_config, score_buckets, score_features
+from mauve_metric.texts.phrases import Readable
+from mauve_metric.uncertainty import forecast, intervals
+from mauve_metric.uncertainty.buckets import holm
+from mauve_metric.uncertainty.comparison_warnings import comparison_warnings, partition_warnings
+from mauve_metric.uncertainty.differences import JointErrors, difference_of, joint_errors, pairing_gain
+
+
+def compare(
+    p_text: Any = None,
+    models: Mapping[str, Any] | None = None,
+    *,
+    p_features: Any = None,
+    p_tokens: Any = None,
+    p: Reference | None = None,
+    aligned: bool = False,
+    buckets: int = 0,
+    texts: int = 3,
+    **options: Any,
+) -> Comparison:
+    """Compare models with each other by their MAUVE against one human set.
+
+    The human texts and those of all models are projected and clustered together, once, so that all scores live on one
+    partition; "auto" buckets follow from the smallest set. A difference has an interval that allows for the human
+    texts that both scores share.
+
+    Args:
+        p_text, p_features, p_tokens, p: the human side, as in `compute_mauve`; texts beside another form are read only.
+        models: for each name its texts, features (n, d) or `Reference`.
+        aligned: row i of every model answers prompt i, so that texts of one row may be alike across models; the sets
+            are of one size. The intervals of the differences allow for it.
+        buckets: how many buckets of each model's gap to explain, see `explain`; 0 for none.
+        texts: how many texts of each side to keep for a bucket.
+        **options: see `compute_mauve`.
+
+    Returns:
+        A `Comparison`.
+
+    Raises:
+        TypeError, ValueError, OSError, ImportError: as `compute_mauve`; `ValueError` too for no model, sets of fewer
+            than two texts, and aligned sets of unequal size.
+
+    >>> rng = np.random.default_rng(0)
+    >>> human, good, bad = (rng.normal(shift, 1, size=(200, 8)) for shift in (0, 0.1, 1))
+    >>> found = compare(p_features=human, models={"bad": bad, "good": good}, seed=1)
+    >>> found.ranking, [(item.a, item.b, item.real) for item in found.differences]
+    (('good', 'bad'), [('good', 'bad', True)])
+    """
+    check_count("buckets", buckets, low=0)
+    check_count("texts", texts, low=0)
+    forms = {name: _form(name, data) for name, data in _check_models(models).items()}
+    config, run = split_options(options)
+    check_runs_on_cpu(run)
+    human = {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text}
+    with Featurizing(config, run, frozenset(options)) as job:
+        human_read, *model_reads = read_sides(
+            job, {"human": human} | {f"model {key}": forms[key] for key in forms}
+        ).values()
+    sides = {"the human set": human_read[0]} | {
+        f"models[{name!r}]": side for name, (side, _) in zip(forms, model_reads, strict=True)
+    }
+    check_sides(sides, aligned)
+    return compare_features(
+        human_read[0],
+        {name: side for name, (side, _) in zip(forms, model_reads, strict=True)},
+        config,
+        aligned=aligned,
+        readable=Readable.of([human_read[1], *(read for _, read in model_reads)]) if buckets else None,
+        buckets=buckets,
+        texts=texts,
+    )
+
+
+compare.__signature__ = with_options(compare, "Comparison")  # type: ignore[attr-defined]
+
+
+def _check_models(models: Any) -> dict[str, Any]:
+    if not isinstance(models, Mapping):
+        raise TypeError(
+            f"models must be a dict from names to texts, features or References, got {type(models).__name__}"
+        )
+    if not models:
+        raise ValueError("models must hold at least one model, got none")
+    for name in models:
+        if not isinstance(name, str) or not name.strip():
+            raise TypeError(f"models: names must be non-empty strings, got {name!r}")
+    return dict(models)
+
+
+def _form(name: str, data: Any) -> dict[str, Any]:
+    """One model's data under the name that says what it is, for `sides.read_sides`."""
+    argument = f"models[{name!r}]"
+    if isinstance(data, Reference):
+        return {f"{argument} reference": data}
+    if isinstance(data, MauveResult):
+        raise TypeError(f"{argument} must hold texts, features or a Reference, got a result")
+    is_table = hasattr(data, "columns") or hasattr(data, "column_names")
+    is_rows = isinstance(data, (list, tuple)) and len(data) > 0 and isinstance(data[0], (list, tuple, np.ndarray))
+    is_numbers = getattr(getattr(data, "dtype", None), "kind", None) in ("f", "i", "u")
+    is_matrix = getattr(data, "ndim", None) == 2 and not is_table
+    return {f"{argument} features" if is_matrix or is_rows or is_numbers else f"{argument} text": data}
+
+
+def check_sides(sides: Mapping[str, Reference], aligned: bool) -> None:
+    """Sets that cannot be compared, the human one first.
+
+    Raises:
+        TypeError, ValueError: as `compare`; the sides are called by their keys.
+    """
+    check_columns(sides)
+    check_in_memory(sides)
+    human, *models = sides.values()
+    for name, side in sides.items():
+        if len(side) < 2:
+            raise ValueError(f"{name} must hold at least 2 texts to be compared, got {len(side)}")
+        check_same_encoder(human.identity, side.identity)
+        check_same_encoder(models[0].identity, side.identity)
+    if not isinstance(aligned, (bool, np.bool_)):
+        raise TypeError(f"aligned must be True or False, got {aligned!r}")
+    if not aligned:
+        return
+    sizes = {name: len(side) for name, side in list(sides.items())[1:]}
+    if len(set(sizes.values())) > 1:
+        shown = ", ".join(f"{name} {size}" for name, size in sizes.items())
+        raise ValueError(f"aligned=True needs models of equal size, got {shown}")
+    if any(side.dropped for side in models):
+        raise ValueError("aligned=True needs every row: empty texts were dropped, so that rows no longer correspond")
+
+
+def compare_features(
+    p: Reference,
+    models: Mapping[str, Reference],
+    config: MauveConfig,
+    *,
+    aligned: bool = False,
+    readable: Readable | None = None,
+    buckets: int = 0,
+    texts: int = 3,
+    partition: CommonPartition | None = None,
+    watch: Callable[[str], None] | None = None,
+) -> Comparison:
+    """Project and cluster all sets together, score each model against P, and compare the scores.
+
+    Args:
+        p, models: checked sides. config: may hold "auto".
+        aligned: see `compare`.
+        readable: the texts of P and of the models in order, needed for buckets > 0.
+        buckets, texts: see `compare`.
+        partition: of the same sides under a config that clusters alike; None: it is made.
+        watch: called with the name of each model before it is scored.
+    """
+    names, watch = list(models), watch or _unwatched
+    resolved = resolve_config(config, len(p), *(len(side) for side in models.values()))
+    if partition is None:
+        partition = common_partition(p, list(models.values()), resolved, two=readable is not None)
+    rows, scored = partition.rows, partition.labels[: int(resolved.num_runs)]
+    results = {
+        name: score_buckets(
+            p,
+            side,
+            [(run[0], run[number]) for run in scored],
+            (rows[0], rows[number]),
+            resolved,
+            entries={"partition": f"common to {', '.join(names)}", "model": name},
+        )
+        for number, (name, side) in enumerate(models.items(), start=1)
+    }
+    own = {}
+    for name, side in models.items():
+        watch(name)
+        own[name] = _own_score(p, side, config)
+    results = {name: replace(result, p_value=own[name].p_value) for name, result in results.items()}
+    ranking = tuple(sorted(names, key=lambda name: _quality(results[name]), reverse=True))
+    errors = joint_errors(scored, resolved, aligned)
+    differences = _differences(results, names, ranking, resolved, errors)
+    explanations = {}
+    if readable is not None and buckets:
+        for number, name in enumerate(names, start=1):
+            explanations[name] = explain_model(
+                partition, number, results[name], resolved, readable, buckets=buckets, texts=texts
+            )
+    common, alone = ({name: found[name].mauve for name in names} for found in (results, own))
+    best = differences[0] if differences else None
+    level = resolved.confidence_level
+    sizes = {f"n_{name}": len(side) for name, side in models.items()}
+    entries = signature_entries(p, next(iter(models.values())), resolved, {**sizes, "aligned": aligned})
+    entries.pop("n_q")
+    return Comparison(
+        models=results,
+        own=own,
+        ranking=ranking,
+        differences=differences,
+        confidence_level=level,
+        aligned=bool(aligned),
+        smallest_difference=None if best is None else forecast.detectable_difference(best.stderr, level),
+        texts_needed=None if best is None else _forecast(best, results, scored, errors, resolved, aligned),
+        warnings=tuple(comparison_warnings(models, aligned) + partition_warnings(common, alone)),
+        signature=format_signature(entries),
+        explanations=explanations,
+    )
+
+
+def _forecast(
+    best: Difference,
+    results: Mapping[str, MauveResult],
+    runs: Sequence[Sequence[NDArray[np.int64]]],
+    errors: JointErrors,
+    config: MauveConfig,
+    aligned: bool,
+) -> int | None:
+    """Texts a set that it takes to tell the two best apart."""
+    names = list(results)
+    i, j = names.index(best.a), names.index(best.b)
+    k = int(config.num_buckets)
+    p_counts, a_counts, b_counts = (np.bincount(runs[0][number], minlength=k) for number in (0, i + 1, j + 1))
+    seen = forecast.Seen(
+        p_counts,
+        a_counts,
+        b_counts,
+        _estimate(results[best.a]).value,
+        _estimate(results[best.b]).value,
+        min(map(len, runs[0])),
+        max(float(errors.runs[i, i] + errors.runs[j, j] - 2 * errors.runs[i, j]), 0.0),
+        pairing_gain(runs, errors, config, i, j) if aligned else 1.0,
+        config.mauve_scaling_factor,
+    )
+    return forecast.texts_needed(seen, config.confidence_level, seed=config.seed)
+
+
+def _unwatched(name: str) -> None:
+    """Nobody is told which model is scored."""
+
+
+def _own_score(p: Reference, q: Reference, config: MauveConfig) -> OwnScore:
+    """MAUVE of the pair on its own buckets; the signature is that of `compute_mauve`."""
+    resolved = resolve_config(config, len(p), len(q))
+    once = replace(resolved, num_runs=1, knn=False, frechet_distance=False)
+    result = score_features(p, q, once, quiet=True)
+    signature = format_signature(signature_entries(p, q, resolved))
+    return OwnScore(result.mauve, result.num_buckets, result.p_value, signature)
+
+
+def _quality(result: MauveResult) -> tuple[float, float, float]:
+    """What models are ranked by: debiased MAUVE, among equal ones the debiased frontier integral, then MAUVE."""
+    debiased, integral = result.mauve_debiased, result.frontier_integral_debiased
+    return (
+        result.mauve if debiased is None else debiased,
+        -result.frontier_integral if integral is None else -integral,
+        result.mauve,
+    )
+
+
+def _differences(
+    results: Mapping[str, MauveResult],
+    names: Sequence[str],
+    ranking: Sequence[str],
+    config: MauveConfig,
+    errors: JointErrors,
+) -> tuple[Difference, ...]:
+    """Every pair in the order of the ranking, with Holm's correction over all of them."""
+    estimates = [_estimate(results[name]) for name in names]
+    found = []
+    for a, b in itertools.combinations(ranking, 2):
+        i, j = names.index(a), names.index(b)
+        found.append((a, b, difference_of(estimates, errors, i, j, config.confidence_level)))
+    corrected = holm([difference.p_value for _, _, difference in found])
+    return tuple(
+        Difference(a, b, item.value, item.ci, item.p_value, bool(p_value < 1 - config.confidence_level), item.stderr)
+        for (a, b, item), p_value in zip(found, corrected, strict=True)
+    )
+
+
+def _estimate(result: MauveResult) -> intervals.Estimate:
+    """The debiased score of a result with its interval."""
+    if result.mauve_debiased is None or result.mauve_stderr is None or result.mauve_ci is None:
+        raise ValueError("scores can be compared from 2 texts a set on")
+    return intervals.Estimate(result.mauve_debiased, result.mauve_stderr, result.mauve_ci)

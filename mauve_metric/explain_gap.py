@@ -1,0 +1,228 @@
+"""Why a score is not 1: the buckets that make the gap, with the words and the texts that are in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mauve_metric.arrays import Floats, Labels, Rows
+from mauve_metric.config import MauveConfig, check_count
+from mauve_metric.features.reference import Featurizing, Reference
+from mauve_metric.features.sides import check_columns, check_in_memory, check_same_encoder, read_sides
+from mauve_metric.measures import gap
+from mauve_metric.options import check_runs_on_cpu, split_options, with_options
+from mauve_metric.quantize.histograms import count_labels
+from mauve_metric.quantize.partition import CommonPartition, cluster, cluster_runs, project_pair
+from mauve_metric.results.explanation import Explanation
+from mauve_metric.results.numbers import GapBucket, NearText
+from mauve_metric.results.result import MauveResult
+from mauve_metric.score import resolve_config, score_buckets
+from mauve_metric.texts.phrases import Readable, repeated_phrases, telling_phrases
+from mauve_metric.uncertainty.buckets import best_overlaps, noise_p_values
+
+AROUND = 20  # texts of the other side, at least, that a side's texts in a bucket are told apart from
+
+
+def explain(
+    p_features: Any = None,
+    q_features: Any = None,
+    p_tokens: Any = None,
+    q_tokens: Any = None,
+    p_text: Any = None,
+    q_text: Any = None,
+    *,
+    p: Reference | None = None,
+    q: Reference | None = None,
+    buckets: int = 10,
+    texts: int = 3,
+    **options: Any,
+) -> Explanation:
+    """Score two sides as `compute_mauve` does, and say which buckets make the gap 1 - MAUVE.
+
+    Each side is given as in `compute_mauve`. Texts that are given beside features, tokens or a `Reference` are not
+    featurized but read: they are what the buckets' words and texts are taken from, one for each row.
+
+    Args:
+        p_features, q_features, p_tokens, q_tokens, p_text, q_text, p, q, **options: see `compute_mauve`.
+        buckets: how many are described, the largest contributions first.
+        texts: how many of each side are shown for a bucket.
+
+    Returns:
+        An `Explanation`.
+
+    Raises:
+        TypeError, ValueError, OSError, ImportError: as `compute_mauve`; `ValueError` too for a number of texts other
+            than that of the rows.
+
+    >>> rng = np.random.default_rng(0)
+    >>> human, model = rng.normal(size=(200, 8)), 0.5 * rng.normal(size=(200, 8))
+    >>> found = explain(p_features=human, q_features=model, seed=1)
+    >>> bool(abs(found.contributions.sum() - (1 - found.result.mauve)) < 1e-12)
+    True
+    """
+    check_count("buckets", buckets)
+    check_count("texts", texts, low=0)
+    config, run = split_options(options)
+    check_runs_on_cpu(run)
+    forms = {
+        "p": {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text},
+        "q": {"q": q, "q_features": q_features, "q_tokens": q_tokens, "q_text": q_text},
+    }
+    with Featurizing(config, run, frozenset(options)) as job:
+        (p_side, p_read), (q_side, q_read) = read_sides(job, forms).values()
+    check_same_encoder(p_side.identity, q_side.identity)
+    check_columns({"p_features": p_side, "q_features": q_side})
+    check_in_memory({"p_features": p_side, "q_features": q_side})
+    config = resolve_config(config, len(p_side), len(q_side))
+    rows = project_pair(p_side, q_side, config)
+    labels = cluster_runs(rows.projected, config)
+    if len(labels) == 1:
+        labels.append(cluster(rows.projected, config, 1))
+    runs, projected = [rows.split(values) for values in labels], rows.split(rows.projected)
+    result = score_buckets(p_side, q_side, runs[: int(config.num_runs)], projected, config)
+    readable = Readable.of([p_read, q_read])
+    return explain_result(result, projected, runs[1], config, readable, buckets=buckets, texts=texts)
+
+
+explain.__signature__ = with_options(explain, "Explanation")  # type: ignore[attr-defined]
+
+
+def explain_result(
+    result: MauveResult,
+    projected: tuple[Rows, Rows],
+    other_labels: tuple[Labels, Labels],
+    config: MauveConfig,
+    readable: Readable,
+    *,
+    buckets: int | Sequence[int],
+    texts: int,
+) -> Explanation:
+    """The explanation of a result whose rows and second clustering are known.
+
+    Args:
+        result: with its labels.
+        projected: the rows of P and of Q, (n_p, r) and (n_q, r).
+        other_labels: buckets of the same rows under another seed, (n_p,) and (n_q,).
+        config: of the result.
+        readable: the texts of P and Q.
+        buckets: how many to describe, the largest first, or the numbers of those to describe. texts: of each side to
+            show.
+    """
+    k, c, points = result.num_buckets, config.mauve_scaling_factor, config.divergence_curve_discretization_size
+    histograms = count_labels(result.p_labels, result.q_labels, k)
+    parts = gap.contributions(result.p_hist, result.q_hist, c, points)
+    p_values = noise_p_values(histograms.p_counts, histograms.q_counts)
+    other = count_labels(*other_labels, k).probabilities()
+    other_ranks = _ranks(gap.contributions(*other, c, points))
+    match, overlap = best_overlaps(np.concatenate([result.p_labels, result.q_labels]), np.concatenate(other_labels), k)
+    too_much, noise = result.q_hist > result.p_hist, p_values > 1 - config.confidence_level
+    total, ranks = float(parts.sum()), _ranks(parts)
+    described = []
+    for bucket in np.argsort(-parts, kind="stable")[:buckets].tolist() if isinstance(buckets, int) else buckets:
+        part, distances = float(parts[bucket]), _distances(result, projected, bucket)
+        even = result.p_hist[bucket] == result.q_hist[bucket]
+        described.append(
+            GapBucket(
+                bucket=bucket,
+                rank=int(ranks[bucket]),
+                side="even" if even else "too much" if too_much[bucket] else "missed",
+                contribution=part,
+                share=part / total if total > 0 else 0.0,
+                type_one=part if too_much[bucket] else 0.0,
+                type_two=0.0 if too_much[bucket] else part,
+                p_count=int(histograms.p_counts[bucket]),
+                q_count=int(histograms.q_counts[bucket]),
+                p_value=float(p_values[bucket]),
+                noise=bool(noise[bucket]),
+                overlap=float(overlap[bucket]),
+                other_rank=int(other_ranks[match[bucket]]),
+                **_phrases(result, bucket, distances, readable),
+                **_near_texts(result, bucket, distances, readable, texts),
+            )
+        )
+    return Explanation(
+        result=result,
+        gap=1 - result.mauve,
+        type_one=float(parts[too_much].sum()),
+        type_two=float(parts[~too_much].sum()),
+        noise=float(parts[noise].sum()),
+        contributions=parts,
+        p_values=p_values,
+        buckets=tuple(described),
+    )
+
+
+def explain_model(
+    partition: CommonPartition,
+    number: int,
+    result: MauveResult,
+    config: MauveConfig,
+    readable: Readable,
+    *,
+    buckets: int | Sequence[int],
+    texts: int,
+) -> Explanation:
+    """`explain_result` of the model with this number, the first is 1; the partition has two clusterings."""
+    rows, labels = (
+        (partition.rows[0], partition.rows[number]),
+        (partition.labels[1][0], partition.labels[1][number]),
+    )
+    pair = readable.pair(0, number)
+    return explain_result(result, rows, labels, config, pair, buckets=buckets, texts=texts)
+
+
+def _ranks(values: Floats) -> Labels:
+    """1 for the largest, (k,) → (k,)."""
+    ranks = np.empty(len(values), dtype=np.int64)
+    ranks[np.argsort(-values, kind="stable")] = np.arange(1, len(values) + 1)
+    return ranks
+
+
+def _phrases(result: MauveResult, bucket: int, distances: Sequence[Floats], readable: Readable) -> dict[str, Any]:
+    """The fields of `GapBucket` that are made of words; empty ones where the texts are not known."""
+    inside, near, everything = [], [], []
+    labels = (result.p_labels, result.q_labels)
+    known = zip(labels, distances, readable.starts, readable.texts, strict=True)
+    sizes = [int((side == bucket).sum()) for side in labels]
+    for side, away, start, texts in known:
+        rows = np.arange(len(side) if texts is not None else 0) + start
+        everything.append(rows)
+        inside.append(rows[side[: len(rows)] == bucket])
+        near.append(rows[np.argsort(away[: len(rows)], kind="stable")[: max(AROUND, 2 * max(sizes))]])
+    table, members, skip = readable.table, np.concatenate(inside), readable.functional
+    model_texts = readable.texts[1]
+    repeated: tuple[str, ...] = ()
+    if model_texts is not None:
+        repeated = repeated_phrases([model_texts[row] for row in np.nonzero(labels[1] == bucket)[0].tolist()])
+    return {
+        "words": telling_phrases(table, members, np.setdiff1d(np.concatenate(everything), members), skip),
+        "p_words": telling_phrases(table, inside[0], near[1], skip),
+        "q_words": telling_phrases(table, inside[1], near[0], skip),
+        "repeated": repeated,
+    }
+
+
+def _distances(result: MauveResult, projected: tuple[Rows, Rows], bucket: int) -> list[Floats]:
+    """How far each row of either side is from the mean of the bucket's rows, (n_p,) and (n_q,)."""
+    labels = (result.p_labels, result.q_labels)
+    members = np.concatenate([rows[side == bucket] for rows, side in zip(projected, labels, strict=True)])
+    centre = members.mean(axis=0) if len(members) else np.zeros(projected[0].shape[1], dtype=np.float32)
+    return [np.sqrt(np.square(rows - centre).sum(axis=1, dtype=np.float64)) for rows in projected]
+
+
+def _near_texts(
+    result: MauveResult, bucket: int, distances: Sequence[Floats], readable: Readable, most: int
+) -> dict[str, Any]:
+    """The texts of each side nearest to the bucket's centre."""
+    near = []
+    for away, side, texts in zip(distances, (result.p_labels, result.q_labels), readable.texts, strict=True):
+        order = np.argsort(away, kind="stable")[:most].tolist()
+        near.append(
+            tuple(
+                NearText(row, float(away[row]), bool(side[row] == bucket), None if texts is None else texts[row])
+                for row in order
+            )
+        )
+    return {"p_texts": near[0], "q_texts": near[1]}

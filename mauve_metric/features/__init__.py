@@ -1,0 +1,1 @@
+"""Texts and tokens become rows of numbers with an origin."""

@@ -1,0 +1,143 @@
+"""Rows of tokens → batches of like length, run through a model."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mauve_metric.features.encoder import Encoder
+from mauve_metric.runtime.model_state import evaluating, out_of_memory, release_memory
+from mauve_metric.runtime.packages import import_torch
+
+logger = logging.getLogger(__name__)
+
+
+CPU_BATCH_TOKENS = 1024  # activations of about this many tokens stay in a CPU's cache; larger batches are slower
+
+
+@dataclass
+class FeaturizeStats:
+    """What a run did: texts, distinct texts, tokens with and without padding, truncated texts, seconds, cache hits."""
+
+    texts: int = 0
+    distinct: int = 0
+    cached: int = 0
+    tokens: int = 0
+    padded_tokens: int = 0
+    seconds: float = 0.0
+    lengths: list[NDArray[np.int64]] = field(default_factory=list)
+    truncated: int = 0
+    batch_tokens: int | None = None
+    backed_off: bool = False
+
+    def __str__(self) -> str:
+        waste = 1 - self.tokens / self.padded_tokens if self.padded_tokens else 0.0
+        speed = f"{self.tokens / self.seconds:.0f} tokens/s, " if self.seconds and self.tokens else ""
+        return (
+            f"{self.texts} texts ({self.distinct} distinct, {self.cached} from the cache), "
+            f"{speed}{100 * waste:.1f} % padding, {self.truncated} truncated"
+        )
+
+
+def plan_batches(
+    lengths: NDArray[np.int64], max_batch_tokens: int, batch_size: int | None = None
+) -> list[NDArray[np.int64]]:
+    """Group rows of similar length so that rows × longest row stays within a token budget, longest rows first.
+
+    A row longer than the budget makes a batch of its own. Every row is in exactly one batch.
+
+    Args:
+        lengths: tokens of each row, shape (n,).
+        max_batch_tokens: the budget, padding included.
+        batch_size: the most rows of a batch; None: no limit.
+
+    >>> [batch.tolist() for batch in plan_batches(np.array([2, 8, 3, 2]), 8)]
+    [[1], [2, 0], [3]]
+    """
+    order = np.argsort(-lengths, kind="stable")
+    batches, start = [], 0
+    while start < len(order):
+        longest = int(lengths[order[start]])
+        size = max(1, max_batch_tokens // max(longest, 1))
+        size = size if batch_size is None else min(size, batch_size)
+        batches.append(order[start : start + size])
+        start += size
+    return batches
+
+
+def run_with_back_off(encoder: Encoder, rows: list[tuple[int, ...]], stats: FeaturizeStats) -> NDArray[Any]:
+    """One batch; if memory runs out, the same in halves, and the smaller budget is remembered for the run."""
+    half = (len(rows) + 1) // 2
+    budget = stats.batch_tokens
+    if len(rows) > 1 and budget is not None and stats.backed_off and len(rows) * max(map(len, rows)) > budget:
+        return np.concatenate([run_with_back_off(encoder, part, stats) for part in (rows[:half], rows[half:])])
+    try:
+        values = run_batch(encoder, rows)
+    except Exception as error:
+        if not out_of_memory(error) or len(rows) == 1:
+            raise
+        stats.batch_tokens, stats.backed_off = half * max(map(len, rows)), True
+        logger.warning("out of memory: the batch is halved to %d tokens", stats.batch_tokens)
+    else:
+        stats.tokens += sum(len(row) for row in rows)
+        stats.padded_tokens += len(rows) * max(len(row) for row in rows)
+        return values
+    release_memory()
+    return np.concatenate([run_with_back_off(encoder, part, stats) for part in (rows[:half], rows[half:])])
+
+
+def default_batch_tokens(encoder: Encoder) -> int:
+    """Tokens of a batch: what stays in cache on a CPU, what fits in half of the free memory on a GPU."""
+    if not encoder.device.startswith("cuda"):
+        return CPU_BATCH_TOKENS
+    torch = import_torch()
+    free, _ = torch.cuda.mem_get_info(encoder.device)
+    width = int(getattr(encoder.model.config, "hidden_size", 1024))
+    bytes_per_token = 32 * width * torch.finfo(encoder.model.dtype).bits // 8  # a layer's peak: MLP, QKV, copies
+    tokens = min(max(free / 2 / bytes_per_token, 4096), 131072)
+    return int(2 ** math.floor(math.log2(tokens)))  # a power of two, so that a second run plans the same batches
+
+
+def run_batch(encoder: Encoder, rows: Sequence[Sequence[int]]) -> NDArray[Any]:
+    """Features of one batch of token ids, (b, d): right padding under an attention mask, then pooling."""
+    torch = import_torch()
+    lengths = torch.tensor([len(row) for row in rows])
+    ids = torch.full((len(rows), int(lengths.max())), _padding_id(encoder))
+    for index, row in enumerate(rows):
+        ids[index, : len(row)] = torch.as_tensor(row)
+    mask = (torch.arange(ids.shape[1])[None, :] < lengths[:, None]).long()
+    model = encoder.model
+    options = {"use_cache": False} if "use_cache" in inspect.signature(model.forward).parameters else {}
+    with evaluating(model), torch.inference_mode():
+        device_mask = mask.to(model.device)
+        states = model(input_ids=ids.to(model.device), attention_mask=device_mask, **options)[0]
+        pooled = _pool(states, device_mask, lengths.to(model.device), encoder.pooling)
+    wide = torch.float64 if encoder.dtype == "float64" else torch.float32
+    values: NDArray[Any] = pooled.to(wide).cpu().numpy()
+    return values
+
+
+def _padding_id(encoder: Encoder) -> int:
+    """RoBERTa-like models find positions by their own padding id; for others any id does under the mask."""
+    for owner in (encoder.model.config, encoder.tokenizer):
+        padding = getattr(owner, "pad_token_id", None)
+        if isinstance(padding, int) and padding >= 0:
+            return padding
+    return 0
+
+
+def _pool(states: Any, mask: Any, lengths: Any, pooling: str) -> Any:
+    """(b, t, d) → (b, d)."""
+    if pooling == "cls":
+        return states[:, 0]
+    if pooling == "last":
+        return states[import_torch().arange(len(states), device=states.device), lengths - 1]
+    weights = mask[:, :, None].to(states.dtype)
+    return (states * weights).sum(dim=1) / weights.sum(dim=1)

@@ -1,0 +1,299 @@
+"""Features that were already computed, on disk, by content: hashes and features, never texts.
+
+One SQLite file in write-ahead mode: a batch is stored in one transaction, several processes may read and write at
+once, and a process that is killed leaves nothing half-written. A key is a hash of the encoder's identity (weights,
+tokenizer, pooling, length, dtype) and of the text's tokens, so that a changed model never meets old features.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sqlite3
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+logger = logging.getLogger(__name__)
+
+
+FILE_NAME = "features.sqlite"
+DEFAULT_MAX_BYTES = 10 * 2**30
+_DAY = 86_400
+_KEYS_A_QUERY = 500  # SQLite takes a bounded number of parameters
+LOCK_SECONDS = 60.0  # how long to wait for another process, which may be giving back the space of a large file
+_RETRY_SECONDS = 0.01  # between two tries to open the file while another process does
+_PASSING = {  # the circumstances of a file that may be sound: all other errors mean that its content is not
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_INTERRUPT,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PROTOCOL,
+}
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS features (
+    key BLOB PRIMARY KEY, dtype TEXT NOT NULL, value BLOB NOT NULL, checksum INTEGER NOT NULL, used INTEGER NOT NULL
+)
+"""
+
+Answer = TypeVar("Answer")
+
+
+class CacheInfo(NamedTuple):
+    """What a cache holds: its file, number of features, bytes on disk, and the most bytes it may take."""
+
+    path: Path
+    features: int
+    bytes: int
+    max_bytes: int
+
+
+def cache_folder() -> Path:
+    """`$MAUVE_METRIC_CACHE`, else `$XDG_CACHE_HOME/mauve_metric`, else `~/.cache/mauve_metric`."""
+    if chosen := os.environ.get("MAUVE_METRIC_CACHE"):
+        return Path(chosen).expanduser()
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(base).expanduser() / "mauve_metric"
+
+
+def max_cache_bytes() -> int:
+    """`$MAUVE_METRIC_CACHE_BYTES`, else 10 GiB."""
+    value = os.environ.get("MAUVE_METRIC_CACHE_BYTES")
+    if value is None:
+        return DEFAULT_MAX_BYTES
+    if not value.isdigit():
+        raise ValueError(f"MAUVE_METRIC_CACHE_BYTES must be a number of bytes, got {value!r}")
+    return int(value)
+
+
+class FeatureCache:
+    """A store of features by key; use it as a context, so that its file is closed.
+
+    Args:
+        folder: where the file lies; None: `cache_folder()`.
+        max_bytes: when the file grows beyond this, the features used longest ago go; None: `max_cache_bytes()`.
+
+    A file that SQLite cannot read is set aside under another name and a new one begun; a feature whose checksum is
+    wrong is computed again; while the file is locked or its disk full, `get` finds nothing and `put` keeps nothing.
+    All of these are logged as warnings.
+
+    Raises:
+        OSError: the file cannot be opened, or looked after, at all.
+    """
+
+    def __init__(self, folder: str | Path | None = None, max_bytes: int | None = None) -> None:
+        self.path = (cache_folder() if folder is None else Path(folder).expanduser()) / FILE_NAME
+        self.max_bytes = max_cache_bytes() if max_bytes is None else max_bytes
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._connection: sqlite3.Connection | None = None
+        self._patience = LOCK_SECONDS
+        self._run(lambda connection: None)
+
+    def __enter__(self) -> FeatureCache:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _open(self) -> sqlite3.Connection:
+        """A connection. Where another process opens or closes the file SQLite gives up at once: we try again."""
+        deadline = time.monotonic() + self._patience
+        while True:
+            try:
+                return self._open_once()
+            except sqlite3.DatabaseError as error:
+                busy = getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_PROTOCOL)
+                if not busy or time.monotonic() >= deadline:
+                    raise
+            time.sleep(_RETRY_SECONDS)
+
+    def _open_once(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, timeout=self._patience, isolation_level=None, check_same_thread=False)
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=NORMAL")
+            connection.execute(_SCHEMA)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _run(self, action: Callable[[sqlite3.Connection], Answer]) -> Answer:
+        """Do something with the file; if it turns out to be corrupt, once more with a new one.
+
+        Raises:
+            OSError: the file is locked, its disk full, and the like.
+        """
+        try:
+            try:
+                return action(self._connected())
+            except sqlite3.DatabaseError as error:
+                if _is_passing(error):
+                    raise
+                self._set_aside(error)
+                return action(self._connected())
+        except sqlite3.DatabaseError as error:
+            raise OSError(f"{self.path}: {error}") from error
+
+    def _connected(self) -> sqlite3.Connection:
+        if self._connection is None:
+            self._connection = self._open()
+        return self._connection
+
+    def _set_aside(self, error: Exception) -> None:
+        """Rename an unreadable file, with its journal, and say so."""
+        self.close()
+        target = self.path.with_name(f"{FILE_NAME}.corrupt-{time.time_ns()}")
+        logger.warning("the feature cache %s is corrupt (%s): it is set aside as %s", self.path, error, target.name)
+        for suffix in ("", "-wal", "-shm"):
+            with contextlib.suppress(FileNotFoundError):  # or another process was quicker
+                self.path.with_name(FILE_NAME + suffix).replace(target.with_name(target.name + suffix))
+
+    def _go_without(self, what: str, error: OSError) -> None:
+        """Say that the file is out of reach, and from now on wait for it no more than a second each time."""
+        logger.warning("the feature cache cannot be %s now: %s", what, error)
+        self.close()
+        self._patience = min(self._patience, 1.0)
+
+    def get(self, keys: Sequence[bytes]) -> list[NDArray[Any] | None]:
+        """The stored feature (d,) of each key, None where there is none or its checksum is wrong."""
+        rows: dict[bytes, tuple[Any, Any, Any]] = {}
+        try:
+            for start in range(0, len(keys), _KEYS_A_QUERY):
+                part = list(keys[start : start + _KEYS_A_QUERY])
+                rows.update(self._run(lambda connection, part=part: _select(connection, part)))  # type: ignore[misc]
+            wrong = {(key,) for key, row in rows.items() if not _is_sound(key, *row)}
+            if wrong:
+                message = "%d features in %s have a wrong checksum: they are computed again"
+                logger.warning(message, len(wrong), self.path)
+                statement = "DELETE FROM features WHERE key = ?"
+                self._run(lambda connection: _transaction(connection, statement, list(wrong)))
+        except OSError as error:
+            self._go_without("read", error)
+            return [None] * len(keys)
+        good = {key: np.frombuffer(row[1], dtype=row[0]) for key, row in rows.items() if (key,) not in wrong}
+        return [good.get(key) for key in keys]
+
+    def put(self, keys: Sequence[bytes], features: NDArray[Any]) -> None:
+        """Store features (n, d), one row a key, in one transaction."""
+        now = int(time.time())
+        records = []
+        for key, row in zip(keys, np.ascontiguousarray(features), strict=True):
+            value = row.tobytes()
+            records.append((key, row.dtype.str, value, _checksum(key, row.dtype.str, value), now))
+        try:
+            self._run(lambda connection: _insert(connection, records))
+            if self._bytes() > self.max_bytes:
+                self.prune(self.max_bytes * 4 // 5)
+        except OSError as error:
+            self._go_without("written", error)
+
+    def prune(self, max_bytes: int) -> int:
+        """Delete the features used longest ago until the rest fits in `max_bytes`; how many went."""
+        deleted = 0
+        while self._bytes() > max_bytes:
+            count = self._run(_delete_oldest)
+            if count == 0:
+                break
+            deleted += count
+        self._run(lambda connection: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall())
+        return deleted
+
+    def clear(self) -> int:
+        """Delete everything, files that were set aside too, and give the space back; how many features went."""
+
+        def action(connection: sqlite3.Connection) -> int:
+            count = connection.execute("DELETE FROM features").rowcount
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            return count
+
+        for corrupt in self.path.parent.glob(f"{FILE_NAME}.corrupt-*"):
+            corrupt.unlink(missing_ok=True)
+        return self._run(action)
+
+    def compact(self) -> None:
+        """Give the space of deleted features back to the file system."""
+        self._run(lambda connection: connection.execute("VACUUM"))
+
+    def info(self) -> CacheInfo:
+        """What the cache holds."""
+        count = self._run(lambda connection: connection.execute("SELECT COUNT(*) FROM features").fetchone()[0])
+        return CacheInfo(self.path, int(count), self._bytes(), self.max_bytes)
+
+    def _bytes(self) -> int:
+        """Bytes in use: pages of the file without the free ones."""
+
+        def action(connection: sqlite3.Connection) -> int:
+            pages, free, size = (
+                int(connection.execute(f"PRAGMA {name}").fetchone()[0])
+                for name in ("page_count", "freelist_count", "page_size")
+            )
+            return (pages - free) * size
+
+        return self._run(action)
+
+
+def _is_passing(error: sqlite3.DatabaseError) -> bool:
+    """Whether an error comes from the circumstances (locked, full, forbidden) and not from the file's content."""
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF in _PASSING
+
+
+def _checksum(key: bytes, dtype: str, value: bytes) -> int:
+    return zlib.crc32(value, zlib.crc32(key + dtype.encode()))
+
+
+def _is_sound(key: bytes, dtype: Any, value: Any, checksum: Any) -> bool:
+    """Whether a row is what was stored; in a damaged file its parts may be of any type."""
+    return isinstance(dtype, str) and isinstance(value, bytes) and _checksum(key, dtype, value) == checksum
+
+
+def _select(connection: sqlite3.Connection, keys: list[bytes]) -> dict[bytes, tuple[Any, Any, Any]]:
+    """Stored rows by key, their day of use brought up to date."""
+    marks = ",".join("?" * len(keys))
+    found = connection.execute(f"SELECT key, dtype, value, checksum, used FROM features WHERE key IN ({marks})", keys)
+    rows = found.fetchall()
+    now = int(time.time())
+    stale = [(now, row[0]) for row in rows if isinstance(row[4], int) and row[4] < now - _DAY]
+    if stale:
+        _transaction(connection, "UPDATE features SET used = ? WHERE key = ?", stale)
+    return {row[0]: (row[1], row[2], row[3]) for row in rows}
+
+
+def _insert(connection: sqlite3.Connection, records: list[tuple[Any, ...]]) -> None:
+    _transaction(connection, "INSERT OR REPLACE INTO features VALUES (?, ?, ?, ?, ?)", records)
+
+
+def _transaction(connection: sqlite3.Connection, statement: str, records: Sequence[tuple[Any, ...]]) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        connection.executemany(statement, records)
+    except BaseException:
+        if connection.in_transaction:  # a full disk ends it
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _delete_oldest(connection: sqlite3.Connection) -> int:
+    """Delete an eighth of the features, those used longest ago."""
+    count = connection.execute("SELECT COUNT(*) FROM features").fetchone()[0]
+    statement = "DELETE FROM features WHERE key IN (SELECT key FROM features ORDER BY used, rowid LIMIT ?)"
+    return int(connection.execute(statement, (max(1, count // 8),)).rowcount) if count else 0

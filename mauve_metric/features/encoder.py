@@ -1,0 +1,150 @@
+"""Which language model featurizes, where it runs, and what fixes its features."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mauve_metric.features.pretrained import (
+    FEATURIZERS,
+    folder_sha256,
+    load_pretrained,
+    tokenizer_sha256,
+    weights_sha256,
+)
+from mauve_metric.runtime.packages import import_torch
+
+logger = logging.getLogger(__name__)
+
+
+LITERATURE_MAX_TEXT_LENGTH = 1024
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """A language model ready to turn token ids into features.
+
+    name: as the user gave it. identity: what fixes the features (weights, tokenizer, pooling, length, dtype).
+    max_text_length: tokens kept of each text. max_positions: the most that the model can take.
+    """
+
+    name: str
+    model: Any
+    tokenizer: Any
+    pooling: str
+    max_text_length: int
+    max_positions: int | None
+    device: str
+    dtype: str
+    identity: Mapping[str, str]
+
+
+def load_encoder(
+    model_name: str | tuple[Any, Any],
+    *,
+    pooling: str = "auto",
+    max_text_length: int | None = None,
+    dtype: str = "float32",
+    device: str = "cpu",
+    compile: bool = False,
+) -> Encoder:
+    """Load a featurizer.
+
+    Args:
+        model_name: a name in `FEATURIZERS`, a name or local folder that transformers' AutoModel loads, or a live
+            (model, tokenizer) pair, which is used where it is and as it is.
+        pooling: "last" non-padding token, "mean" over tokens, "cls" (first token); "auto": what a sentence encoder
+            declares, else "last", as MAUVE's authors do.
+        max_text_length: tokens kept of a text; None: 1024, or what the model takes if less. More than the model
+            takes is reduced with a logged warning.
+        dtype: number format of the model.
+        device: from `resolve_device`.
+        compile: run the model through `torch.compile`.
+
+    Raises:
+        OSError: the model cannot be reached. ImportError: a package is missing. ValueError: a bad argument.
+    """
+    torch = import_torch()
+    declared: dict[str, Any] = {}
+    if isinstance(model_name, tuple):
+        model, tokenizer = model_name
+        if not hasattr(model, "state_dict") or not hasattr(model, "config") or not callable(tokenizer):
+            raise TypeError(
+                "featurize_model_name as a pair must be (transformers model, tokenizer), got "
+                f"({type(model).__name__}, {type(tokenizer).__name__})"
+            )
+        model = _bare_model(model)
+        name = str(getattr(model.config, "_name_or_path", "") or type(model).__name__)
+        device, dtype = str(model.device), str(model.dtype).removeprefix("torch.")
+        revision = weights_sha256(model)
+    else:
+        name = model_name
+        folder = str(FEATURIZERS[name]()) if name in FEATURIZERS else name
+        model, tokenizer, declared = load_pretrained(name, folder, getattr(torch, dtype))
+        model = _bare_model(model).to(device)
+        revision = getattr(model.config, "_commit_hash", None) or folder_sha256(Path(folder))
+    if compile:
+        model = torch.compile(model, dynamic=True)
+    positions = _max_positions(model)
+    limit = _text_limit(model, tokenizer, declared, positions)
+    wanted = LITERATURE_MAX_TEXT_LENGTH if max_text_length is None else max_text_length
+    length = wanted if limit is None else min(wanted, limit)
+    if length < wanted and max_text_length is not None:
+        logger.warning("max_text_length=%d is more than %s takes: texts are cut to %d tokens", wanted, name, length)
+    chosen = _pooling(pooling, declared)
+    identity = {
+        "model": name,
+        "revision": revision,
+        "tokenizer": tokenizer_sha256(tokenizer)[:12],
+        "pooling": chosen,
+        "max_text_length": str(length),
+        "dtype": dtype,
+    }
+    return Encoder(name, model, tokenizer, chosen, length, positions, device, dtype, identity)
+
+
+def _bare_model(model: Any) -> Any:
+    """The part of a model that yields hidden states: without a head, an adapter's shell, or a decoder."""
+    if hasattr(model, "get_base_model"):
+        model = model.get_base_model()
+    model = getattr(model, "base_model", model)
+    return model.get_encoder() if getattr(model.config, "is_encoder_decoder", False) else model
+
+
+def _max_positions(model: Any) -> int | None:
+    """How many tokens the position embeddings allow, None if any number."""
+    limit = getattr(model.config, "max_position_embeddings", None)
+    for name, module in model.named_modules():
+        padding = getattr(module, "padding_idx", None)
+        if name.endswith("position_embeddings") and padding is not None:  # RoBERTa counts from padding_idx + 1
+            limit = module.num_embeddings - padding - 1
+    return int(limit) if isinstance(limit, int) and limit > 0 else None
+
+
+def _text_limit(model: Any, tokenizer: Any, declared: Mapping[str, Any], positions: int | None) -> int | None:
+    """The most tokens of a text that make sense for this model: positions, tokenizer, sentence encoder."""
+    limits = [
+        positions,
+        getattr(tokenizer, "model_max_length", None),
+        declared.get("sentence_bert_config.json", {}).get("max_seq_length"),
+    ]
+    known = [int(limit) for limit in limits if limit is not None and 0 < limit < 10**9]
+    return min(known) if known else None
+
+
+def _pooling(pooling: str, declared: Mapping[str, Any]) -> str:
+    """The pooling to use when the user leaves it to the model."""
+    modes = declared.get("1_Pooling/config.json", {})
+    if pooling != "auto" or not modes:
+        return "last" if pooling == "auto" else pooling
+    names = {"mean_tokens": "mean", "cls_token": "cls", "lasttoken": "last", "mean": "mean", "cls": "cls"}
+    chosen = [key.removeprefix("pooling_mode_") for key, value in modes.items() if value is True]
+    chosen = chosen if chosen else [str(modes.get("pooling_mode", "mean"))]
+    poolings = [names.get(key.removesuffix("_tokens") if key not in names else key) for key in chosen]
+    poolings = [value for value, key in zip(poolings, chosen, strict=True) if key != "include_prompt"]
+    if len(poolings) != 1 or poolings[0] is None:
+        raise ValueError(f"the model declares the pooling {chosen}: choose pooling='mean', 'cls' or 'last'")
+    return poolings[0]

@@ -1,0 +1,71 @@
+"""What a run of the featurizer will take: announced before the work, with advice where it takes long."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from mauve_metric.features.encoder import Encoder
+from mauve_metric.runtime.packages import import_torch
+
+logger = logging.getLogger(__name__)
+
+
+LONG_SECONDS = 600  # from here on a run is announced with a warning and advice
+
+
+def announce(encoder: Encoder, ids: Sequence[Sequence[int]], total: int | None) -> None:
+    """One line before the work: what will run where, and about how long; a warning with advice if very long."""
+    if total is None:
+        logger.info("featurizing a stream with %s (%s) on %s", encoder.name, encoder.dtype, encoder.device)
+        return
+    tokens = sum(map(len, ids)) / len(ids) * total
+    seconds = estimated_seconds(encoder, tokens)
+    line = (
+        f"featurizing {total} texts ({tokens:.3g} tokens) with {encoder.name} ({encoder.dtype}) on {encoder.device}: "
+        f"about {_duration(seconds)}, less what is in the cache"
+    )
+    if seconds < LONG_SECONDS:
+        logger.info("%s", line)
+    else:
+        advice = "a GPU, fewer or shorter texts, or featurize_model_name='minilm' (another, much smaller model)"
+        logger.warning("%s; faster: %s", line, advice)
+
+
+def estimated_seconds(encoder: Encoder, tokens: float) -> float:
+    """About how long the model needs for so many tokens: 2 operations a weight, at half of the measured rate."""
+    embeddings = sum(module.weight.numel() for module in encoder.model.modules() if _is_embedding(module))
+    weights = sum(parameter.numel() for parameter in encoder.model.parameters()) - embeddings
+    operations = 2.0 * weights * tokens
+    return operations / (0.5 * matmul_rate(encoder.device, encoder.dtype)) if operations > 1e12 else 1.0
+
+
+def _is_embedding(module: Any) -> bool:
+    return isinstance(module, import_torch().nn.Embedding)
+
+
+def matmul_rate(device: str, dtype: str, size: int = 1024, repeats: int = 3) -> float:
+    """Floating-point operations a second of a square matrix product, the best of a few."""
+    torch = import_torch()
+    square = torch.randn(size, size, generator=torch.Generator().manual_seed(0)).to(device, getattr(torch, dtype))
+    best = 0.0
+    for _ in range(repeats + 1):
+        started = time.perf_counter()
+        product = square @ square
+        product[0, 0].item()  # waits for the device
+        best = max(best, 2 * size**3 / (time.perf_counter() - started))
+    return best
+
+
+def _duration(seconds: float) -> str:
+    """A length of time for people.
+
+    >>> _duration(100), _duration(7200)
+    ('2 minutes', '2 hours')
+    """
+    for limit, unit, name in ((90, 1, "seconds"), (5400, 60, "minutes"), (130_000, 3600, "hours")):
+        if seconds < limit:
+            return f"{seconds / unit:.0f} {name}"
+    return f"{seconds / 86_400:.0f} days"

@@ -1,0 +1,206 @@
+"""Texts → features: tokenize, batch by length, run the language model, pool its last hidden layer."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mauve_metric.features.batches import FeaturizeStats, default_batch_tokens, plan_batches, run_with_back_off
+from mauve_metric.features.encoder import Encoder
+from mauve_metric.features.estimate import announce
+from mauve_metric.features.pretrained import identity_digest
+from mauve_metric.runtime.model_state import settings_kept
+from mauve_metric.runtime.processes import agree, my_share, rank_and_size, together
+
+logger = logging.getLogger(__name__)
+
+WINDOW_TEXTS = 8192  # texts that are tokenized and sorted by length together
+
+
+class FeatureStore(Protocol):
+    """Where features that were already computed are kept, by key (`cache.FeatureCache`)."""
+
+    def get(self, keys: Sequence[bytes]) -> list[NDArray[Any] | None]:
+        """The stored feature of each key, or None."""
+
+    def put(self, keys: Sequence[bytes], features: NDArray[Any]) -> None:
+        """Store one row a key, all or none."""
+
+
+def tokenize(encoder: Encoder, texts: Sequence[str]) -> tuple[list[list[int]], int]:
+    """Token ids of each text, cut to `max_text_length`, and how many texts were cut.
+
+    Special tokens are what the tokenizer adds by itself (none for GPT-2).
+
+    Raises:
+        ValueError: a text has no token at all.
+    """
+    if not texts:
+        return [], 0
+    options = {"padding": False, "return_attention_mask": False, "return_token_type_ids": False, "verbose": False}
+    length = encoder.max_text_length
+    with settings_kept(encoder.tokenizer):
+        ids = encoder.tokenizer(list(texts), truncation=True, max_length=length, **options)["input_ids"]
+        empty = [index for index, row in enumerate(ids) if not row]
+        if empty:
+            raise ValueError(f"text {empty[0]} has no token for {encoder.name}: {texts[empty[0]]!r}")
+        full = [texts[index] for index, row in enumerate(ids) if len(row) >= length]
+        longer = encoder.tokenizer(full, truncation=False, **options)["input_ids"] if full else []
+    return ids, sum(len(row) > length for row in longer)
+
+
+def token_key(digest: str, ids: Sequence[int]) -> bytes:
+    """The cache key of one text under one encoder: a hash of the encoder's identity and the token ids."""
+    hashed = hashlib.blake2b(digest.encode(), digest_size=20)
+    hashed.update(np.asarray(ids, dtype=np.int64).tobytes())
+    return hashed.digest()
+
+
+def featurize_texts(
+    encoder: Encoder,
+    texts: Iterable[str],
+    *,
+    total: int | None = None,
+    batch_size: int | None = None,
+    max_batch_tokens: int | None = None,
+    store: FeatureStore | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
+    distributed: bool = False,
+) -> tuple[NDArray[Any], FeaturizeStats]:
+    """Features of texts in their order, one window of texts in memory at a time.
+
+    Args:
+        encoder: from `load_encoder`.
+        texts: any iterable of non-empty strings; a stream is worked through in bounded windows.
+        total: how many texts there are, if known.
+        batch_size: the most texts of a batch; None: only the token budget counts.
+        max_batch_tokens: tokens of a batch, padding included; None: chosen for the device.
+        store: where computed features are looked up and kept.
+        progress: called with texts done and texts in all (None for a stream).
+        distributed: every process of the torch process group calls this; each computes its share of the batches.
+
+    Returns:
+        Features, shape (n, d), float32 (float64 if the model runs in it), and what was done.
+    """
+    total = len(texts) if total is None and isinstance(texts, Sequence) else total
+    stats = FeaturizeStats(batch_tokens=max_batch_tokens)
+    parts: list[NDArray[Any]] = []
+    for window in _windows(texts, WINDOW_TEXTS):
+        ids, truncated = tokenize(encoder, window)
+        if not parts:
+            announce(encoder, ids, total)
+        stats.truncated += truncated
+        done = stats.texts
+
+        def advance(count: int, done: int = done) -> None:
+            if progress is not None:
+                progress(done + count, total)
+
+        parts.append(
+            featurize_tokens(
+                encoder,
+                ids,
+                batch_size=batch_size,
+                store=store,
+                stats=stats,
+                advance=advance,
+                distributed=distributed,
+            )
+        )
+    if not parts:
+        raise ValueError("there are no texts to featurize")
+    logger.info("featurized with %s: %s", encoder.name, stats)
+    return np.concatenate(parts), stats
+
+
+def _windows(texts: Iterable[str], size: int) -> Iterator[list[str]]:
+    """Consecutive lists of at most `size` texts."""
+    window: list[str] = []
+    for text in texts:
+        window.append(text)
+        if len(window) == size:
+            yield window
+            window = []
+    if window:
+        yield window
+
+
+def featurize_tokens(
+    encoder: Encoder,
+    ids: Sequence[Sequence[int]],
+    *,
+    batch_size: int | None = None,
+    store: FeatureStore | None = None,
+    stats: FeaturizeStats | None = None,
+    advance: Callable[[int], None] | None = None,
+    distributed: bool = False,
+) -> NDArray[Any]:
+    """Features of token id lists in their order; identical lists are computed once.
+
+    The batches are planned before the store is asked, and a batch of which only a part is stored is computed
+    whole: an interrupted run that is taken up again gives the same bits as one that was not.
+    """
+    if not ids:
+        raise ValueError("there are no texts to featurize")
+    stats = FeaturizeStats() if stats is None else stats
+    started = time.perf_counter()
+    rows, inverse = _distinct(ids)
+    lengths = np.array([len(row) for row in rows], dtype=np.int64)
+    if stats.batch_tokens is None:
+        stats.batch_tokens = default_batch_tokens(encoder)
+    if distributed:
+        stats.batch_tokens = agree(stats.batch_tokens)
+    batches = plan_batches(lengths, stats.batch_tokens, batch_size)
+    copies = np.bincount(inverse, minlength=len(rows))
+
+    def compute(planned: Sequence[NDArray[np.int64]]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        values, finished = [], 0
+        for batch in planned:
+            values.append(_one_batch(encoder, [rows[index] for index in batch], store, stats))
+            finished += int(copies[batch].sum())
+            if advance is not None:
+                advance(finished)
+        positions = np.concatenate([*planned, np.empty(0, dtype=np.int64)])
+        return (np.concatenate(values) if values else np.empty((0, 0))), positions
+
+    if distributed and rank_and_size()[1] > 1:
+        features = together(lambda: compute(my_share(batches)), len(rows))
+    else:
+        values, positions = compute(batches)
+        features = np.empty_like(values)
+        features[positions] = values
+    stats.texts += len(ids)
+    stats.distinct += len(rows)
+    stats.lengths.append(lengths[inverse])
+    stats.seconds += time.perf_counter() - started
+    return features[inverse]
+
+
+def _one_batch(
+    encoder: Encoder, rows: list[tuple[int, ...]], store: FeatureStore | None, stats: FeaturizeStats
+) -> NDArray[Any]:
+    """The features of one planned batch, from the store if it has all of them, else computed and stored."""
+    if store is None:
+        return run_with_back_off(encoder, rows, stats)
+    digest = identity_digest(encoder.identity)
+    keys = [token_key(digest, row) for row in rows]
+    known = [row for row in store.get(keys) if row is not None]
+    if len(known) == len(rows):
+        stats.cached += len(rows)
+        return np.stack(known)
+    values = run_with_back_off(encoder, rows, stats)
+    store.put(keys, values)
+    return values
+
+
+def _distinct(ids: Sequence[Sequence[int]]) -> tuple[list[tuple[int, ...]], NDArray[np.int64]]:
+    """The distinct rows in order of first appearance, and for each row its number among them."""
+    numbers: dict[tuple[int, ...], int] = {}
+    inverse = np.array([numbers.setdefault(tuple(row), len(numbers)) for row in ids], dtype=np.int64)
+    return list(numbers), inverse

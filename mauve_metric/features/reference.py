@@ -1,0 +1,287 @@
+"""One set of texts as features that can be kept, shipped and compared without the texts."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mauve_metric.config import MauveConfig
+from mauve_metric.features.batches import FeaturizeStats
+from mauve_metric.features.cache import FeatureCache
+from mauve_metric.features.encoder import Encoder, load_encoder
+from mauve_metric.features.featurize import featurize_texts, featurize_tokens, tokenize
+from mauve_metric.features.reference_files import StoredFeatures, read_features, write_features
+from mauve_metric.features.row_files import feature_rows
+from mauve_metric.features.rows import CheckedRows, check_features
+from mauve_metric.options import RunOptions, split_options
+from mauve_metric.runtime.devices import resolve_device
+from mauve_metric.runtime.progress import progress_bar
+from mauve_metric.runtime.tensors import TensorRows, is_on_device
+from mauve_metric.texts.fingerprints import TextHashes
+from mauve_metric.texts.sources import text_source
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Reference(StoredFeatures):
+    """The features of one set, usually the human one, embedded once and used again and again.
+
+    Attributes:
+        features: array (n, d), in the order of the texts; or rows that are read in blocks (`rows.FeatureRows`).
+        identity: the encoder they come from (model, revision, tokenizer, pooling, max_text_length, dtype); None if
+            unknown.
+        lengths: tokens of each text after truncation, shape (n,); None if unknown.
+        truncated: texts that were cut to the encoder's length. dropped: empty texts left out.
+        text_hashes: a hash of each text, to find duplicates, shape (n,) of uint64; None if unknown.
+        opening_hashes: a hash of each text's first words, to find shared prompts, likewise.
+        from_file: whether the features were loaded from a file, where their origin should stand.
+    """
+
+    from_file: bool = False
+
+    @classmethod
+    def from_texts(cls, texts: Any, **options: Any) -> Reference:
+        """Featurize texts; the options are those of `compute_mauve` that concern the featurizer and the run.
+
+        Raises:
+            TypeError, ValueError, OSError, ImportError: as `compute_mauve`.
+        """
+        return featurize(texts, **options)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the features and what is known about them, but no text, to an `.npz`, `.npy` or `.parquet` file.
+
+        `.npy` is a plain float array (n, d), with all else in `FILE.npy.json` beside it.
+        """
+        return write_features(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Reference:
+        """Read what `save` wrote, or any `.npy` or `.npz` file of features (then without an identity)."""
+        return cls(**vars(read_features(path)), from_file=True)
+
+    def __len__(self) -> int:
+        return int(self.features.shape[0])
+
+
+def featurize(texts: Any, **options: Any) -> Reference:
+    """The features of texts with their origin; see `Reference.from_texts`."""
+    config, run = split_options(options)
+    if config.match_lengths != "no":
+        raise ValueError(f"match_lengths={config.match_lengths!r} needs both sets: give it to compute_mauve")
+    with Featurizing(config, run, frozenset(options)) as job:
+        return job.of_texts("texts", texts)
+
+
+_TITLES = {"p_text": "featurize human texts", "q_text": "featurize model texts", "texts": "featurize"}
+
+
+@dataclass
+class Featurizing:
+    """One job of turning texts and tokens into features: loads the encoder and opens the cache when first needed.
+
+    given: the names of the options that the user gave; the others follow a `Reference` of the other side.
+    encoder: where it is loaded already. progress: called with the argument's name, texts done and texts in all.
+    tensors_stay: features that are CUDA tensors are not copied to the CPU.
+    """
+
+    config: MauveConfig
+    run: RunOptions
+    given: frozenset[str] = frozenset()
+    encoder: Encoder | None = None
+    progress: Callable[[str, int, int | None], None] | None = None
+    tensors_stay: bool = False
+    _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
+    _store: FeatureCache | None = None
+
+    def __enter__(self) -> Featurizing:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def follow(self, identity: Mapping[str, str] | None) -> None:
+        """Featurize as a given `Reference` was, as far as the user did not ask for something else."""
+        if identity is None:
+            return
+        wanted: dict[str, Any] = {
+            "featurize_model_name": identity.get("model"),
+            "pooling": identity.get("pooling"),
+            "dtype": identity.get("dtype"),
+            "max_text_length": int(identity["max_text_length"]) if "max_text_length" in identity else None,
+        }
+        changes = {name: value for name, value in wanted.items() if value is not None and name not in self.given}
+        self.config = replace(self.config, **changes)
+
+    def prepared(self, sides: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Mapping[str, Any]]:
+        """The forms of all sides, ready for `side`: each has one, References are followed, lengths matched if asked.
+
+        Raises:
+            ValueError: a side is not given in any form.
+        """
+        for forms in sides.values():
+            if all(value is None for value in forms.values()):
+                raise ValueError(f"one of {', '.join(forms)} must be given, all are None")
+        for forms in sides.values():
+            for value in forms.values():
+                self.follow(value.identity if isinstance(value, Reference) else None)
+        return self.matched(sides) if self.config.match_lengths == "truncate" else sides
+
+    def load(self) -> Encoder:
+        """The encoder, loaded once."""
+        if self.encoder is None:
+            config = self.config
+            self.encoder = load_encoder(
+                config.featurize_model_name,
+                pooling=config.pooling,
+                max_text_length=config.max_text_length,
+                dtype=config.dtype,
+                device=resolve_device(self.run.device, self.run.device_id),
+                compile=self.run.compile,
+            )
+        return self.encoder
+
+    def store(self) -> FeatureCache | None:
+        """The feature cache, opened once; None when it is off or cannot be used (with a warning)."""
+        if self._store is None and self.run.cache is not False:
+            folder = None if self.run.cache is True else self.run.cache
+            try:
+                self._store = self._stack.enter_context(FeatureCache(folder))
+            except OSError as error:
+                logger.warning("the feature cache cannot be used, features are not kept: %s", error)
+        return self._store
+
+    def side(self, forms: Mapping[str, Any]) -> Reference:
+        """The features of one side from the first form that is given: a Reference, features, tokens, texts."""
+        name, data = next((name, value) for name, value in forms.items() if value is not None)
+        if isinstance(data, Reference):
+            if not isinstance(data.features, np.ndarray) and hasattr(data.features, "blocks"):
+                return data
+            return replace(data, features=check_features(f"{name}_features", data.features))
+        if name in ("p", "q"):
+            raise TypeError(f"{name} must be a mauve_metric.Reference, got {type(data).__name__}")
+        if name.endswith("features") and self.tensors_stay and is_on_device(data):
+            return Reference(TensorRows(name, data))
+        if name.endswith("features"):
+            rows = feature_rows(name, data)
+            return Reference(check_features(name, data) if rows is None else CheckedRows(name, rows))
+        if name.endswith("tokens"):
+            return self._of_tokens(name, data)
+        return self.of_texts(name, data)
+
+    def of_texts(self, name: str, data: Any) -> Reference:
+        """The features of texts in any form that `text_source` takes."""
+        source = text_source(name, data, text_field=self.run.text_field, empty_texts=self.config.empty_texts)
+        hashes = TextHashes()
+        texts = hashes.watch(source.texts)
+        model = self.config.featurize_model_name
+        if callable(model) and not isinstance(model, tuple):
+            features, identity = self._of_function(model, name, list(texts)), {"model": name_of(model)}
+            return Reference(features, identity, dropped=source.dropped, **hashes.arrays())
+        encoder = self.load()
+        with progress_bar(_TITLES.get(name, name), self.run.verbose) as bar:
+            features, stats = featurize_texts(
+                encoder,
+                texts,
+                total=len(source.texts) if isinstance(source.texts, list) else None,
+                batch_size=self.run.batch_size,
+                max_batch_tokens=self.run.max_batch_tokens,
+                store=self.store(),
+                progress=bar if self.progress is None else partial(self.progress, name),
+                distributed=self.run.distributed,
+            )
+        return Reference(
+            check_features(f"the features of {name}", features),
+            encoder.identity,
+            lengths=np.concatenate(stats.lengths),
+            truncated=stats.truncated,
+            dropped=source.dropped,
+            **hashes.arrays(),
+        )
+
+    def _of_function(self, function: Callable[[list[str]], Any], name: str, texts: list[str]) -> NDArray[Any]:
+        features = check_features(f"the features that {name_of(function)} gives for {name}", function(texts))
+        if len(features) != len(texts):
+            raise ValueError(f"{name_of(function)} must give one row a text, got {len(features)} for {len(texts)}")
+        return features
+
+    def _of_tokens(self, name: str, data: Any) -> Reference:
+        model = self.config.featurize_model_name
+        if callable(model) and not isinstance(model, tuple):
+            raise ValueError(f"{name} cannot be given with a function as featurizer: it takes texts")
+        encoder = self.load()
+        ids = check_tokens(name, data, encoder)
+        stats = FeaturizeStats(batch_tokens=self.run.max_batch_tokens)
+        features = featurize_tokens(
+            encoder,
+            ids,
+            batch_size=self.run.batch_size,
+            store=self.store(),
+            stats=stats,
+            distributed=self.run.distributed,
+        )
+        lengths = np.concatenate(stats.lengths)
+        return Reference(check_features(f"the features of {name}", features), encoder.identity, lengths=lengths)
+
+    def matched(self, sides: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+        """Both sides' texts as lists, and the encoder's length set to the shorter side's median length in tokens."""
+        model = self.config.featurize_model_name
+        if callable(model) and not isinstance(model, tuple):
+            raise ValueError("match_lengths='truncate' needs a language model: a function has no tokens to count")
+        texts: dict[str, dict[str, Any]] = {}
+        for side, forms in sides.items():
+            name, data = next((name, value) for name, value in forms.items() if value is not None)
+            if not name.endswith("text"):
+                raise ValueError(f"match_lengths='truncate' needs texts on both sides, got {name}")
+            source = text_source(name, data, text_field=self.run.text_field, empty_texts="keep")
+            texts[side] = {name: list(source.texts)}
+        encoder = self.load()
+        medians = []
+        for forms in texts.values():
+            ids, _ = tokenize(encoder, [text for text in next(iter(forms.values())) if text.strip()])
+            medians.append(float(np.median([len(row) for row in ids])) if ids else 1.0)
+        length = max(1, int(min(medians)))
+        identity = {**encoder.identity, "max_text_length": str(length), "match_lengths": "truncate"}
+        self.encoder = replace(encoder, max_text_length=length, identity=identity)
+        return texts
+
+
+def check_tokens(name: str, data: Any, encoder: Encoder) -> list[list[int]]:
+    """Token ids as lists; rows may be lists, vectors, or (1, t) arrays as tokenizers return them."""
+    if isinstance(data, (str, bytes)) or not hasattr(data, "__iter__"):
+        raise TypeError(f"{name} must be a list of token id lists, got {type(data).__name__}")
+    vocabulary = encoder.model.get_input_embeddings().num_embeddings
+    rows = []
+    for index, row in enumerate(data):
+        ids = np.asarray(row)
+        ids = ids[0] if ids.ndim == 2 and len(ids) == 1 else ids
+        if ids.ndim != 1 or ids.size == 0 or ids.dtype.kind not in "iu":
+            raise ValueError(f"{name}, row {index}: expected a non-empty list of token ids, got {row!r:.60}")
+        if ids.min() < 0 or ids.max() >= vocabulary:
+            raise ValueError(
+                f"{name}, row {index}: token ids must be in [0, {vocabulary}), got {ids.min()}…{ids.max()}"
+            )
+        if encoder.max_positions is not None and len(ids) > encoder.max_positions:
+            raise ValueError(
+                f"{name}, row {index}: {len(ids)} tokens are more than the {encoder.max_positions} that "
+                f"{encoder.name} takes"
+            )
+        rows.append(ids.tolist())
+    if not rows:
+        raise ValueError(f"{name} must hold at least one list of token ids, got none")
+    return rows
+
+
+def name_of(function: Any) -> str:
+    """The full name of a function, or of the class of a callable object."""
+    module = getattr(function, "__module__", type(function).__module__)
+    return f"{module}.{getattr(function, '__qualname__', type(function).__qualname__)}"

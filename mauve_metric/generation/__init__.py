@@ -1,0 +1,1 @@
+"""A model writes, and its texts are scored."""

@@ -1,0 +1,61 @@
+"""What one evaluation of a model gave: as values to log, as a table of texts, as a figure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mauve_metric.generation.generator import Generation, token_ids
+from mauve_metric.results.result import MauveResult
+from mauve_metric.texts import distinct, repetition
+
+DISTINCT_N = 4
+LOGGED_SCORES = ("mauve", "mauve_debiased", "mauve_stderr", "precision", "recall", "frontier_integral")
+STATISTICS = ("repetition", f"distinct_{DISTINCT_N}", "mean_length")
+COUNTS = ("mauve_empty", "mauve_failed")
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What one evaluation of a model gave.
+
+    result: the scores, None if there are none. statistics: of the continuations. texts: a prompt and what was written
+    behind it, for each text. empty: continuations without a word. failed: prompts without a text. error: why there is
+    no result. seconds: of "generate", "featurize" and "score".
+    """
+
+    result: MauveResult | None
+    statistics: dict[str, float] = field(default_factory=dict)
+    texts: tuple[tuple[str, str], ...] = ()
+    empty: int = 0
+    failed: int = 0
+    error: str | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def continuation_statistics(tokenizer: Any, written: Sequence[Generation]) -> dict[str, float]:
+    """Repetition, distinct n-grams and mean length in tokens, or in words where no tokenizer is known."""
+    tokens: Any = [item.ids for item in written if item.ids is not None]
+    if len(tokens) < len(written):
+        texts = [item.continuation for item in written]
+        tokens = [text.split() for text in texts] if tokenizer is None else token_ids(tokenizer, texts, special=False)
+    return {
+        "repetition": repetition.repetition(tokens),
+        f"distinct_{DISTINCT_N}": distinct.distinct_n(tokens, DISTINCT_N),
+        "mean_length": distinct.mean_length(tokens),
+    }
+
+
+def values_of(evaluation: Evaluation) -> dict[str, float]:
+    """The values to log, plain floats; scores and statistics that there should be and are not are NaN."""
+    result = evaluation.result
+    if result is None:
+        scores = dict.fromkeys(LOGGED_SCORES, math.nan)
+    else:
+        found = {name: getattr(result, name) for name in LOGGED_SCORES}
+        scores = {name: float(value) for name, value in found.items() if value is not None}
+    statistics = {name: float(evaluation.statistics.get(name, math.nan)) for name in STATISTICS}
+    counts = dict(zip(COUNTS, (float(evaluation.empty), float(evaluation.failed)), strict=True))
+    return scores | statistics | counts

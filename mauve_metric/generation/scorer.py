@@ -1,0 +1,151 @@
+"""Sets of texts scored one after the other against the same human ones, whose features and encoder are kept."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from mauve_metric.compute import compute_mauve
+from mauve_metric.features.encoder import Encoder
+from mauve_metric.features.reference import Featurizing, Reference
+from mauve_metric.options import RunOptions, split_options
+from mauve_metric.results.result import MauveResult
+from mauve_metric.runtime.model_state import release_memory
+from mauve_metric.texts.sources import text_source
+
+logger = logging.getLogger(__name__)
+
+
+SELF = "self"  # the name of the featurizer that is the model itself
+_RUN_OPTIONS = frozenset(item.name for item in fields(RunOptions))
+
+
+class ReferenceScorer:
+    """The human side of all evaluations of a model, and the featurizer.
+
+    Args:
+        options: those of `compute_mauve`; `featurize_model_name` may be "self": the model that writes.
+
+    Attributes:
+        human: the human texts, None where a `Reference` was given. reference: their features, once they are known.
+
+    Raises:
+        TypeError, ValueError: an option is not what it should be.
+    """
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        self.options = dict(options)
+        self.config, self.run = split_options(options)
+        self.itself = self.config.featurize_model_name == SELF
+        self.reference: Reference | None = None
+        self.human: list[str] | None = None
+        self._encoder: Encoder | None = None
+
+    def __len__(self) -> int:
+        return len(self.reference) if self.reference is not None else len(self.human or ())
+
+    def set_references(self, given: Any) -> None:
+        """Take the human side: texts, a `Reference` or the file of one; None if `set_texts` follows.
+
+        Raises:
+            TypeError, ValueError: it is not what it should be, or does not fit the options.
+        """
+        if self.itself:
+            logger.warning(
+                "featurize_model_name='self': the texts are judged by the model that wrote them, whose features change "
+                "as it learns, so that its scores compare neither over time nor with those of others"
+            )
+        if isinstance(given, (str, Path)):
+            given = Reference.load(given)
+        if isinstance(given, Reference):
+            if self.itself or self.config.match_lengths != "no":
+                option = (
+                    "featurize_model_name='self'" if self.itself else f"match_lengths={self.config.match_lengths!r}"
+                )
+                raise ValueError(f"{option} needs the references as texts, got a Reference")
+            self.reference = given
+        elif given is not None:
+            source = text_source(
+                "references", given, text_field=self.run.text_field, empty_texts=self.config.empty_texts
+            )
+            self.human = list(source.texts)
+
+    def set_texts(self, human: list[str]) -> None:
+        """Take human texts; if they are others than before, their features have to be computed."""
+        if human != self.human:
+            self.human, self.reference = human, None
+
+    def score(
+        self, model: Any, tokenizer: Any, texts: list[str], dropped: int, seconds: dict[str, float], verbose: bool
+    ) -> MauveResult:
+        """The score of a model's texts.
+
+        Args:
+            model, tokenizer: that wrote them: they are the featurizer if the options say "self".
+            texts: without empty ones. dropped: how many were empty.
+            seconds: where the time of "featurize" and "score" is noted. verbose: progress bars.
+        """
+        if self.config.match_lengths != "no":  # the length to cut to depends on both sets: nothing can be kept
+            return self._score_matched(model, tokenizer, texts, seconds, verbose)
+        started = time.perf_counter()
+        with self.featurizing(model, tokenizer, verbose) as job:
+            p = self.embedded(job)
+            job.follow(p.identity)
+            q = job.of_texts("q_text", texts)
+        seconds["featurize"] = time.perf_counter() - started
+        options = {name: value for name, value in self.options.items() if name not in _RUN_OPTIONS}
+        options["featurize_model_name"] = job.config.featurize_model_name
+        result = compute_mauve(p=p, q=replace(q, dropped=dropped), **options)
+        seconds["score"] = time.perf_counter() - started - seconds["featurize"]
+        return result
+
+    def _score_matched(
+        self, model: Any, tokenizer: Any, texts: list[str], seconds: dict[str, float], verbose: bool
+    ) -> MauveResult:
+        started = time.perf_counter()
+        with self.featurizing(model, tokenizer, verbose) as job:
+            name, run = job.config.featurize_model_name, job.run
+        options = {**self.options, "featurize_model_name": name, "verbose": run.verbose, "cache": run.cache}
+        if run.device_id is None:
+            options["device"] = run.device
+        result = compute_mauve(p_text=self.human, q_text=texts, **options)
+        seconds["featurize"] = time.perf_counter() - started
+        return result
+
+    @contextlib.contextmanager
+    def featurizing(self, model: Any, tokenizer: Any, verbose: bool) -> Iterator[Featurizing]:
+        """A job with the encoder of the last one, which waits in the host's memory in between."""
+        config, run = self.config, replace(self.run, distributed=False, verbose=verbose)
+        if run.device is None and run.device_id is None:
+            run = replace(run, device=str(getattr(model, "device", "cpu")))
+        if self.itself:
+            config, run = replace(config, featurize_model_name=(model, tokenizer)), replace(run, cache=False)
+        encoder = None if self.itself else self._encoder
+        job = Featurizing(config, run, given=frozenset(self.options), encoder=encoder)
+        if self.reference is not None and not self.itself:
+            job.follow(self.reference.identity)
+        lent = job.encoder
+        if lent is not None and lent.device != str(lent.model.device):
+            lent.model.to(lent.device)
+        try:
+            with job:
+                yield job
+        finally:
+            owned = not self.itself and not isinstance(job.config.featurize_model_name, tuple)
+            if owned and job.encoder is not None:
+                self._encoder = job.encoder
+                if not job.encoder.device.startswith("cpu"):
+                    job.encoder.model.to("cpu")
+                    release_memory()
+
+    def embedded(self, job: Featurizing) -> Reference:
+        """The references' features, computed once (each time if the model itself is the featurizer)."""
+        if self.reference is not None and not self.itself:
+            return self.reference
+        self.reference = job.of_texts("references", self.human)
+        return self.reference

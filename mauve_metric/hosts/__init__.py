@@ -1,0 +1,1 @@
+"""Where the package is called from: shell, Trainer, page."""

@@ -1,0 +1,234 @@
+"""The command line, a view of `compute_mauve`: results on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from mauve_metric.compare_models import compare
+from mauve_metric.compute import compute_mauve
+from mauve_metric.explain_gap import explain
+from mauve_metric.features.cache import FeatureCache
+from mauve_metric.features.reference import Reference
+from mauve_metric.features.reference_files import FEATURE_FILES, is_feature_parquet
+from mauve_metric.hosts.cli_arguments import given_options, parser
+from mauve_metric.results.charts.figure import save_chart
+from mauve_metric.results.comparison import Comparison
+from mauve_metric.results.report import save_report
+from mauve_metric.results.tables import score_report
+from mauve_metric.texts.examples import examples_folder
+from mauve_metric.texts.files import read_texts
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; the exit status: 0, 1 for an input or runtime error, 2 for wrong usage."""
+    options = parser().parse_args(arguments)
+    with _logging_to_stderr(options):
+        try:
+            status = COMMANDS[options.command](options)
+            sys.stdout.flush()
+            return status
+        except KeyboardInterrupt:
+            print("mauve-metric: interrupted", file=sys.stderr)
+            return 130
+        except BrokenPipeError:  # whoever reads the output has seen enough, `head` for one
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 128 + 13
+        except (ValueError, TypeError, OSError, ImportError, RuntimeError, MemoryError) as error:
+            if options.debug:
+                raise
+            message = " ".join(str(error).split()) or type(error).__name__
+            print(f"mauve-metric: error: {message}", file=sys.stderr)
+            return 1
+
+
+@contextlib.contextmanager
+def _logging_to_stderr(options: argparse.Namespace) -> Iterator[None]:
+    """The package's log on stderr: what takes long and what is odd; with --verbose, everything."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("mauve-metric: %(message)s"))
+    package = logging.getLogger("mauve_metric")
+    package.addHandler(handler)
+    package.setLevel(logging.INFO if options.verbose else logging.ERROR if options.quiet else logging.WARNING)
+    scores = logging.getLogger("mauve_metric.score")
+    scores.setLevel(logging.ERROR)  # the warnings of a result stand in the result
+    try:
+        yield
+    finally:
+        package.removeHandler(handler)
+        for logger in (package, scores):
+            logger.setLevel(logging.NOTSET)
+
+
+def _score(options: argparse.Namespace) -> int:
+    title = f"{options.model} (model) against {options.human} (human)"
+    return _compute_and_show(_two_sides(options), options, title)
+
+
+def _two_sides(options: argparse.Namespace) -> dict[str, Any]:
+    """HUMAN and MODEL as keywords of `compute_mauve`."""
+    if options.human == options.model == "-":
+        raise ValueError("standard input can stand for one of HUMAN and MODEL, not for both")
+    sides: dict[str, Any] = {}
+    for side, path in (("p", options.human), ("q", options.model)):
+        data = _read_side(path, options.text_field)
+        sides[side if isinstance(data, Reference) else f"{side}_text"] = data
+    return sides
+
+
+def _read_side(path: str, text_field: str | None) -> Any:
+    """A file as a `Reference` if it holds features, else its texts."""
+    if Path(path).suffix.lower() in FEATURE_FILES or is_feature_parquet(path):
+        return Reference.load(path)
+    return read_texts(path, text_field)
+
+
+def _explain(options: argparse.Namespace) -> int:
+    sides = _two_sides(options)
+    with _processes() as rank:
+        explanation = explain(
+            **sides,
+            **given_options(options),
+            buckets=options.buckets,
+            texts=options.texts,
+            distributed=rank is not None,
+        )
+    if rank in (None, 0):
+        print(json.dumps(explanation.to_dict(), allow_nan=False) if options.json else explanation)
+        if options.plot is not None:
+            save_chart(explanation.plot(), options.plot)
+    return 0
+
+
+def _compare(options: argparse.Namespace) -> int:
+    if options.json and (options.markdown or options.csv or options.csv_differences or options.latex):
+        raise ValueError("--json prints JSON alone: leave out --markdown, --csv, --csv-differences or --latex")
+    if [options.human, *options.models].count("-") > 1:
+        raise ValueError("standard input can stand for one of HUMAN and the models, not for several")
+    human = _read_side(options.human, options.text_field)
+    names = model_names(options.models)
+    models = {name: _read_side(path, options.text_field) for name, path in zip(names, options.models, strict=True)}
+    with _processes() as rank:
+        comparison = compare(
+            models=models,
+            **{"p" if isinstance(human, Reference) else "p_text": human},
+            **given_options(options),
+            aligned=options.aligned,
+            buckets=options.buckets if options.report else 0,
+            distributed=rank is not None,
+        )
+    if rank in (None, 0):
+        print(_comparison_text(comparison, options).rstrip("\n"))
+        if options.plot is not None:
+            save_chart(comparison.plot(), options.plot)
+        if options.report is not None:
+            save_report(comparison, options.report)
+    return 0
+
+
+def _comparison_text(comparison: Comparison, options: argparse.Namespace) -> str:
+    """What `compare` prints."""
+    if options.json:
+        return json.dumps(comparison.to_dict(), allow_nan=False)
+    if options.markdown:
+        return comparison.to_markdown()
+    if options.csv or options.csv_differences:
+        return comparison.to_csv("models" if options.csv else "differences")
+    return comparison.to_latex() if options.latex else str(comparison)
+
+
+def model_names(paths: Sequence[str]) -> list[str]:
+    """A name for each file: its stem, with as many folders before it as it takes to be unique, else a number after it.
+
+    >>> model_names(["a/xl.jsonl", "b/xl.jsonl", "small.txt", "-"])
+    ['a/xl', 'b/xl', 'small', 'stdin']
+    """
+    parts = [("stdin",) if path == "-" else (*Path(path).parent.parts, Path(path).stem or path) for path in paths]
+    names = []
+    for own in parts:
+        depth = next(
+            (depth for depth in range(1, len(own) + 1) if sum(own[-depth:] == other[-depth:] for other in parts) == 1),
+            1,
+        )
+        name, number = "/".join(own[-depth:]), 2
+        while name in names:
+            name, number = f"{'/'.join(own[-depth:])}-{number}", number + 1
+        names.append(name)
+    return names
+
+
+def _demo(options: argparse.Namespace) -> int:
+    folder = examples_folder()
+    human, model = folder / "human.jsonl", folder / "nucleus.jsonl"
+    if not hasattr(options, "featurize_model_name"):
+        options.featurize_model_name = "minilm"
+    sides = {"p_text": read_texts(human), "q_text": read_texts(model)}
+    return _compute_and_show(sides, options, f"examples/{model.name} (model) against examples/{human.name} (human)")
+
+
+def _compute_and_show(sides: dict[str, Any], options: argparse.Namespace, title: str) -> int:
+    with _processes() as rank:
+        result = compute_mauve(**sides, **given_options(options), distributed=rank is not None)
+    if rank in (None, 0):
+        print(json.dumps(result.to_dict(), allow_nan=False) if options.json else score_report(result, title))
+        if options.plot is not None:
+            save_chart(result.plot(), options.plot)
+    return 0
+
+
+@contextlib.contextmanager
+def _processes() -> Iterator[int | None]:
+    """This process's rank when torchrun or accelerate launch started several, else None (and torch not imported)."""
+    from mauve_metric.runtime import processes
+
+    if processes.launched_processes() == 1:
+        yield None
+    else:
+        with processes.process_group() as rank:
+            yield rank
+
+
+def _featurize(options: argparse.Namespace) -> int:
+    if Path(options.output).suffix.lower() not in (*FEATURE_FILES, ".parquet"):
+        raise ValueError(f"features are written to .npy, .npz or .parquet, got {options.output!r}")
+    texts = read_texts(options.texts, options.text_field)
+    with _processes() as rank:
+        reference = Reference.from_texts(texts, **given_options(options), distributed=rank is not None)
+    if rank in (None, 0):
+        reference.save(options.output)
+        shape = reference.features.shape
+        print(f"mauve-metric: {shape[0]} features of {shape[1]} numbers in {options.output}", file=sys.stderr)
+    return 0
+
+
+def _cache(options: argparse.Namespace) -> int:
+    with FeatureCache() as cache:
+        deleted = None
+        if options.action == "clear":
+            deleted = cache.clear()
+        elif options.action == "prune":
+            deleted = cache.prune(cache.max_bytes if options.max_bytes is None else options.max_bytes)
+            cache.compact()
+        info = cache.info()
+    facts = {"path": str(info.path), "features": info.features, "bytes": info.bytes, "max_bytes": info.max_bytes}
+    if deleted is not None:
+        facts["deleted"] = deleted
+    print(json.dumps(facts) if options.json else "\n".join(f"{key:<10} {value}" for key, value in facts.items()))
+    return 0
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "score": _score,
+    "compare": _compare,
+    "explain": _explain,
+    "demo": _demo,
+    "featurize": _featurize,
+    "cache": _cache,
+}

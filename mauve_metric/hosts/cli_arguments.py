@@ -1,0 +1,207 @@
+"""The arguments of the command line: one flag for each knob, files and numbers checked before anything is computed."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mauve_metric.config import knobs
+from mauve_metric.features.reference_files import FEATURE_FILES
+from mauve_metric.results.charts.figure import FIGURE_FILES, check_figure_path
+from mauve_metric.results.report import check_report_path
+from mauve_metric.texts.files import READERS
+from mauve_metric.version import __version__
+
+_FILES = f"{', '.join([*READERS, *FEATURE_FILES])}, a folder of .txt files, or - for standard input"
+_RUN_OPTIONS = ("device", "batch_size", "max_batch_tokens", "cache", "compile", "checkpoint", "score_device")
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line; the command's name comes out as `command`."""
+    parser = argparse.ArgumentParser(prog="mauve-metric", description="How close a model's texts are to human texts.")
+    parser.add_argument("--version", action="version", version=f"mauve_metric {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
+
+    score = commands.add_parser("score", help="score a model's texts against human texts")
+    score.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {_FILES}")
+    score.add_argument("model", metavar="MODEL", help="the model's texts or features, likewise")
+    _add_text_field(score)
+    _add_output_options(score)
+    _add_run_options(score)
+    _add_config_options(score, ("featurize", "quantize", "score"))
+
+    comparing = commands.add_parser("compare", help="say which of several models is closest, and which differ")
+    comparing.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {_FILES}")
+    comparing.add_argument("models", metavar="MODEL", nargs="+", help="a model's texts or features, likewise")
+    comparing.add_argument(
+        "--aligned", action="store_true", help="row i of every model answers prompt i: truer intervals of differences"
+    )
+    _add_text_field(comparing)
+    form = _add_output_options(comparing).add_mutually_exclusive_group()
+    for flag, text in (
+        ("--markdown", "print Markdown"),
+        ("--csv", "print the table of models as CSV"),
+        ("--csv-differences", "print the table of differences as CSV"),
+        ("--latex", "print LaTeX tables"),
+    ):
+        form.add_argument(flag, action="store_true", help=text)
+    comparing.add_argument(
+        "--report", metavar="FILE", type=_report_file, help="also write a page with tables, figures, buckets and texts"
+    )
+    comparing.add_argument("--buckets", type=_count, default=5, help="buckets a model in the report (default: 5)")
+    _add_run_options(comparing)
+    _add_config_options(comparing, ("featurize", "quantize", "score"))
+
+    explaining = commands.add_parser("explain", help="show which buckets of texts keep a model's score from 1")
+    explaining.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {_FILES}")
+    explaining.add_argument("model", metavar="MODEL", help="the model's texts or features, likewise")
+    explaining.add_argument("--buckets", type=_count, default=10, help="how many buckets to show (default: 10)")
+    explaining.add_argument("--texts", type=_count, default=3, help="texts of each side to show (default: 3)")
+    _add_text_field(explaining)
+    _add_output_options(explaining)
+    _add_run_options(explaining)
+    _add_config_options(explaining, ("featurize", "quantize", "score"))
+
+    demo = commands.add_parser("demo", help="score a small language model's texts that come with the package")
+    _add_output_options(demo)
+    _add_run_options(demo)
+    _add_config_options(demo, ("featurize", "quantize", "score"))
+
+    featurize = commands.add_parser("featurize", help="turn texts into features, to score or ship without the texts")
+    featurize.add_argument("texts", metavar="TEXTS", help=f"{', '.join(READERS)}, a folder of .txt files, or -")
+    featurize.add_argument("-o", "--output", metavar="FILE", required=True, help=".npy, .npz or .parquet")
+    _add_text_field(featurize)
+    _add_run_options(featurize)
+    _add_config_options(featurize, ("featurize",))
+
+    cache = commands.add_parser("cache", help="look after the features kept on disk")
+    cache.add_argument("action", choices=("info", "prune", "clear"), help="prune deletes what was used longest ago")
+    cache.add_argument("--max-bytes", type=int, help="what prune leaves at most; unset: the cache's own limit")
+    cache.add_argument("--json", action="store_true", help="print one JSON object")
+    _add_log_options(cache)
+    return parser
+
+
+def _add_text_field(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--text-field", metavar="NAME", help="field or column of the texts; unset: 'text' or the only one"
+    )
+
+
+def _add_output_options(parser: argparse.ArgumentParser) -> Any:
+    group = parser.add_argument_group("output")
+    group.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
+    group.add_argument(
+        "--plot", metavar="FILE", type=_figure_file, help=f"also draw the curves to FILE: {', '.join(FIGURE_FILES)}"
+    )
+    return group
+
+
+def _add_run_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("speed (no influence on the score)")
+    group.add_argument("--device", default=argparse.SUPPRESS, help="auto, cpu, cuda:0, mps, …")
+    group.add_argument("--batch-size", type=int, default=argparse.SUPPRESS, help="most texts of a batch")
+    group.add_argument("--max-batch-tokens", type=int, default=argparse.SUPPRESS, help="tokens of a batch")
+    group.add_argument("--cache", metavar="FOLDER", default=argparse.SUPPRESS, help="keep features in this folder")
+    group.add_argument(
+        "--no-cache", dest="cache", action="store_false", default=argparse.SUPPRESS, help="keep no features"
+    )
+    group.add_argument(
+        "--checkpoint",
+        metavar="FOLDER",
+        default=argparse.SUPPRESS,
+        help="keep the clustering of large feature files here",
+    )
+    group.add_argument(
+        "--score-device", metavar="DEVICE", default=argparse.SUPPRESS, help="cluster on this device, such as cuda:0"
+    )
+    group.add_argument("--compile", action="store_true", default=argparse.SUPPRESS, help="use torch.compile")
+    _add_log_options(group)
+
+
+def _add_log_options(parser: Any) -> None:
+    parser.add_argument("--verbose", "-v", action="store_true", help="say what is done, on stderr")
+    parser.add_argument("--quiet", "-q", action="store_true", help="no progress bar, errors only")
+    parser.add_argument("--debug", action="store_true", help="show the whole traceback of an error")
+
+
+def _figure_file(path: str) -> str:
+    """The name of a figure file, refused before anything is computed if its ending is not known."""
+    try:
+        check_figure_path(path)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return path
+
+
+def _report_file(path: str) -> str:
+    """The name of a report, refused before anything is computed if its ending is not known."""
+    try:
+        check_report_path(path)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return path
+
+
+def _count(text: str) -> int:
+    """A whole number of at least 1."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text!r}")
+    return number
+
+
+def _add_config_options(parser: argparse.ArgumentParser, stages: Sequence[str]) -> None:
+    """One flag for each field of the config."""
+    group = parser.add_argument_group("options that can change the score (they stand in the signature)")
+    for name, knob in knobs().items():
+        if knob.metadata["stage"] not in stages:
+            continue
+        flag, text = f"--{name.replace('_', '-')}", knob.metadata["help"].replace("%", "%%")
+        if isinstance(knob.default, bool):
+            group.add_argument(flag, action=argparse.BooleanOptionalAction, default=argparse.SUPPRESS, help=text)
+            continue
+        choices = knob.metadata["choices"]
+        group.add_argument(
+            flag,
+            type=_config_value(name),
+            default=argparse.SUPPRESS,
+            metavar="{" + ",".join(str(choice).lower() for choice in choices) + "}" if choices else "VALUE",
+            help=text + ("" if knob.default is None else f" (default: {knob.default})"),
+        )
+
+
+def _config_value(name: str) -> Callable[[str], Any]:
+    """The parser of one config flag: a number or a truth value where it is one, checked by the field's own check."""
+
+    def parse(text: str) -> Any:
+        try:
+            return knobs()[name].metadata["check"](name, _literal(name, text))
+        except (TypeError, ValueError) as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    return parse
+
+
+def _literal(name: str, text: str) -> Any:
+    """A flag's text as a number or truth value, where the field can be one."""
+    knob = knobs()[name]
+    if knob.metadata["choices"]:
+        return {"true": True, "false": False}.get(text.lower(), text)
+    if isinstance(knob.default, str) and name == "featurize_model_name":
+        return text
+    for number in (int, float):
+        with contextlib.suppress(ValueError):
+            return number(text)
+    return text
+
+
+def given_options(options: argparse.Namespace) -> dict[str, Any]:
+    """The keywords of `compute_mauve` that were given on the command line."""
+    names = [*knobs(), *_RUN_OPTIONS]
+    return {name: getattr(options, name) for name in names if hasattr(options, name)} | {"verbose": not options.quiet}

@@ -1,0 +1,103 @@
+"""The options as controls: label, meaning, default and choices are the library's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradio as gr
+
+from mauve_metric.config import knobs
+from mauve_metric.hosts.space.limits import MOST, Limits
+
+PLAY = ("mauve_scaling_factor", "num_buckets", "seed", "confidence_level")  # beside the pictures that they change
+_ELSEWHERE = ("featurize_model_name", *PLAY)
+_LABELS = {
+    "mauve_scaling_factor": "Scaling factor c",
+    "num_buckets": "Number of buckets",
+    "confidence_level": "Level of the intervals",
+    "knn": "Nearest-neighbour scores",
+    "knn_k": "Neighbour that sets the radius",
+    "pca_max_data": "Most rows for the PCA",
+    "dtype": "Number format",
+}
+
+
+def panel_names() -> list[str]:
+    """The options of the folded panel, in the order of the config."""
+    return [name for name in knobs() if name not in _ELSEWHERE]
+
+
+def label(name: str) -> str:
+    """What a control is called.
+
+    >>> label("row_order")
+    'Row order'
+    """
+    return _LABELS.get(name, name.replace("_", " ").replace("kmeans", "k-means").capitalize())
+
+
+def panel_controls() -> list[gr.components.Component]:
+    """One control for each of `panel_names`."""
+    return [_control(name) for name in panel_names()]
+
+
+def _control(name: str) -> gr.components.Component:
+    default, help, choices = knobs()[name].default, knobs()[name].metadata["help"], knobs()[name].metadata["choices"]
+    most = f"; at most {MOST[name]} here" if name in MOST else ""
+    info = f"{help} (default: {'unset' if default is None else default}{most})"
+    shown = {"label": label(name), "info": info, "elem_id": name, "min_width": 250}
+    if choices is not None:
+        return gr.Radio([(str(choice), choice) for choice in choices], value=default, **shown)
+    if isinstance(default, bool):
+        return gr.Checkbox(value=default, **shown)
+    if default is None or isinstance(default, str):
+        return gr.Textbox(value=default or "", max_length=20, **shown)
+    return gr.Number(value=default, precision=0 if isinstance(default, int) else None, **shown)
+
+
+def play_controls(limits: Limits) -> list[gr.components.Component]:
+    """One control for each of `PLAY`."""
+
+    def shown(name: str, info: str) -> dict[str, Any]:
+        return {"label": label(name), "info": info, "elem_id": name, "min_width": 380}
+
+    c, level, seed = (knobs()[name].default for name in ("mauve_scaling_factor", "confidence_level", "seed"))
+    return [
+        gr.Slider(0.5, 20, value=c, step=0.5, **shown("mauve_scaling_factor", "the literature uses 5")),
+        gr.Number(
+            value=0,
+            precision=0,
+            minimum=0,
+            maximum=limits.buckets,
+            **shown("num_buckets", f"0: a tenth of the smaller set; at most {limits.buckets}"),
+        ),
+        gr.Number(value=seed, precision=0, minimum=0, **shown("seed", "of the clustering")),
+        gr.Slider(0.5, 0.99, value=level, step=0.01, **shown("confidence_level", "of the debiased scores")),
+    ]
+
+
+def play_options(values: tuple[Any, ...] | list[Any]) -> dict[str, Any]:
+    """The values of `play_controls` as options of the library; an emptied control means its default.
+
+    >>> play_options([5, 0, None, 0.9])
+    {'mauve_scaling_factor': 5, 'num_buckets': 'auto', 'seed': 25, 'confidence_level': 0.9}
+    """
+    options = {
+        name: knobs()[name].default if value is None else value for name, value in zip(PLAY, values, strict=True)
+    }
+    return options | {"num_buckets": options["num_buckets"] or "auto"}
+
+
+def panel_options(values: tuple[Any, ...] | list[Any]) -> dict[str, Any]:
+    """The values of `panel_controls` as options of the library."""
+    return {name: _parse(name, value) for name, value in zip(panel_names(), values, strict=True)}
+
+
+def _parse(name: str, value: Any) -> Any:
+    """A control's value as the library takes it: numbers that are written in a text box, defaults for empty ones."""
+    default = knobs()[name].default
+    if value is None or value == "":
+        return default
+    if isinstance(value, str) and not knobs()[name].metadata["choices"] and value.strip().isdecimal():
+        return int(value)
+    return value.strip() if isinstance(value, str) else value

@@ -1,0 +1,294 @@
+"""The parts of the page, from top to bottom: texts, choices, result. No part knows what the others do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from mauve_metric.hosts.space.controls import panel_controls, play_controls
+from mauve_metric.hosts.space.handlers import OF_MODEL, RESULT
+from mauve_metric.hosts.space.limits import Limits
+from mauve_metric.hosts.space.session import LONGEST_NAME
+from mauve_metric.hosts.space.text_handlers import example_files
+from mauve_metric.hosts.space.uploads import FILE_TYPES
+
+INTRODUCTION = """# MAUVE
+How close are a model's texts to human texts? Give a set of each, or the sets of several models. The nearer a score is
+to 1, the closer; the pictures say how much of that is chance, whether a model fails in quality (it writes what no human
+would) or in coverage (it misses what humans write), and in which texts."""
+PRIVACY = (
+    "Texts stay in this server's memory while the page is open, an hour at most, seen by nobody else; nothing of them "
+    "is logged."
+)
+ENDPOINT = """Every page like this is an API too. In Python, with `pip install gradio_client`:
+
+```python
+from gradio_client import Client
+
+client = Client("ADDRESS OF THIS PAGE")
+result = client.predict(references=human_texts, predictions=model_texts, api_name="/score")
+result["mauve"], result["mauve_ci"], result["signature"]
+```
+
+Both are lists of strings. Several models are compared with each other by
+
+```python
+result = client.predict(references=human_texts, models={"a": a_texts, "b": b_texts}, api_name="/compare")
+result["ranking"], result["models"]["a"]["mauve_debiased"], result["differences"]
+```
+
+Here `aligned=True` says that row i of every model answers the same prompt. Options of both with their defaults:
+`num_buckets=None` (a tenth of the smallest set), `seed=25`, `mauve_scaling_factor=5`, `confidence_level=0.95`,
+`empty_texts="error"` (or `"drop"`), `featurize_model_name="{preset}"` (one of {models}). The answer is a dict of plain
+numbers, strings and lists: every field of the library's `MauveResult`, or of its `Comparison`. “Use via API” at the
+foot of the page shows the same for curl and JavaScript."""
+
+
+def upload(label: str, name: str, **more: Any) -> Any:
+    """A `gr.File` without the empty temporary file that it leaves behind for each upload it hands on."""
+
+    def path_of(file: Any) -> str:
+        if Path(file.path).suffix.lower() not in FILE_TYPES:
+            raise gr.Error(f"a file must be one of {', '.join(FILE_TYPES)}", print_exception=False)
+        return str(file.path)
+
+    component = gr.File(label=label, file_types=FILE_TYPES, height=130, elem_id=name, **more)
+    component._process_single_file = path_of
+    return component
+
+
+@dataclass(frozen=True)
+class HumanInputs:
+    """The inputs of the human texts and their preview."""
+
+    file: Any
+    paste: Any
+    column: Any
+    preview: Any
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one model's set is shown, once there is one."""
+
+    group: Any
+    name: Any
+    column: Any
+    preview: Any
+    remove: Any
+
+
+@dataclass(frozen=True)
+class ModelInputs:
+    """The inputs of the models' texts, and a place for each set; `all` in the order of the handlers."""
+
+    file: Any
+    paste: Any
+    another: Any
+    problem: Any
+    aligned: Any
+    places: list[Place]
+
+    @property
+    def all(self) -> list[Any]:
+        """What a change of the sets changes."""
+        shown = [[place.group, place.name, place.column, place.preview] for place in self.places]
+        return [self.file, self.paste, self.problem, self.aligned, *(part for place in shown for part in place)]
+
+
+def human_inputs(limits: Limits) -> HumanInputs:
+    """Upload or paste, the column, and what was found."""
+    with gr.Column(min_width=300, elem_id="human_side"):
+        gr.Markdown("### Human texts")
+        with gr.Tabs():
+            with gr.Tab("Upload", elem_id="human_upload_tab"):
+                file = upload("Human texts: file", "human_file")
+            with gr.Tab("Paste", elem_id="human_paste_tab"):
+                paste = _paste_box("Human texts: one a line", "human_paste", limits)
+        column = gr.Dropdown(label="Human texts: column", choices=[], visible=False, elem_id="human_column")
+        preview = gr.HTML(elem_id="human_preview")
+    return HumanInputs(file, paste, column, preview)
+
+
+def _paste_box(label: str, name: str, limits: Limits) -> Any:
+    return gr.Textbox(label=label, lines=5, max_lines=5, max_length=limits.bytes, elem_id=name)
+
+
+def model_inputs(limits: Limits) -> ModelInputs:
+    """Upload or paste, again and again; a place for each set, with its name, its column and what was found."""
+    with gr.Column(min_width=300, elem_id="model_side"):
+        gr.Markdown(f"### Model's texts, or those of up to {limits.model_sets} models")
+        with gr.Tabs():
+            with gr.Tab("Upload", elem_id="model_upload_tab"):
+                file = upload("Models' texts: a file for each model", "model_file", file_count="multiple")
+            with gr.Tab("Paste", elem_id="model_paste_tab"):
+                paste = _paste_box("A model's texts: one a line", "model_paste", limits)
+                another = gr.Button("Keep these and paste another model's", size="sm", elem_id="paste_another")
+        problem = gr.HTML(elem_id="model_problem")
+        places = [_place(number) for number in range(1, limits.model_sets + 1)]
+        aligned = gr.Checkbox(
+            label="Rows are aligned: row i of every model answers the same prompt",
+            info="aligned=True in the library: truer intervals of the differences; the sets must be of one size",
+            visible=False,
+            elem_id="aligned",
+        )
+    return ModelInputs(file, paste, another, problem, aligned, places)
+
+
+def _place(number: int) -> Place:
+    name = f"model_{number}"
+    with gr.Column(visible=False, elem_id=name, elem_classes="mm-place") as group:
+        with gr.Row(equal_height=True):
+            title = gr.Textbox(
+                label=f"Name of model {number}",
+                container=False,
+                max_lines=1,
+                max_length=LONGEST_NAME,
+                scale=4,
+                min_width=140,
+                elem_id=f"{name}_name",
+            )
+            column = gr.Dropdown(
+                label=f"Column of model {number}",
+                container=False,
+                choices=[],
+                visible=False,
+                scale=3,
+                min_width=120,
+                elem_id=f"{name}_column",
+            )
+            remove = gr.Button("Remove", size="sm", scale=1, min_width=80, elem_id=f"{name}_remove")
+        preview = gr.HTML(elem_id=f"{name}_preview")
+    return Place(group, title, column, preview, remove)
+
+
+def texts_part(limits: Limits) -> tuple[HumanInputs, ModelInputs, dict[str, Any]]:
+    """Both sides, what they may be, and a button for each example."""
+    with gr.Row():
+        human, models = human_inputs(limits), model_inputs(limits)
+    gr.Markdown(
+        f"One text a line (.txt), or a column of texts ({', '.join(FILE_TYPES[1:])}): at most {limits.texts} texts of "
+        f"{limits.characters} characters, {limits.megabytes} MB a file; {limits.total_texts} texts in all. {PRIVACY}",
+        elem_id="limits",
+        elem_classes="mm-small",
+    )
+    buttons = {}
+    labels = list(example_files())
+    if labels:
+        gr.Markdown(
+            "**Or take an example**: passages of human prose against a small language model's, or against others."
+        )
+        with gr.Row(elem_id="examples"):
+            buttons = {label: gr.Button(label.capitalize(), size="sm", min_width=130) for label in labels}
+    return human, models, buttons
+
+
+def choices_part(models: Sequence[str]) -> tuple[Any, list[Any]]:
+    """The featurizer, and all else folded away."""
+    speed = (
+        "minilm: seconds for a thousand texts, 90 MB, in the package. gpt2 and its like are the models of the "
+        "literature: 0.5 GB (gpt2) to 3 GB (gpt2-large) to download, minutes to hours without a GPU."
+    )
+    model = gr.Dropdown(list(models), value=models[0], label="Featurizer", info=speed, elem_id="featurizer")
+    with gr.Accordion("All other options", open=False, elem_id="options"), gr.Row():
+        panel = panel_controls()
+    return model, panel
+
+
+def buttons_part() -> tuple[Any, Any]:
+    """Compare and stop."""
+    with gr.Row():
+        compare = gr.Button("Compare", variant="primary", elem_id="compare", scale=4)
+        stop = gr.Button("Stop", elem_id="stop", scale=1, min_width=100)
+    return compare, stop
+
+
+@dataclass(frozen=True)
+class ResultOutputs:
+    """What shows a result, by the names of `RESULT`, and what moves it."""
+
+    named: dict[str, Any]
+    play: list[Any]
+    clicked: Any
+    make_files: Any
+
+    @property
+    def all(self) -> list[Any]:
+        """In the order of the handlers."""
+        return [self.named[name] for name in RESULT]
+
+    @property
+    def of_model(self) -> list[Any]:
+        """Those of one model, in the order of the handlers."""
+        return [self.named[name] for name in OF_MODEL]
+
+
+def result_part(limits: Limits) -> ResultOutputs:
+    """Warnings first, the scores, the pictures and what moves them, the texts, what to take away; hidden at first."""
+    shown: dict[str, Any] = {"warnings": gr.HTML(elem_id="warnings"), "score": gr.HTML(elem_id="score")}
+    with gr.Column(visible=False, elem_id="result") as shown["rest"]:
+        shown["score_line"] = _figure("score_line", "Scores with their intervals")
+        shown["tables"] = gr.HTML(elem_id="tables")
+        gr.Markdown("### Play: the pictures follow, the texts are not read again")
+        with gr.Row(elem_id="play"):
+            play = play_controls(limits)
+        with gr.Row():
+            for name, label in (("divergence_curve", "Divergence curve"), ("precision_recall", "Precision and recall")):
+                shown[name] = _figure(name, label, "mm-square")
+        clicked = _gap_part(shown)
+        shown["text_map"] = _figure("text_map", "Map of the texts")
+        gr.Markdown("### All scores")
+        shown["table"] = gr.HTML(elem_id="table")
+        make_files = _away_part(shown)
+    return ResultOutputs(shown, play, clicked, make_files)
+
+
+def _gap_part(shown: dict[str, Any]) -> Any:
+    """The buckets of one model, and the texts of one bucket; the box that a click in a figure fills."""
+    gr.Markdown("### What keeps the score from 1: read the texts of a bucket")
+    shown["picked"] = gr.Radio(
+        label="Model", info="whose buckets, texts and scores are shown from here on", choices=[], elem_id="picked"
+    )
+    shown["contributions"] = _figure("contributions", "Buckets by their part of the gap")
+    shown["bucket"] = gr.Dropdown(
+        label="Bucket",
+        info="the largest part of the gap comes first; a click on a bar above or on a point of the map picks one too",
+        choices=[],
+        elem_id="bucket",
+    )
+    shown["bucket_texts"] = gr.HTML(elem_id="bucket_texts")
+    shown["histogram"] = _figure("histogram", "Buckets by difference")
+    return gr.Textbox(label="Clicked bucket", elem_id="clicked")  # which the style sheet hides
+
+
+def _away_part(shown: dict[str, Any]) -> Any:
+    """Signature, commands and files; the button that makes them."""
+    gr.Markdown("### Take it away")
+    title = "Signature: what another person needs to get the same numbers"
+    shown["signature"] = gr.Code(label=title, language=None, interactive=False, wrap_lines=True, elem_id="signature")
+    shown["python"] = gr.Code(label="The same in Python", language="python", interactive=False, elem_id="python")
+    shown["shell"] = gr.Code(
+        label="The same in a shell", language="shell", interactive=False, wrap_lines=True, elem_id="shell"
+    )
+    make_files = gr.Button("Make files: report as HTML; figures as SVG, PDF, PNG; result as JSON", elem_id="make_files")
+    gr.Markdown(
+        "The report is one page that opens offline; it quotes texts. The other files hold numbers only.",
+        elem_classes="mm-small",
+    )
+    shown["files"] = gr.File(label="Files", file_count="multiple", visible=False, interactive=False, elem_id="files")
+    return make_files
+
+
+def _figure(name: str, label: str, *classes: str) -> Any:
+    return gr.Plot(label=label, show_label=False, elem_id=name, elem_classes=["mm-figure", *classes], min_width=320)
+
+
+def code_part(models: Sequence[str]) -> None:
+    """How to use the page from a program."""
+    with gr.Accordion("Use it from code", open=False, elem_id="code"):
+        offered = ", ".join(f'`"{model}"`' for model in models)
+        gr.Markdown(ENDPOINT.replace("{preset}", models[0]).replace("{models}", offered))

@@ -1,0 +1,210 @@
+"""The page and its endpoint, put together and served."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import gradio as gr
+from starlette.middleware import Middleware
+
+from mauve_metric.hosts.space import layout
+from mauve_metric.hosts.space.handlers import BUCKET_LINK, Handlers
+from mauve_metric.hosts.space.limits import BodyLimit, Limits, read_limits, read_models
+from mauve_metric.hosts.space.scoring import Encoders, Featurizer
+
+ONE_RUN: dict[str, Any] = {"concurrency_id": "model", "concurrency_limit": 1}  # one model at work at a time
+PLAY_RUNS: dict[str, Any] = {"concurrency_id": "play", "concurrency_limit": 2}  # from kept features, in seconds
+QUICK: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "concurrency_limit": 4}
+HOUR = 3600  # seconds; an upload lies on the disk for this long at most, give or take the sweep
+
+CSS = """
+.mm-score {font-size: 1.7rem; margin: 0}
+.mm-verdict {font-size: 1.1rem; margin: .2rem 0}
+.mm-note, .mm-small p {font-size: .9rem; color: var(--body-text-color-subdued)}
+#score:empty {min-height: 0}
+#score {min-height: 5.5rem}
+.mm-warnings {border-left: 4px solid #D55E00; padding: .3rem 1rem; background: var(--background-fill-secondary)}
+.mm-warnings h3 {margin: .2rem 0}
+.mm-warnings ul {margin: .2rem 0; padding-left: 1.1rem; list-style: disc}
+.mm-warnings code {font-size: .75rem; opacity: .75}
+.mm-problem {border-left: 4px solid #D55E00; padding: .3rem 1rem; font-weight: 600; overflow-wrap: anywhere}
+.mm-texts {padding-left: 1.4rem; margin: .3rem 0; font-size: .9rem}
+ol.mm-texts {list-style: decimal}
+ul.mm-texts {list-style: disc}
+.mm-texts li {margin: .35rem 0; overflow-wrap: anywhere; white-space: pre-wrap; unicode-bidi: isolate}
+.mm-sides {display: grid; grid-template-columns: 1fr 1fr; gap: 1.5rem}
+.mm-sides section {min-width: 0; max-height: 30rem; overflow-y: auto}
+.mm-wide {overflow-x: auto}
+.mm-table {width: 100%; border: 0 !important; border-collapse: collapse; font-size: .9rem}
+.mm-table th, .mm-table td {text-align: left; padding: .3rem .6rem; border: 0 !important}
+.mm-table tr {border: 0 !important; border-bottom: 1px solid var(--border-color-primary) !important}
+.mm-table th[scope=row] {font-weight: 600; white-space: nowrap}
+.form:has(> #clicked) {display: none}
+.mm-real td {font-weight: 700}
+.mm-facts {list-style: none; padding: 0; margin: .3rem 0; font-size: .9rem; overflow-wrap: anywhere}
+.mm-place {border-left: 3px solid var(--border-color-primary); padding-left: .6rem; gap: .2rem}
+.mm-number {font-variant-numeric: tabular-nums; text-align: right !important}
+.mm-figure {background: #fff; border-radius: var(--radius-lg)}
+.mm-figure .altair {padding: 6px}
+.mm-figure .altair > div {width: 100%}
+.mm-figure .altair canvas {padding: 0 !important}
+.mm-square .altair > div {max-width: 400px; margin: 0 auto}
+.vega-actions a:nth-child(n+3) {display: none !important}
+#signature .cm-scroller, #shell .cm-scroller {min-height: 0 !important}
+#signature .cm-gutters, #shell .cm-gutters {display: none}
+@media (max-width: 640px) {.mm-sides {grid-template-columns: 1fr} #table td:nth-child(4) {min-width: 12rem}}
+"""
+
+# A click on a mark of a figure follows its link, which leads to a bucket: its number goes into a hidden box, with the
+# time, so that a second click on a bucket is a change too.
+CLICKS = """() => window.addEventListener('hashchange', () => {
+    if (!location.hash.startsWith('LINK')) return;
+    const box = document.querySelector('#clicked textarea, #clicked input');
+    box.value = location.hash.slice('LINK'.length) + ' ' + Date.now();
+    history.replaceState(null, '', location.pathname + location.search);
+    box.dispatchEvent(new Event('input', {bubbles: true}));
+})""".replace("LINK", BUCKET_LINK)
+
+
+def build_app(
+    limits: Limits | None = None,
+    models: Sequence[str] | None = None,
+    functions: Mapping[str, Featurizer] | None = None,
+) -> gr.Blocks:
+    """The page and its endpoints `/score` and `/compare`.
+
+    Args:
+        limits: of the server; None: the environment's.
+        models: featurizers that a visitor may choose, the first preset; None: the environment's.
+        functions: functions from texts to an array, offered besides by their names.
+    """
+    limits = read_limits(os.environ) if limits is None else limits
+    models = read_models(os.environ) if models is None else [*models]
+    models = [*models, *(name for name in functions or {} if name not in models)]
+    handlers = Handlers(limits, models, Encoders(functions))
+    with gr.Blocks(title="MAUVE", analytics_enabled=False, delete_cache=(HOUR // 12, HOUR)) as app:
+        gr.Markdown(layout.INTRODUCTION)
+        human, models_in, examples = layout.texts_part(limits)
+        model, panel = layout.choices_part(models)
+        compare, stop = layout.buttons_part()
+        result = layout.result_part(limits)
+        layout.code_part(models)
+        _wire_texts(handlers, human, models_in, examples)
+        _wire_result(handlers, compare, stop, [human.paste, models_in.paste, models_in.aligned, model], panel, result)
+        app.unload(handlers.leave)
+        gr.api(handlers.endpoints.score(), api_name="score", **ONE_RUN)
+        gr.api(handlers.endpoints.compare(), api_name="compare", **ONE_RUN)
+    app.handlers = handlers
+    return app
+
+
+def _wire_texts(
+    handlers: Handlers, human: layout.HumanInputs, models: layout.ModelInputs, examples: Mapping[str, Any]
+) -> None:
+    """Files, columns, pasted texts, names and examples."""
+    shown = [human.preview, human.column]
+    gr.on([human.file.upload, human.file.clear], handlers.take_file, human.file, [*shown, human.paste], **QUICK)
+    human.column.input(handlers.take_column, human.column, human.preview, **QUICK)
+    human.paste.blur(handlers.take_paste, human.paste, [*shown, human.file], **QUICK)
+    models.file.upload(handlers.add_files, models.file, models.all, **QUICK)
+    models.paste.blur(handlers.add_paste, models.paste, models.all, **QUICK)
+    models.another.click(handlers.paste_another, models.paste, models.all, **QUICK)
+    for number, place in enumerate(models.places):
+        rename = _with_request(handlers.rename_model, number)
+        gr.on([place.name.blur, place.name.submit], rename, place.name, [models.problem, place.name], **QUICK)
+        place.column.input(_with_request(handlers.choose_column, number), place.column, models.all, **QUICK)
+        place.remove.click(_request_only(handlers.remove_model, number), None, models.all, **QUICK)
+    everything = [human.preview, human.column, human.file, human.paste, *models.all]
+    for label, button in examples.items():
+        button.click(_request_only(handlers.take_example, label), None, everything, **QUICK)
+
+
+def _with_request(function: Callable[..., list[Any]], first: Any) -> Callable[..., list[Any]]:
+    """A handler of one value whose first argument is known; Gradio finds the request by its annotation."""
+
+    def handler(value: str, request: gr.Request) -> list[Any]:
+        return function(first, value, request)
+
+    return handler
+
+
+def _request_only(function: Callable[..., list[Any]], first: Any) -> Callable[..., list[Any]]:
+    """A handler of no value whose first argument is known."""
+
+    def handler(request: gr.Request) -> list[Any]:
+        return function(first, request)
+
+    return handler
+
+
+def _wire_result(
+    handlers: Handlers, compare: Any, stop: Any, texts: list[Any], panel: list[Any], result: layout.ResultOutputs
+) -> None:
+    """Compare, stop, play, read, take away."""
+
+    def run(request: gr.Request, progress: gr.Progress = gr.Progress(), *values: Any) -> list[Any]:  # noqa: B008
+        return handlers.compare(values, request, progress)
+
+    def play(request: gr.Request, *values: Any) -> list[Any]:
+        return handlers.replay(values, request)
+
+    running = compare.click(
+        run,
+        [*texts, *result.play, *panel],
+        result.all,
+        api_visibility="private",
+        trigger_mode="once",
+        show_progress_on=result.named["score"],
+        **ONE_RUN,
+    )
+    stop.click(handlers.cancel, None, None, cancels=[running], queue=False, **QUICK)
+    for control in result.play:
+        control.input(
+            play,
+            result.play,
+            result.all,
+            api_visibility="private",
+            trigger_mode="always_last",
+            show_progress_on=result.named["score"],
+            **PLAY_RUNS,
+        )
+    bucket, texts = result.named["bucket"], result.named["bucket_texts"]
+    result.named["picked"].input(handlers.pick_model, result.named["picked"], result.of_model, **QUICK)
+    bucket.input(handlers.pick_bucket, bucket, texts, **QUICK)
+    result.clicked.change(handlers.click_bucket, result.clicked, [result.named["picked"], *result.of_model], **QUICK)
+    files = result.named["files"]
+    result.make_files.click(handlers.make_files, None, files, api_visibility="private", **PLAY_RUNS)
+
+
+def theme() -> Any:
+    """Fonts of the visitor's machine (nothing is fetched), and small print that can be read."""
+    fonts = {"font": ["system-ui", "sans-serif"], "font_mono": ["ui-monospace", "monospace"]}
+    names = ("body_text_color_subdued", "block_info_text_color", "block_title_text_color")
+    colors = dict.fromkeys(names, "*neutral_600") | {f"{name}_dark": "*neutral_300" for name in names}
+    for part in ("background_fill", "background_fill_dark", "border_color", "border_color_dark"):
+        colors[f"button_primary_{part}"] = "*primary_700"
+    return gr.themes.Default(primary_hue="indigo", **fonts).set(**colors)
+
+
+def launch_options(limits: Limits) -> dict[str, Any]:
+    """The keywords of `Blocks.launch` that belong to this page."""
+    return {
+        "css": CSS,
+        "theme": theme(),
+        "ssr_mode": False,
+        "max_file_size": limits.bytes,
+        "footer_links": ["api"],
+        "js": CLICKS,
+        # all sets of a /compare, with what JSON adds to a text at worst
+        "app_kwargs": {"middleware": [Middleware(BodyLimit, most=2 * limits.total_bytes)]},
+    }
+
+
+def main() -> None:
+    """Serve the page until it is interrupted."""
+    # Waiting threads sleep instead of spinning, which halves the time on processors that others use too.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    limits = read_limits(os.environ)
+    build_app(limits).queue(max_size=limits.waiting).launch(**launch_options(limits))

@@ -1,0 +1,280 @@
+"""Texts → features → results for the page: one encoder in memory, features kept, runs that can be stopped."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mauve_metric.compare_models import check_sides, compare_features
+from mauve_metric.config import MauveConfig
+from mauve_metric.explain_gap import explain_model
+from mauve_metric.features.encoder import Encoder, load_encoder
+from mauve_metric.features.reference import Featurizing, Reference
+from mauve_metric.features.sides import check_columns
+from mauve_metric.hosts.space.run import READ, Run, named
+from mauve_metric.options import RunOptions
+from mauve_metric.quantize.partition import CommonPartition, common_partition
+from mauve_metric.quantize.projection import unit_rows
+from mauve_metric.results.comparison import Comparison
+from mauve_metric.results.explanation import Explanation
+from mauve_metric.results.result import MauveResult
+from mauve_metric.runtime.devices import resolve_device
+from mauve_metric.score import resolve_config, score_buckets, score_features
+from mauve_metric.texts.phrases import Readable
+
+Featurizer = Callable[[list[str]], Any]
+
+_KEPT_ENCODERS = 2
+REPORT_BUCKETS, REPORT_TEXTS = 5, 3  # of a model's gap, and texts of each side of one, in the report
+FEATURE_KNOBS = (
+    "featurize_model_name",
+    "max_text_length",
+    "pooling",
+    "dtype",
+    "empty_texts",
+    "match_lengths",
+)
+_SCORE_ONLY = (
+    "mauve_scaling_factor",
+    "confidence_level",
+    "divergence_curve_discretization_size",
+    "knn",
+    "knn_k",
+    "frechet_distance",
+    "permutations",
+    "paired",
+)
+
+
+class Encoders:
+    """The encoders in memory, the last ones used; `lock` is held while one of them works.
+
+    Args:
+        functions: featurizers that are functions from texts to an array, by the name under which they are offered.
+    """
+
+    def __init__(self, functions: Mapping[str, Featurizer] | None = None) -> None:
+        self.functions = dict(functions or {})
+        self.lock = threading.Lock()
+        self._kept: dict[tuple[Any, ...], Encoder] = {}
+
+    def config(self, options: Mapping[str, Any]) -> MauveConfig:
+        """The config of a visitor's options, with a function in place of its name."""
+        name = options["featurize_model_name"]
+        return MauveConfig(**{**options, "featurize_model_name": self.functions.get(name, name)})
+
+    def get(self, config: MauveConfig) -> Encoder | None:
+        """The encoder of a config, loaded once; None for a function."""
+        name = config.featurize_model_name
+        if not isinstance(name, str):
+            return None
+        key = (name, config.pooling, config.max_text_length, config.dtype)
+        encoder = self._kept.pop(key, None)
+        if encoder is None:
+            while len(self._kept) >= _KEPT_ENCODERS:
+                del self._kept[next(iter(self._kept))]
+            encoder = load_encoder(
+                name,
+                pooling=config.pooling,
+                max_text_length=config.max_text_length,
+                dtype=config.dtype,
+                device=resolve_device(),
+            )
+        self._kept[key] = encoder
+        return encoder
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """The features of the human set and of the models', what they were made with, and the texts that were given.
+
+    sets, texts: the human one first.
+    """
+
+    key: tuple[Any, ...]
+    sets: tuple[Reference, ...]
+    texts: tuple[list[str], ...]
+
+    def fits(self, texts: Sequence[list[str]], config: MauveConfig) -> bool:
+        """Whether the same texts under this config would have the same features."""
+        return self.key == feature_key(config) and self.texts == tuple(texts)
+
+    def known(self, texts: list[str], config: MauveConfig) -> Reference | None:
+        """The features of one set, where they do not hang on the other sets and are there."""
+        if self.key != feature_key(config) or config.match_lengths == "truncate":
+            return None
+        return next((side for side, old in zip(self.sets, self.texts, strict=True) if old == texts), None)
+
+    def kept(self, number: int) -> list[str]:
+        """The texts behind the rows of a set: without the empty ones."""
+        return [text for text in self.texts[number] if text.strip()]
+
+    @cached_property
+    def readable(self) -> Readable:
+        """The texts and their phrases."""
+        return Readable.of([self.kept(number) for number in range(len(self.texts))])
+
+    @cached_property
+    def variance(self) -> float:
+        """The variance of the features, see `unit_variance`."""
+        return unit_variance([side.features for side in self.sets])
+
+
+def unit_variance(features: Sequence[NDArray[Any]]) -> float:
+    """The variance of the rows of all sets, scaled to length 1: the mean squared distance to their mean."""
+    total, number, squares = np.zeros(features[0].shape[1]), 0, 0.0
+    for part in features:
+        unit = unit_rows(part)
+        total, number, squares = total + unit.sum(axis=0), number + len(unit), squares + float(np.square(unit).sum())
+    return squares / number - float(np.square(total / number).sum())
+
+
+def embed(
+    sets: Mapping[str, list[str]], config: MauveConfig, encoders: Encoders, run: Run, last: Embedded | None = None
+) -> Embedded:
+    """The features of all sets; nothing of a text is kept on the disk.
+
+    Args:
+        sets: the texts by what errors call them, the human ones first.
+        config, encoders, run: what to do it with.
+        last: features that may be used again.
+
+    Raises:
+        Cancelled: stopped. ValueError, TypeError, OSError, ImportError: as `compute_mauve`.
+    """
+    texts = list(sets.values())
+    if last is not None and last.fits(texts, config):
+        return last
+    forms = {f"set_{number}_text": title for number, title in enumerate(sets)}
+    run.stage(0.0, "waiting for the model")
+    with encoders.lock, named(forms):
+        run.stage(0.02, "loading the model")
+        job = Featurizing(config, RunOptions(cache=False), encoder=encoders.get(config), progress=run.texts_done)
+        sides: dict[str, Any] = {name: {name: part} for name, part in zip(forms, texts, strict=True)}
+        read = []
+        with job:
+            if config.match_lengths == "truncate":
+                sides = job.matched(sides)
+            for number, form in enumerate(sides.values()):
+                side = None if last is None else last.known(texts[number], config)
+                if side is None:
+                    run.begin_set(number, [len(part) for part in texts])
+                    side = job.side(form)
+                read.append(side)
+    check_columns(dict(zip(sets, read, strict=True)))
+    return Embedded(feature_key(config), tuple(read), tuple(texts))
+
+
+def feature_key(config: MauveConfig) -> tuple[Any, ...]:
+    """What the features of given texts depend on."""
+    return tuple(getattr(config, name) for name in FEATURE_KNOBS)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What is known of one model or several against the human texts.
+
+    config: as asked for. resolved: without "auto". results: of each model by its name, in order; of one model what
+    `compute_mauve` gives. comparison: what `compare` gives; None for one model.
+    """
+
+    embedded: Embedded
+    config: MauveConfig
+    resolved: MauveConfig
+    partition: CommonPartition
+    results: dict[str, MauveResult]
+    comparison: Comparison | None
+    aligned: bool = False
+
+    @property
+    def best_first(self) -> list[str]:
+        """The models' names, in the order of the ranking."""
+        return list(self.results if self.comparison is None else self.comparison.ranking)
+
+    def explain(self, name: str, buckets: int | Sequence[int] = 0, texts: int = 0) -> Explanation:
+        """What makes a model's gap, see `explain_result`."""
+        number = [*self.results].index(name) + 1
+        readable = self.embedded.readable
+        result = self.results[name]
+        return explain_model(self.partition, number, result, self.resolved, readable, buckets=buckets, texts=texts)
+
+    def for_report(self) -> Comparison:
+        """The comparison, of one model as well, with the largest parts of the gaps explained."""
+        human, *models = self.embedded.sets
+        return compare_features(
+            human,
+            dict(zip(self.results, models, strict=True)),
+            self.config,
+            aligned=self.aligned,
+            readable=self.embedded.readable,
+            buckets=REPORT_BUCKETS,
+            texts=REPORT_TEXTS,
+            partition=self.partition,
+        )
+
+
+def score(
+    embedded: Embedded,
+    names: Mapping[str, str],
+    config: MauveConfig,
+    *,
+    aligned: bool = False,
+    last: Scored | None = None,
+    run: Run | None = None,
+) -> Scored:
+    """Score one model as `compute_mauve` does, several as `compare` does.
+
+    Args:
+        embedded: the features.
+        names: of the models, to what errors call them.
+        config: of the scores.
+        aligned: see `compare`.
+        last: its clustering is used again where it would be the same.
+        run: is told which model is scored.
+    """
+    run = run or Run()
+    human, *models = embedded.sets
+    run.stage(READ[1], "clustering")
+    resolved = resolve_config(config, *map(len, embedded.sets))
+    if last is not None and last.embedded is embedded and _clustering(last.resolved) == _clustering(resolved):
+        partition = last.partition
+    else:
+        partition = common_partition(human, models, resolved, two=True)
+    run.stage(0.9, "scoring")
+    if len(models) == 1:
+        result = _score_pair(human, models[0], resolved, partition)
+        return Scored(embedded, config, resolved, partition, {next(iter(names)): result}, None)
+    check_sides({"the human texts": human} | dict(zip(names.values(), models, strict=True)), aligned)
+    places = {name: number for number, name in enumerate(names)}
+    comparison = compare_features(
+        human,
+        dict(zip(names, models, strict=True)),
+        config,
+        aligned=aligned,
+        partition=partition,
+        watch=lambda name: run.stage(
+            0.9 + 0.1 * places[name] / len(places), f"scoring model {places[name] + 1} of {len(places)}"
+        ),
+    )
+    return Scored(embedded, config, resolved, partition, comparison.models, comparison, aligned)
+
+
+def _score_pair(p: Reference, q: Reference, resolved: MauveConfig, partition: CommonPartition) -> MauveResult:
+    """What `compute_mauve` gives."""
+    if resolved.permutations:
+        return score_features(p, q, resolved, quiet=True)  # the test clusters anew
+    rows = partition.rows[0], partition.rows[1]
+    labels = [(run[0], run[1]) for run in partition.labels[: int(resolved.num_runs)]]
+    return score_buckets(p, q, labels, rows, resolved)
+
+
+def _clustering(config: MauveConfig) -> MauveConfig:
+    """The config without what only the scoring reads."""
+    default = MauveConfig()
+    return replace(config, **{name: getattr(default, name) for name in _SCORE_ONLY})

@@ -1,0 +1,212 @@
+"""Files and pasted text → checked texts, with the column that holds them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mauve_metric.hosts.space.limits import Limits, check_texts
+from mauve_metric.texts.files import read_texts
+
+FILE_TYPES = [".txt", ".jsonl", ".json", ".csv", ".tsv", ".parquet"]
+USER_ERRORS = (ValueError, TypeError, OSError, ImportError, RuntimeError, MemoryError)
+
+_ROWS_LOOKED_AT = 20
+_MOST_COLUMNS = 200
+_BATCH_ROWS = 256
+_one_at_a_time = threading.Lock()  # bounds the memory of parsing; `csv` also has a limit that all threads share
+
+
+@dataclass(frozen=True)
+class TextSet:
+    """The texts of one side as a visitor gave them.
+
+    title: what the page calls the set. name: of the file. columns: text columns to choose from. column: the one chosen.
+    path: of the uploaded file. kind: "file", "paste" or "example".
+    """
+
+    title: str
+    name: str
+    texts: list[str]
+    columns: tuple[str, ...] = ()
+    column: str | None = None
+    path: Path | None = None
+    kind: str = "file"
+
+
+def read_upload(title: str, path: str | Path, column: str | None, limits: Limits, kind: str = "file") -> TextSet:
+    """The texts of a file; errors call it by its title, never by where it lies on the server.
+
+    Args:
+        title: of the side, for errors.
+        path: of the file.
+        column: the one that holds the texts; None, or one that is not there: "text", else the one with the longest.
+        limits: of the server.
+        kind: of the set.
+
+    Raises:
+        ValueError: with one sentence that a visitor understands.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise ValueError(f"{title}: the file is not on the server any more, upload it again")
+    if path.stat().st_size > limits.bytes:
+        raise ValueError(f"{title}: a file may have at most {limits.megabytes} MB here")
+    try:
+        with _one_at_a_time:
+            found = text_columns(path)
+            columns = tuple(found)
+            if column not in columns:
+                column = "text" if "text" in columns else max(columns, key=lambda name: found[name], default=None)
+            if path.suffix.lower() == ".parquet":
+                texts = _read_parquet(path, column, limits)
+            else:
+                texts = read_texts(path, column)
+            return TextSet(title, path.name, check_texts(title, texts, limits), columns, column, path, kind)
+    except USER_ERRORS as error:
+        message = str(error).replace(str(path), title)
+        raise ValueError(message if message.startswith(title) else f"{title}: {message}") from error
+
+
+def read_paste(title: str, pasted: str, limits: Limits) -> TextSet:
+    """The texts of a paste box, one a line; blank lines are left out.
+
+    >>> read_paste("the human texts", "one\\n\\ntwo\\r\\n", Limits()).texts
+    ['one', 'two']
+    """
+    if len(pasted) > limits.bytes:
+        raise ValueError(f"{title}: at most {limits.bytes} characters can be pasted here, got {len(pasted)}")
+    lines = [line for line in pasted.replace("\r\n", "\n").split("\n") if line.strip()]
+    return TextSet(title, "pasted.txt", check_texts(title, lines, limits), kind="paste")
+
+
+def text_columns(path: Path) -> dict[str, float]:
+    """The columns of a file that hold texts, with the mean length of the first ones; empty for lines of text.
+
+    What cannot be parsed has no columns: reading it then says what is wrong.
+    """
+    readers = {".jsonl": _json_rows, ".json": _json_rows, ".csv": _csv_rows, ".tsv": _csv_rows}
+    suffix = path.suffix.lower()
+    if suffix == ".parquet":
+        return _parquet_columns(path)
+    if suffix not in readers:
+        return {}
+    try:
+        rows = readers[suffix](path)
+    except (ValueError, RecursionError, csv.Error):
+        return {}
+    return _text_columns(rows)
+
+
+def _text_columns(rows: list[Any]) -> dict[str, float]:
+    """Names whose value is a text in some row, with its mean length there."""
+    if not rows or not all(isinstance(row, dict) for row in rows):
+        return {}
+    found = {}
+    for name in itertools.islice(rows[0], _MOST_COLUMNS):
+        values = [value for row in rows if isinstance(value := row.get(name), str)]
+        if isinstance(name, str) and values:
+            found[name] = sum(map(len, values)) / len(values)
+    return found
+
+
+def _json_rows(path: Path) -> list[Any]:
+    content = path.read_text(encoding="utf-8-sig")
+    if path.suffix.lower() == ".json":
+        values = json.loads(content)
+        return values[:_ROWS_LOOKED_AT] if isinstance(values, list) else []
+    lines = (line for line in content.split("\n") if line.strip())
+    return [json.loads(line) for line in itertools.islice(lines, _ROWS_LOOKED_AT)]
+
+
+def _csv_rows(path: Path) -> list[Any]:
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+    content = path.read_text(encoding="utf-8-sig")
+    previous = csv.field_size_limit(2**31 - 1)
+    try:
+        reader = csv.DictReader(io.StringIO(content, newline=""), delimiter=delimiter)
+        rows = list(itertools.islice(reader, _ROWS_LOOKED_AT))
+        return rows or [dict.fromkeys(reader.fieldnames or [], "")]
+    finally:
+        csv.field_size_limit(previous)
+
+
+def _parquet_columns(path: Path) -> dict[str, float]:
+    """The text columns, with the bytes that one text takes in the file."""
+    import pyarrow
+
+    file = _open_parquet(path)
+    found = {}
+    for index, field in enumerate(file.schema_arrow):
+        kind = field.type.value_type if pyarrow.types.is_dictionary(field.type) else field.type
+        if pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind):
+            found[field.name] = _unpacked_bytes(file, field.name) / max(file.metadata.num_rows, 1) - index * 1e-9
+    return dict(itertools.islice(found.items(), _MOST_COLUMNS))
+
+
+def _open_parquet(path: Path, **options: Any) -> Any:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ImportError("reading parquet needs pyarrow: pip install pyarrow") from error
+    try:
+        return pyarrow.parquet.ParquetFile(path, **options)
+    except (OSError, pyarrow.ArrowException) as error:
+        raise ValueError(f"{path} is not a parquet file: {error}") from error
+
+
+def _unpacked_bytes(file: Any, column: str) -> int:
+    """What the file itself says about the size of a column."""
+    total = 0
+    for group in range(file.metadata.num_row_groups):
+        row_group = file.metadata.row_group(group)
+        chunks = (row_group.column(index) for index in range(row_group.num_columns))
+        total += sum(chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema == column)
+    return total
+
+
+def _read_parquet(path: Path, column: str | None, limits: Limits) -> list[str]:
+    """The texts of a column, batch by batch; repeated values stay packed until their lengths are known."""
+    import pyarrow
+
+    if column is None:
+        raise ValueError(f"{path} has no column of texts")
+    file = _open_parquet(path, read_dictionary=[column])
+    rows, size = file.metadata.num_rows, _unpacked_bytes(file, column)
+    if rows > limits.texts:
+        raise ValueError(f"{path}: at most {limits.texts} texts are taken here, got {rows}")
+    if size > limits.bytes:
+        raise ValueError(f"{path}: the texts may take at most {limits.megabytes} MB unpacked here, got {size} bytes")
+    texts: list[str] = []
+    total = 0
+    try:
+        for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=[column]):
+            total += _batch_bytes(batch.column(0))
+            if total > 4 * limits.bytes:  # UTF-8 has up to four bytes a character
+                raise ValueError(f"{path}: the texts may take at most {limits.megabytes} MB unpacked here")
+            texts += batch.column(0).to_pylist()
+    except (OSError, pyarrow.ArrowException) as error:
+        raise ValueError(f"{path} is not a parquet file: {error}") from error
+    for index, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise ValueError(f"{path}, row {index}: expected a text in {column!r}, got {type(text).__name__}")
+    return texts
+
+
+def _batch_bytes(values: Any) -> int:
+    """Bytes of all texts of a batch once each stands on its own."""
+    import pyarrow
+    from pyarrow import compute
+
+    if pyarrow.types.is_dictionary(values.type):
+        lengths = compute.binary_length(values.dictionary).take(values.indices)
+    else:
+        lengths = compute.binary_length(values)
+    return int(compute.sum(lengths).as_py() or 0)

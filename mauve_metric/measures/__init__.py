@@ -1,0 +1,1 @@
+"""How far apart two sets are: pure functions of arrays."""

@@ -1,0 +1,257 @@
+"""Precision, recall, density and coverage from nearest neighbours (Kynkäänniemi et al. 2019; Naeem et al. 2020).
+
+A set's support is the union of balls around its points, each reaching to the k-th nearest other point of the set.
+Distances are computed in blocks with float32 matrix products; every comparison that their rounding could decide is
+made again in float64 on the rows as they came, so that the result is exact, ties included. Copies of a row are
+looked at once and counted as often as they occur.
+
+Rows that come out of a model are known to about 1e-6 of their length: the same text in another batch, with more
+threads or on another processor has other last digits, and where texts occur twice these would decide who is on the
+edge of a ball. Distances that differ by `tolerance` or less therefore count as equal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mauve_metric.arrays import Floats, Integers
+
+ROUNDING = 2.0**-19  # between two copies of a row of length 1 in float32, at most, as models were seen to give them
+_BLOCK_ELEMENTS = 2_500_000  # distances held at once, 10 MB: small enough for their memory to be used again
+_GROUPS = 16  # of entries for each of k neighbours: two of these fall into one group in about one row of ten
+_STEP_ELEMENTS = 500_000  # coordinates held at once in float64, 4 MB
+
+
+class SupportScores(NamedTuple):
+    """Precision, recall, coverage in [0, 1]; density at least 0 and about 1 for equal sets. Higher is better.
+
+    precision: share of model texts inside the human support. recall: share of human texts inside the model's.
+    density: human balls around a model text, over k. coverage: share of human balls that hold a model text.
+    """
+
+    precision: float
+    recall: float
+    density: float
+    coverage: float
+
+
+class _Points(NamedTuple):
+    """The distinct rows of one set. left @ other.rightᵀ are squared distances."""
+
+    rows: NDArray[Any]  # (m, d), as they came
+    weights: Integers  # how often each occurs, (m,)
+    left: NDArray[np.float32]  # [-2x, 1, ‖x‖²] of the centred and scaled rows, (m, d + 2)
+    right: NDArray[np.float32]  # [x, ‖x‖², 1]
+    length: Floats  # of the centred and scaled rows, (m,)
+
+
+class _Pairs(NamedTuple):
+    """Some pairs of rows of two sets, with their squared distances."""
+
+    i: Integers
+    j: Integers
+    squared: Floats
+
+
+def support_scores(
+    p: NDArray[Any], q: NDArray[Any], k: int = 4, strict: bool = False, tolerance: float = 0.0
+) -> SupportScores:
+    """Precision, recall, density and coverage of the model's rows `q` against the human rows `p`.
+
+    Args:
+        p, q: projected features, shapes (n_p, r) and (n_q, r), finite.
+        k: the neighbour that sets a ball's radius; the point itself does not count, its exact copies do.
+        strict: a point on the edge is outside (as in the prdc package); by default it is inside.
+        tolerance: a point is on the edge of a ball if its distance is the radius within this much, at least 0.
+
+    Raises:
+        ValueError: a set has k points or fewer.
+
+    >>> rows = np.random.default_rng(0).normal(size=(50, 3))
+    >>> support_scores(rows, rows)
+    SupportScores(precision=1.0, recall=1.0, density=1.25, coverage=1.0)
+    """
+    for name, side in (("p", p), ("q", q)):
+        if len(side) <= k:
+            raise ValueError(f"{name} must have more than k={k} rows for nearest neighbours, got {len(side)}")
+    mean = (p.sum(axis=0, dtype=np.float64) + q.sum(axis=0, dtype=np.float64)) / (len(p) + len(q))
+    reach = max(float(np.abs(end - mean).max()) for side in (p, q) for end in (side.min(axis=0), side.max(axis=0)))
+    unit = 2.0 ** math.floor(math.log2(reach)) if reach > 0 else 1.0  # a power of two: scaling rounds nothing
+    p_points, q_points = _points(p, mean, unit), _points(q, mean, unit)
+    p_radii, q_radii = (
+        _moved_edge(_squared_radii(points, k, unit), -tolerance if strict else tolerance)
+        for points in (p_points, q_points)
+    )
+    in_p_balls = np.zeros(len(q_points.rows))  # human balls around each model text
+    p_ball_filled, p_in_support = (np.zeros(len(p_points.rows), dtype=bool) for _ in range(2))
+    size = max(1, _BLOCK_ELEMENTS // len(p_points.rows))
+    for start in range(0, len(q_points.rows), size):
+        block = _part(q_points, slice(start, start + size))
+        squared = _squared_distances(block, p_points)
+        i, j = _inside(squared, block, p_points, p_radii, unit, strict, by_row=False)
+        in_p_balls[start : start + size] = np.bincount(i, p_points.weights[j], minlength=len(squared))
+        p_ball_filled[j] = True
+        _, j = _inside(squared, block, p_points, q_radii[start : start + size], unit, strict, by_row=True)
+        p_in_support[j] = True
+    return SupportScores(
+        precision=float((in_p_balls > 0) @ q_points.weights / len(q)),
+        recall=float(p_in_support @ p_points.weights / len(p)),
+        density=float(in_p_balls @ q_points.weights / len(q) / k),
+        coverage=float(p_ball_filled @ p_points.weights / len(p)),
+    )
+
+
+def _points(rows: NDArray[Any], mean: Floats, unit: float) -> _Points:
+    rows, weights = _distinct(rows)
+    m, d = rows.shape
+    length = np.empty(m)
+    left, right = np.ones((m, d + 2), dtype=np.float32), np.ones((m, d + 2), dtype=np.float32)
+    for step in _steps(m, d):
+        centred = (rows[step] - mean) / unit
+        squared = np.einsum("ij,ij->i", centred, centred)
+        length[step] = np.sqrt(squared)
+        right[step, :d] = centred
+        right[step, d] = left[step, d + 1] = squared
+    np.multiply(right[:, :d], np.float32(-2), out=left[:, :d])
+    return _Points(rows, weights, left, right, length)
+
+
+def _distinct(rows: NDArray[Any]) -> tuple[NDArray[Any], Integers]:
+    """The rows without their copies, in the order in which they come, and how often each occurs."""
+    rows = np.ascontiguousarray(rows) + np.float32(0)  # -0.0 becomes 0.0: equal rows have equal bytes
+    as_bytes = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
+    _, first, weights = np.unique(as_bytes, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    return (rows[first[order]] if len(order) < len(rows) else rows), weights[order]
+
+
+def _steps(rows: int, d: int) -> Iterator[slice]:
+    """Slices of as many rows of d numbers as are worked on at once."""
+    size = max(1, _STEP_ELEMENTS // d)
+    return (slice(start, start + size) for start in range(0, rows, size))
+
+
+def _part(points: _Points, rows: slice) -> _Points:
+    return _Points(*(getattr(points, name)[rows] for name in _Points._fields))
+
+
+def _squared_distances(a: _Points, b: _Points) -> NDArray[np.float32]:
+    """Squared distances of the centred and scaled rows, (m_a, m_b), off by at most `_slack`."""
+    squared: NDArray[np.float32] = a.left @ b.right.T
+    return squared
+
+
+def _slack(lengths: Floats, others: Floats, d: int) -> Floats:
+    """A bound on the rounding error of a row of float32 squared distances, for each row's length, (m,).
+
+    With u = 2⁻²⁴ the inputs are off by a relative u each, and a sum of d + 2 products by (d + 2)·u times the sum of
+    their sizes, in whatever order it is taken: (d + 6)·u·(‖a‖ + ‖b‖)² in all. What falls below float32's range comes
+    to 10⁻³⁸ a product.
+    """
+    bound: Floats = np.square(lengths + others.max()) * ((d + 8) * 2.0**-24) + (d + 8) * 4e-38
+    return bound
+
+
+def _moved_edge(squared: Floats, by: float) -> Floats:
+    """(√squared + by)², and 0 where that would be the square of a negative radius; `squared` itself for by = 0."""
+    radii = np.sqrt(squared)
+    return np.where(radii + by > 0, squared + by * (2 * radii + by), 0.0)
+
+
+def _inside(
+    squared: NDArray[np.float32],
+    a: _Points,
+    b: _Points,
+    radii: Floats,
+    unit: float,
+    strict: bool,
+    by_row: bool,
+) -> tuple[Integers, Integers]:
+    """The pairs (i of a, j of b) whose distance is at most the radius of i (`by_row`) or of j."""
+    d = a.rows.shape[1]
+    limits = radii / unit**2
+    slack = _slack(a.length, b.length, d) if by_row else _slack(b.length, a.length, d)
+    pairs = _below(squared, (limits + slack)[:, None] if by_row else limits + slack)
+    ball = pairs.i if by_row else pairs.j
+    found = pairs.squared < (limits - slack)[ball]
+    unsure = np.flatnonzero(~found)
+    exact = _exact(a.rows, b.rows, pairs.i[unsure], pairs.j[unsure])
+    found[unsure] = exact < radii[ball[unsure]] if strict else exact <= radii[ball[unsure]]
+    return pairs.i[found], pairs.j[found]
+
+
+def _below(squared: NDArray[np.float32], limits: Floats) -> _Pairs:
+    """The pairs whose squared distance is at most the limit of its row or column, sorted by row."""
+    flat = np.flatnonzero(squared <= limits.astype(np.float32))
+    i, j = np.divmod(flat, squared.shape[1])
+    return _Pairs(i, j, squared.ravel()[flat].astype(np.float64))
+
+
+def _exact(a: NDArray[Any], b: NDArray[Any], i: Integers, j: Integers) -> Floats:
+    """Squared distances of pairs as direct sums of squared differences, the same for the same two points."""
+    squared = np.empty(len(i))
+    for step in _steps(len(i), a.shape[1]):
+        difference = np.subtract(a[i[step]], b[j[step]], dtype=np.float64)
+        squared[step] = np.square(difference, out=difference).sum(axis=1)
+    return squared
+
+
+def _squared_radii(points: _Points, k: int, unit: float) -> Floats:
+    """Squared distance from each distinct point to its k-th nearest other point, exact, (m,)."""
+    m, d = points.rows.shape
+    radii = np.zeros(m)  # of points with k copies or more
+    if m == 1:
+        return radii
+    size = max(1, _BLOCK_ELEMENTS // m)
+    for start in range(0, m, size):
+        block = _part(points, slice(start, start + size))
+        squared = _squared_distances(block, points)
+        own = np.arange(len(squared))
+        squared[own, own + start] = np.inf
+        slack = _slack(block.length, points.length, d)
+        taken = min(k, m - 1)
+        pairs = _below(squared, (_at_least_kth(squared, taken) + 2 * slack)[:, None])
+        needed = k + 1 - block.weights  # the copies of the point are neighbours at distance 0
+        row, value = _kth(pairs, points.weights, needed)
+        about = np.zeros(len(squared))
+        about[row] = value
+        unsure = np.flatnonzero(np.abs(pairs.squared - about[pairs.i]) <= 2 * slack[pairs.i])
+        again = pairs.squared * unit**2
+        again[unsure] = _exact(block.rows, points.rows, pairs.i[unsure], pairs.j[unsure])
+        row, value = _kth(pairs._replace(squared=again), points.weights, needed)
+        radii[row + start] = value
+    return radii
+
+
+def _at_least_kth(squared: NDArray[np.float32], k: int) -> Floats:
+    """For each row a bound that at least k of its entries do not exceed, and hardly more, (n,).
+
+    The k-th smallest of the minima of groups of entries: k groups each hold one that small.
+    """
+    bound = np.empty(len(squared))
+    for step in _steps(*squared.shape):
+        lowest = squared[step]
+        while lowest.shape[1] >= 2 * _GROUPS * k:
+            half = lowest.shape[1] // 2
+            folded = np.minimum(lowest[:, :half], lowest[:, half : 2 * half])
+            if lowest.shape[1] % 2:
+                np.minimum(folded[:, 0], lowest[:, -1], out=folded[:, 0])
+            lowest = folded
+        bound[step] = np.partition(lowest, k - 1, axis=1)[:, k - 1]
+    return bound
+
+
+def _kth(pairs: _Pairs, weights: Integers, needed: Integers) -> tuple[Integers, Floats]:
+    """For each row i that needs a neighbour: the smallest distance within which j's of `needed[i]` weight lie."""
+    order = np.lexsort((pairs.squared, pairs.i))
+    i = pairs.i[order]
+    counted = np.cumsum(weights[pairs.j[order]])
+    before = np.append(0, counted)[np.searchsorted(i, i)]
+    reached = np.flatnonzero((counted - before >= needed[i]) & (needed[i] > 0))
+    row, first = np.unique(i[reached], return_index=True)
+    return row, pairs.squared[order][reached[first]]

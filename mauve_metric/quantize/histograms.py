@@ -1,0 +1,61 @@
+"""Counts of texts in buckets: what every score of histograms follows from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mauve_metric.arrays import Floats
+
+
+@dataclass(frozen=True)
+class Histograms:
+    """How many texts of P and of Q fell into each bucket; all histogram scores follow from it.
+
+    p_counts, q_counts: integers, shape (num_buckets,).
+    """
+
+    p_counts: NDArray[np.int64]
+    q_counts: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        for name in ("p_counts", "q_counts"):
+            counts = np.asarray(getattr(self, name))
+            if counts.ndim != 1 or counts.dtype.kind not in "iu" or (counts < 0).any() or counts.sum() == 0:
+                raise ValueError(
+                    f"{name} must be a vector of non-negative integers with a positive sum, got {counts!r}"
+                )
+            object.__setattr__(self, name, counts.astype(np.int64))
+        if len(self.p_counts) != len(self.q_counts):
+            raise ValueError(
+                f"p_counts and q_counts must have the same length, got {len(self.p_counts)} and {len(self.q_counts)}"
+            )
+
+    def probabilities(self, smoothing: float = 0.0) -> tuple[Floats, Floats]:
+        """Both histograms with `smoothing` added to every count: ½ is Krichevsky–Trofimov (Liu et al. 2021, §4).
+
+        >>> Histograms(np.array([3, 1]), np.array([0, 2])).probabilities(0.5)[1]
+        array([0.16666667, 0.83333333])
+        """
+        p, q = self.p_counts + smoothing, self.q_counts + smoothing
+        return p / p.sum(), q / q.sum()
+
+
+def count_labels(p_labels: NDArray[Any], q_labels: NDArray[Any], num_buckets: int) -> Histograms:
+    """Count bucket numbers (n_p,) and (n_q,) in 0 … num_buckets - 1."""
+    return Histograms(
+        np.bincount(p_labels, minlength=num_buckets).astype(np.int64),
+        np.bincount(q_labels, minlength=num_buckets).astype(np.int64),
+    )
+
+
+def auto_num_buckets(n_p: int, n_q: int) -> int:
+    """A tenth of the smaller set, rounded half to even, at least 2.
+
+    >>> auto_num_buckets(25, 500), auto_num_buckets(35, 40), auto_num_buckets(1, 1)
+    (2, 4, 2)
+    """
+    return max(2, round(min(n_p, n_q) / 10))

@@ -1,0 +1,172 @@
+"""Unit rows and their principal components: a common projection of all sets.
+
+The stages follow Pillutla et al. 2021, §4 and the defaults of mauve-text 0.4.0, whose numbers they reproduce.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mauve_metric.arrays import Floats
+from mauve_metric.features.rows import ArrayRows, FeatureRows
+from mauve_metric.quantize import on_device
+from mauve_metric.quantize.on_device import SAFE_SQUARE
+
+logger = logging.getLogger(__name__)
+
+
+_ROUNDING_VARIANCE = 1e-24  # per row: unit rows that differ by less than 1e-12 are the same direction
+
+
+def unit_rows(features: NDArray[Any]) -> Floats:
+    """Rows scaled to Euclidean length 1 in float64, without overflow for large entries; zero rows stay zero.
+
+    (n, d) → (n, d).
+    """
+    rows = np.array(features, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        squared = np.einsum("ij,ij->i", rows, rows)
+    extreme = np.nonzero(~((squared > SAFE_SQUARE) & (squared < 1 / SAFE_SQUARE)))[0]
+    if len(extreme):  # too small or too large to square: bring the largest entry to 1 first
+        largest = np.abs(rows[extreme]).max(axis=1, initial=0.0)
+        rows[extreme] /= np.where(largest > 0, largest, 1.0)[:, None]
+        squared[extreme] = np.maximum(np.square(rows[extreme]).sum(axis=1), 1.0)
+    rows /= np.sqrt(squared)[:, None]
+    return rows
+
+
+class Projection(NamedTuple):
+    """A fitted projection: unit rows minus `mean` (d,), onto `directions` (d, r); `variance`: of unit rows, in all."""
+
+    mean: Floats
+    directions: Floats
+    variance: float
+
+    def apply(self, rows: NDArray[Any]) -> NDArray[np.float32]:
+        """(b, d) → (b, r); in float64, so that equal rows stay equal."""
+        unit = unit_rows(rows)
+        unit -= self.mean
+        return (unit @ self.directions).astype(np.float32)
+
+    def apply_all(self, rows: FeatureRows) -> NDArray[np.float32]:
+        """The same block by block."""
+        projected = np.empty((rows.shape[0], self.directions.shape[1]), dtype=np.float32)
+        done = 0
+        for block in rows.blocks():
+            projected[done : done + len(block)] = self.apply(block)
+            done += len(block)
+        return projected
+
+
+def project(rows: Any, explained_variance: float = 0.9, pca_max_data: int = -1, seed: int = 25) -> Any:
+    """Unit length for each row, then centred PCA without whitening, fitted on all rows together.
+
+    The smallest number of components is kept whose cumulative share of the variance is at least
+    `explained_variance`; a share within 1e-9 of it counts as reached, so that the choice does not hang on the
+    last bits. With 1 every component is kept.
+
+    Args:
+        rows: features of both sets stacked, shape (n, d), finite: an array, rows to read in blocks, or a torch tensor,
+            which stays on its device.
+        explained_variance: in (0, 1].
+        pca_max_data: fit on this many rows drawn without replacement; -1 or n and above: on all.
+        seed: seed of that draw.
+
+    Returns:
+        float32, shape (n, r) with 1 ≤ r ≤ min(n, d): a tensor of a tensor, else an array.
+    """
+    if isinstance(rows, np.ndarray):
+        rows = ArrayRows(rows)
+    if hasattr(rows, "blocks"):
+        return fit_projection(rows, explained_variance, pca_max_data, seed).apply_all(rows)
+    fitted = rows[_fitted_on(len(rows), pca_max_data, seed)] if 0 < pca_max_data < len(rows) else rows
+    mean, variances, directions = on_device.principal_axes(fitted)
+    projection = _projection(mean, variances, lambda kept: directions[:, :kept], len(fitted), explained_variance)
+    return on_device.apply(projection.mean, projection.directions, rows)
+
+
+def fit_projection(
+    rows: FeatureRows, explained_variance: float = 0.9, pca_max_data: int = -1, seed: int = 25
+) -> Projection:
+    """The projection of `project`, from one pass over the rows; memory for a block and two matrices (d, d)."""
+    n, d = rows.shape
+    if 0 < pca_max_data < n:
+        rows, n = ArrayRows(rows.take(_fitted_on(n, pca_max_data, seed))), pca_max_data
+    blocks = (unit_rows(block) for block in rows.blocks())
+    if n >= d:
+        mean, scatter = _scatter(blocks, n, d)
+        variances, vectors = _descending(*_eigh(scatter))
+        return _projection(mean, variances, lambda kept: vectors[:, :kept], n, explained_variance)
+    centred = np.concatenate(list(blocks))
+    mean = centred.mean(axis=0)
+    centred -= mean
+    variances, vectors = _descending(*_eigh(centred @ centred.T))  # the same eigenvalues, in a smaller matrix
+    variances[variances <= variances[0] * np.finfo(np.float64).eps * d] = 0.0
+    scale = 1 / np.sqrt(np.where(variances > 0, variances, np.inf))
+    return _projection(
+        mean, variances, lambda kept: (centred.T @ vectors[:, :kept]) * scale[:kept], n, explained_variance
+    )
+
+
+def _fitted_on(n: int, pca_max_data: int, seed: int) -> NDArray[np.int64]:
+    """The rows that a projection is fitted on when they are not all."""
+    return np.random.RandomState(seed + 5).choice(n, size=pca_max_data, replace=False)
+
+
+def _projection(
+    mean: Floats, variances: Floats, directions_of: Callable[[int], Floats], n: int, explained_variance: float
+) -> Projection:
+    """The projection to as many leading directions as are needed; `variances`: of all n rows added up, falling."""
+    total = float(variances.sum())
+    if total <= _ROUNDING_VARIANCE * n:
+        return Projection(mean, np.zeros((len(mean), 1)), 0.0)
+    kept = _num_components(variances, explained_variance)
+    logger.info("PCA: %d of %d components kept", kept, len(variances))
+    directions = directions_of(kept)
+    signs = np.sign(directions[np.abs(directions).argmax(axis=0), np.arange(kept)])  # as scikit-learn's PCA has them
+    return Projection(mean, np.ascontiguousarray(directions * signs), total / n)
+
+
+def _scatter(blocks: Iterable[Floats], n: int, d: int) -> tuple[Floats, Floats]:
+    """Mean (d,) of n unit rows and the sum of their centred outer products (d, d), in float64, in one pass.
+
+    Rows are shifted, in place, by the first block's mean, so that little is lost when all point about the same way.
+    """
+    from scipy.linalg.blas import dsyrk
+
+    shift: Floats | None = None
+    total = np.zeros(d)
+    scatter = np.zeros((d, d), order="F")
+    for unit in blocks:
+        shift = unit.mean(axis=0) if shift is None else shift
+        unit -= shift
+        total += unit.sum(axis=0)
+        scatter = dsyrk(1.0, unit.T, beta=1.0, c=scatter, overwrite_c=1)  # the upper half
+    scatter -= np.outer(total, total) / n
+    return total / n + (0.0 if shift is None else shift), scatter
+
+
+def _eigh(matrix: Floats) -> tuple[Floats, Floats]:
+    """Eigenvalues, rising, and eigenvectors of a symmetric matrix of which the upper half is used."""
+    from scipy.linalg import eigh
+
+    values, vectors = eigh(matrix, lower=False, overwrite_a=True, check_finite=False, driver="evd")
+    return values, vectors
+
+
+def _descending(values: Floats, vectors: Floats) -> tuple[Floats, Floats]:
+    return np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+
+
+def _num_components(variances: Floats, explained_variance: float) -> int:
+    """How many leading components reach the share."""
+    total = variances.sum()
+    if explained_variance >= 1:
+        return len(variances)
+    reached = np.cumsum(variances) / total >= explained_variance - 1e-9
+    return int(np.argmax(reached)) + 1

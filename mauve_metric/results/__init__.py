@@ -1,0 +1,1 @@
+"""What comes out, and how it is shown."""

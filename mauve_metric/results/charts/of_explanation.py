@@ -1,0 +1,88 @@
+"""The figure of an explanation: the buckets of the gap by their contributions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mauve_metric.results.charts.figure import AXIS, ChartRows
+from mauve_metric.results.numbers import ExplanationNumbers
+from mauve_metric.results.signature import signature_value
+from mauve_metric.runtime.packages import import_altair
+
+if TYPE_CHECKING:
+    import altair as alt
+
+_TOO_MUCH, _MISSED = "#D55E00", "#0072B2"
+
+
+def contributions_chart(
+    explanation: ExplanationNumbers, most: int = 40, width: int = 720, link: str | None = None
+) -> alt.LayerChart:
+    """The gap's buckets by falling contribution: filled too much (Type I) or missed (Type II); pale: could be noise.
+
+    Args:
+        explanation: of a result.
+        most: buckets shown, the largest first.
+        width: of the plot, in pixels.
+        link: a click on a bucket follows this address with the bucket's number behind it; None: no link.
+    """
+    alt = import_altair()
+    rows = _contribution_rows(explanation)[:most]
+    if link is not None:
+        rows = [row | {"link": f"{link}{row['bucket']}"} for row in rows]
+    sides = ["model writes too much (Type I)", "model misses (Type II)"]
+    axis = alt.Axis(labels=False, ticks=False, grid=False, titleFontSize=12, titleFontWeight="normal")
+    ends = alt.Scale(domain=[0, max(len(rows), 1)], nice=False)
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        x=alt.X("rank:Q", title="buckets, the largest first", axis=axis, scale=ends),
+        x2="next:Q",
+        y=alt.Y("contribution:Q", title="part of the gap 1 − MAUVE", axis=alt.Axis(**AXIS)),
+        y2=alt.datum(0),
+    )
+    legend = alt.Legend(title=None, orient="top-right", labelLimit=300, labelFontSize=11)
+    bars = base.mark_rect(stroke="white", strokeWidth=0.5).encode(
+        color=alt.Color("side:N", scale=alt.Scale(domain=sides, range=[_TOO_MUCH, _MISSED]), legend=legend),
+        opacity=alt.Opacity("noise:N", scale=alt.Scale(domain=[False, True], range=[1.0, 0.35]), legend=None),
+        tooltip=[
+            alt.Tooltip("bucket:Q", format="d"),
+            "side:N",
+            alt.Tooltip("contribution:Q", format=".4f"),
+            alt.Tooltip("human:Q", title="human texts", format=".2%"),
+            alt.Tooltip("model:Q", title="model texts", format=".2%"),
+            alt.Tooltip("noise:N", title="could be noise"),
+        ],
+        **({} if link is None else {"href": "link:N"}),
+    )
+    dashes = alt.Chart(alt.InlineData(values=[row for row in rows if row["too_much"]])).mark_rule(
+        color="white", strokeWidth=1.5, strokeDash=[3, 3]
+    )
+    middle = dashes.encode(
+        x=alt.X("middle:Q", scale=ends),
+        y="contribution:Q",
+        y2=alt.datum(0),
+        **({} if link is None else {"href": "link:N"}),
+    )
+    subtitle = [
+        f"{explanation.type_one:.3f} from buckets filled too much, {explanation.type_two:.3f} from missed ones",
+        "dashed: filled too much; pale: could be noise",
+    ]
+    title = alt.Title(f"The gap of {explanation.gap:.3f}", subtitle=subtitle, anchor="start")
+    return alt.layer(bars, middle).properties(width=width, height=200, title=title)
+
+
+def _contribution_rows(explanation: ExplanationNumbers) -> ChartRows:
+    """One row a bucket that adds to the gap, the largest first."""
+    result, rows = explanation.result, []
+    order = sorted(range(len(explanation.contributions)), key=lambda bucket: -explanation.contributions[bucket])
+    level = float(signature_value(result.signature, "confidence_level"))
+    for rank, bucket in enumerate(order):
+        part, human, model = explanation.contributions[bucket], result.p_hist[bucket], result.q_hist[bucket]
+        if part <= 0:
+            break
+        too_much = bool(model > human)
+        side = "model writes too much (Type I)" if too_much else "model misses (Type II)"
+        place = {"rank": rank + 0.05, "next": rank + 0.95, "middle": rank + 0.5, "bucket": bucket}
+        shares = {"human": float(human), "model": float(model), "contribution": float(part)}
+        noise = bool(explanation.p_values[bucket] > 1 - level)
+        rows.append(place | shares | {"side": side, "too_much": too_much, "noise": noise})
+    return rows

@@ -1,0 +1,117 @@
+"""A map of texts: all sets on the first two principal components, the human texts grey, one colour a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mauve_metric.results.charts.figure import COLORS, SHAPES, ChartRows
+from mauve_metric.results.words import EXCERPT, excerpt
+from mauve_metric.runtime.packages import import_altair
+
+if TYPE_CHECKING:
+    import altair as alt
+
+
+_HUMAN = "#8C8C8C"
+_READ = 4 * EXCERPT  # characters of a text that are looked at for how it begins
+_AXIS = {"titleFontSize": 12, "titleFontWeight": "normal", "labels": False, "ticks": False, "grid": False}
+
+
+def map_chart(
+    names: Sequence[str],
+    rows: Sequence[NDArray[Any]],
+    labels: Sequence[NDArray[Any]],
+    texts: Sequence[Sequence[str]],
+    shares: tuple[float, float],
+    *,
+    most: int = 3000,
+    seed: int = 25,
+    link: str | None = None,
+    width: int = 720,
+) -> alt.Chart:
+    """Every text at its first two projected features; pointing at one shows how it begins.
+
+    A click picks the texts of a bucket, one on the legend those of a set; a double click picks all again.
+
+    Args:
+        names: of the sets, the human texts first.
+        rows: of each set, projected, (n_i, r). labels: its buckets, (n_i,). texts: its texts.
+        shares: of the variance that the two components hold, in [0, 1].
+        most: points drawn; of more texts a random subset is.
+        seed: of that subset.
+        link: a click on a text follows this address with the numbers of its bucket and of its set behind it and a
+            hyphen between them; None: no link.
+        width: of the plot, in pixels.
+
+    Raises:
+        ImportError: Altair is not installed.
+    """
+    alt = import_altair()
+    names = _unique(names)
+    points, total = _points(names, rows, labels, texts, most, seed, link)
+    scales = {"domain": names, "range": [_HUMAN, *(COLORS[index % len(COLORS)] for index in range(len(names) - 1))]}
+    shapes = {"domain": names, "range": ["circle", *(SHAPES[index % len(SHAPES)] for index in range(len(names) - 1))]}
+    bucket = alt.selection_point(name="bucket_picked", fields=["bucket"], on="click", clear="dblclick")
+    legend = alt.selection_point(name="set_picked", fields=["set"], bind="legend")
+    places = {}
+    for number, (key, channel) in enumerate((("x", alt.X), ("y", alt.Y))):
+        title = f"principal component {number + 1} ({100 * shares[number]:.0f} % of the variance)"
+        places[key] = channel(f"{key}:Q", title=title, scale=alt.Scale(zero=False), axis=alt.Axis(**_AXIS))
+    symbols = alt.Legend(title=None, labelFontSize=11, labelLimit=220, orient="bottom", columns=3, symbolOpacity=1)
+    chart = (
+        alt.Chart(alt.InlineData(values=points))
+        .mark_point(filled=True, size=40)
+        .encode(
+            **places,
+            color=alt.Color("set:N", scale=alt.Scale(**scales), sort=names, legend=symbols),
+            shape=alt.Shape("set:N", scale=alt.Scale(**shapes), sort=names, legend=symbols),
+            opacity=alt.condition(bucket & legend, alt.value(0.75), alt.value(0.06)),
+            tooltip=[alt.Tooltip("set:N"), alt.Tooltip("bucket:Q", format="d"), alt.Tooltip("text:N")],
+            **({} if link is None else {"href": "link:N"}),
+        )
+        .add_params(bucket, legend)
+    )
+    drawn = f"{len(points)} of {total} texts, drawn at random" if len(points) < total else f"all {total} texts"
+    subtitle = [
+        f"{drawn}; texts that lie close are alike, as far as two components of many can show it",
+        "click on a text: its bucket; on a name below: its set; double click: all",
+    ]
+    title = alt.Title("Map of the texts", subtitle=subtitle, anchor="start")
+    return chart.properties(width=width, height=420, title=title)
+
+
+def _points(
+    names: Sequence[str],
+    rows: Sequence[NDArray[Any]],
+    labels: Sequence[NDArray[Any]],
+    texts: Sequence[Sequence[str]],
+    most: int,
+    seed: int,
+    link: str | None,
+) -> tuple[ChartRows, int]:
+    """What is drawn, in a random order, so that no set covers the others, and the number of texts there are."""
+    sizes = [len(part) for part in rows]
+    starts = np.cumsum([0, *sizes])
+    order = np.random.default_rng(seed).permutation(int(starts[-1]))[:most]
+    points: ChartRows = []
+    for place in order.tolist():
+        which = int(np.searchsorted(starts, place, side="right")) - 1
+        row = place - int(starts[which])
+        x, y = (*rows[which][row, :2].tolist(), 0.0)[:2]
+        bucket = int(labels[which][row])
+        point = {"set": names[which], "bucket": bucket, "x": round(x, 4), "y": round(y, 4)}
+        point["text"] = excerpt(texts[which][row][:_READ])
+        points.append(point if link is None else point | {"link": f"{link}{bucket}-{which}"})
+    return points, int(starts[-1])
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    """The names, with something behind the first if a model has the same."""
+    human = names[0]
+    while human in names[1:]:
+        human += " (reference)"
+    return [human, *names[1:]]

@@ -1,0 +1,61 @@
+"""Several models against one human set: their results, their ranking, their differences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from mauve_metric.results import report, tables
+from mauve_metric.results.charts import of_comparison
+from mauve_metric.results.explanation import Explanation
+from mauve_metric.results.numbers import ComparisonNumbers
+from mauve_metric.results.result import MauveResult
+
+if TYPE_CHECKING:
+    import altair as alt
+
+
+@dataclass(frozen=True)
+class Comparison(ComparisonNumbers):
+    """Several models' scores against one human set, and their differences.
+
+    Attributes:
+        models: the result of each model on the partition that all share, in the order given.
+        own: each model's MAUVE on buckets of its own, as the literature computes it.
+        ranking: names by falling debiased MAUVE.
+        differences: of every pair, the better ranked model first.
+        confidence_level: of the intervals. aligned: whether row i of every model was taken to answer prompt i.
+        smallest_difference: between the two best that these sets would show with 80 % probability; None for one model.
+        texts_needed: of each set, to tell the two best apart with 80 % probability if they differ by what was seen;
+            None for one model or no difference at all.
+        warnings: about the comparison; those about a model stand in its result.
+        signature: what fixes the comparison.
+        explanations: for each model the buckets that make its gap; empty if not asked for.
+    """
+
+    models: dict[str, MauveResult]
+    explanations: dict[str, Explanation] = field(repr=False)
+
+    def to_markdown(self) -> str:
+        """The tables of models and differences in Markdown."""
+        return tables.comparison_markdown(self)
+
+    def to_csv(self, table: Literal["models", "differences"] = "models") -> str:
+        """One of the tables as CSV with a header, numbers in full."""
+        return tables.comparison_csv(self, table)
+
+    def to_latex(self) -> str:
+        """The tables as two LaTeX `tabular`s with the rules of booktabs."""
+        return tables.comparison_latex(self)
+
+    def plot(self) -> alt.VConcatChart:
+        """The figures as one Altair chart (see `mauve_metric.results.charts.of_comparison`)."""
+        return of_comparison.comparison_chart(self)
+
+    def save_report(self, path: str | Path) -> Path:
+        """Write one HTML page with tables, figures, warnings, buckets and signatures, that needs no network."""
+        return report.save_report(self, path)
+
+    def __str__(self) -> str:
+        return tables.comparison_table(self)

@@ -1,0 +1,32 @@
+"""An explanation for the terminal."""
+
+from __future__ import annotations
+
+from mauve_metric.results.numbers import ExplanationNumbers, GapBucket
+from mauve_metric.results.words import STABILITY_NOTE, bucket_facts, bucket_title, excerpt, near_label, percent, wrapped
+
+
+def explanation_table(explanation: ExplanationNumbers) -> str:
+    """The explanation for the terminal: the gap and its two parts, then each bucket with its words and texts."""
+    result, gap = explanation.result, explanation.gap
+    lines = [f"MAUVE {result.mauve:.4f}: the gap to 1 is {gap:.4f}, in {result.num_buckets} buckets", ""]
+    for value, meaning in (
+        (explanation.type_one, "from buckets with too many model texts (Type I)"),
+        (explanation.type_two, "from buckets with too few (Type II): human text that the model misses"),
+        (explanation.noise, "of it from buckets that could be noise"),
+    ):
+        lines.append(f"  {value:.4f}  {percent(value, gap):>5}  {meaning}")
+    for bucket in explanation.buckets:
+        lines += ["", *_bucket_lines(bucket)]
+    lines += ["", *wrapped(STABILITY_NOTE, "", "")]
+    return "\n".join([*lines, "", f"signature: {result.signature}"])
+
+
+def _bucket_lines(bucket: GapBucket) -> list[str]:
+    lines = [bucket_title(bucket)]
+    for name, value in bucket_facts(bucket):
+        lines += wrapped(f"{name}: {value}", "   ", "      ")
+    for side, texts in (("human", bucket.p_texts), ("model", bucket.q_texts)):
+        for near in texts:
+            lines += wrapped(f"{side} {near_label(near)}: {excerpt(near.text or '')}".rstrip(": "), "   - ", "     ")
+    return lines

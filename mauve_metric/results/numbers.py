@@ -1,0 +1,231 @@
+"""The numbers of results, comparisons and explanations, without the ways of showing them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mauve_metric.arrays import Floats
+from mauve_metric.uncertainty.score_warnings import ScoreWarning
+
+
+@dataclass(frozen=True)
+class ResultNumbers:
+    """What a `MauveResult` holds; its fields are explained there."""
+
+    mauve: float
+    mauve_debiased: float | None
+    mauve_stderr: float | None
+    mauve_ci: tuple[float, float] | None
+    ci_scope: str
+    mauve_ceiling: float
+    mauve_ceiling_std: float
+    mauve_floor: float
+    mauve_star: float
+    mauve_exact: float
+    mauve_mean: float
+    mauve_std: float | None
+    mauve_runs: Floats
+    p_value: float | None
+    frontier_integral: float
+    frontier_integral_debiased: float | None
+    frontier_integral_stderr: float | None
+    frontier_integral_ci: tuple[float, float] | None
+    frontier_integral_star: float
+    jensen_shannon: float
+    precision: float | None
+    recall: float | None
+    density: float | None
+    coverage: float | None
+    prd_precision: float
+    prd_recall: float
+    prd_area: float
+    frechet_distance: float | None
+    n_p: int
+    n_q: int
+    num_buckets: int
+    p_dropped: int
+    q_dropped: int
+    p_truncated: int
+    q_truncated: int
+    p_median_length: float | None
+    q_median_length: float | None
+    warnings: tuple[ScoreWarning, ...]
+    signature: str
+    p_hist: Floats
+    q_hist: Floats
+    divergence_curve: Floats
+    prd_curve: Floats
+    p_labels: NDArray[np.int64] = field(repr=False, metadata={"in_dict": False})
+    q_labels: NDArray[np.int64] = field(repr=False, metadata={"in_dict": False})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every number as plain Python floats, integers, strings and lists, fit for JSON."""
+        return {
+            item.name: plain(getattr(self, item.name)) for item in fields(self) if item.metadata.get("in_dict", True)
+        }
+
+
+Side = Literal["too much", "missed", "even"]
+
+
+class NearText(NamedTuple):
+    """A text near a bucket's centre.
+
+    row: its number in its set. distance: from the centre, in projected space. in_bucket: whether it is one of the
+    bucket's texts. text: None where only features were given.
+    """
+
+    row: int
+    distance: float
+    in_bucket: bool
+    text: str | None
+
+
+@dataclass(frozen=True)
+class GapBucket:
+    """One bucket's part in the gap.
+
+    Attributes:
+        bucket: its number. rank: 1 for the largest contribution.
+        side: "too much": the model puts a larger share of its texts here than people do (Type I); "missed": a smaller
+            one (Type II); "even".
+        contribution: in [0, 1], see `gap.contributions`. share: of the gap, in [0, 1].
+        type_one, type_two: the contribution under its side's name, 0 under the other.
+        p_count, q_count: human and model texts in it.
+        p_value: of "equal shares", corrected for the number of buckets. noise: not significant at the config's level.
+        overlap, other_rank: Jaccard index in [0, 1] of the bucket of a clustering with the next seed that has most of
+            its texts, and that bucket's rank there: how stable the finding is.
+        words: words and phrases that tell its texts apart from all others.
+        p_words, q_words: what tells its human texts apart from the model texts around its centre, and its model texts
+            from the human ones there. repeated: phrases that its model texts repeat.
+        p_texts, q_texts: the texts of both sides nearest to its centre.
+    """
+
+    bucket: int
+    rank: int
+    side: Side
+    contribution: float
+    share: float
+    type_one: float
+    type_two: float
+    p_count: int
+    q_count: int
+    p_value: float
+    noise: bool
+    overlap: float
+    other_rank: int
+    words: tuple[str, ...]
+    p_words: tuple[str, ...]
+    q_words: tuple[str, ...]
+    repeated: tuple[str, ...]
+    p_texts: tuple[NearText, ...]
+    q_texts: tuple[NearText, ...]
+
+
+@dataclass(frozen=True)
+class ExplanationNumbers:
+    """What an `Explanation` holds; its fields are explained there."""
+
+    result: ResultNumbers
+    gap: float
+    type_one: float
+    type_two: float
+    noise: float
+    contributions: Floats
+    p_values: Floats = field(repr=False)
+    buckets: tuple[GapBucket, ...] = field(repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain Python values, fit for JSON; the result under "result"."""
+        values = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "result"}
+        return {name: plain(value) for name, value in values.items()} | {"result": self.result.to_dict()}
+
+
+class OwnScore(NamedTuple):
+    """The literature's MAUVE of one model and the human set, on buckets of their own: `compute_mauve`'s `mauve`."""
+
+    mauve: float
+    num_buckets: int
+    p_value: float | None
+    signature: str
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Whether two models differ.
+
+    a, b: names. difference: debiased MAUVE of a minus that of b, in [-1, 1]. ci: its interval at the config's level.
+    p_value: of "no difference", for this pair alone, on the safe side (see `differences.difference_of`). real:
+    significant at 1 - level with Holm's correction for the number of pairs. stderr: standard error of the difference.
+    """
+
+    a: str
+    b: str
+    difference: float
+    ci: tuple[float, float]
+    p_value: float
+    real: bool
+    stderr: float = field(metadata={"in_dict": False})
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields but for the standard error, fit for JSON."""
+        return {name: plain(getattr(self, name)) for name in ("a", "b", "difference", "ci", "p_value", "real")}
+
+
+@dataclass(frozen=True)
+class ComparisonNumbers:
+    """What a `Comparison` holds; its fields are explained there."""
+
+    models: Mapping[str, ResultNumbers]
+    own: dict[str, OwnScore]
+    ranking: tuple[str, ...]
+    differences: tuple[Difference, ...]
+    confidence_level: float
+    aligned: bool
+    smallest_difference: float | None
+    texts_needed: int | None
+    warnings: tuple[ScoreWarning, ...]
+    signature: str
+    explanations: Mapping[str, ExplanationNumbers] = field(repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the explanations as plain Python values, fit for JSON.
+
+        `models` holds for each name the result's own dict; `mauve_own` the literature's score.
+        """
+        return {
+            "models": {name: result.to_dict() for name, result in self.models.items()},
+            "differences": [difference.to_dict() for difference in self.differences],
+            "mauve_own": {name: own.mauve for name, own in self.own.items()},
+            "own": {name: plain(own) for name, own in self.own.items()},
+            "ranking": list(self.ranking),
+            "confidence_level": self.confidence_level,
+            "aligned": self.aligned,
+            "smallest_difference": self.smallest_difference,
+            "texts_needed": self.texts_needed,
+            "warnings": plain(self.warnings),
+            "signature": self.signature,
+        }
+
+
+def plain(value: Any) -> Any:
+    """A value with arrays as lists, numpy numbers as Python's, and named tuples as dicts."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return {key: plain(item) for key, item in value._asdict().items()}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [plain(item) for item in value]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
+    return value

@@ -1,0 +1,63 @@
+"""A score and what comes with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mauve_metric.results.charts import of_result
+from mauve_metric.results.numbers import ResultNumbers
+
+if TYPE_CHECKING:
+    import altair as alt
+
+
+@dataclass(frozen=True)
+class MauveResult(ResultNumbers):
+    """A MAUVE score and what belongs to it. P is the reference (human) side, Q the model's.
+
+    Direction, range and paper of every score stand in `results.scores.SCORES`. None stands for what was not asked
+    for or cannot be computed (the errors of a set of one text; the lengths of features).
+
+    Attributes:
+        mauve: area under `divergence_curve`, in [0, 1], higher is better (Pillutla et al. 2021, §3).
+        mauve_star: the same on Krichevsky–Trofimov smoothed histograms (Pillutla et al. 2023).
+        mauve_exact: area under the continuous curve, without the error of the grid of weights.
+        mauve_debiased, mauve_stderr, mauve_ci: MAUVE without the bias of sampling, its standard error, and its interval
+            (low, high) at the config's level.
+        ci_scope: what the intervals allow for besides sampling: "for this partition" or "over clusterings".
+        mauve_runs, mauve_mean, mauve_std: `mauve` of every clustering (num_runs,), their mean and standard deviation.
+        mauve_floor: `mauve_exact` of two sets without a common bucket.
+        mauve_ceiling, mauve_ceiling_std: mean and standard deviation of `mauve` of two samples of one distribution of
+            these sizes.
+        p_value: of the permutation test that both sets come from one distribution.
+        frontier_integral, frontier_integral_star: in [0, 1], lower is better (Liu et al. 2021, §3).
+        frontier_integral_debiased, frontier_integral_stderr, frontier_integral_ci: as for MAUVE.
+        jensen_shannon: ½KL(p‖m) + ½KL(q‖m) at m = ½(p + q), in nats, in [0, ln 2], lower is better.
+        precision, recall, density, coverage: from nearest neighbours (Kynkäänniemi 2019; Naeem 2020).
+        prd_precision, prd_recall, prd_area: of the exact precision-recall curve of the histograms (Sajjadi 2018).
+        frechet_distance: of the features, at least 0, lower is better (Heusel 2017).
+        n_p, n_q: number of texts. num_buckets: number of buckets of the histograms.
+        p_dropped, q_dropped: empty texts left out on request. p_truncated, q_truncated: texts cut to the featurizer's
+            length. p_median_length, q_median_length: in tokens.
+        p_hist, q_hist: probabilities, shape (num_buckets,).
+        divergence_curve: shape (m + 2, 2), see `mauve_metric.measures.frontier.divergence_curve`.
+        prd_curve: shape (j, 2): recall, precision.
+        warnings: what to know before believing the score.
+        signature: what fixes the score, `key:value|key:value|…`.
+        p_labels, q_labels: bucket of each text, shape (n_p,) and (n_q,); not in `to_dict`.
+    """
+
+    def plot(self) -> alt.VConcatChart:
+        """The figures of this result as one Altair chart, which a notebook shows (see `charts.of_result`).
+
+        Raises:
+            ImportError: Altair is not installed.
+        """
+        return of_result.result_chart(self)
+
+    def __str__(self) -> str:
+        interval = "" if self.mauve_ci is None else f" (debiased {self.mauve_debiased:.4f}"
+        if self.mauve_ci is not None:
+            interval += f", interval {self.mauve_ci[0]:.4f}–{self.mauve_ci[1]:.4f} {self.ci_scope})"
+        return f"{self.signature} = {self.mauve:.4f}{interval}"

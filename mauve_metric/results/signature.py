@@ -1,0 +1,63 @@
+"""The string that fixes how a score was made."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Mapping
+from typing import Any
+
+from mauve_metric.config import MauveConfig, knobs
+from mauve_metric.features.reference import Reference
+from mauve_metric.version import __version__
+
+
+def signature_entries(
+    p: Reference, q: Reference, config: MauveConfig, more: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """What fixes the score, in the order in which the signature shows it: `more` and then the versions last."""
+    entries: dict[str, Any] = {f"{name}_input": "features" for name, side in (("p", p), ("q", q)) if not side.identity}
+    identity = p.identity or q.identity
+    if identity is not None:
+        entries["featurize_model_name"] = identity["model"]
+        entries["revision"] = identity.get("revision", "unknown")[:12]
+        for key in ("tokenizer", "max_text_length", "pooling", "dtype"):
+            if key in identity:
+                entries[key] = identity[key]
+        entries |= {"match_lengths": config.match_lengths, "empty_texts": config.empty_texts}
+    for name, knob in knobs().items():
+        if knob.metadata["stage"] != "featurize":
+            entries[name] = getattr(config, name)
+    entries |= {"n_p": len(p), "n_q": len(q), **(more or {})}
+    packages = ["faiss-cpu", "numpy"] + (["torch", "transformers"] if identity is not None else [])
+    entries |= {package: _version(package) for package in packages}
+    return entries | {"mauve_metric": __version__}
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def format_signature(entries: Mapping[str, Any]) -> str:
+    """`key:value|key:value|…`, without the separators inside a value.
+
+    >>> format_signature({"num_buckets": 50, "featurize_model_name": "org/name"})
+    'num_buckets:50|featurize_model_name:org/name'
+    """
+    return "|".join(
+        f"{_signature_value(key).replace(':', '/')}:{_signature_value(value)}" for key, value in entries.items()
+    )
+
+
+def _signature_value(value: Any) -> str:
+    text = repr(value) if isinstance(value, float) and not value.is_integer() else str(value)
+    if isinstance(value, float) and value.is_integer():
+        text = str(int(value))
+    return text.replace("|", "/").replace("\n", " ")
+
+
+def signature_value(signature: str, key: str) -> str:
+    """The value of one key of a signature, `?` if it has none."""
+    return dict(entry.split(":", 1) for entry in signature.split("|") if ":" in entry).get(key, "?")

@@ -1,0 +1,228 @@
+"""Results, comparisons and explanations as tables: for the terminal, Markdown, CSV and LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from mauve_metric.results.numbers import ComparisonNumbers, ResultNumbers
+from mauve_metric.results.scores import SCORES
+from mauve_metric.results.words import (
+    NOTES,
+    cell,
+    collected_warnings,
+    conclusion,
+    forecast_sentence,
+    wrapped,
+)
+
+
+class Column(NamedTuple):
+    """A column: key for programs, title for people, and the format of its numbers."""
+
+    key: str
+    title: str
+    form: str = "s"
+
+
+MODEL_COLUMNS = (
+    Column("rank", "rank", "d"),
+    Column("model", "model"),
+    Column("mauve_debiased", "debiased", ".4f"),
+    Column("low", "low", ".4f"),
+    Column("high", "high", ".4f"),
+    Column("mauve", "MAUVE", ".4f"),
+    Column("mauve_own", "MAUVE own", ".4f"),
+    Column("precision", "precision", ".3f"),
+    Column("recall", "recall", ".3f"),
+    Column("frontier_integral", "frontier int.", ".4f"),
+    Column("n", "texts", "d"),
+)
+DIFFERENCE_COLUMNS = (
+    Column("a", "better"),
+    Column("b", "than"),
+    Column("difference", "difference", "+.4f"),
+    Column("low", "low", "+.4f"),
+    Column("high", "high", "+.4f"),
+    Column("p_value", "p", ".2g"),
+    Column("real", "real"),
+)
+Row = dict[str, Any]
+
+
+def model_rows(comparison: ComparisonNumbers) -> list[Row]:
+    """One row a model, the best first, by the keys of `MODEL_COLUMNS`."""
+    rows = []
+    for rank, name in enumerate(comparison.ranking, start=1):
+        result = comparison.models[name]
+        low, high = result.mauve_ci or (None, None)
+        row: Row = {"rank": rank, "model": name, "low": low, "high": high, "n": result.n_q}
+        for key in ("mauve", "mauve_debiased", "precision", "recall", "frontier_integral"):
+            row[key] = getattr(result, key)
+        rows.append(row | {"mauve_own": comparison.own[name].mauve})
+    return rows
+
+
+def difference_rows(comparison: ComparisonNumbers) -> list[Row]:
+    """One row a pair, by the keys of `DIFFERENCE_COLUMNS`."""
+    rows = []
+    for item in comparison.differences:
+        values = {"a": item.a, "b": item.b, "difference": item.difference, "low": item.ci[0], "high": item.ci[1]}
+        rows.append(values | {"p_value": item.p_value, "real": "yes" if item.real else "no"})
+    return rows
+
+
+def score_report(result: ResultNumbers, title: str) -> str:
+    """The result for people: warnings first, then the scores, what they rest on, and the signature."""
+    lines = [title, ""]
+    for warning in result.warnings:
+        lines.append(f"  ! {warning.message}  [{warning.code}]")
+    if result.warnings:
+        lines.append("")
+    for name, score in SCORES.items():
+        value = getattr(result, name)
+        if value is not None:
+            lines.append(f"  {score.title:<24} {value:7.4f}  {_ci(result, name):<17}  {score.better}; {score.meaning}")
+    lines += [
+        "",
+        f"  {'floor … ceiling':<24} {result.mauve_floor:7.4f} … {result.mauve_ceiling:.4f}  MAUVE of sets with ",
+    ]
+    lines[-1] += "nothing in common … of two samples of one distribution"
+    if result.mauve_std is not None:
+        runs = f"{result.mauve_mean:7.4f} ± {result.mauve_std:.4f}"
+        lines.append(
+            f"  {'MAUVE over seeds':<24} {runs}  mean and standard deviation of {len(result.mauve_runs)} clusterings"
+        )
+    if result.p_value is not None:
+        lines.append(f"  {'p-value':<24} {result.p_value:7.4f}  that both sets come from one distribution")
+    lines.append(f"  {'texts':<24} {result.n_p} human, {result.n_q} model{_lengths(result)}")
+    lines.append(f"  {'buckets':<24} {result.num_buckets}")
+    if result.mauve_ci is not None:
+        lines.append(f"  {'intervals':<24} {_level(result)} {result.ci_scope}")
+    return "\n".join([*lines, "", f"signature: {result.signature}"])
+
+
+def _ci(result: ResultNumbers, name: str) -> str:
+    interval = {
+        "mauve_debiased": result.mauve_ci,
+        "frontier_integral_debiased": result.frontier_integral_ci,
+    }.get(name)
+    return "" if interval is None else f"[{interval[0]:.4f}, {interval[1]:.4f}]"
+
+
+def _level(result: ResultNumbers) -> str:
+    level = dict(entry.split(":", 1) for entry in result.signature.split("|"))["confidence_level"]
+    return f"{100 * float(level):g} %"
+
+
+def _lengths(result: ResultNumbers) -> str:
+    if result.p_median_length is None or result.q_median_length is None:
+        return ""
+    return f"; median length {result.p_median_length:.0f} and {result.q_median_length:.0f} tokens"
+
+
+def comparison_table(comparison: ComparisonNumbers) -> str:
+    """The comparison for the terminal: warnings, models, differences, what they rest on, signature."""
+    results = list(comparison.models.values())
+    level, common = f"{100 * comparison.confidence_level:g} %", results[0]
+    lines = [f"{len(results)} models against {common.n_p} human texts, {common.num_buckets} common buckets", ""]
+    for who, warning in collected_warnings(comparison):
+        message = f"! {who}: {warning.message}" if who else f"! {warning.message}"
+        lines += wrapped(f"{message}  [{warning.code}]", "  ", "    ")
+    lines += ["", *_plain(MODEL_COLUMNS, model_rows(comparison)), ""]
+    for note in NOTES:
+        lines += wrapped(note, "  ", "  ")
+    lines += wrapped(f"Intervals: {level}, {common.ci_scope}.", "  ", "  ")
+    if comparison.differences:
+        lines += ["", *_plain(DIFFERENCE_COLUMNS, difference_rows(comparison)), ""]
+        lines += wrapped(conclusion(comparison), "  ", "  ")
+        lines += wrapped(forecast_sentence(comparison), "  ", "  ")
+    return "\n".join([*lines, "", f"signature: {comparison.signature}"])
+
+
+def comparison_markdown(comparison: ComparisonNumbers) -> str:
+    """Both tables in Markdown, with the notes."""
+    parts = [_markdown(MODEL_COLUMNS, model_rows(comparison)), "\n".join(NOTES)]
+    if comparison.differences:
+        parts.append(_markdown(DIFFERENCE_COLUMNS, difference_rows(comparison)))
+        parts.append(_markdown_text(f"{conclusion(comparison)} {forecast_sentence(comparison)}"))
+    return "\n\n".join([*parts, f"`{comparison.signature.replace('`', ' ')}`"]) + "\n"
+
+
+def comparison_csv(comparison: ComparisonNumbers, table: str = "models") -> str:
+    """One table as CSV, numbers in full; a missing value is an empty field."""
+    tables = {"models": (MODEL_COLUMNS, model_rows), "differences": (DIFFERENCE_COLUMNS, difference_rows)}
+    if table not in tables:
+        raise ValueError(f"table must be one of {', '.join(tables)}, got {table!r}")
+    columns, rows = tables[table]
+    out = io.StringIO()
+    writer = csv.DictWriter(out, [column.key for column in columns], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows(comparison))
+    return out.getvalue()
+
+
+def comparison_latex(comparison: ComparisonNumbers) -> str:
+    """Both tables as LaTeX `tabular`s; they need the package booktabs."""
+    parts = [_latex(MODEL_COLUMNS, model_rows(comparison))]
+    if comparison.differences:
+        parts.append(_latex(DIFFERENCE_COLUMNS, difference_rows(comparison)))
+    signature = comparison.signature.replace("\n", " ")
+    return "\n\n".join([*parts, f"% {signature}"]) + "\n"
+
+
+def _plain(columns: Sequence[Column], rows: Sequence[Row]) -> list[str]:
+    """Aligned columns: words to the left, numbers to the right."""
+    cells = [[cell(row[column.key], column.form) for column in columns] for row in rows]
+    widths = [
+        max(len(text) for text in [column.title, *texts])
+        for column, texts in zip(columns, zip(*cells, strict=True), strict=True)
+    ]
+    lines = []
+    for texts in [[column.title for column in columns], *cells]:
+        parts = [
+            text.ljust(width) if column.form == "s" else text.rjust(width)
+            for column, text, width in zip(columns, texts, widths, strict=True)
+        ]
+        lines.append(("  " + "  ".join(parts)).rstrip())
+    return lines
+
+
+def _markdown(columns: Sequence[Column], rows: Sequence[Row]) -> str:
+    lines = ["| " + " | ".join(column.title for column in columns) + " |"]
+    lines.append("|" + "|".join("---" if column.form == "s" else "---:" for column in columns) + "|")
+    for row in rows:
+        texts = [_markdown_text(cell(row[column.key], column.form)) for column in columns]
+        lines.append("| " + " | ".join(texts) + " |")
+    return "\n".join(lines)
+
+
+def _markdown_text(text: str) -> str:
+    for mark in ("\\", "|", "*", "_", "`", "[", "]", "<"):
+        text = text.replace(mark, "\\" + mark)
+    return " ".join(text.split())
+
+
+def _latex(columns: Sequence[Column], rows: Sequence[Row]) -> str:
+    places = "".join("l" if column.form == "s" else "r" for column in columns)
+    lines = [f"\\begin{{tabular}}{{{places}}}", "\\toprule"]
+    lines.append(" & ".join(latex_text(column.title) for column in columns) + r" \\")
+    lines.append("\\midrule")
+    for row in rows:
+        texts = [latex_text(cell(row[column.key], column.form)) for column in columns]
+        lines.append(" & ".join(texts) + r" \\")
+    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}"])
+
+
+def latex_text(text: str) -> str:
+    r"""Text with LaTeX's special characters made plain.
+
+    >>> latex_text("a_b & 5 %")
+    'a\\_b \\& 5 \\%'
+    """
+    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--"}
+    special |= {"<": r"\textless{}", ">": r"\textgreater{}"}
+    special |= {mark: "\\" + mark for mark in "&%$#_{}"}
+    return " ".join("".join(special.get(mark, mark) for mark in text).split())

@@ -1,0 +1,148 @@
+"""A model, its tokenizer and the process around them, left as they were found: modes, random states, memory."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from mauve_metric.runtime.packages import import_torch
+
+_SEED_STEP = 1_000_003  # between the seeds of two evaluations lie those of a million batches
+
+
+def bare_model(model: Any) -> Any:
+    """The model inside the shells of `torch.compile` and data parallelism; an adapter's shell stays.
+
+    >>> import torch
+    >>> layer = torch.nn.Linear(2, 2)
+    >>> bare_model(torch.nn.DataParallel(layer)) is layer
+    True
+    """
+    torch = import_torch()
+    parallel = (torch.nn.DataParallel, torch.nn.parallel.DistributedDataParallel)
+    while True:
+        if isinstance(model, parallel):
+            model = model.module
+        elif hasattr(model, "_orig_mod"):
+            model = model._orig_mod
+        else:
+            return model
+
+
+def refuse_sharded(model: Any) -> None:
+    """Refuse a model of which each process holds a part of the weights.
+
+    Raises:
+        ValueError: the weights are sharded by DeepSpeed's ZeRO stage 3 or by FSDP.
+    """
+    for parameter in model.parameters():
+        if hasattr(parameter, "ds_id"):
+            raise ValueError(sharded_message("DeepSpeed's ZeRO stage 3"))
+        if type(parameter).__name__ in ("DTensor", "FlatParameter") or hasattr(parameter, "device_mesh"):
+            raise ValueError(sharded_message("FSDP"))
+
+
+def sharded_message(by: str) -> str:
+    """The sentence that refuses sharded weights."""
+    return (
+        f"the model's weights are sharded by {by}, so that no process can generate by itself: score a saved "
+        "checkpoint with evaluate_model, or give a generate_fn"
+    )
+
+
+@contextlib.contextmanager
+def evaluating(model: Any) -> Iterator[None]:
+    """Evaluation mode (no dropout) for every module, and afterwards each as it was."""
+    training = [module for module in model.modules() if module.training]
+    model.eval()
+    try:
+        yield
+    finally:
+        for module in training:
+            module.training = True
+
+
+@contextlib.contextmanager
+def generating(model: Any) -> Iterator[None]:
+    """Evaluation mode, no gradients and no gradient checkpointing, for every module; afterwards each is as it was."""
+    checkpointing = [module for module in model.modules() if getattr(module, "gradient_checkpointing", False) is True]
+    for module in checkpointing:
+        module.gradient_checkpointing = False
+    try:
+        with evaluating(model), import_torch().no_grad():
+            yield
+    finally:
+        for module in checkpointing:
+            module.gradient_checkpointing = True
+
+
+@contextlib.contextmanager
+def settings_kept(tokenizer: Any) -> Iterator[None]:
+    """Afterwards the tokenizer cuts and pads as before; transformers leaves the last call's settings in it."""
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        yield
+        return
+    truncation, padding = backend.truncation, backend.padding
+    try:
+        yield
+    finally:
+        backend.no_truncation() if truncation is None else backend.enable_truncation(**truncation)
+        backend.no_padding() if padding is None else backend.enable_padding(**padding)
+
+
+@contextlib.contextmanager
+def random_states_kept() -> Iterator[None]:
+    """Afterwards Python's, numpy's and torch's global random generators stand where they stood.
+
+    >>> before = random.getstate()
+    >>> with random_states_kept():
+    ...     _ = random.random()
+    >>> random.getstate() == before
+    True
+    """
+    torch = import_torch()
+    cuda = torch.cuda.is_available() and torch.cuda.is_initialized()
+    mps = torch.backends.mps.is_available()
+    python, numbers, cpu = random.getstate(), np.random.get_state(), torch.get_rng_state()
+    devices = torch.cuda.get_rng_state_all() if cuda else []
+    apple = torch.mps.get_rng_state() if mps else None
+    try:
+        yield
+    finally:
+        random.setstate(python)
+        np.random.set_state(numbers)
+        torch.set_rng_state(cpu)
+        if cuda:
+            torch.cuda.set_rng_state_all(devices)
+        if apple is not None:
+            torch.mps.set_rng_state(apple)
+
+
+def seed_everything(seed: int, index: int) -> None:
+    """Seed the global random generators for the batch that begins with prompt number `index`."""
+    number = (seed * _SEED_STEP + index) % 2**32
+    random.seed(number)
+    np.random.seed(number)
+    import_torch().manual_seed(number)
+
+
+def release_memory() -> None:
+    """Give what torch keeps of a GPU's memory back, so that training finds it."""
+    torch = import_torch()
+    if torch.cuda.is_available() and torch.cuda.is_initialized():
+        torch.cuda.empty_cache()
+
+
+def out_of_memory(error: Exception) -> bool:
+    """Whether an exception says that the device's or the host's memory is used up."""
+    torch = import_torch()
+    if isinstance(error, (MemoryError, torch.OutOfMemoryError)):
+        return True
+    return isinstance(error, RuntimeError) and (
+        "out of memory" in str(error).lower() or "can't allocate memory" in str(error).lower()
+    )

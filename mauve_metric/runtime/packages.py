@@ -1,0 +1,66 @@
+"""Packages that are imported when they are needed, with a hint where one is missing."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+logger = logging.getLogger(__name__)
+
+
+def import_torch() -> Any:
+    """The module torch, or an error that says how to install it."""
+    try:
+        import faiss  # noqa: F401  (before torch: the other order crashes on some machines)
+    except ImportError:
+        logger.debug("faiss is not installed")
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError("featurizing texts needs torch: pip install torch transformers") from error
+    return torch
+
+
+def import_transformers() -> Any:
+    """The module transformers, or an error that says how to install it."""
+    try:
+        import transformers
+    except ImportError as error:
+        raise ImportError("featurizing texts needs transformers: pip install transformers") from error
+    return transformers
+
+
+def import_faiss() -> Any:
+    """The package, or an error that says how to get it."""
+    try:
+        import faiss
+    except ImportError as error:
+        raise ImportError("k-means needs faiss: pip install 'faiss-cpu>=1.14.2'") from error
+    return faiss
+
+
+def import_altair() -> Any:
+    """The module altair, or an error that says how to install it."""
+    try:
+        import altair
+    except ImportError as error:
+        raise ImportError("figures need Altair: pip install 'mauve_metric[space]'") from error
+    return altair
+
+
+def import_vl_convert() -> Any:
+    """What writes figures to files."""
+    try:
+        import vl_convert
+    except ImportError as error:
+        raise ImportError("figure files need vl-convert-python: pip install 'mauve_metric[space]'") from error
+    return vl_convert
+
+
+def import_parquet() -> Any:
+    """The module pyarrow.parquet, or an error that says how to install it."""
+    try:
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ImportError("parquet files need pyarrow: pip install pyarrow") from error
+    return pyarrow.parquet

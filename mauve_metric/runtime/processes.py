@@ -1,0 +1,115 @@
+"""Several processes that featurize the same texts together, each its share, through torch.distributed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mauve_metric.runtime.packages import import_torch
+
+Item = TypeVar("Item")
+
+
+def rank_and_size() -> tuple[int, int]:
+    """This process's number and the number of processes in the running process group; (0, 1) without one."""
+    distributed = import_torch().distributed
+    if not (distributed.is_available() and distributed.is_initialized()):
+        return 0, 1
+    return int(distributed.get_rank()), int(distributed.get_world_size())
+
+
+def launched_processes() -> int:
+    """How many processes torchrun or accelerate launch started, 1 if none did."""
+    size = os.environ.get("WORLD_SIZE", "1")
+    return int(size) if size.isdigit() and "MASTER_ADDR" in os.environ and "RANK" in os.environ else 1
+
+
+@contextlib.contextmanager
+def process_group() -> Iterator[int]:
+    """Join the other processes that a launcher started, for as long as the context lasts; gives this one's rank."""
+    torch = import_torch()
+    if launched_processes() == 1 or torch.distributed.is_initialized():
+        yield rank_and_size()[0]
+        return
+    if torch.cuda.is_available():
+        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count())
+    torch.distributed.init_process_group("gloo")
+    try:
+        yield rank_and_size()[0]
+        torch.distributed.barrier()  # nobody leaves while another one is still at work with it
+    finally:
+        torch.distributed.destroy_process_group()
+
+
+def agree(value: Item) -> Item:
+    """The value of process 0, on every process."""
+    if rank_and_size()[1] == 1:
+        return value
+    box = [value]
+    import_torch().distributed.broadcast_object_list(box, src=0)
+    return box[0]
+
+
+def gather(part: Item) -> list[Item]:
+    """The parts of all processes in their order, on process 0; on the others nothing."""
+    rank, size = rank_and_size()
+    if size == 1:
+        return [part]
+    parts: list[Any] | None = [None] * size if rank == 0 else None
+    import_torch().distributed.gather_object(part, parts, dst=0)
+    return [] if parts is None else parts
+
+
+def my_share(items: Sequence[Item]) -> list[Item]:
+    """Every size-th item, starting at this process's rank."""
+    rank, size = rank_and_size()
+    return list(items[rank::size])
+
+
+def together(work: Callable[[], tuple[NDArray[Any], NDArray[np.int64]]], rows: int) -> NDArray[Any]:
+    """Rows of an array that every process computed a part of, complete on every process.
+
+    Args:
+        work: gives this process's rows (m, d) and their positions (m,).
+        rows: how many there are in all.
+
+    Raises:
+        RuntimeError: on every process, if `work` failed on another one; its own error where it failed.
+    """
+    distributed = import_torch().distributed
+    part: NDArray[Any] | None = None
+    failure: Exception | None = None
+    try:
+        part, positions = work()
+    except Exception as error:  # whatever it is, the others must hear of it, or they wait for ever
+        failure = error
+    _, size = rank_and_size()
+    reports: list[Any] = [None] * size
+    shape = None if part is None or not len(part) else (part.shape[1], part.dtype.str)
+    distributed.all_gather_object(reports, (None if failure is None else repr(failure), shape))
+    if failure is not None:
+        raise failure
+    errors = [f"process {rank}: {error}" for rank, (error, _) in enumerate(reports) if error is not None]
+    if errors:
+        raise RuntimeError(f"featurizing failed on another process: {'; '.join(errors)}")
+    width, kind = next(shape for _, shape in reports if shape is not None)
+    whole = np.zeros((rows, width), dtype=kind)
+    if part is not None and len(part):
+        whole[positions] = part
+    return _sum(whole)
+
+
+def _sum(array: NDArray[Any]) -> NDArray[Any]:
+    """The sum over all processes; exact where all but one hold 0."""
+    torch = import_torch()
+    tensor = torch.from_numpy(array)
+    if torch.distributed.get_backend() == "nccl":
+        tensor = tensor.cuda()
+    torch.distributed.all_reduce(tensor)
+    total: NDArray[Any] = tensor.cpu().numpy()
+    return total

@@ -1,0 +1,117 @@
+"""Arrays and torch tensors: which is which, and one as the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mauve_metric.arrays import Array, Labels
+
+if TYPE_CHECKING:
+    import torch
+
+
+BLOCK_NUMBERS = 2**25  # numbers worked on at once, 256 MB in float64
+
+
+class TensorRows:
+    """Rows of a torch tensor (n, d), which stays where it is; read as numpy blocks by what works on the CPU.
+
+    Raises:
+        TypeError: not of floats. ValueError: not (n, d) with n and d at least 1, NaN or infinite.
+    """
+
+    def __init__(self, name: str, tensor: torch.Tensor) -> None:
+        tensor = tensor.detach()
+        if not tensor.dtype.is_floating_point:
+            raise TypeError(f"{name} must be an array of numbers, got dtype {tensor.dtype}")
+        if tensor.ndim != 2 or 0 in tensor.shape:
+            raise ValueError(f"{name} must have shape (n, d) with n and d at least 1, got {tuple(tensor.shape)}")
+        bad = ~tensor.isfinite().all(dim=1)
+        if bool(bad.any()):
+            first = int(bad.int().argmax())
+            raise ValueError(
+                f"{name} must be finite: {int(bad.sum())} rows hold NaN or infinity, the first is row {first}"
+            )
+        self.tensor = tensor
+        self.shape = (int(tensor.shape[0]), int(tensor.shape[1]))
+
+    def blocks(self) -> Iterator[Array]:
+        """All rows in order."""
+        return (as_array(self.tensor[some]) for some in steps(*self.shape))
+
+    def take(self, numbers: NDArray[np.int64]) -> Array:
+        """The rows with these numbers."""
+        return as_array(self.tensor[index_of(numbers, self.tensor)])
+
+
+def is_on_device(data: Any) -> bool:
+    """Whether data is a tensor on a GPU on which all stages can run."""
+    return hasattr(data, "detach") and getattr(getattr(data, "device", None), "type", "cpu") == "cuda"
+
+
+def as_array(tensor: torch.Tensor) -> Array:
+    """A tensor as a numpy array; numpy has no bfloat16."""
+    tensor = tensor.detach().cpu()
+    array: Array = (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
+    return array
+
+
+def as_tensor(features: Any, device: torch.device) -> torch.Tensor:
+    """Features of any form as one tensor on the device; what is read in blocks goes there block by block."""
+    import torch
+
+    if isinstance(features, TensorRows):
+        return features.tensor.to(device)
+    if isinstance(features, np.ndarray):
+        kind = features.dtype.newbyteorder("=") if features.dtype.kind == "f" else np.dtype(np.float64)
+        return torch.from_numpy(np.array(features, dtype=kind)).to(device)  # a copy: arrays may be read-only
+    rows: torch.Tensor | None = None
+    done = 0
+    for block in features.blocks():
+        part = as_tensor(np.asarray(block), device)
+        if rows is None:
+            rows = torch.empty(tuple(features.shape), dtype=part.dtype, device=device)
+        rows[done : done + len(part)] = part
+        done += len(part)
+    if rows is None:
+        raise ValueError("features must hold at least one row, got none")
+    return rows
+
+
+def stacked(sets: Sequence[Any], device: torch.device) -> torch.Tensor:
+    """The features of all sets in one tensor on the device, (Σ n_i, d)."""
+    import torch
+
+    tensors = [as_tensor(features, device) for features in sets]
+    return torch.cat([rows.to(torch.promote_types(rows.dtype, torch.float32)) for rows in tensors])
+
+
+@contextmanager
+def full_precision() -> Iterator[None]:
+    """Products in float32 as such, whatever the program around has set: TF32 has three digits."""
+    import torch
+
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("highest")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+def index_of(numbers: Labels, like: torch.Tensor) -> torch.Tensor:
+    """Numbers as an index of rows, on the device of `like`."""
+    import torch
+
+    return torch.from_numpy(np.ascontiguousarray(numbers, dtype=np.int64)).to(like.device)
+
+
+def steps(rows: int, columns: int) -> Iterator[slice]:
+    """Slices of as many rows as are worked on at once."""
+    size = max(1, BLOCK_NUMBERS // columns)
+    return (slice(start, min(start + size, rows)) for start in range(0, rows, size))

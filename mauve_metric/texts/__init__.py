@@ -1,0 +1,1 @@
+"""Texts as texts: read, checked, fingerprinted, counted."""

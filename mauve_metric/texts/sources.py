@@ -1,0 +1,133 @@
+"""Texts in any form that a user gives: lists, columns, streams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_SHOWN = 5  # how many positions an error lists
+
+
+@dataclass
+class TextSource:
+    """Checked texts of one side: a list, or a stream that is checked while it is read.
+
+    texts: non-empty strings. dropped: how many empty ones were left out (so far, for a stream).
+    """
+
+    texts: Iterable[str]
+    dropped: int = 0
+
+
+def text_source(name: str, data: Any, *, text_field: str | None = None, empty_texts: str = "error") -> TextSource:
+    """Take texts in any of the usual forms.
+
+    Args:
+        name: the argument's name, for errors.
+        data: a list, tuple, numpy array, pandas column, pyarrow array, `datasets.Dataset` or one of its columns (a
+            list of texts is made of them), or an `IterableDataset`, generator or other iterator (streamed).
+        text_field: the column of a `Dataset`; None: "text", or the only text column.
+        empty_texts: "error" or "drop" for empty and whitespace-only texts; "keep" takes any number of them, none at
+            all too, and makes a list of a stream.
+
+    Raises:
+        TypeError: not texts. ValueError: none at all, or empty ones with "error".
+    """
+    if isinstance(data, (str, bytes)):
+        raise TypeError(f"{name} must be a list of texts, got a single {type(data).__name__}: {data[:40]!r}")
+    if isinstance(data, (dict, set, frozenset)) or data is None:  # a set has no order to repeat a score in
+        raise TypeError(f"{name} must be a list of texts, got {type(data).__name__}")
+    if hasattr(data, "column_names") and hasattr(data, "features"):
+        data = _dataset_column(name, data, text_field)
+    elif hasattr(data, "columns") and hasattr(data, "iloc"):
+        data = data[choose_field(name, list(data.columns), text_field)].tolist()
+    elif hasattr(data, "to_pylist"):
+        data = data.to_pylist()
+    elif hasattr(data, "tolist"):
+        data = data.tolist()
+    if not isinstance(data, Iterable):
+        raise TypeError(f"{name} must be a list of texts, got {type(data).__name__}")
+    if not hasattr(data, "__len__"):  # a stream, such as the column of an IterableDataset
+        data = iter(data)
+    source = TextSource(())
+    if isinstance(data, Iterator) and empty_texts != "keep":
+        source.texts = _checked_stream(name, data, empty_texts, source)
+        return source
+    texts = list(data)
+    _check_strings(name, texts)
+    if empty_texts == "keep":
+        source.texts = texts
+        return source
+    empty = [index for index, text in enumerate(texts) if not text.strip()]
+    if empty and empty_texts == "error":
+        raise ValueError(_empty_message(name, empty, len(texts)))
+    source.texts = [text for text in texts if text.strip()] if empty else texts
+    source.dropped = len(empty)
+    if not source.texts:
+        raise ValueError(f"{name} must hold at least one non-empty text, got {len(texts)} texts of which none is")
+    return source
+
+
+def _dataset_column(name: str, data: Any, text_field: str | None) -> Any:
+    """The text column of a `datasets.Dataset` (a list) or `IterableDataset` (an iterator)."""
+    field = choose_field(name, data.column_names, text_field) if data.column_names else (text_field or "text")
+    if hasattr(data, "__len__"):
+        return list(data[field])
+    return (row[field] for row in data)
+
+
+def choose_field(name: str, fields: Sequence[str], text_field: str | None) -> str:
+    """The field that holds the texts: the one asked for, "text", or the only one."""
+    if text_field is not None:
+        if text_field not in fields:
+            raise ValueError(f"{name} has no field {text_field!r}; it has {', '.join(map(repr, fields))}")
+        return text_field
+    if "text" in fields:
+        return "text"
+    if len(fields) == 1:
+        return fields[0]
+    raise ValueError(f"{name} has no field 'text': choose one of {', '.join(map(repr, fields))} with text_field")
+
+
+def _check_strings(name: str, texts: Sequence[Any]) -> None:
+    for index, text in enumerate(texts):
+        _check_string(name, index, text)
+
+
+def _check_string(name: str, index: int, text: Any) -> None:
+    if not isinstance(text, str):
+        raise TypeError(f"{name} must hold strings only, got {type(text).__name__} at position {index}: {text!r:.60}")
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError(
+                f"{name} holds half of a surrogate pair, which is no character, at position {index}: {text!a:.60}"
+            ) from error
+
+
+def _empty_message(name: str, positions: Sequence[int], total: int) -> str:
+    shown = ", ".join(map(str, positions[:_SHOWN])) + (", …" if len(positions) > _SHOWN else "")
+    return (
+        f"{name} holds {len(positions)} empty or whitespace-only texts of {total}, at positions {shown}: "
+        "remove them, or pass empty_texts='drop'"
+    )
+
+
+def _checked_stream(name: str, data: Iterator[Any], empty_texts: str, source: TextSource) -> Iterator[str]:
+    kept = 0
+    for index, text in enumerate(data):
+        _check_string(name, index, text)
+        if text.strip():
+            kept += 1
+            yield text
+        elif empty_texts == "error":
+            raise ValueError(
+                f"{name} holds an empty or whitespace-only text at position {index}: remove it, or pass "
+                "empty_texts='drop'"
+            )
+        else:
+            source.dropped += 1
+    if not kept:
+        raise ValueError(f"{name} must hold at least one non-empty text, got none")

@@ -1,0 +1,135 @@
+"""How many texts it takes to tell two models apart, by drawing sets of other sizes from what was seen.
+
+A formula with error² ∝ 1/n fails where it matters: close to 1 errors fall about as fast as 1/n, and near the floor
+intervals are lopsided. So sets are drawn from the histograms, each model's mixed with P's until its score is the
+debiased one (a histogram of few texts looks further away than it is), and the test is made on them.
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+
+from mauve_metric.arrays import Counts, Floats
+from mauve_metric.measures import frontier
+from mauve_metric.uncertainty import intervals, jackknife
+
+POWER = 0.8  # of the forecasts
+DRAWS = 24  # sets of each size; the sizes tried share a fitted line
+STEPS = 8  # sizes tried at most
+LEAST_TEXTS, MOST_TEXTS = 20, 10**9  # a forecast above says nothing
+_STRONG = 0.3  # below, a test statistic is noise and says nothing about how it grows
+
+
+class Seen(NamedTuple):
+    """What a forecast goes by.
+
+    p_counts, a_counts, b_counts: histograms (k,) of the human texts and of both models.
+    a_score, b_score: debiased MAUVE of the models.
+    n: texts a set. run_variance: of the difference over clusterings.
+    pairing: by what aligned rows divide the error of the difference; 1 for independent models.
+    scaling_factor: c.
+    """
+
+    p_counts: Counts
+    a_counts: Counts
+    b_counts: Counts
+    a_score: float
+    b_score: float
+    n: int
+    run_variance: float = 0.0
+    pairing: float = 1.0
+    scaling_factor: float = 5.0
+
+
+def detectable_difference(stderr: float, level: float = 0.95, power: float = POWER) -> float:
+    """The difference that a two-sided test at 1 - level finds with this probability, (z_(1-α/2) + z_power)·error.
+
+    >>> round(detectable_difference(0.01), 5)
+    0.02802
+    """
+    normal = NormalDist()
+    return (normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(power)) * stderr
+
+
+def texts_needed(seen: Seen, level: float = 0.95, power: float = POWER, seed: int = 0) -> int | None:
+    """Texts a set at which a test at 1 - level finds the difference with this probability, on the same buckets.
+
+    The statistic |difference| / error grows about like a power of n: a line through the logarithms of those sizes that
+    were tried leads to the next, until it stays.
+
+    Args:
+        seen: histograms and scores. level, power: in (0, 1). seed: of the draws.
+
+    Returns:
+        None where there is no difference, or it takes more than a billion texts.
+    """
+    if seen.a_score == seen.b_score:
+        return None
+    wanted = math.log(NormalDist().inv_cdf((1 + level) / 2))
+    p = seen.p_counts / seen.p_counts.sum()
+    models = [
+        at_score(p, counts / counts.sum(), score, seen.scaling_factor)
+        for counts, score in ((seen.a_counts, seen.a_score), (seen.b_counts, seen.b_score))
+    ]
+    rng = np.random.default_rng(seed)
+    tried: list[tuple[float, float]] = []
+    size = seen.n
+    for step in range(STEPS):
+        statistic = _statistic(seen, p, models, size, power, rng)
+        if statistic > _STRONG:
+            tried.append((math.log(size), math.log(statistic)))
+        new = _next_size(tried, wanted) if tried else 4.0 * size
+        if new > MOST_TEXTS:
+            return None
+        new = round(min(max(new, size / 8, LEAST_TEXTS), size * 8))
+        if step >= 2 and abs(math.log(new / size)) < 0.2:
+            return new
+        size = new
+    return size if tried else None
+
+
+def at_score(p: Floats, q: Floats, score: float, scaling_factor: float = 5.0) -> Floats:
+    """The mixture of histograms q and p, (k,), whose exact MAUVE against p is `score`; q itself if that is higher."""
+    if frontier.exact_area(p, q, scaling_factor) >= score:
+        return q
+    low, high = 0.0, 1.0
+    for _ in range(25):
+        share = (low + high) / 2
+        if frontier.exact_area(p, p + share * (q - p), scaling_factor) >= score:
+            low = share
+        else:
+            high = share
+    mixed: Floats = p + low * (q - p)
+    return mixed
+
+
+def _statistic(seen: Seen, p: Floats, models: list[Floats], size: int, power: float, rng: np.random.Generator) -> float:
+    """|difference| / error that this share of sets of a size exceeds."""
+    estimates: tuple[list[intervals.Estimate], list[intervals.Estimate]] = ([], [])
+    for _ in range(DRAWS):
+        p_counts = rng.multinomial(size, p)
+        for found, q in zip(estimates, models, strict=True):
+            frontier = jackknife.debiased_frontier(p_counts, rng.multinomial(size, q))
+            found.append(intervals.estimate_scores(frontier, seen.scaling_factor)[0])
+    values = np.array([[item.value for item in found] for found in estimates])
+    spread = values.std(axis=1).prod()
+    correlation = float(np.cov(values, ddof=0)[0, 1] / spread) if spread > 0 else 0.0
+    pairs = zip(*estimates, strict=True)
+    errors = [intervals.estimate_difference(a, b, min(max(correlation, -1.0), 1.0)).stderr for a, b in pairs]
+    runs = seen.run_variance * seen.n / size
+    differences = (values[0] - values[1]) * math.copysign(1.0, seen.a_score - seen.b_score)
+    differences = differences + math.sqrt(runs) * rng.normal(size=DRAWS)
+    error = np.sqrt((np.array(errors) / seen.pairing) ** 2 + runs)
+    return float(np.quantile(differences / np.maximum(error, 1e-12), 1 - power))
+
+
+def _next_size(tried: list[tuple[float, float]], wanted: float) -> float:
+    """Where the line through the sizes nearest to the goal reaches it."""
+    nearest = np.array(sorted(tried, key=lambda point: abs(point[1] - wanted))[:4])
+    x, y = nearest.T
+    slope = float(np.polyfit(x, y, 1)[0]) if len(set(x.tolist())) > 1 else 0.6
+    return math.exp(min(float(x.mean()) + (wanted - float(y.mean())) / min(max(slope, 0.4), 1.5), 40.0))

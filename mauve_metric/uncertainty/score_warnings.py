@@ -1,0 +1,219 @@
+"""What a careful reviewer would say about a score: each threshold once, with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mauve_metric.arrays import Counts
+
+FEW_TEXTS = 500  # below, the standard error of a middling score is above .05, more than models differ by
+TEXTS_A_BUCKET = 5  # below, sampling noise alone takes more than .1 off the score of equal sets
+TEXTS_A_BUCKET_MANY = 100  # above, buckets are so coarse that different sets look alike; the literature has 10
+SIZE_RATIO = 2.0  # above, the larger set alone decides where the buckets lie
+DUPLICATE_SHARE = 0.01  # human prose has next to none; more means copied or degenerate texts
+SHARED_SHARE = 0.01  # texts that stand in both sets lift the score
+OPENING_SHARE = 0.1  # texts that continue the same prompts lift the score: halves of human text score lower
+LENGTH_RATIO = 1.3  # cutting human text to two thirds of its length lowers its score as much as a weak model does
+TRUNCATED_SHARE = 0.1  # the featurizer never sees what was cut
+FLOOR_REACH = 0.01  # of the range above the floor, or the floor again if that is less (a small c has a high floor)
+CEILING_STDS = 2.0  # standard deviations of equal sets' score: one pair in forty is further above by chance
+LITERATURE_FEATURIZER = "gpt2-large"
+TINY_VARIANCE = 1e-8  # of unit rows: what differs is of the size of float32 rounding
+
+
+class TextFacts(Protocol):
+    """What `text_warnings` and `origin_warnings` look at (`Reference`)."""
+
+    @property
+    def lengths(self) -> NDArray[np.int64] | None:
+        """Tokens of each text."""
+
+    @property
+    def truncated(self) -> int:
+        """Texts that were cut."""
+
+    @property
+    def dropped(self) -> int:
+        """Texts that were left out."""
+
+    @property
+    def text_hashes(self) -> NDArray[np.uint64] | None:
+        """A hash of each text."""
+
+    @property
+    def opening_hashes(self) -> NDArray[np.uint64] | None:
+        """A hash of each text's first words."""
+
+    @property
+    def identity(self) -> Mapping[str, str] | None:
+        """The encoder of the features."""
+
+    @property
+    def from_file(self) -> bool:
+        """Whether the features were loaded from a file."""
+
+    def __len__(self) -> int:
+        """Number of texts."""
+
+
+def size_warnings(n_p: int, n_q: int, num_buckets: int) -> list[ScoreWarning]:
+    """Few texts, unequal sets, too many or too few buckets."""
+    found = []
+    smaller, larger = min(n_p, n_q), max(n_p, n_q)
+    sizes = {"n_p": n_p, "n_q": n_q}
+    if smaller < FEW_TEXTS:
+        message = f"{smaller} texts are few: the score depends on how many there are, and its error is large"
+        found.append(ScoreWarning("few_texts", message, sizes | {"threshold": FEW_TEXTS}))
+    if larger > SIZE_RATIO * smaller:
+        message = f"the sets differ in size ({n_p} human, {n_q} model): the larger one decides where the buckets lie"
+        found.append(ScoreWarning("unequal_sizes", message, sizes | {"threshold": SIZE_RATIO}))
+    numbers = sizes | {"num_buckets": num_buckets}
+    if num_buckets > smaller:
+        message = f"num_buckets={num_buckets} is more than the smaller set has texts ({smaller})"
+        found.append(ScoreWarning("num_buckets_large", message, numbers))
+    elif num_buckets * TEXTS_A_BUCKET > smaller and num_buckets > 2:
+        message = f"num_buckets={num_buckets} leaves fewer than {TEXTS_A_BUCKET} texts a bucket: noise lowers the score"
+        found.append(ScoreWarning("num_buckets_large", message, numbers))
+    elif num_buckets * TEXTS_A_BUCKET_MANY < smaller:
+        message = f"num_buckets={num_buckets} is small for {smaller} texts: coarse buckets hide differences"
+        found.append(ScoreWarning("num_buckets_small", message, numbers))
+    return found
+
+
+def bucket_warnings(p_counts: Counts, q_counts: Counts) -> list[ScoreWarning]:
+    """Buckets without any text."""
+    empty = int(((p_counts + q_counts) == 0).sum())
+    if not empty:
+        return []
+    message = f"{empty} of {len(p_counts)} buckets are empty: there are fewer kinds of texts than buckets"
+    return [ScoreWarning("empty_buckets", message, {"empty": empty, "num_buckets": len(p_counts)})]
+
+
+def score_warnings(mauve: float, floor: float, ceiling: float, ceiling_std: float) -> list[ScoreWarning]:
+    """A score at the end of its range; the ceiling with the standard deviation of the scores it is the mean of."""
+    numbers = {"mauve": mauve, "mauve_floor": floor, "mauve_ceiling": ceiling}
+    if mauve < floor + min(floor, FLOOR_REACH * (1 - floor)):
+        message = f"the score is at its floor ({floor:.4f}): the sets have next to nothing in common, and such scores "
+        return [ScoreWarning("at_floor", message + "cannot be told apart", numbers)]
+    if mauve > ceiling + CEILING_STDS * ceiling_std:
+        message = (
+            f"the score is well above what two samples of one distribution give ({ceiling:.3f} on average): the sets "
+            "are more alike than chance makes them; do they share prompts or texts?"
+        )
+        return [ScoreWarning("above_ceiling", message, numbers)]
+    return []
+
+
+def feature_warnings(p_features: NDArray[Any], q_features: NDArray[Any]) -> list[ScoreWarning]:
+    """Features without any difference to score, or next to none."""
+    first = p_features[:1]
+    if all(np.array_equal(np.broadcast_to(first, side.shape), side) for side in (p_features, q_features)):
+        message = "all features of both sets are equal: there is one bucket with everything in it, and MAUVE is 1"
+        return [ScoreWarning("constant_features", message, {})]
+    variance = _direction_variance(p_features, q_features)
+    if variance < TINY_VARIANCE:
+        message = "all features point the same way: what differs may be rounding"
+        return [ScoreWarning("nearly_constant_features", message, {"variance": variance})]
+    return []
+
+
+def _direction_variance(*sides: NDArray[Any]) -> float:
+    """Variance of the directions of a few hundred rows: 1 minus the squared length of the mean unit row."""
+    rows = np.concatenate([side[:: max(1, len(side) // 256)] for side in sides]).astype(np.float64)
+    rows /= np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
+    return float(np.square(rows - rows.mean(axis=0)).sum() / len(rows))
+
+
+def featurizer_warnings(p: Mapping[str, str] | None, q: Mapping[str, str] | None) -> list[ScoreWarning]:
+    """A featurizer other than the one of the literature."""
+    identity = p or q
+    if identity is None or identity["model"].split("/")[-1] == LITERATURE_FEATURIZER:
+        return []
+    name = identity["model"]
+    message = f"scores with the featurizer {name} are comparable among themselves, not with the literature's gpt2-large"
+    return [ScoreWarning("not_literature_featurizer", message, {"featurizer": name})]
+
+
+def origin_warnings(p: TextFacts, q: TextFacts) -> list[ScoreWarning]:
+    """Files of features that do not say which model made them."""
+    unknown = [name for side, name in ((p, "human"), (q, "model")) if side.from_file and side.identity is None]
+    if not unknown:
+        return []
+    message = (
+        f"the file of the {' and of the '.join(unknown)} features does not say which featurizer made them: nothing "
+        "can check that both sets were featurized alike"
+    )
+    return [ScoreWarning("features_without_identity", message, {"sets": unknown})]
+
+
+def text_warnings(p: TextFacts, q: TextFacts) -> list[ScoreWarning]:
+    """Duplicates, shared texts and prompts, lengths."""
+    found = [warning for side, name in ((p, "human"), (q, "model")) for warning in _side_warnings(side, name)]
+    if p.text_hashes is not None and q.text_hashes is not None:
+        shared = np.isin(q.text_hashes, p.text_hashes)
+        if shared.mean() > SHARED_SHARE:
+            message = f"{_percent(shared.mean())} of the model's texts stand in the human set too"
+            numbers = {"share": float(shared.mean()), "examples": np.nonzero(shared)[0][:5].tolist()}
+            found.append(ScoreWarning("duplicates_between", message, numbers))
+        if p.opening_hashes is not None and q.opening_hashes is not None:
+            opening = np.isin(q.opening_hashes, p.opening_hashes) & ~shared
+            if opening.mean() > OPENING_SHARE:
+                message = (
+                    f"{_percent(opening.mean())} of the model's texts open like a human one: shared prompts lift the "
+                    "score (compare scores that share prompts only with each other; paired=True for a test)"
+                )
+                found.append(ScoreWarning("shared_prompts", message, {"share": float(opening.mean())}))
+    return found + _length_warnings(p.lengths, q.lengths)
+
+
+def _side_warnings(side: TextFacts, name: str) -> list[ScoreWarning]:
+    found = []
+    if side.dropped:
+        message = f"{side.dropped} empty texts of the {name} set were dropped"
+        found.append(ScoreWarning("dropped_texts", message, {"dropped": side.dropped, "set": name}))
+    if side.text_hashes is not None:
+        _, first = np.unique(side.text_hashes, return_index=True)
+        repeated = np.setdiff1d(np.arange(len(side.text_hashes)), first)
+        share = len(repeated) / len(side.text_hashes)
+        if share > DUPLICATE_SHARE:
+            message = f"{_percent(share)} of the {name} texts repeat another one of the set"
+            numbers = {"share": share, "set": name, "examples": repeated[:5].tolist()}
+            found.append(ScoreWarning("duplicates_within", message, numbers))
+    share = side.truncated / len(side)
+    if share > TRUNCATED_SHARE:
+        message = f"{_percent(share)} of the {name} texts were cut to the featurizer's length"
+        found.append(ScoreWarning("truncated_texts", message, {"share": share, "set": name}))
+    return found
+
+
+def _length_warnings(p: NDArray[np.int64] | None, q: NDArray[np.int64] | None) -> list[ScoreWarning]:
+    if p is None or q is None:
+        return []
+    human, model = float(np.median(p)), float(np.median(q))
+    if max(human, model) <= LENGTH_RATIO * min(human, model):
+        return []
+    message = (
+        f"the texts differ in length (median {human:.0f} tokens human, {model:.0f} model): the score may measure "
+        "length; match_lengths='truncate' cuts both to one length"
+    )
+    return [ScoreWarning("length_mismatch", message, {"p_median_length": human, "q_median_length": model})]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+class ScoreWarning(NamedTuple):
+    """Something that a careful reviewer would say about a score.
+
+    code: a fixed word for programs. message: one sentence for people. numbers: what it is based on.
+    """
+
+    code: str
+    message: str
+    numbers: dict[str, Any]
