@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from samples import EXAMPLES
 
 from mauve_metric import Histograms, MauveConfig, MauveResult, compute_mauve
 from mauve_metric.config import knobs
 from mauve_metric.score import score_histograms
 
 SCORES = ("mauve", "mauve_star", "frontier_integral", "frontier_integral_star")
-EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 TEXTS = [f"Ship number {i} left the {'harbour' if i % 3 else 'river'} with {i * 7 % 11} sailors." for i in range(24)]
 OTHERS = [f"A list of {i} items, {'sorted' if i % 2 else 'shuffled'}, raises {i % 5} errors." for i in range(18)]
 

@@ -17,6 +17,7 @@ import evaluate
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from samples import ROOT
 
 from mauve_metric import compute_mauve
 from mauve_metric import metric as view_module
@@ -222,7 +223,7 @@ def test_two_processes(tmp_path: Path, expected: dict[str, Any]) -> None:
         "metric = Mauve(process_id=1, timeout=60, **place); metric.add_batch(predictions=model, references=human); "
         "assert metric.compute(num_buckets=8) is None"
     )
-    other = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, text=True, cwd=repository())
+    other = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, text=True, cwd=ROOT)
     try:
         assert other.stdin is not None
         json.dump([place, HUMAN[40:], MODEL[40:]], other.stdin)
@@ -235,10 +236,6 @@ def test_two_processes(tmp_path: Path, expected: dict[str, Any]) -> None:
         other.wait()
     assert out == expected
     assert not stored_files(tmp_path)
-
-
-def repository() -> Path:
-    return Path(__file__).resolve().parent.parent
 
 
 def test_features_are_not_gathered_from_processes(tmp_path: Path) -> None:

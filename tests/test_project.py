@@ -8,17 +8,14 @@ import re
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
 from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from samples import PACKAGE, ROOT
 
 import mauve_metric
-
-ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = ROOT / "mauve_metric"
 
 
 @functools.cache

@@ -16,9 +16,8 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from samples import PACKAGE, ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = ROOT / "mauve_metric"
 SCRIPT = ROOT / "mauve_metric.py"
 
 # Imports evaluate once and makes each step in a fork, since the import takes seconds. What is "hidden" is not to be had

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from samples import texts_of
 
 from mauve_metric import Reference, compute_mauve
 from mauve_metric.config import MauveConfig
@@ -20,15 +21,8 @@ from mauve_metric.features import reference_files
 from mauve_metric.hosts import cli
 from mauve_metric.results.result import MauveResult
 
-WORDS = "the quick harbour counts lists of ships and raises errors when rain walks over lazy numbers".split()
 SMALL: dict[str, Any] = {"num_buckets": 4, "knn": False, "num_runs": 1, "kmeans_num_redo": 1}
 FORMATS = ["npz", "npy", "parquet"]
-
-
-def texts_of(count: int, seed: int) -> list[str]:
-    """Different texts of 1 to 10 words."""
-    rng = np.random.default_rng(seed)
-    return [f"{index} " + " ".join(rng.choice(WORDS, size=rng.integers(1, 11))) for index in range(count)]
 
 
 HUMAN, MODEL = texts_of(30, 0), texts_of(25, 1)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from samples import texts_of
 
 from mauve_metric import Reference, compute_mauve
 from mauve_metric.features import batches, encoder, estimate, featurize
@@ -21,15 +22,7 @@ from mauve_metric.results.result import MauveResult
 from mauve_metric.texts import sources
 from mauve_metric.texts.fingerprints import TextHashes
 
-WORDS = "the quick harbour counts lists of ships and raises errors when rain walks over lazy numbers".split()
 SMALL: dict[str, Any] = {"num_buckets": 4, "knn": False, "num_runs": 1, "kmeans_num_redo": 1, "cache": False}
-
-
-def texts_of(count: int, seed: int, longest: int = 10, shortest: int = 1) -> list[str]:
-    """Different texts with so many words."""
-    rng = np.random.default_rng(seed)
-    sizes = rng.integers(shortest, longest + 1, size=count)
-    return [f"{index} " + " ".join(rng.choice(WORDS, size=size)) for index, size in enumerate(sizes)]
 
 
 HUMAN, MODEL = texts_of(40, 0), texts_of(30, 1)

@@ -14,20 +14,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_app import (
-    HOSTILE,
-    HUMAN,
-    LIMITS,
-    MODEL,
-    NASTY,
-    desk,
-    expected,
-    give,
-    ngrams,
-    press,
-    visitor,
-    write_jsonl,
-)
+from samples import HOSTILE, HUMAN, LIMITS, MODEL, NASTY, ngrams, write_jsonl
+from visitors import give, press, visitor
 
 from mauve_metric import MauveResult, compute_mauve, explain
 from mauve_metric.hosts import cli
@@ -41,9 +29,6 @@ from mauve_metric.hosts.space.uploads import TextSet, read_paste, read_upload
 from mauve_metric.results import words
 
 gr = pytest.importorskip("gradio")
-
-
-__all__ = ["desk", "expected"]  # fixtures
 
 
 # --- files --------------------------------------------------------------------------------------------------------

@@ -11,21 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_app import (
-    HOSTILE,
-    HUMAN,
-    LIMITS,
-    MODEL,
-    NASTY,
-    client,
-    desk,
-    give,
-    ngrams,
-    press,
-    served,
-    visitor,
-    write_jsonl,
-)
+from samples import HOSTILE, HUMAN, LIMITS, MODEL, NASTY, ngrams, write_jsonl
+from visitors import give, press, visitor
 
 from mauve_metric import compare, compute_mauve
 from mauve_metric.hosts import cli
@@ -37,9 +24,6 @@ from mauve_metric.results.charts.figure import COLORS
 from mauve_metric.results.charts.of_texts import map_chart
 
 gr = pytest.importorskip("gradio")
-
-
-__all__ = ["client", "desk", "served"]  # fixtures
 
 SHOUTING = [text.upper() for text in HUMAN[:24]]
 MODELS = {"again": MODEL, "loud": SHOUTING, "same": HUMAN[3:27]}

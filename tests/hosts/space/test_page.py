@@ -6,12 +6,13 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from test_app import HOSTILE, HUMAN, LIMITS, MODEL, ngrams, write_jsonl
+from samples import HOSTILE, HUMAN, MODEL, ngrams, write_jsonl
+from visitors import NAMELESS, compare, paste, upload
 
 from mauve_metric import MauveResult, compute_mauve
 
@@ -19,80 +20,10 @@ pytest.importorskip("gradio")
 playwright = pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.browser
 
-CHROMIUM = Path("/usr/bin/chromium")
-NAMELESS = """() => [...document.querySelectorAll('input, textarea, select, button')]
-    .filter(item => item.offsetParent !== null && item.type !== 'file')
-    .filter(item => !(item.labels?.length && [...item.labels].some(label => label.innerText.trim()))
-        && !item.getAttribute('aria-label') && !item.getAttribute('aria-labelledby')
-        && !item.innerText?.trim() && !item.title && !item.getAttribute('placeholder'))
-    .map(item => item.outerHTML.slice(0, 160))"""
-FIGURES = ("score_line", "divergence_curve", "precision_recall", "contributions", "histogram", "text_map")
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    if not CHROMIUM.exists():
-        pytest.skip(f"the browser tests need {CHROMIUM} (Debian's package chromium)")
-    import app
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GRADIO_TEMP_DIR", str(tmp_path_factory.mktemp("uploads")))
-        demo = app.build_app(LIMITS, [], {"ngrams": ngrams})
-        demo.queue().launch(prevent_thread_lock=True, quiet=True, **app.launch_options(LIMITS))
-        yield demo
-        demo.close()
-
-
-@pytest.fixture(scope="module")
-def browser(served: Any) -> Iterator[Any]:
-    with playwright.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
 
 @pytest.fixture(scope="module")
 def expected() -> MauveResult:
     return compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=ngrams)
-
-
-@pytest.fixture
-def page(request: pytest.FixtureRequest, served: Any, browser: Any) -> Iterator[Any]:
-    options = getattr(request, "param", {})
-    context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **options})
-    page = context.new_page()
-    page.set_default_timeout(30_000)
-    complaints: list[str] = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda line: complaints.append(line.text) if line.type == "error" else None)
-    page.on("request", lambda sent: complaints.append(sent.url) if foreign(sent.url, served.local_url) else None)
-    page.goto(served.local_url)
-    page.wait_for_selector("#compare")
-    yield page
-    context.close()
-    assert complaints == []
-
-
-def foreign(address: str, own: str) -> bool:
-    return not address.startswith((own, own.replace("http", "ws", 1), "data:", "blob:"))
-
-
-def upload(page: Any, which: str, *paths: str) -> None:
-    page.set_input_files(f"#{which}_file input[type=file]", list(paths) if which == "model" else paths[0])
-    page.wait_for_selector(f"#{which if which == 'human' else f'model_{len(paths)}'}_preview li")
-
-
-def paste(page: Any, which: str, texts: list[str]) -> None:
-    page.click(f"#{which}_side button[role=tab]:has-text('Paste')")
-    page.fill(f"#{which}_paste textarea", "\n".join(texts))
-
-
-def compare(page: Any) -> str:
-    page.click("#compare")
-    page.wait_for_selector("#score strong")
-    for figure in FIGURES:
-        page.wait_for_selector(f"#{figure} canvas")
-    return str(page.inner_text("#score strong"))
 
 
 def wait_for_other(page: Any, old: str) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from samples import ROOT
 
 from mauve_metric import MauveCallback, MauveTrainerMixin, evaluate_model
 from mauve_metric.generation.evaluation import COUNTS, LOGGED_SCORES, STATISTICS, values_of
@@ -26,7 +27,6 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 pytest.importorskip("accelerate")
 
-ROOT = Path(__file__).resolve().parent.parent
 SECONDS = 150  # two processes that import torch and transformers on a busy machine
 HUMAN = [
     f"Ship {i} left the {'harbour' if i % 3 else 'river'} with {i * 7 % 11} sailors, and she counts." for i in range(24)

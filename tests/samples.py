@@ -1,0 +1,55 @@
+"""What several test files share: where the repository is, small texts, and a featurizer that needs no model."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+
+from mauve_metric.hosts.space.limits import Limits
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "mauve_metric"
+EXAMPLES = ROOT / "examples"
+
+WORDS = "the quick harbour counts lists of ships and raises errors when rain walks over lazy numbers".split()
+
+ANIMALS = ("bird", "cat", "horse", "owl", "fox", "hare")
+PLACES = ("in the old barn", "by the river", "under a tree", "at the harbour", "on the hill")
+HUMAN = [f"The {animal} slept {place}." for animal in ANIMALS for place in PLACES]
+MODEL = [f"The {animal} slept {place} again." for animal in ANIMALS for place in PLACES[:3]] + ["A query 😀"] * 6
+NASTY = "<img src=x onerror='document.title=1'>"
+HOSTILE = [
+    "<script>document.title=1</script>",
+    NASTY,
+    "**bold** [link](javascript:alert(1)) # head",
+    "=cmd|' /C calc'!A0",
+    "${alert(1)} {{this}} `x`",
+    "\u202eright to left\u202c and zero\u200bwidth",
+    "nul \x00 bell \x07",
+]
+LIMITS = Limits(texts=40, characters=200, megabytes=1, total_texts=150, total_megabytes=2, buckets=10)
+
+
+def texts_of(count: int, seed: int = 0, longest: int = 12, shortest: int = 1) -> list[str]:
+    """Different texts of `shortest` to `longest` words and a number."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(shortest, longest + 1, size=count)
+    return [f"{index} " + " ".join(rng.choice(WORDS, size=size)) for index, size in enumerate(sizes)]
+
+
+def ngrams(texts: list[str]) -> np.ndarray:
+    """A featurizer without a model: how often each hashed pair of characters stands in a text."""
+    features = np.zeros((len(texts), 32))
+    for row, text in enumerate(texts):
+        for start in range(len(text) - 1):
+            code = hashlib.blake2b(text[start : start + 2].encode("utf-8", "surrogatepass"), digest_size=1).digest()[0]
+            features[row, code % 32] += 1
+    return features
+
+
+def write_jsonl(path: Path, texts: list[str]) -> str:
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), encoding="utf-8")
+    return str(path)

@@ -1,0 +1,61 @@
+"""What a visitor of the Space does: with the page's own functions, and in a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from samples import HUMAN, MODEL, write_jsonl
+
+if TYPE_CHECKING:
+    from mauve_metric.hosts.space.handlers import Handlers
+
+NAMELESS = """() => [...document.querySelectorAll('input, textarea, select, button')]
+    .filter(item => item.offsetParent !== null && item.type !== 'file')
+    .filter(item => !(item.labels?.length && [...item.labels].some(label => label.innerText.trim()))
+        && !item.getAttribute('aria-label') && !item.getAttribute('aria-labelledby')
+        && !item.innerText?.trim() && !item.title && !item.getAttribute('placeholder'))
+    .map(item => item.outerHTML.slice(0, 160))"""
+FIGURES = ("score_line", "divergence_curve", "precision_recall", "contributions", "histogram", "text_map")
+
+
+def visitor(name: str = "a") -> Any:
+    return SimpleNamespace(session_hash=name)
+
+
+def press(
+    desk: Handlers, play: tuple[Any, ...] = (5, 4, 7, 0.95), who: str = "a", tell: Any = None, **more: Any
+) -> dict[str, Any]:
+    """What the button shows, by the names of the outputs."""
+    from mauve_metric.hosts.space.controls import panel_names
+    from mauve_metric.hosts.space.handlers import RESULT
+
+    panel = [more.get(name) for name in panel_names()]  # None: the default
+    values = [more.get("human", ""), more.get("model", ""), more.get("aligned", False)]
+    values += [more.get("featurizer", "ngrams"), *play, *panel]
+    shown = desk.compare(values, visitor(who), tell or (lambda share, desc: None))
+    return dict(zip(RESULT, shown, strict=True))
+
+
+def give(desk: Handlers, tmp_path: Path, who: str = "a", model: list[str] = MODEL) -> None:
+    desk.take_file(write_jsonl(tmp_path / f"{who}_human.jsonl", HUMAN), visitor(who))
+    desk.add_files([write_jsonl(tmp_path / f"{who}_model.jsonl", model)], visitor(who))
+
+
+def upload(page: Any, which: str, *paths: str) -> None:
+    page.set_input_files(f"#{which}_file input[type=file]", list(paths) if which == "model" else paths[0])
+    page.wait_for_selector(f"#{which if which == 'human' else f'model_{len(paths)}'}_preview li")
+
+
+def paste(page: Any, which: str, texts: list[str]) -> None:
+    page.click(f"#{which}_side button[role=tab]:has-text('Paste')")
+    page.fill(f"#{which}_paste textarea", "\n".join(texts))
+
+
+def compare(page: Any) -> str:
+    page.click("#compare")
+    page.wait_for_selector("#score strong")
+    for figure in FIGURES:
+        page.wait_for_selector(f"#{figure} canvas")
+    return str(page.inner_text("#score strong"))
