@@ -60,7 +60,7 @@ def tokens(p: Any, model: Any = "minilm") -> Callable[[], MauveResult]:
 
 
 FLOOR = 0.0040720962619612555  # disjoint histograms on the literature's grid
-HALF = 0.2781137254  # (.5, .5) against (1, 0) on that grid, ten digits (methods.md §1.5)
+HALF = 0.2781137254  # (.5, .5) against (1, 0) on that grid, to ten digits
 
 TABLE: dict[str, tuple[Callable[[], MauveResult], Fails | Scores]] = {
     # --- features

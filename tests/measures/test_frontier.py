@@ -24,7 +24,7 @@ from mauve_metric.measures.frontier import (
 
 Floats = NDArray[np.float64]
 
-# methods.md §1.5: exact area c=5 | exact area c=1 | the literature's grid, c=5 | frontier integral, ten digits each
+# computed apart, ten digits each: exact area c=5 | exact area c=1 | the literature's grid, c=5 | frontier integral
 ORACLES = [
     ([0.5, 0.5], [0.9, 0.1], 0.6712722986, 0.9756045959, 0.6710958126, 0.1375602629),
     ([0.5, 0.5], [1.0, 0.0], 0.2774765170, 0.8926990817, 0.2781137254, 1 - math.log(2)),
@@ -33,7 +33,7 @@ ORACLES = [
 ]
 TEN_DIGITS = 0.51e-10  # the oracles are rounded to ten digits
 
-# methods.md §1.5: N(0, 1) against N(shift, scale²): MAUVE c=5 | frontier integral, eight digits
+# computed apart, eight digits each: N(0, 1) against N(shift, scale²): MAUVE c=5 | frontier integral
 GAUSSIANS = [
     (0.25, 1.0, 0.99622237, 0.01035195),
     (0.5, 1.0, 0.95124065, 0.04064906),
@@ -95,7 +95,7 @@ def test_analytic_oracles(
 
 @pytest.mark.parametrize("c", [*SCALES, 100.0])
 def test_closed_form_of_half_against_one(c: float) -> None:
-    # 2^-c + c ∫_½^1 (4s(1-s))^{c/2} s^{c-1} ds (methods.md §1.5). With s = ½ + ½ sin²θ… the integrand's root at s=1
+    # 2^-c + c ∫_½^1 (4s(1-s))^{c/2} s^{c-1} ds. With s = ½ + ½ sin²θ… the integrand's root at s=1
     # (power c/2) is smoothed by s = 1 - t^m/2, m = 20: an integer power of t for all c here, then Gauss–Legendre.
     m = 20
     nodes, weights = np.polynomial.legendre.leggauss(200)
@@ -141,7 +141,7 @@ def test_local_form(a: float, published: float) -> None:
     ("c", "overlap", "expected"), [(5.0, 0.9, math.pi / 4), (5.0, 0.8, 0.5), (1.0, 0.5, math.pi / 4)]
 )
 def test_lower_bound_attained_by_overlapping_uniforms(c: float, overlap: float, expected: float) -> None:
-    # two uniforms of equal size with TV = 1 - overlap; cτ = ½ gives π/4, cτ = 1 gives ½ (methods.md §1.5)
+    # two uniforms of equal size with TV = 1 - overlap; cτ = ½ gives π/4, cτ = 1 gives ½
     own = round(10 * (1 - overlap))
     p = np.r_[np.full(10, 0.1), np.zeros(own)]
     assert exact_area(p, p[::-1], c) == pytest.approx(expected, rel=0, abs=1e-12)  # a sum of some 2000 terms
@@ -178,7 +178,7 @@ def test_nearly_identical_histograms_stay_below_one() -> None:
     for size in (1e-3, 1e-6, 1e-9, 1e-12, 1e-15):
         q = p + size * np.array([1, -1, 1, -1])
         assert 0.99 < exact_area(p, q) <= 1 and 0.99 < grid_area(p, q) <= 1
-        # FI = Σ(p-q)²/(6p)·(1 + O(size)) = 8/3·size² for these (one term of the series of methods.md §3); the
+        # FI = Σ(p-q)²/(6p)·(1 + O(size)) = 8/3·size² for these (the first term of its series in p - q); the
         # relative rounding of p - q is 2^-53·0.25/size
         expected = 8 / 3 * size**2
         assert frontier_integral(p, q) == pytest.approx(expected, rel=1e-2 if size > 1e-14 else 0.5)
@@ -241,7 +241,7 @@ def test_staircases_bracket_the_exact_area(c: float) -> None:
 
 
 def test_grid_is_within_a_thousandth_of_the_exact_area() -> None:
-    # methods.md §1.3: -5e-4 … +5e-4 seen on 500 buckets at c = 5 and 25 weights, and §19 asks for 1e-3. With fewer
+    # -5e-4 … +5e-4 seen on 500 buckets at c = 5 and 25 weights: twice that is asked for. With fewer
     # buckets and far distributions it can be a little more (1.08e-3 seen): twice that bound there.
     for p, q in multinomial_pairs(30, seed=8):
         assert abs(grid_area(p, q) - exact_area(p, q)) < (1e-3 if len(p) == 500 else 2e-3)
@@ -269,7 +269,10 @@ def test_frontier_integral_is_the_integral_of_its_definition() -> None:
 def test_frontier_integral_bounds() -> None:
     for p, q in random_pairs(40, seed=11):
         total = np.where(p + q > 0, p + q, 1)
-        low, tau = ((p - q) ** 2 / total).sum() / 3, abs(p - q).sum() / 2  # methods.md §3
+        low, tau = (
+            ((p - q) ** 2 / total).sum() / 3,
+            abs(p - q).sum() / 2,
+        )
         assert low - 1e-14 <= frontier_integral(p, q) <= tau + 1e-14
         assert frontier_integral_terms(p, q).shape == p.shape and (frontier_integral_terms(p, q) >= 0).all()
 
@@ -354,7 +357,7 @@ def test_stack_equals_loop(c: float) -> None:
     stacked = area_by_quadrature(p, q, c, 8, 24)
     assert stacked.shape == (3, 4)
     for index in np.ndindex(3, 4):
-        # the same arithmetic in another memory layout; n=8, J=24 is within 2e-13 of the exact area (methods.md §2)
+        # the same arithmetic in another memory layout; n=8, J=24 is within 2e-13 of the exact area
         assert stacked[index] == pytest.approx(float(area_by_quadrature(p[index], q[index], c, 8, 24)), abs=1e-14)
         assert stacked[index] == pytest.approx(exact_area(p[index], q[index], c), abs=1e-12)
 
@@ -362,7 +365,7 @@ def test_stack_equals_loop(c: float) -> None:
 def test_few_nodes_give_the_promised_digits() -> None:
     for p, q in random_pairs(20, seed=16):
         few = float(area_by_quadrature(p, q, 5.0, num_nodes=4, num_panels=6))
-        assert few == pytest.approx(exact_area(p, q), rel=0, abs=1e-5)  # methods.md §2: J=4 below 1e-5, J=6 below
+        assert few == pytest.approx(exact_area(p, q), rel=0, abs=1e-5)  # 1e-5 with 4 panels already
 
 
 def test_arguments_are_not_mutated() -> None:

@@ -10,7 +10,7 @@ from mauve_metric.measures.precision_recall import prd_curve
 
 Floats = NDArray[np.float64]
 
-# methods.md §6: area, F_8, F_{1/8}, F_1 of the exact curve, eight digits
+# area, F_8, F_{1/8} of the exact curve computed apart, eight digits each
 ORACLES = [
     ([0.5, 0.5], [0.9, 0.1], 0.70986123, 0.94202899, 0.98784195),
     ([0.5, 0.5], [1.0, 0.0], 0.5, 0.50387597, 0.98484848),
