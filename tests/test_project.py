@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -103,9 +106,12 @@ HEAVY = "torch transformers faiss sklearn evaluate gradio datasets altair accele
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:
-    code = f"import sys, mauve_metric; sys.exit(', '.join(set({HEAVY!r}) & set(sys.modules)) or 0)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    code = "import sys, mauve_metric; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert loaded & set(HEAVY) == set()
+    # and of itself only what has no cost: every other module is loaded by the name that needs it
+    assert {name for name in loaded if name.startswith("mauve")} == {"mauve_metric", "mauve_metric.version"}
 
 
 def test_readme_shows_the_table_of_scores() -> None:
@@ -118,3 +124,64 @@ def test_readme_shows_the_table_of_scores() -> None:
         cells = [cell.strip() for cell in row.strip("|").split("|")]
         assert cells[1] == score.better
         assert cells[3:] == [score.meaning, score.paper]
+
+
+# --- the import rule ----------------------------------------------------------------------------------------------
+
+
+def lint_imports(folder: Path, config: str) -> tuple[int, str]:
+    """Exit status and output of import-linter for the package in a folder."""
+    (folder / "pyproject.toml").write_text(config, encoding="utf-8")
+    command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as run; run()", "--no-cache"]
+    environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture
+def copy_of_the_package(tmp_path: Path) -> Path:
+    shutil.copytree(PACKAGE, tmp_path / "mauve_metric", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
+def test_a_layer_that_is_no_folder_is_an_error(copy_of_the_package: Path) -> None:
+    config = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    changed = config.replace('    "hosts",\n', '    "hosts",\n    "attic",\n')
+    assert changed != config
+    status, said = lint_imports(copy_of_the_package, changed)
+    assert status == 1 and "mauve_metric.attic" in said
+
+
+def test_an_upward_import_and_a_folder_without_a_layer_are_found(copy_of_the_package: Path) -> None:
+    """Also one for types only."""
+    package = copy_of_the_package / "mauve_metric"
+    with (package / "texts" / "distinct.py").open("a", encoding="utf-8") as file:
+        file.write("\nfrom typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from mauve_metric.hosts import cli\n")
+    config = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    status, said = lint_imports(copy_of_the_package, config)
+    assert status == 1 and "mauve_metric.texts.distinct -> mauve_metric.hosts.cli" in said
+    (package / "attic").mkdir()
+    (package / "attic" / "__init__.py").touch()
+    status, said = lint_imports(copy_of_the_package, config)
+    assert status == 1 and "attic" in said
+
+
+# --- the documents ------------------------------------------------------------------------------------------------
+
+
+def test_every_module_is_named_in_the_architecture_and_nothing_else() -> None:
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([a-z_/]+)/` \|[^|]*\|([^|]*)\|$", page, flags=re.MULTILINE)
+    named = {folder: sorted(re.findall(r"`([a-z_]+)`", files)) for folder, files in rows}
+    real: dict[str, list[str]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        folder = path.parent.relative_to(ROOT).as_posix().removeprefix("mauve_metric/")
+        real.setdefault(folder, []).extend([path.stem] if path.stem != "__init__" else [])
+    assert named == {folder: sorted(files) for folder, files in real.items()}
+
+
+def test_links_between_the_documents_lead_somewhere() -> None:
+    for name in ("README.md", "CONTRIBUTING.md", "docs/architecture.md"):
+        page = ROOT / name
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{name}: {target}"
