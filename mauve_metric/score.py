@@ -76,7 +76,7 @@ def score_uncertainty(
     c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
     areas = (curve_area(divergence_curve(*run.probabilities(), c, points)) for run in others)
     plug_in = [mauve, *areas]
-    null = resampling.null_scores(histograms.p_counts, histograms.q_counts, c)
+    null = resampling.null_scores(histograms.p_counts, histograms.q_counts, c, points)
     scores: dict[str, Any] = {
         "mauve_ceiling": float(null.mean()),
         "mauve_ceiling_std": float(null.std(ddof=1)),

@@ -333,17 +333,6 @@ def test_charts_hold_the_numbers(comparison: Comparison) -> None:
     assert "vconcat" in comparison.plot().to_dict()
 
 
-def test_score_against_what_results_differ_in() -> None:
-    results = [compute_mauve(p_features=HUMAN, q_features=MODELS["bad"], num_buckets=k, num_runs=1) for k in (5, 12)]
-    rows = rows_of(of_comparison.score_against_chart({"bad": results}, "buckets"))
-    assert [row["x"] for row in rows] == [5, 12] and [row["mauve"] for row in rows] == [r.mauve for r in results]
-    assert of_comparison.score_against_chart(results, "scaling_factor").to_dict()
-    with pytest.raises(ValueError, match="length of its texts"):
-        of_comparison.score_against_chart(results, "length")
-    with pytest.raises(ValueError, match="against must be one of"):
-        of_comparison.score_against_chart(results, "seed")  # type: ignore[arg-type]
-
-
 # --- command line -------------------------------------------------------------------------------------------------
 
 
