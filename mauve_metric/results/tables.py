@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from mauve_metric.results.numbers import ComparisonNumbers, ResultNumbers
 from mauve_metric.results.scores import SCORES
+from mauve_metric.results.signature import signature_number
 from mauve_metric.results.words import (
     NOTES,
     cell,
@@ -113,8 +114,7 @@ def _ci(result: ResultNumbers, name: str) -> str:
 
 
 def _level(result: ResultNumbers) -> str:
-    level = dict(entry.split(":", 1) for entry in result.signature.split("|"))["confidence_level"]
-    return f"{100 * float(level):g} %"
+    return f"{100 * signature_number(result.signature_entries, 'confidence_level'):g} %"
 
 
 def _lengths(result: ResultNumbers) -> str:
