@@ -71,7 +71,7 @@ def main() -> None:
         "debiased scores, errors, intervals": lambda: intervals.estimate_scores(
             jackknife.debiased_frontier(p_counts, q_counts)
         ),
-        "ceiling": lambda: resampling.mauve_ceiling(p_counts, q_counts),
+        "ceiling": lambda: resampling.null_scores(p_counts, q_counts),
         "exact area": lambda: frontier.exact_area(p, q),
         "precision-recall curve": lambda: precision_recall.prd_curve(p, q),
         "warnings": warnings,

@@ -217,7 +217,7 @@ def compare_features(
         smallest_difference=None if best is None else forecast.detectable_difference(best.stderr, level),
         texts_needed=None if best is None else _forecast(best, results, scored, errors, resolved, aligned),
         warnings=tuple(comparison_warnings(models, aligned) + partition_warnings(common, alone)),
-        signature=format_signature(entries),
+        signature_entries=entries,
         explanations=explanations,
     )
 

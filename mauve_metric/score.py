@@ -5,16 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mauve_metric.arrays import Labels
+from mauve_metric.arrays import Array, Floats, Labels
 from mauve_metric.config import MauveConfig
-from mauve_metric.features import rows
 from mauve_metric.features.reference import Reference
-from mauve_metric.features.rows import is_large, some_numbers, some_rows
+from mauve_metric.features.rows import FeatureRows, is_large, some_numbers, some_rows
 from mauve_metric.features.sides import check_columns
 from mauve_metric.measures import frechet, frontier, precision_recall, support, support_on_device
 from mauve_metric.measures.frontier import curve_area, divergence_curve
@@ -30,45 +28,105 @@ from mauve_metric.quantize.partition import (
     project_pair,
 )
 from mauve_metric.results.result import MauveResult
-from mauve_metric.results.signature import format_signature, signature_entries
+from mauve_metric.results.signature import signature_entries
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.devices import check_device
 from mauve_metric.uncertainty import intervals, jackknife, resampling, score_warnings
+from mauve_metric.uncertainty.jackknife import CurveBand
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
+
+if TYPE_CHECKING:
+    import torch
 
 logger = logging.getLogger(__name__)
 
+Projected: TypeAlias = "tuple[Array, Array] | tuple[torch.Tensor, torch.Tensor]"
 
-def score_histograms(histograms: Histograms, config: MauveConfig) -> dict[str, Any]:
-    """Every score that follows from the histograms alone, by the names of `MauveResult`."""
+
+class HistogramScores(NamedTuple):
+    """What follows from the histograms alone, by the names of `MauveResult`."""
+
+    mauve: float
+    mauve_star: float
+    mauve_exact: float
+    mauve_floor: float
+    frontier_integral: float
+    frontier_integral_star: float
+    jensen_shannon: float
+    prd_precision: float
+    prd_recall: float
+    prd_area: float
+    p_hist: Floats
+    q_hist: Floats
+    divergence_curve: Floats
+    curve_mixtures: Floats
+    prd_curve: Floats
+
+
+class Debiased(NamedTuple):
+    """A debiased score with its error and interval; None with one text on a side."""
+
+    value: float | None = None
+    stderr: float | None = None
+    ci: tuple[float, float] | None = None
+
+
+class Uncertainty(NamedTuple):
+    """How far a score can be believed: what equal sets give, what other clusterings give, errors and intervals."""
+
+    ceiling: float
+    ceiling_std: float
+    runs: Floats
+    mean: float
+    std: float | None
+    scope: str
+    mauve: Debiased
+    frontier_integral: Debiased
+    band: CurveBand | None
+
+
+class Neighbours(NamedTuple):
+    """`support.SupportScores`, or None for each."""
+
+    precision: float | None = None
+    recall: float | None = None
+    density: float | None = None
+    coverage: float | None = None
+
+
+def score_histograms(histograms: Histograms, config: MauveConfig) -> HistogramScores:
+    """Every score that follows from the histograms alone."""
     c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
     p, q = histograms.probabilities()
     p_star, q_star = histograms.probabilities(smoothing=0.5)
-    curve = frontier.divergence_curve(p, q, c, points)
+    weights = frontier.mixture_weights(points)
+    type_one, type_two = frontier.frontier(p, q, weights)
+    curve = frontier.curve_through(type_one, type_two, c)
     prd = precision_recall.prd_curve(p, q)
-    type_one, type_two = frontier.frontier(p, q, [0.5])
-    return {
-        "mauve": frontier.curve_area(curve),
-        "mauve_star": frontier.curve_area(frontier.divergence_curve(p_star, q_star, c, points)),
-        "frontier_integral": frontier.frontier_integral(p, q),
-        "frontier_integral_star": frontier.frontier_integral(p_star, q_star),
-        "mauve_exact": frontier.exact_area(p, q, c),
-        "mauve_floor": frontier.mauve_floor(c),
-        "jensen_shannon": float(type_one[0] + type_two[0]) / 2,
-        "prd_precision": prd.prd_precision,
-        "prd_recall": prd.prd_recall,
-        "prd_area": prd.area,
-        "p_hist": p,
-        "q_hist": q,
-        "divergence_curve": curve,
-        "prd_curve": np.stack([prd.recall, prd.precision], axis=1),
-    }
+    middle_one, middle_two = frontier.frontier(p, q, [0.5])
+    return HistogramScores(
+        mauve=frontier.curve_area(curve),
+        mauve_star=frontier.curve_area(frontier.divergence_curve(p_star, q_star, c, points)),
+        mauve_exact=frontier.exact_area(p, q, c),
+        mauve_floor=frontier.mauve_floor(c),
+        frontier_integral=frontier.frontier_integral(p, q),
+        frontier_integral_star=frontier.frontier_integral(p_star, q_star),
+        jensen_shannon=float(middle_one[0] + middle_two[0]) / 2,
+        prd_precision=prd.prd_precision,
+        prd_recall=prd.prd_recall,
+        prd_area=prd.area,
+        p_hist=p,
+        q_hist=q,
+        divergence_curve=curve,
+        curve_mixtures=np.stack([weights, type_one, type_two], axis=1),
+        prd_curve=np.stack([prd.recall, prd.precision], axis=1),
+    )
 
 
 def score_uncertainty(
-    mauve: float, histograms: Histograms, others: list[Histograms], config: MauveConfig
-) -> dict[str, Any]:
-    """Debiased scores, errors, intervals, ceiling and the spread over clusterings; None with one text on a side.
+    mauve: float, histograms: Histograms, others: Sequence[Histograms], config: MauveConfig
+) -> Uncertainty:
+    """Debiased scores, errors, intervals, ceiling and the spread over clusterings.
 
     Args:
         mauve: of the histograms. others: the histograms of other clusterings.
@@ -76,27 +134,35 @@ def score_uncertainty(
     c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
     areas = (curve_area(divergence_curve(*run.probabilities(), c, points)) for run in others)
     plug_in = [mauve, *areas]
-    null = resampling.null_scores(histograms.p_counts, histograms.q_counts, c)
-    scores: dict[str, Any] = {
-        "mauve_ceiling": float(null.mean()),
-        "mauve_ceiling_std": float(null.std(ddof=1)),
-        "mauve_runs": np.array(plug_in),
-        "mauve_mean": float(np.mean(plug_in)),
-        "mauve_std": float(np.std(plug_in, ddof=1)) if others else None,
-        "ci_scope": "over clusterings" if others else "for this partition",
-    }
-    names = [f"{score}_{part}" for score in ("mauve", "frontier_integral") for part in ("debiased", "stderr", "ci")]
-    if min(histograms.p_counts.sum(), histograms.q_counts.sum()) < 2:
-        return scores | dict.fromkeys(names)
-    frontiers = [jackknife.debiased_frontier(run.p_counts, run.q_counts) for run in [histograms, *others]]
-    variances = np.zeros(2)
-    if others:
-        spread = [[estimate.value for estimate in intervals.estimate_scores(frontier, c)] for frontier in frontiers]
-        variances = np.var(spread, axis=0, ddof=1)
-    debiased = intervals.estimate_scores(
-        frontiers[0], c, config.confidence_level, float(variances[0]), float(variances[1])
+    null = resampling.null_scores(histograms.p_counts, histograms.q_counts, c, points)
+    debiased, integral, band = _debiased(histograms, others, config)
+    return Uncertainty(
+        ceiling=float(null.mean()),
+        ceiling_std=float(null.std(ddof=1)),
+        runs=np.array(plug_in),
+        mean=float(np.mean(plug_in)),
+        std=float(np.std(plug_in, ddof=1)) if others else None,
+        scope="over clusterings" if others else "for this partition",
+        mauve=debiased,
+        frontier_integral=integral,
+        band=band,
     )
-    return scores | dict(zip(names, [*debiased[0], *debiased[1]], strict=True))
+
+
+def _debiased(
+    histograms: Histograms, others: Sequence[Histograms], config: MauveConfig
+) -> tuple[Debiased, Debiased, CurveBand | None]:
+    """MAUVE and the frontier integral of the first clustering without bias, and the curve; the others widen them."""
+    if min(histograms.p_counts.sum(), histograms.q_counts.sum()) < 2:
+        return Debiased(), Debiased(), None
+    c, level = config.mauve_scaling_factor, config.confidence_level
+    frontiers = [jackknife.debiased_frontier(run.p_counts, run.q_counts) for run in [histograms, *others]]
+    scores = [intervals.debiased_scores(run, c) for run in frontiers]
+    spread = [[run.mauve, run.frontier_integral] for run in scores]
+    variances = np.var(spread, axis=0, ddof=1) if others else np.zeros(2)
+    estimates = intervals.with_errors(scores[0], level, float(variances[0]), float(variances[1]))
+    band = jackknife.frontier_band(frontiers[0], c, level)
+    return Debiased(*estimates[0]), Debiased(*estimates[1]), band
 
 
 KNN_AUTO_ROWS = 10_000  # up to so many rows a side nearest neighbours take a second or two
@@ -132,7 +198,7 @@ def score_features(
     return result
 
 
-def _device_of(p: Reference, q: Reference, run: RunOptions) -> Any:
+def _device_of(p: Reference, q: Reference, run: RunOptions) -> torch.device | None:
     """The torch device to work on: the one asked for, else that of features on one, None for the CPU without torch."""
     if run.score_device is not None:
         return check_device(run.score_device)
@@ -140,7 +206,7 @@ def _device_of(p: Reference, q: Reference, run: RunOptions) -> Any:
     return devices[0] if devices else None
 
 
-def _in_memory(side: Reference) -> NDArray[Any]:
+def _in_memory(side: Reference) -> Array:
     """A side's features as an array.
 
     Raises:
@@ -157,10 +223,10 @@ def score_buckets(
     p: Reference,
     q: Reference,
     runs: Sequence[tuple[Labels, Labels]],
-    projected: tuple[Any, Any],
+    projected: Projected,
     config: MauveConfig,
     p_value: float | None = None,
-    entries: Mapping[str, Any] | None = None,
+    entries: Mapping[str, object] | None = None,
 ) -> MauveResult:
     """The result of two sides whose texts are in buckets.
 
@@ -175,16 +241,54 @@ def score_buckets(
     k = int(config.num_buckets)
     histograms, *others = [count_labels(p_labels, q_labels, k) for p_labels, q_labels in runs]
     scores = score_histograms(histograms, config)
-    scores |= score_uncertainty(scores["mauve"], histograms, others, config)
-    scores |= _support(projected, config)
-    scores["frechet_distance"] = frechet.frechet_distance(*map(_in_memory, (p, q))) if config.frechet_distance else None
+    uncertainty = score_uncertainty(scores.mauve, histograms, others, config)
+    near = _neighbours(projected, config)
     return MauveResult(
-        **scores,
-        **_facts(p, q),
+        mauve=scores.mauve,
+        mauve_debiased=uncertainty.mauve.value,
+        mauve_stderr=uncertainty.mauve.stderr,
+        mauve_ci=uncertainty.mauve.ci,
+        ci_scope=uncertainty.scope,
+        mauve_ceiling=uncertainty.ceiling,
+        mauve_ceiling_std=uncertainty.ceiling_std,
+        mauve_floor=scores.mauve_floor,
+        mauve_star=scores.mauve_star,
+        mauve_exact=scores.mauve_exact,
+        mauve_mean=uncertainty.mean,
+        mauve_std=uncertainty.std,
+        mauve_runs=uncertainty.runs,
         p_value=p_value,
+        frontier_integral=scores.frontier_integral,
+        frontier_integral_debiased=uncertainty.frontier_integral.value,
+        frontier_integral_stderr=uncertainty.frontier_integral.stderr,
+        frontier_integral_ci=uncertainty.frontier_integral.ci,
+        frontier_integral_star=scores.frontier_integral_star,
+        jensen_shannon=scores.jensen_shannon,
+        precision=near.precision,
+        recall=near.recall,
+        density=near.density,
+        coverage=near.coverage,
+        prd_precision=scores.prd_precision,
+        prd_recall=scores.prd_recall,
+        prd_area=scores.prd_area,
+        frechet_distance=_frechet_distance(p, q) if config.frechet_distance else None,
+        n_p=len(p),
+        n_q=len(q),
         num_buckets=k,
-        warnings=_warnings(p, q, histograms, scores, config),
-        signature=format_signature(signature_entries(p, q, config, entries or {})),
+        p_dropped=p.dropped,
+        q_dropped=q.dropped,
+        p_truncated=p.truncated,
+        q_truncated=q.truncated,
+        p_median_length=_median_length(p),
+        q_median_length=_median_length(q),
+        warnings=_warnings(p, q, histograms, scores, uncertainty),
+        signature_entries=signature_entries(p, q, config, entries or {}),
+        p_hist=scores.p_hist,
+        q_hist=scores.q_hist,
+        divergence_curve=scores.divergence_curve,
+        prd_curve=scores.prd_curve,
+        curve_mixtures=scores.curve_mixtures,
+        curve_band=uncertainty.band,
         p_labels=runs[0][0],
         q_labels=runs[0][1],
     )
@@ -205,21 +309,20 @@ def resolve_config(config: MauveConfig, *sizes: int) -> MauveConfig:
     return replace(config, num_buckets=num_buckets, num_runs=runs, knn=knn)
 
 
-def _support(projected: tuple[Any, Any], config: MauveConfig) -> dict[str, Any]:
+def _neighbours(projected: Projected, config: MauveConfig) -> Neighbours:
     """Nearest-neighbour precision, recall, density and coverage, or None for each."""
-    names = support.SupportScores._fields
     if not config.knn:
-        return dict.fromkeys(names)
-    if not isinstance(projected[0], np.ndarray):
-        some = [
-            rows if len(rows) <= KNN_MOST_ROWS else rows[some_numbers(len(rows), KNN_MOST_ROWS, config.seed)]
-            for rows in projected
-        ]
-        scores = support_on_device.support_scores(some[0], some[1], config.knn_k, support.ROUNDING)
-        return dict(zip(names, scores, strict=True))
-    p_rows, q_rows = (some_rows(rows, KNN_MOST_ROWS, config.seed) for rows in projected)
-    scores = support.support_scores(p_rows, q_rows, config.knn_k, tolerance=support.ROUNDING)
-    return scores._asdict()
+        return Neighbours()
+    arrays = [rows for rows in projected if isinstance(rows, np.ndarray)]
+    if arrays:
+        p_rows, q_rows = (some_rows(rows, KNN_MOST_ROWS, config.seed) for rows in arrays)
+        return Neighbours(*support.support_scores(p_rows, q_rows, config.knn_k, tolerance=support.ROUNDING))
+    some = [
+        rows if len(rows) <= KNN_MOST_ROWS else rows[some_numbers(len(rows), KNN_MOST_ROWS, config.seed)]
+        for rows in projected
+        if not isinstance(rows, np.ndarray)
+    ]
+    return Neighbours(*support_on_device.support_scores(some[0], some[1], config.knn_k, support.ROUNDING))
 
 
 def _p_value(rows: ProjectedPair, config: MauveConfig) -> float:
@@ -236,25 +339,23 @@ def _test(p_labels: Labels, q_labels: Labels, config: MauveConfig) -> float:
     )
 
 
-def _facts(p: Reference, q: Reference) -> dict[str, Any]:
-    """What is known about the two sets, by the names of `MauveResult`."""
-    facts: dict[str, Any] = {}
-    for side, reference in (("p", p), ("q", q)):
-        lengths = reference.lengths
-        facts[f"n_{side}"] = len(reference)
-        facts[f"{side}_dropped"] = reference.dropped
-        facts[f"{side}_truncated"] = reference.truncated
-        facts[f"{side}_median_length"] = None if lengths is None else float(np.median(lengths))
-    return facts
+def _median_length(side: Reference) -> float | None:
+    """Of a side's texts, in tokens."""
+    return None if side.lengths is None else float(np.median(side.lengths))
+
+
+def _frechet_distance(p: Reference, q: Reference) -> float:
+    return frechet.frechet_distance(_in_memory(p), _in_memory(q))
 
 
 def _warnings(
-    p: Reference, q: Reference, histograms: histograms.Histograms, scores: Mapping[str, Any], config: MauveConfig
+    p: Reference, q: Reference, histograms: Histograms, scores: HistogramScores, uncertainty: Uncertainty
 ) -> tuple[ScoreWarning, ...]:
     found = score_warnings.size_warnings(len(p), len(q), len(histograms.p_counts))
     found += score_warnings.bucket_warnings(histograms.p_counts, histograms.q_counts)
-    ends = [scores[name] for name in ("mauve", "mauve_floor", "mauve_ceiling", "mauve_ceiling_std")]
-    found += score_warnings.score_warnings(*ends)
+    found += score_warnings.score_warnings(
+        scores.mauve, scores.mauve_floor, uncertainty.ceiling, uncertainty.ceiling_std
+    )
     found += score_warnings.feature_warnings(*(_looked_at(side.features) for side in (p, q)))
     found += score_warnings.featurizer_warnings(p.identity, q.identity)
     found += score_warnings.origin_warnings(p, q)
@@ -262,6 +363,6 @@ def _warnings(
     return tuple(found)
 
 
-def _looked_at(features: Any) -> NDArray[Any]:
+def _looked_at(features: Array | FeatureRows) -> Array:
     """The rows that the warnings about features look at: all in memory, else some."""
-    return rows.some_rows(features, ROWS_LOOKED_AT) if rows.is_large(features) else np.asarray(features)
+    return some_rows(features, ROWS_LOOKED_AT) if is_large(features) else np.asarray(features)

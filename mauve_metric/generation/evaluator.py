@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +17,6 @@ from mauve_metric.generation.prompts import NEW_TOKENS, PROMPT_TOKENS, PromptSou
 from mauve_metric.generation.scorer import ReferenceScorer
 from mauve_metric.options import check_option_names, with_options
 from mauve_metric.results.result import MauveResult
-from mauve_metric.results.signature import format_signature
 from mauve_metric.runtime.model_state import (
     bare_model,
     random_states_kept,
@@ -285,12 +284,12 @@ class ModelEvaluator:
                 raise
             logger.debug("scoring failed", exc_info=True)
             return replace(evaluation, error=repr(error))
-        signature = self._signed(result.signature, model, size)
-        return replace(evaluation, result=replace(result, signature=signature))
+        signed = self._signed(result.signature_entries, model, size)
+        return replace(evaluation, result=replace(result, signature_entries=signed))
 
-    def _signed(self, signature: str, model: Any, processes: int) -> str:
-        """The signature with what fixes the texts, before the package's version."""
-        entries: dict[str, Any] = {"include_prompt": self.source.scores_prompt(model)}
+    def _signed(self, scored: Mapping[str, object], model: Any, processes: int) -> dict[str, object]:
+        """The signature's entries with what fixes the texts, before the package's version."""
+        entries: dict[str, object] = {"include_prompt": self.source.scores_prompt(model)}
         if self.source.dataset is not None:
             entries["prompt_tokens"] = self.source.prompt_tokens
         else:
@@ -305,8 +304,8 @@ class ModelEvaluator:
             entries["max_new_tokens"] = self.source.max_new_tokens or config.max_new_tokens or default
             entries["generation_batch_size"] = self.generator.batch_size
         entries["processes"] = processes
-        head, version = signature.rsplit("|", 1)
-        return f"{head}|{format_signature(entries)}|{version}"
+        *before, version = scored.items()
+        return dict([*before, *entries.items(), version])
 
     # --- several processes ----------------------------------------------------------------------------------------
 

@@ -86,8 +86,16 @@ def divergence_curve(p: ArrayLike, q: ArrayLike, scaling_factor: float = 5.0, nu
     >>> divergence_curve([0.5, 0.5], [0.5, 0.5], num_points=2).tolist()
     [[1.0, 0.0], [1.0, 1.0], [1.0, 1.0], [0.0, 1.0]]
     """
-    weights = np.linspace(_GRID_END, 1 - _GRID_END, num_points)
-    type_one, type_two = frontier(p, q, weights)
+    return curve_through(*frontier(p, q, mixture_weights(num_points)), scaling_factor)
+
+
+def mixture_weights(num_points: int) -> Floats:
+    """The literature's grid of λ: `num_points` weights, evenly spaced from 1e-6 to 1 - 1e-6."""
+    return np.linspace(_GRID_END, 1 - _GRID_END, num_points)
+
+
+def curve_through(type_one: Floats, type_two: Floats, scaling_factor: float) -> Floats:
+    """The divergence curve of the two soft errors along the mixtures, (m,) each → (m + 2, 2)."""
     points = np.exp(-scaling_factor * np.stack([type_one, type_two], axis=-1))
     return np.concatenate([[[1.0, 0.0]], points, [[0.0, 1.0]]])
 

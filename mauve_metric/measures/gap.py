@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mauve_metric.arrays import Floats
+from mauve_metric.measures.frontier import mixture_weights
 
-_GRID_END = 1e-6  # the literature's weights, see `frontier.divergence_curve`
 _NODES = 24  # Gauss–Legendre nodes on a panel: the sum is right to 1e-14
 _PANEL = 1.0  # widest panel of scaling constants: divergences are below 14, so that exp(-14c') is smooth on it
 
@@ -43,7 +43,7 @@ def contributions(p: ArrayLike, q: ArrayLike, scaling_factor: float = 5.0, num_p
     0.2781137254
     """
     p, q = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
-    weights = np.linspace(_GRID_END, 1 - _GRID_END, num_points)[:, None]
+    weights = mixture_weights(num_points)[:, None]
     q_terms, p_terms = _excess(q, p - q, weights), _excess(p, q - p, 1 - weights)
     q_weights, p_weights = _area_weights(q_terms.sum(axis=1), p_terms.sum(axis=1), scaling_factor)
     total: Floats = q_weights @ q_terms + p_weights @ p_terms

@@ -30,7 +30,7 @@ class Comparison(ComparisonNumbers):
         texts_needed: of each set, to tell the two best apart with 80 % probability if they differ by what was seen;
             None for one model or no difference at all.
         warnings: about the comparison; those about a model stand in its result.
-        signature: what fixes the comparison.
+        signature_entries: what fixes the comparison, in order. signature: the same as `key:value|key:value|…`.
         explanations: for each model the buckets that make its gap; empty if not asked for.
     """
 

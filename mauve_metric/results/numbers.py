@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mauve_metric.arrays import Floats
+from mauve_metric.arrays import Floats, Labels
+from mauve_metric.results.signature import format_signature
+from mauve_metric.uncertainty.jackknife import CurveBand
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 
@@ -56,13 +57,19 @@ class ResultNumbers:
     p_median_length: float | None
     q_median_length: float | None
     warnings: tuple[ScoreWarning, ...]
-    signature: str
+    signature_entries: Mapping[str, object] = field(repr=False, metadata={"in_dict": False})
+    signature: str = field(init=False)
     p_hist: Floats
     q_hist: Floats
     divergence_curve: Floats
     prd_curve: Floats
-    p_labels: NDArray[np.int64] = field(repr=False, metadata={"in_dict": False})
-    q_labels: NDArray[np.int64] = field(repr=False, metadata={"in_dict": False})
+    curve_mixtures: Floats = field(repr=False, metadata={"in_dict": False})
+    curve_band: CurveBand | None = field(repr=False, metadata={"in_dict": False})
+    p_labels: Labels = field(repr=False, metadata={"in_dict": False})
+    q_labels: Labels = field(repr=False, metadata={"in_dict": False})
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "signature", format_signature(self.signature_entries))
 
     def to_dict(self) -> dict[str, Any]:
         """Every number as plain Python floats, integers, strings and lists, fit for JSON."""
@@ -191,8 +198,12 @@ class ComparisonNumbers:
     smallest_difference: float | None
     texts_needed: int | None
     warnings: tuple[ScoreWarning, ...]
-    signature: str
+    signature_entries: Mapping[str, object] = field(repr=False)
+    signature: str = field(init=False)
     explanations: Mapping[str, ExplanationNumbers] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "signature", format_signature(self.signature_entries))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the explanations as plain Python values, fit for JSON.

@@ -1,10 +1,9 @@
-"""The string that fixes how a score was made."""
+"""What fixes how a score was made: an ordered mapping, and the string that shows it."""
 
 from __future__ import annotations
 
 import importlib.metadata
 from collections.abc import Mapping
-from typing import Any
 
 from mauve_metric.config import MauveConfig, knobs
 from mauve_metric.features.reference import Reference
@@ -12,10 +11,12 @@ from mauve_metric.version import __version__
 
 
 def signature_entries(
-    p: Reference, q: Reference, config: MauveConfig, more: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
+    p: Reference, q: Reference, config: MauveConfig, more: Mapping[str, object] | None = None
+) -> dict[str, object]:
     """What fixes the score, in the order in which the signature shows it: `more` and then the versions last."""
-    entries: dict[str, Any] = {f"{name}_input": "features" for name, side in (("p", p), ("q", q)) if not side.identity}
+    entries: dict[str, object] = {
+        f"{name}_input": "features" for name, side in (("p", p), ("q", q)) if not side.identity
+    }
     identity = p.identity or q.identity
     if identity is not None:
         entries["featurize_model_name"] = identity["model"]
@@ -40,24 +41,34 @@ def _version(package: str) -> str:
         return "unknown"
 
 
-def format_signature(entries: Mapping[str, Any]) -> str:
+def format_signature(entries: Mapping[str, object]) -> str:
     """`key:value|key:value|…`, without the separators inside a value.
 
     >>> format_signature({"num_buckets": 50, "featurize_model_name": "org/name"})
     'num_buckets:50|featurize_model_name:org/name'
     """
-    return "|".join(
-        f"{_signature_value(key).replace(':', '/')}:{_signature_value(value)}" for key, value in entries.items()
-    )
+    return "|".join(f"{format_value(key).replace(':', '/')}:{format_value(value)}" for key, value in entries.items())
 
 
-def _signature_value(value: Any) -> str:
+def format_value(value: object) -> str:
+    """A value as the signature shows it.
+
+    >>> format_value(5.0), format_value(0.95), format_value("a|b")
+    ('5', '0.95', 'a/b')
+    """
     text = repr(value) if isinstance(value, float) and not value.is_integer() else str(value)
     if isinstance(value, float) and value.is_integer():
         text = str(int(value))
     return text.replace("|", "/").replace("\n", " ")
 
 
-def signature_value(signature: str, key: str) -> str:
-    """The value of one key of a signature, `?` if it has none."""
-    return dict(entry.split(":", 1) for entry in signature.split("|") if ":" in entry).get(key, "?")
+def signature_number(entries: Mapping[str, object], key: str) -> float:
+    """A number that a signature holds.
+
+    >>> signature_number({"mauve_scaling_factor": 5}, "mauve_scaling_factor")
+    5.0
+    """
+    value = entries[key]
+    if not isinstance(value, (int, float)):
+        raise TypeError(f"the signature's {key} must be a number, got {value!r}")
+    return float(value)

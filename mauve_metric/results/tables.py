@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from mauve_metric.results.numbers import ComparisonNumbers, ResultNumbers
 from mauve_metric.results.scores import SCORES
+from mauve_metric.results.signature import signature_number
 from mauve_metric.results.words import (
     NOTES,
     cell,
@@ -17,6 +18,9 @@ from mauve_metric.results.words import (
     forecast_sentence,
     wrapped,
 )
+
+if TYPE_CHECKING:
+    from tabulate import TableFormat
 
 
 class Column(NamedTuple):
@@ -49,27 +53,28 @@ DIFFERENCE_COLUMNS = (
     Column("p_value", "p", ".2g"),
     Column("real", "real"),
 )
-Row = dict[str, Any]
+TableRow: TypeAlias = dict[str, str | int | float | None]
 
 
-def model_rows(comparison: ComparisonNumbers) -> list[Row]:
+def model_rows(comparison: ComparisonNumbers) -> list[TableRow]:
     """One row a model, the best first, by the keys of `MODEL_COLUMNS`."""
     rows = []
     for rank, name in enumerate(comparison.ranking, start=1):
         result = comparison.models[name]
         low, high = result.mauve_ci or (None, None)
-        row: Row = {"rank": rank, "model": name, "low": low, "high": high, "n": result.n_q}
+        row: TableRow = {"rank": rank, "model": name, "low": low, "high": high, "n": result.n_q}
         for key in ("mauve", "mauve_debiased", "precision", "recall", "frontier_integral"):
             row[key] = getattr(result, key)
         rows.append(row | {"mauve_own": comparison.own[name].mauve})
     return rows
 
 
-def difference_rows(comparison: ComparisonNumbers) -> list[Row]:
+def difference_rows(comparison: ComparisonNumbers) -> list[TableRow]:
     """One row a pair, by the keys of `DIFFERENCE_COLUMNS`."""
     rows = []
     for item in comparison.differences:
-        values = {"a": item.a, "b": item.b, "difference": item.difference, "low": item.ci[0], "high": item.ci[1]}
+        low, high = item.ci
+        values: TableRow = {"a": item.a, "b": item.b, "difference": item.difference, "low": low, "high": high}
         rows.append(values | {"p_value": item.p_value, "real": "yes" if item.real else "no"})
     return rows
 
@@ -113,8 +118,7 @@ def _ci(result: ResultNumbers, name: str) -> str:
 
 
 def _level(result: ResultNumbers) -> str:
-    level = dict(entry.split(":", 1) for entry in result.signature.split("|"))["confidence_level"]
-    return f"{100 * float(level):g} %"
+    return f"{100 * signature_number(result.signature_entries, 'confidence_level'):g} %"
 
 
 def _lengths(result: ResultNumbers) -> str:
@@ -173,30 +177,24 @@ def comparison_latex(comparison: ComparisonNumbers) -> str:
     return "\n\n".join([*parts, f"% {signature}"]) + "\n"
 
 
-def _plain(columns: Sequence[Column], rows: Sequence[Row]) -> list[str]:
+def _plain(columns: Sequence[Column], rows: Sequence[TableRow]) -> list[str]:
     """Aligned columns: words to the left, numbers to the right."""
-    cells = [[cell(row[column.key], column.form) for column in columns] for row in rows]
-    widths = [
-        max(len(text) for text in [column.title, *texts])
-        for column, texts in zip(columns, zip(*cells, strict=True), strict=True)
-    ]
-    lines = []
-    for texts in [[column.title for column in columns], *cells]:
-        parts = [
-            text.ljust(width) if column.form == "s" else text.rjust(width)
-            for column, text, width in zip(columns, texts, widths, strict=True)
-        ]
-        lines.append(("  " + "  ".join(parts)).rstrip())
-    return lines
+    from tabulate import tabulate
+
+    sides = ["left" if column.form == "s" else "right" for column in columns]
+    lines = [[column.title for column in columns], *_cells(columns, rows)]
+    table = tabulate(lines, tablefmt="plain", colalign=sides, disable_numparse=True)
+    return [f"  {line}".rstrip() for line in table.split("\n")]
 
 
-def _markdown(columns: Sequence[Column], rows: Sequence[Row]) -> str:
-    lines = ["| " + " | ".join(column.title for column in columns) + " |"]
-    lines.append("|" + "|".join("---" if column.form == "s" else "---:" for column in columns) + "|")
-    for row in rows:
-        texts = [_markdown_text(cell(row[column.key], column.form)) for column in columns]
-        lines.append("| " + " | ".join(texts) + " |")
-    return "\n".join(lines)
+def _markdown(columns: Sequence[Column], rows: Sequence[TableRow]) -> str:
+    from tabulate import DataRow, TableFormat
+
+    rule = "|".join("---" if column.form == "s" else "---:" for column in columns)
+    row = DataRow("| ", " | ", " |")
+    form = TableFormat(None, lambda widths, sides: f"|{rule}|", None, None, row, row, 0, None)
+    cells = [[_markdown_text(text) for text in texts] for texts in _cells(columns, rows)]
+    return _unpadded([column.title for column in columns], cells, form)
 
 
 def _markdown_text(text: str) -> str:
@@ -205,15 +203,34 @@ def _markdown_text(text: str) -> str:
     return " ".join(text.split())
 
 
-def _latex(columns: Sequence[Column], rows: Sequence[Row]) -> str:
+def _latex(columns: Sequence[Column], rows: Sequence[TableRow]) -> str:
+    from tabulate import DataRow, TableFormat
+
     places = "".join("l" if column.form == "s" else "r" for column in columns)
-    lines = [f"\\begin{{tabular}}{{{places}}}", "\\toprule"]
-    lines.append(" & ".join(latex_text(column.title) for column in columns) + r" \\")
-    lines.append("\\midrule")
-    for row in rows:
-        texts = [latex_text(cell(row[column.key], column.form)) for column in columns]
-        lines.append(" & ".join(texts) + r" \\")
-    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}"])
+    row = DataRow("", " & ", r" \\")
+    form = TableFormat(
+        lambda widths, sides: f"\\begin{{tabular}}{{{places}}}\n\\toprule",
+        lambda widths, sides: "\\midrule",
+        None,
+        lambda widths, sides: "\\bottomrule\n\\end{tabular}",
+        row,
+        row,
+        0,
+        None,
+    )
+    cells = [[latex_text(text) for text in texts] for texts in _cells(columns, rows)]
+    return _unpadded([latex_text(column.title) for column in columns], cells, form)
+
+
+def _cells(columns: Sequence[Column], rows: Sequence[TableRow]) -> list[list[str]]:
+    return [[cell(row[column.key], column.form) for column in columns] for row in rows]
+
+
+def _unpadded(titles: Sequence[str], cells: Sequence[Sequence[str]], form: TableFormat) -> str:
+    """A table whose cells stand as they are, without spaces that align them."""
+    from tabulate import tabulate
+
+    return str(tabulate(cells, titles, tablefmt=form, disable_numparse=True, stralign=None, numalign=None))
 
 
 def latex_text(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mauve_metric.results.numbers import ComparisonNumbers, GapBucket, NearText
@@ -25,7 +25,7 @@ WIDTH = 110  # characters of a line of prose in the terminal
 EXCERPT = 160  # characters shown of a text
 
 
-def cell(value: Any, form: str) -> str:
+def cell(value: str | float | None, form: str) -> str:
     """A value as text; a dash for None.
 
     >>> cell(0.12345, ".3f"), cell(None, ".3f"), cell(1e-9, ".2g")
@@ -33,7 +33,7 @@ def cell(value: Any, form: str) -> str:
     """
     if value is None:
         return "–"
-    if form == ".2g" and value < 1e-4:
+    if form == ".2g" and isinstance(value, float) and value < 1e-4:
         return "<0.0001"
     return format(value, form)
 

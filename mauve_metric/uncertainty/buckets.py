@@ -22,14 +22,12 @@ def noise_p_values(p_counts: Counts, q_counts: Counts) -> Floats:
     >>> noise_p_values(np.array([5, 10]), np.array([5, 10])).tolist()
     [1.0, 1.0]
     """
-    from scipy.stats import binom
+    from scipy.stats import binomtest
 
-    total, share = p_counts + q_counts, p_counts.sum() / (p_counts.sum() + q_counts.sum())
+    total, share = p_counts + q_counts, float(p_counts.sum() / (p_counts.sum() + q_counts.sum()))
     values = np.ones(len(total))
     for bucket in np.nonzero(total)[0]:
-        masses = binom.pmf(np.arange(total[bucket] + 1), total[bucket], share)
-        rare = masses <= masses[p_counts[bucket]] * (1 + 1e-7)  # as R and SciPy do, against rounding
-        values[bucket] = min(1.0, float(masses[rare].sum()))
+        values[bucket] = binomtest(int(p_counts[bucket]), int(total[bucket]), share).pvalue
     values[total > 0] = holm(values[total > 0])
     return values
 

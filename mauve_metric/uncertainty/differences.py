@@ -66,7 +66,7 @@ def joint_errors(runs: Sequence[Sequence[Labels]], config: MauveConfig, aligned:
         second = (np.mean(halves, axis=0) - 2 * first) / 4
     over_runs = np.zeros_like(first)
     if len(runs) > 1:
-        values = [[intervals.estimate_scores(frontier, c)[0].value for frontier in _frontiers(run, k)] for run in runs]
+        values = [[intervals.debiased_scores(frontier, c).mauve for frontier in _frontiers(run, k)] for run in runs]
         over_runs = np.atleast_2d(np.cov(np.array(values), rowvar=False, ddof=1))
     return JointErrors(first, second, over_runs)
 

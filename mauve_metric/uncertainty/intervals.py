@@ -8,8 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mauve_metric.arrays import Floats
 from mauve_metric.measures.frontier import mauve_floor
 from mauve_metric.uncertainty.jackknife import WEIGHTS, DebiasedFrontier, area_and_slopes, delete_one_variance, monotone
+
+# What each of the two divergences adds to the frontier integral, (2, m).
+_INTEGRAL_WEIGHTS = 2 * (WEIGHTS[1] - WEIGHTS[0]) * np.stack([1 - WEIGHTS, WEIGHTS])
 
 
 class Estimate(NamedTuple):
@@ -20,9 +24,53 @@ class Estimate(NamedTuple):
     ci: tuple[float, float]
 
 
+class DebiasedScores(NamedTuple):
+    """MAUVE and the frontier integral without sampling bias, and what their errors follow from.
+
+    frontier: of the histograms. scaling_factor: c. area, slopes: under the curve, and its derivatives by the
+    divergences (2, m). raw_integral: of the divergences as they are; clipped_integral: as a frontier must be.
+    """
+
+    frontier: DebiasedFrontier
+    scaling_factor: float
+    area: float
+    slopes: Floats
+    raw_integral: float
+    clipped_integral: float
+
+    @property
+    def mauve(self) -> float:
+        """In [floor, 1]."""
+        return min(max(self.area, mauve_floor(self.scaling_factor)), 1.0)
+
+    @property
+    def frontier_integral(self) -> float:
+        """In [0, 1]."""
+        return _unit(self.raw_integral)
+
+
+def debiased_scores(frontier: DebiasedFrontier, scaling_factor: float = 5.0) -> DebiasedScores:
+    """MAUVE and the frontier integral of a debiased frontier."""
+    one, two = monotone(frontier)
+    area, slopes = area_and_slopes(one, two, scaling_factor)
+    raw = float((_INTEGRAL_WEIGHTS * np.stack([frontier.type_one, frontier.type_two])).sum())
+    clipped = float((_INTEGRAL_WEIGHTS * np.stack([one, two])).sum())
+    return DebiasedScores(frontier, scaling_factor, area, slopes, raw, clipped)
+
+
 def estimate_scores(
     frontier: DebiasedFrontier,
     scaling_factor: float = 5.0,
+    level: float = 0.95,
+    mauve_run_variance: float = 0.0,
+    integral_run_variance: float = 0.0,
+) -> tuple[Estimate, Estimate]:
+    """`with_errors` of the scores of a debiased frontier."""
+    return with_errors(debiased_scores(frontier, scaling_factor), level, mauve_run_variance, integral_run_variance)
+
+
+def with_errors(
+    scores: DebiasedScores,
     level: float = 0.95,
     mauve_run_variance: float = 0.0,
     integral_run_variance: float = 0.0,
@@ -34,8 +82,7 @@ def estimate_scores(
     and ± would cover the truth in as little as half of all cases.
 
     Args:
-        frontier: of the histograms.
-        scaling_factor: c.
+        scores: of the histograms.
         level: of the intervals, in (0, 1).
         mauve_run_variance, integral_run_variance: variance over other clusterings, added to that of sampling.
 
@@ -43,22 +90,13 @@ def estimate_scores(
         MAUVE (value in [0, 1]) and frontier integral (value in [0, 1]).
     """
     z = NormalDist().inv_cdf((1 + level) / 2)
-    step = WEIGHTS[1] - WEIGHTS[0]
-    weights = 2 * step * np.stack([1 - WEIGHTS, WEIGHTS])
-    integral = float((weights * np.stack([frontier.type_one, frontier.type_two])).sum())
-    integral_error = math.sqrt(delete_one_variance(frontier, weights) + integral_run_variance)
-
-    one, two = monotone(frontier)
-    area, slopes = area_and_slopes(one, two, scaling_factor)
-    area_error = math.sqrt(delete_one_variance(frontier, slopes) + mauve_run_variance)
-
-    clipped = float((weights * np.stack([one, two])).sum())
-    low, high = _carry_over(area, integral, integral_error * z, clipped, integral_error, scaling_factor)
-    floor = mauve_floor(scaling_factor)
-    value = min(max(area, floor), 1.0)
+    area_error = math.sqrt(delete_one_variance(scores.frontier, scores.slopes) + mauve_run_variance)
+    error = math.sqrt(delete_one_variance(scores.frontier, _INTEGRAL_WEIGHTS) + integral_run_variance)
+    low, high = _carry_over(scores, error * z, error)
+    floor, value, integral = mauve_floor(scores.scaling_factor), scores.mauve, scores.raw_integral
     mauve = Estimate(value, area_error, (min(max(low, floor), value), max(min(high, 1.0), value)))
-    interval = (_unit(integral - z * integral_error), _unit(integral + z * integral_error))
-    return mauve, Estimate(_unit(integral), integral_error, interval)
+    interval = (_unit(integral - z * error), _unit(integral + z * error))
+    return mauve, Estimate(scores.frontier_integral, error, interval)
 
 
 class DifferenceEstimate(NamedTuple):
@@ -114,16 +152,18 @@ def _unit(value: float) -> float:
     return min(max(value, 0.0), 1.0)
 
 
-def _carry_over(
-    area: float, integral: float, margin: float, clipped: float, error: float, scaling_factor: float
-) -> tuple[float, float]:
-    """The interval integral ± margin on MAUVE's scale.
+def _carry_over(scores: DebiasedScores, margin: float, error: float) -> tuple[float, float]:
+    """The interval raw integral ± margin on MAUVE's scale.
 
     Close to 1, MAUVE = f(3c·FI). Away from 1 the factor is the one that makes the two estimates agree, drawn
     towards 1 by one standard error where both are within the noise.
     """
-    unit = 3 * scaling_factor
-    factor = (local_form_inverse(area) + unit * error) / (unit * clipped + unit * error) if clipped + error > 0 else 1.0
+    unit, integral, clipped = 3 * scores.scaling_factor, scores.raw_integral, scores.clipped_integral
+    factor = (
+        (local_form_inverse(scores.area) + unit * error) / (unit * clipped + unit * error)
+        if clipped + error > 0
+        else 1.0
+    )
     low, high = (local_form(max(factor * unit * bound, 0.0)) for bound in (integral + margin, integral - margin))
     return low, high
 
@@ -138,17 +178,16 @@ def local_form(a: float) -> float:
 
 
 def local_form_inverse(value: float) -> float:
-    """The a ≥ 0 with local_form(a) = value, for value in (0, 1]; by bisection.
+    """The a ≥ 0 with local_form(a) = value, for value in (0, 1].
 
     >>> round(local_form_inverse(local_form(2.0)), 9)
     2.0
     """
+    from scipy.optimize import brentq
+
     if value >= 1:
         return 0.0
-    low, high = 0.0, 1.0
-    while local_form(high) > value and high < 1e6:
+    high = 1.0
+    while local_form(high) > value:
         high *= 2
-    for _ in range(80):
-        middle = (low + high) / 2
-        low, high = (middle, high) if local_form(middle) > value else (low, middle)
-    return (low + high) / 2
+    return float(brentq(lambda a: local_form(a) - value, 0.0, high, xtol=1e-300))

@@ -10,22 +10,16 @@ from mauve_metric.measures import frontier
 CEILING_DRAWS = 40  # standard error of the ceiling: about .002 at 500 texts, .0008 at 5000
 
 
-def mauve_ceiling(p_counts: Counts, q_counts: Counts, scaling_factor: float = 5.0, seed: int = 25) -> float:
-    """The plug-in MAUVE to expect from two samples of one distribution of these sizes, on this partition.
+def null_scores(
+    p_counts: Counts, q_counts: Counts, scaling_factor: float = 5.0, num_points: int = 25, seed: int = 25
+) -> Floats:
+    """The plug-in MAUVE of `CEILING_DRAWS` random splits of the pooled counts into sets of these sizes.
 
-    Mean of `null_scores`. In [0, 1]; about .96 at ten texts a bucket, whatever the size.
+    Their mean is what to expect from two samples of one distribution on this partition, the ceiling: in [0, 1]; about
+    .96 at ten texts a bucket, whatever the size. `num_points`: weights of the divergence curve, as for the score.
     """
-    return float(null_scores(p_counts, q_counts, scaling_factor, seed).mean())
-
-
-def null_scores(p_counts: Counts, q_counts: Counts, scaling_factor: float = 5.0, seed: int = 25) -> Floats:
-    """The plug-in MAUVE of `CEILING_DRAWS` random splits of the pooled counts into sets of these sizes."""
-    p_draws, q_draws = _random_splits(p_counts, q_counts, CEILING_DRAWS, np.random.default_rng(seed))
-    weights = np.linspace(1e-6, 1 - 1e-6, 25)
-    type_one, type_two = frontier.frontier(p_draws, q_draws, weights)
-    x, y = np.exp(-scaling_factor * type_one), np.exp(-scaling_factor * type_two)
-    ones, zeros = np.ones((len(x), 1)), np.zeros((len(x), 1))
-    curves = np.stack([np.hstack([ones, x, zeros]), np.hstack([zeros, y, ones])], axis=-1)
+    splits = zip(*_random_splits(p_counts, q_counts, CEILING_DRAWS, np.random.default_rng(seed)), strict=True)
+    curves = (frontier.divergence_curve(p, q, scaling_factor, num_points) for p, q in splits)
     return np.array([frontier.curve_area(curve) for curve in curves])
 
 

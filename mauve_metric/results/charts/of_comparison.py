@@ -6,12 +6,11 @@ figures, so that they can be read in grey.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from mauve_metric.results.charts.figure import AXIS, COLORS, COVERAGE, DASHES, QUALITY, SHAPES, ChartRows, curve_axes
-from mauve_metric.results.numbers import ComparisonNumbers, ResultNumbers
-from mauve_metric.results.signature import signature_value
+from mauve_metric.results.numbers import ComparisonNumbers
 from mauve_metric.runtime.packages import import_altair
 
 if TYPE_CHECKING:
@@ -21,14 +20,6 @@ if TYPE_CHECKING:
 _SIDE = 300
 _ROW = 26  # pixels a model in the forest plot
 _GREY = "#6E6E6E"
-
-Against = Literal["length", "texts", "buckets", "scaling_factor"]
-AGAINST: dict[str, str] = {
-    "length": "median length of the model's texts (tokens)",
-    "texts": "texts a set",
-    "buckets": "number of buckets k",
-    "scaling_factor": "scaling factor c",
-}
 
 
 def comparison_chart(comparison: ComparisonNumbers) -> alt.VConcatChart:
@@ -110,51 +101,6 @@ def forest_chart(comparison: ComparisonNumbers, width: int = 560) -> alt.LayerCh
     return alt.layer(*layers).properties(width=width, height=_ROW * len(rows) + 10, title=title)
 
 
-def score_against_chart(
-    results: Mapping[str, Sequence[ResultNumbers]] | Sequence[ResultNumbers], against: Against, width: int = 420
-) -> alt.LayerChart:
-    """MAUVE and its debiased interval of several results against what they differ in (as the papers' Figures 4 to 8).
-
-    Args:
-        results: of one model, or for each name those of one model.
-        against: "length" of the model's texts, number of "texts", number of "buckets", or "scaling_factor" c.
-        width: of the plot, in pixels.
-
-    Raises:
-        ValueError: an unknown `against`, no result, or a result that does not know the length of its texts.
-        ImportError: Altair is not installed.
-    """
-    alt = import_altair()
-    if against not in AGAINST:
-        raise ValueError(f"against must be one of {', '.join(AGAINST)}, got {against!r}")
-    series = results if isinstance(results, Mapping) else {"model": results}
-    rows: ChartRows = []
-    for name, every in series.items():
-        for result in every:
-            low, high = result.mauve_ci or (None, None)
-            rows.append({"model": name, "x": _place(result, against), "mauve": result.mauve, "low": low, "high": high})
-    if not rows:
-        raise ValueError("results must hold at least one result, got none")
-    names = list(series)
-    legend = alt.Undefined if len(names) > 1 else None
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
-        x=alt.X("x:Q", title=AGAINST[against], scale=alt.Scale(zero=False), axis=alt.Axis(**AXIS))
-    )
-    score = alt.Y("mauve:Q", title="MAUVE", scale=alt.Scale(domain=[0, 1], nice=False), axis=alt.Axis(**AXIS))
-    color = _color(names, legend)
-    tooltip = ["model:N", alt.Tooltip("x:Q"), alt.Tooltip("mauve:Q", format=".4f")]
-    layers = [
-        base.mark_area(opacity=0.15).encode(y="low:Q", y2="high:Q", color=color),
-        base.mark_line(strokeWidth=2.2).encode(y=score, color=color, strokeDash=_dash(names, legend)),
-        base.mark_point(size=60, filled=True, opacity=1).encode(
-            y=score, color=color, shape=_shape(names, legend), tooltip=tooltip
-        ),
-    ]
-    subtitle = "shaded: interval of the debiased score"
-    title = alt.Title(f"MAUVE against {AGAINST[against]}", subtitle=subtitle, anchor="start")
-    return alt.layer(*layers).properties(width=width, height=_SIDE, title=title)
-
-
 def _cycle(values: Sequence[Any], names: Sequence[str]) -> list[Any]:
     return [values[index % len(values)] for index in range(len(names))]
 
@@ -188,14 +134,3 @@ def _equal_line() -> alt.Chart:
     ends = alt.InlineData(values=[{"coverage": end, "quality": end} for end in (0, 1)])
     line = alt.Chart(ends).mark_line(color=_GREY, strokeDash=[2, 4], strokeWidth=1)
     return line.encode(x="coverage:Q", y="quality:Q")
-
-
-def _place(result: ResultNumbers, against: str) -> float:
-    """Where a result lies on the axis."""
-    if against == "length":
-        if result.q_median_length is None:
-            raise ValueError("a result from features does not know the length of its texts")
-        return result.q_median_length
-    if against == "scaling_factor":
-        return float(signature_value(result.signature, "mauve_scaling_factor"))
-    return float(result.num_buckets if against == "buckets" else min(result.n_p, result.n_q))

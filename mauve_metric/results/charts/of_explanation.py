@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mauve_metric.results.charts.figure import AXIS, ChartRows
 from mauve_metric.results.numbers import ExplanationNumbers
-from mauve_metric.results.signature import signature_value
+from mauve_metric.results.signature import signature_number
 from mauve_metric.runtime.packages import import_altair
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _contribution_rows(explanation: ExplanationNumbers) -> ChartRows:
     """One row a bucket that adds to the gap, the largest first."""
     result, rows = explanation.result, []
     order = sorted(range(len(explanation.contributions)), key=lambda bucket: -explanation.contributions[bucket])
-    level = float(signature_value(result.signature, "confidence_level"))
+    level = signature_number(result.signature_entries, "confidence_level")
     for rank, bucket in enumerate(order):
         part, human, model = explanation.contributions[bucket], result.p_hist[bucket], result.q_hist[bucket]
         if part <= 0:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mauve_metric.measures import frontier
 from mauve_metric.results.charts.figure import (
     AXIS_STYLE,
     BLUE,
@@ -24,14 +23,12 @@ from mauve_metric.results.charts.figure import (
     curve_axes,
 )
 from mauve_metric.results.numbers import ResultNumbers
-from mauve_metric.results.signature import signature_value
+from mauve_metric.results.signature import format_value
 from mauve_metric.runtime.packages import import_altair
-from mauve_metric.uncertainty import jackknife
+from mauve_metric.uncertainty.jackknife import CurveBand
 
 if TYPE_CHECKING:
     import altair as alt
-
-_GRID_END = 1e-6  # smallest weight on the curve, see `frontier.divergence_curve`
 
 
 def divergence_curve_chart(result: ResultNumbers) -> alt.LayerChart:
@@ -56,12 +53,12 @@ def divergence_curve_chart(result: ResultNumbers) -> alt.LayerChart:
     mixtures = base.transform_filter("isValid(datum.lambda)")
     points = mixtures.mark_point(color=BLUE, filled=True, size=36, opacity=1, tooltip=None)
     targets = mixtures.mark_point(color=BLUE, filled=True, size=250, opacity=0).encode(tooltip=tooltip)
-    c = signature_value(result.signature, "mauve_scaling_factor")
+    c = format_value(result.signature_entries["mauve_scaling_factor"])
     sizes = f"{result.n_p} human and {result.n_q} model texts, {result.num_buckets} buckets, c = {c}"
     subtitle = [sizes, _interval(result), "dashed: debiased curve and its pointwise band"]
     title = alt.Title(f"MAUVE = {result.mauve:.4f}", subtitle=subtitle, anchor="start")
     area, equal, line = _curve_layers(base, BLUE, dash=[1, 0])
-    layers = alt.layer(area, equal, line, *_band_layers(result), points, targets)
+    layers = alt.layer(area, equal, line, *_band_layers(result.curve_band), points, targets)
     return layers.properties(width=SIDE, height=SIDE, title=title)
 
 
@@ -192,14 +189,14 @@ def _curve_layers(base: alt.Chart, color: str, dash: list[int]) -> list[alt.Char
     ]
 
 
-def _band_layers(result: ResultNumbers) -> list[alt.Chart]:
+def _band_layers(band: CurveBand | None) -> list[alt.Chart]:
     """The debiased curve and its band; none for a set of one text."""
-    if min(result.n_p, result.n_q) < 2:
+    if band is None:
         return []
     alt = import_altair()
     order = alt.Order("row:Q")
     place = {"x": "coverage:Q", "y": alt.Y("quality:Q", stack=None), "order": order}
-    outline, middle = (alt.Chart(alt.InlineData(values=rows)) for rows in _band_rows(result))
+    outline, middle = (alt.Chart(alt.InlineData(values=rows)) for rows in _band_rows(band))
     return [
         outline.mark_line(fill=GREY, fillOpacity=0.3, strokeWidth=0, tooltip=None).encode(**place),
         middle.mark_line(color=GREY, strokeWidth=1.5, strokeDash=[5, 3]).encode(**place),
@@ -222,12 +219,9 @@ def _neighbour_layers(result: ResultNumbers) -> list[alt.Chart]:
 
 def _divergence_rows(result: ResultNumbers) -> ChartRows:
     """One row for each point of the divergence curve; weight and errors are None at the two closing points."""
-    curve = result.divergence_curve
-    weights = np.linspace(_GRID_END, 1 - _GRID_END, len(curve) - 2)
-    type_one, type_two = frontier.frontier(result.p_hist, result.q_hist, weights)
-    mixtures = [None, *np.stack([weights, type_one, type_two], axis=1).tolist(), None]
+    mixtures = [None, *result.curve_mixtures.tolist(), None]
     rows: ChartRows = []
-    for row, ((quality, coverage), mixture) in enumerate(zip(curve.tolist(), mixtures, strict=True)):
+    for row, ((quality, coverage), mixture) in enumerate(zip(result.divergence_curve.tolist(), mixtures, strict=True)):
         weight, error_one, error_two = mixture or (None, None, None)
         errors = {"lambda": weight, "type_one": error_one, "type_two": error_two}
         rows.append({"row": row, "coverage": coverage, "quality": quality} | errors)
@@ -239,11 +233,8 @@ def _precision_recall_rows(result: ResultNumbers) -> ChartRows:
     return [{"row": row, "coverage": recall, "quality": precision} for row, (recall, precision) in points]
 
 
-def _band_rows(result: ResultNumbers) -> tuple[ChartRows, ChartRows]:
+def _band_rows(band: CurveBand) -> tuple[ChartRows, ChartRows]:
     """The outline of the band, up its low side and back down its high side, and the debiased curve within."""
-    counts = np.rint(result.p_hist * result.n_p).astype(np.int64), np.rint(result.q_hist * result.n_q).astype(np.int64)
-    c, level = (float(signature_value(result.signature, key)) for key in ("mauve_scaling_factor", "confidence_level"))
-    band = jackknife.frontier_band(jackknife.debiased_frontier(*counts), c, level)
 
     def rows(points: list[list[float]]) -> ChartRows:
         return [{"row": row, "coverage": x, "quality": y} for row, (y, x) in enumerate(points)]

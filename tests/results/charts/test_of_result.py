@@ -50,7 +50,7 @@ def test_hovered_errors_give_the_drawn_points(result: MauveResult) -> None:
     rows = rows_of(of_result.divergence_curve_chart(result))
     assert rows[0]["lambda"] is rows[-1]["lambda"] is rows[0]["type_one"] is rows[-1]["type_two"] is None
     inner = rows[1:-1]
-    # the errors are computed anew from the histograms: exp(-c·KL) meets the point up to rounding
+    # exp(-c·KL) is the point, up to rounding
     np.testing.assert_allclose(np.exp(-2.5 * column(inner, "type_one")), column(inner, "quality"), rtol=1e-12)
     np.testing.assert_allclose(np.exp(-2.5 * column(inner, "type_two")), column(inner, "coverage"), rtol=1e-12)
     mixture = inner[7]["lambda"] * result.p_hist + (1 - inner[7]["lambda"]) * result.q_hist
@@ -99,7 +99,7 @@ def test_the_band_is_drawn_around_the_debiased_curve(result: MauveResult) -> Non
     points = np.r_[[[1.0, 0]], np.c_[column(middle, "quality"), column(middle, "coverage")], [[0, 1.0]]]
     area = np.sum((points[:-1, 0] - points[1:, 0]) * (points[:-1, 1] + points[1:, 1]) / 2)
     assert area == pytest.approx(result.mauve_debiased, abs=1e-12)
-    one = dataclasses.replace(result, n_p=1)
+    one = dataclasses.replace(result, curve_band=None)
     assert len(of_result.divergence_curve_chart(one).to_dict()["layer"]) == len(chart.to_dict()["layer"]) - 2
 
 
