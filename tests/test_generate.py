@@ -430,6 +430,11 @@ def test_bad_arguments_are_named(
         score(model, given.pop("tokenizer"), **given)
 
 
+def test_without_a_model_a_function_must_write(tokenizer: Any) -> None:
+    with pytest.raises(ValueError, match="a model is needed, or a generate_fn"):
+        score(None, tokenizer, PROMPTS, HUMAN)
+
+
 def test_the_package_offers_it_late() -> None:
     assert mauve_metric.evaluate_model is evaluate_model
     assert {"MauveCallback", "MauveTrainerMixin", "evaluate_model"} <= set(mauve_metric.__all__)

@@ -7,15 +7,16 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar, Unpack
+from typing import TYPE_CHECKING, TypeVar, Unpack
 
 from mauve_metric.features.reference import Reference, name_of
 from mauve_metric.generation.decoding import describe_settings, generation_settings
 from mauve_metric.generation.evaluation import Evaluation, continuation_statistics
-from mauve_metric.generation.generator import Generation, Generator, Prompt, ask
-from mauve_metric.generation.options import GenerateFunction, ModelKeywords, shows_options, split_writing
+from mauve_metric.generation.generator import Generator, Prompt
+from mauve_metric.generation.options import ModelKeywords, shows_options, split_writing
 from mauve_metric.generation.prompts import NEW_TOKENS, PromptSource
 from mauve_metric.generation.scorer import ReferenceScorer
+from mauve_metric.generation.writer import Part, Writer, needed
 from mauve_metric.options import check_option_names
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature
@@ -24,10 +25,8 @@ from mauve_metric.runtime.model_state import (
     random_states_kept,
     refuse_sharded,
     release_memory,
-    seed_everything,
 )
 from mauve_metric.runtime.processes import agree, gather, rank_and_size
-from mauve_metric.runtime.progress import progress_bar
 
 if TYPE_CHECKING:
     import torch
@@ -46,14 +45,6 @@ class _Plan:
 
     prompts: tuple[Prompt, ...]
     made_for: tuple[int, int | None]
-
-
-class _Part(NamedTuple):
-    """What one process wrote, the last error, and whether it ended the writing."""
-
-    written: list[Generation | None]
-    error: str | None
-    fatal: bool
 
 
 class ModelEvaluator:
@@ -83,9 +74,9 @@ class ModelEvaluator:
         writing, scoring = split_writing({"prompts": prompts, "references": references, **options})
         self.scorer = ReferenceScorer(scoring)
         settings = generation_settings(writing.generation_config)
-        self.generator = Generator(settings, writing.generation_batch_size, self.scorer.config.seed)
+        generator = Generator(settings, writing.generation_batch_size, self.scorer.config.seed)
+        self.writer = Writer(generator, writing.generate_fn, keep_going)
         self.source = PromptSource(writing, settings, self.scorer.run.text_field)
-        self.generate_fn = writing.generate_fn
         self.keep_going, self.distributed = keep_going, self.scorer.run.distributed
         self._plan: _Plan | None = None
         self.scorer.set_references(references)
@@ -119,32 +110,26 @@ class ModelEvaluator:
 
     def _planned(self, model: LanguageModel | None, tokenizer: PreTrainedTokenizerBase | None) -> tuple[Prompt, ...]:
         """The prompts as token ids, made once for a tokenizer and a length."""
-        writer = self._writer(model)
-        if writer is not None:
-            refuse_sharded(writer)
-            _needed(tokenizer)
-        made_for = (id(tokenizer), self.source.positions(writer))
+        author = self.writer.model(model)
+        if author is not None:
+            refuse_sharded(author)
+            needed(tokenizer)
+        made_for = (id(tokenizer), self.source.positions(author))
         if self._plan is None or self._plan.made_for != made_for:
-            self._plan = _Plan(tuple(self._cut(writer, tokenizer)), made_for)
+            self._plan = _Plan(tuple(self._cut(author, tokenizer)), made_for)
         return self._plan.prompts
 
-    def _cut(self, writer: LanguageModel | None, tokenizer: PreTrainedTokenizerBase | None) -> list[Prompt]:
+    def _cut(self, author: LanguageModel | None, tokenizer: PreTrainedTokenizerBase | None) -> list[Prompt]:
         """The prompts; a dataset gives the human texts too, if there are no others."""
         options = self.source.options
         if options.dataset is not None:
-            prompts, human = self.source.of_dataset(options.dataset, writer, tokenizer)
+            prompts, human = self.source.of_dataset(options.dataset, author, tokenizer)
             if options.references is None:
                 self.scorer.set_texts(human)
             return prompts
-        if writer is None:
+        if author is None:
             return self.source.for_function(len(self.scorer))
-        return self.source.for_model(writer, _needed(tokenizer), self.scorer.human, len(self.scorer))
-
-    def _writer(self, model: LanguageModel | None) -> LanguageModel | None:
-        """The model if it writes, None if the user's function does."""
-        if self.generate_fn is None and model is None:
-            raise ValueError("a model is needed, or a generate_fn that writes instead")
-        return model if self.generate_fn is None else None
+        return self.source.for_model(author, needed(tokenizer), self.scorer.human, len(self.scorer))
 
     # --- one evaluation -------------------------------------------------------------------------------------------
 
@@ -168,7 +153,7 @@ class ModelEvaluator:
         found: Evaluation | None = None
         with random_states_kept():
             started = time.perf_counter()
-            part, failure = self._part(bare, tokenizer, prompts, range(rank, len(prompts), size), verbose)
+            part, failure = self.writer.part(bare, tokenizer, prompts, range(rank, len(prompts), size), verbose)
             parts = gather(part) if size > 1 else [part]
             if rank == 0:
                 seconds = {"generate": time.perf_counter() - started}
@@ -187,71 +172,12 @@ class ModelEvaluator:
             logger.warning("there is no MAUVE this time: %s", evaluation.error)
         return evaluation
 
-    def _part(
-        self,
-        model: LanguageModel | None,
-        tokenizer: PreTrainedTokenizerBase | None,
-        prompts: Sequence[Prompt],
-        numbers: Sequence[int],
-        verbose: bool,
-    ) -> tuple[_Part, Exception | None]:
-        """What this process writes of the prompts, and what ended its writing."""
-        share = [prompts[number] for number in numbers]
-        try:
-            if self.generate_fn is not None:
-                written = self._ask(self.generate_fn, share, numbers)
-            else:
-                written = self._write(model, tokenizer, share, numbers, verbose)
-        except Exception as error:  # the other processes wait to hear of it
-            return _Part([], repr(error), True), error
-        finally:
-            release_memory()
-        return _Part(written, self.generator.failure, False), None
-
-    def _write(
-        self,
-        model: LanguageModel | None,
-        tokenizer: PreTrainedTokenizerBase | None,
-        share: Sequence[Prompt],
-        numbers: Sequence[int],
-        verbose: bool,
-    ) -> list[Generation | None]:
-        """The model's texts for this process's share of the prompts."""
-        if model is None:
-            raise ValueError("a model is needed, or a generate_fn that writes instead")
-        with progress_bar("generate", verbose, total=len(share), leave=False) as bar:
-            return self.generator.write(
-                model,
-                _needed(tokenizer),
-                share,
-                numbers,
-                keep_going=self.keep_going,
-                advance=None if bar is None else lambda done: bar(done, len(share)),
-            )
-
-    def _ask(
-        self, function: GenerateFunction, share: Sequence[Prompt], numbers: Sequence[int]
-    ) -> list[Generation | None]:
-        """The texts of the user's own function for this process's share."""
-        if not share:
-            return []
-        self.generator.failure = None
-        seed_everything(self.generator.seed, numbers[0])
-        try:
-            return ask(function, share)
-        except Exception as error:  # the user's code: anything can go wrong in it
-            if not self.keep_going:
-                raise
-            logger.warning("generate_fn failed for %d prompts: %r", len(share), error)
-            self.generator.failure = repr(error)
-            return [None] * len(share)
-
     def _judge(
         self,
         model: LanguageModel | None,
         tokenizer: PreTrainedTokenizerBase | None,
         prompts: Sequence[Prompt],
-        parts: Sequence[_Part],
+        parts: Sequence[Part],
         seconds: dict[str, float],
         verbose: bool,
     ) -> Evaluation:
@@ -271,8 +197,8 @@ class ModelEvaluator:
             failed=len(prompts) - len(done),
             seconds=seconds,
         )
-        writer = self._writer(model)
-        inside = self.source.scores_prompt(writer)
+        author = self.writer.model(model)
+        inside = self.source.scores_prompt(author)
         scored = [item.text if inside else item.continuation for _, item in done]
         texts = [text for text in scored if text.strip()]
         if not texts:
@@ -285,31 +211,31 @@ class ModelEvaluator:
                 raise
             logger.debug("scoring failed", exc_info=True)
             return replace(evaluation, error=repr(error))
-        signature = self._signed(result.signature, writer, size)
+        signature = self._signed(result.signature, author, size)
         return replace(evaluation, result=replace(result, signature=signature))
 
-    def _signed(self, signature: str, writer: LanguageModel | None, processes: int) -> str:
+    def _signed(self, signature: str, author: LanguageModel | None, processes: int) -> str:
         """The signature with what fixes the texts, before the package's version."""
         head, version = signature.rsplit("|", 1)
-        return f"{head}|{format_signature(self._entries(writer, processes))}|{version}"
+        return f"{head}|{format_signature(self._entries(author, processes))}|{version}"
 
-    def _entries(self, writer: LanguageModel | None, processes: int) -> dict[str, object]:
+    def _entries(self, author: LanguageModel | None, processes: int) -> dict[str, object]:
         """What fixes the texts, for the signature."""
         options = self.source.options
-        entries: dict[str, object] = {"include_prompt": self.source.scores_prompt(writer)}
+        entries: dict[str, object] = {"include_prompt": self.source.scores_prompt(author)}
         if options.dataset is not None:
             entries["prompt_tokens"] = options.prompt_tokens
         else:
             entries["prompts"] = "none" if options.prompts is None else "given"
-        if writer is None:
-            entries["generation"] = name_of(self.generate_fn)
+        if author is None:
+            entries["generation"] = name_of(self.writer.function)
         else:
-            config = self.generator.config
-            entries["generation"] = describe_settings(config, writer)
+            config = self.source.settings
+            entries["generation"] = describe_settings(config, author)
             known = self.scorer.human is not None and config.max_length is None
             default = "as the references" if known else config.max_length or NEW_TOKENS
             entries["max_new_tokens"] = options.max_new_tokens or config.max_new_tokens or default
-            entries["generation_batch_size"] = self.generator.batch_size
+            entries["generation_batch_size"] = self.writer.generator.batch_size
         return entries | {"processes": processes}
 
     # --- several processes ----------------------------------------------------------------------------------------
@@ -326,13 +252,6 @@ class ModelEvaluator:
             raise own
         if error is not None:
             raise RuntimeError(f"evaluating the model failed: {error}")
-
-
-def _needed(tokenizer: PreTrainedTokenizerBase | None) -> PreTrainedTokenizerBase:
-    """The tokenizer, which must be there for a model that writes."""
-    if tokenizer is None:
-        raise ValueError("a tokenizer is needed: give tokenizer, or processing_class to the Trainer")
-    return tokenizer
 
 
 @shows_options()

@@ -234,7 +234,7 @@ class MauveCallback(TrainerCallback):
         """The values of the model as it is, by their full names."""
         evaluation = self._fresh
         if evaluation is None:
-            if self.evaluator.generate_fn is None:
+            if self.evaluator.writer.function is None:
                 self._refuse(moment.args)
             verbose = not moment.args.disable_tqdm if self._verbose is None else self._verbose
             tokenizer = self._tokenizer(moment.processing_class)
@@ -254,7 +254,7 @@ class MauveCallback(TrainerCallback):
 
     def _refuse(self, args: TrainingArguments) -> None:
         """Say no at the start to what would fail later, or be wrong."""
-        if self.evaluator.generate_fn is None:
+        if self.evaluator.writer.function is None:
             deepspeed = getattr(args, "hf_deepspeed_config", None)
             if deepspeed is not None and deepspeed.is_zero3():
                 raise ValueError(sharded_message("DeepSpeed's ZeRO stage 3"))
