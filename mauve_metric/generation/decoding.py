@@ -4,30 +4,35 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mauve_metric.runtime.packages import import_transformers
+
+if TYPE_CHECKING:
+    from transformers import GenerationConfig, PreTrainedTokenizerBase
+
+    from mauve_metric.runtime.model_state import LanguageModel
 
 _SILENT = ("_from", "transformers_version", "use_cache", "max_length", "max_new_tokens", "cache_", "output_")
 
 
-def vocabulary_size(model: Any) -> int:
+def vocabulary_size(model: LanguageModel) -> int:
     """How many tokens the model's input embeddings know."""
     return int(model.get_input_embeddings().weight.shape[0])
 
 
-def max_positions(model: Any) -> int | None:
+def max_positions(model: LanguageModel) -> int | None:
     """How many tokens, prompt and continuation together, the model takes; None if any number."""
     limit = getattr(model.config, "max_position_embeddings", None)
     return int(limit) if isinstance(limit, int) and limit > 0 and not is_encoder_decoder(model) else None
 
 
-def is_encoder_decoder(model: Any) -> bool:
+def is_encoder_decoder(model: LanguageModel) -> bool:
     """Whether the prompt goes into an encoder and the output stands alone."""
     return bool(getattr(model.config, "is_encoder_decoder", False))
 
 
-def generation_settings(config: Any) -> Any:
+def generation_settings(config: GenerationConfig | Mapping[str, object] | None) -> GenerationConfig:
     """A `GenerationConfig` from one, from a dict, or from None: sampling from the model's whole distribution.
 
     Raises:
@@ -35,20 +40,19 @@ def generation_settings(config: Any) -> Any:
     """
     transformers = import_transformers()
     if config is None:
-        return transformers.GenerationConfig(do_sample=True, temperature=1.0, top_k=0, top_p=1.0)
-    if isinstance(config, Mapping):
-        config = transformers.GenerationConfig(**config)
-    if not isinstance(config, transformers.GenerationConfig):
+        config = {"do_sample": True, "temperature": 1.0, "top_k": 0, "top_p": 1.0}
+    if not isinstance(config, (Mapping, transformers.GenerationConfig)):
         raise TypeError(f"generation_config must be a transformers.GenerationConfig or a dict, got {config!r:.80}")
-    if (config.num_return_sequences or 1) != 1:
+    settings: GenerationConfig = transformers.GenerationConfig(**config) if isinstance(config, Mapping) else config
+    if (settings.num_return_sequences or 1) != 1:
         raise ValueError(
-            f"generation_config.num_return_sequences must be 1, got {config.num_return_sequences}: give the number of "
-            "texts as num_samples"
+            f"generation_config.num_return_sequences must be 1, got {settings.num_return_sequences}: give the number "
+            "of texts as num_samples"
         )
-    return config
+    return settings
 
 
-def describe_settings(config: Any, model: Any) -> str:
+def describe_settings(config: GenerationConfig, model: LanguageModel) -> str:
     """What decodes, in one line: the settings that count once the model's own and the library's are filled in.
 
     A setting that `config` leaves open is taken from the model's `generation_config`, then from the library (where
@@ -56,12 +60,12 @@ def describe_settings(config: Any, model: Any) -> str:
     """
     neutral = {"top_k": 0, **_library_defaults(config), "do_sample": None, "num_beams": 1}
     own = getattr(model, "generation_config", None)
-    found: dict[str, Any] = dict(_library_defaults(config))
+    found: dict[str, object] = dict(_library_defaults(config))
     for source in (own, config):
         values = {} if source is None else source.to_dict()
         found |= {name: value for name, value in values.items() if value is not None}
     sampling = ("temperature", "top_k", "top_p")
-    shown = {"do_sample": bool(found.get("do_sample"))}
+    shown: dict[str, object] = {"do_sample": bool(found.get("do_sample"))}
     if shown["do_sample"]:
         shown |= {name: found[name] for name in sampling if name in found}
     for name, value in sorted(found.items()):
@@ -73,13 +77,15 @@ def describe_settings(config: Any, model: Any) -> str:
     )
 
 
-def _library_defaults(config: Any) -> dict[str, Any]:
+def _library_defaults(config: GenerationConfig) -> dict[str, object]:
     """What the library takes for a setting that neither the user nor the model made."""
     defaults = getattr(type(config), "_get_default_generation_params", None)
     return dict(defaults()) if defaults is not None else {"top_k": 50, "top_p": 1.0, "temperature": 1.0}
 
 
-def batch_settings(config: Any, model: Any, tokenizer: Any, new_tokens: int) -> Any:
+def batch_settings(
+    config: GenerationConfig, model: LanguageModel, tokenizer: PreTrainedTokenizerBase, new_tokens: int
+) -> GenerationConfig:
     """The `GenerationConfig` of one batch: so many new tokens, the cache on, padding and end known to the tokenizer."""
     settings = copy.deepcopy(config)
     settings.max_new_tokens, settings.max_length = new_tokens, None
@@ -91,7 +97,7 @@ def batch_settings(config: Any, model: Any, tokenizer: Any, new_tokens: int) -> 
     return settings
 
 
-def end_ids(config: Any, model: Any, tokenizer: Any) -> list[int]:
+def end_ids(config: GenerationConfig, model: LanguageModel, tokenizer: PreTrainedTokenizerBase) -> list[int]:
     """The tokens that end a text: the user's, the model's or the tokenizer's, the first that the model knows."""
     size = vocabulary_size(model)
     for owner in (config, getattr(model, "generation_config", None), tokenizer):
@@ -103,7 +109,7 @@ def end_ids(config: Any, model: Any, tokenizer: Any) -> list[int]:
     return []
 
 
-def padding_id(model: Any, tokenizer: Any) -> int:
+def padding_id(model: LanguageModel, tokenizer: PreTrainedTokenizerBase) -> int:
     """A token to fill up with, under the mask."""
     size = vocabulary_size(model)
     for name in ("pad_token_id", "eos_token_id", "bos_token_id"):

@@ -1,15 +1,19 @@
-"""What one evaluation of a model gave: as values to log, as a table of texts, as a figure."""
+"""What one evaluation of a model gave, and the values of it that are logged."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mauve_metric.generation.generator import Generation, token_ids
 from mauve_metric.results.result import MauveResult
 from mauve_metric.texts import distinct, repetition
+from mauve_metric.texts.repetition import Tokens
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
 
 DISTINCT_N = 4
 LOGGED_SCORES = ("mauve", "mauve_debiased", "mauve_stderr", "precision", "recall", "frontier_integral")
@@ -35,9 +39,11 @@ class Evaluation:
     seconds: dict[str, float] = field(default_factory=dict)
 
 
-def continuation_statistics(tokenizer: Any, written: Sequence[Generation]) -> dict[str, float]:
+def continuation_statistics(
+    tokenizer: PreTrainedTokenizerBase | None, written: Sequence[Generation]
+) -> dict[str, float]:
     """Repetition, distinct n-grams and mean length in tokens, or in words where no tokenizer is known."""
-    tokens: Any = [item.ids for item in written if item.ids is not None]
+    tokens: Sequence[Tokens] = [item.ids for item in written if item.ids is not None]
     if len(tokens) < len(written):
         texts = [item.continuation for item in written]
         tokens = [text.split() for text in texts] if tokenizer is None else token_ids(tokenizer, texts, special=False)

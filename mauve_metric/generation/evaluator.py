@@ -4,38 +4,43 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar, Unpack
 
-from mauve_metric.config import check_count
-from mauve_metric.features.reference import name_of
+from mauve_metric.features.reference import Reference, name_of
 from mauve_metric.generation.decoding import describe_settings, generation_settings
 from mauve_metric.generation.evaluation import Evaluation, continuation_statistics
-from mauve_metric.generation.generator import BATCH_SIZE, Generation, Generator, Prompt
-from mauve_metric.generation.prompts import NEW_TOKENS, PROMPT_TOKENS, PromptSource
+from mauve_metric.generation.generator import Generator, Prompt
+from mauve_metric.generation.options import ModelKeywords, shows_options, split_writing
+from mauve_metric.generation.prompts import NEW_TOKENS, PromptSource
 from mauve_metric.generation.scorer import ReferenceScorer
-from mauve_metric.options import check_option_names, with_options
+from mauve_metric.generation.writer import Part, Writer, needed
+from mauve_metric.options import check_option_names
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.model_state import (
     bare_model,
     random_states_kept,
     refuse_sharded,
     release_memory,
-    seed_everything,
 )
 from mauve_metric.runtime.processes import agree, gather, rank_and_size
-from mauve_metric.runtime.progress import progress_bar
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedTokenizerBase
+
+    from mauve_metric.runtime.model_state import LanguageModel
 
 logger = logging.getLogger(__name__)
 
-
-GenerateFunction = Callable[[list[str]], Sequence[str | None]]
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """What to write, and how long; for which model."""
+    """What to write, and how long; for which tokenizer and number of positions."""
 
     prompts: tuple[Prompt, ...]
     made_for: tuple[int, int | None]
@@ -45,78 +50,39 @@ class ModelEvaluator:
     """Everything that stays the same from one evaluation of a model to the next.
 
     Args:
-        prompts: texts or a dataset column to continue; None: start from the BOS token.
-        references: human texts, a dataset column, a `Reference`, or the file of a saved one.
-        dataset: human texts of which the first `prompt_tokens` tokens are the prompts and, unless `references` are
-            given, the whole the references.
-        prompt_tokens: see `dataset`.
-        include_prompt: score prompt and continuation, as the papers do, not the continuation alone (with an
-            encoder-decoder model always the output alone).
-        num_samples: how many texts; None: as many as there are prompts, or references without prompts. Prompts are
-            used again if there are fewer.
-        generation_config: a `transformers.GenerationConfig` or dict; None: sampling from the whole distribution.
-        max_new_tokens: the most tokens to write; None: what `generation_config` says, else as many as the human text
-            of the same number has (128 if its length is not known).
-        generate_fn: writes instead of the model: from a list of prompts to a list of continuations, None for one that
-            failed. Every process calls it with its share.
-        generation_batch_size: prompts of a batch, halved when memory runs out.
+        prompts, references: see `mauve_metric.generation.options.WritingOptions`.
         keep_going: count texts that fail and go on.
-        distributed: every process of the torch process group evaluates; each writes its share, the first one scores.
-        **options: the options of `compute_mauve`. `seed` is that of the sampling too, and `featurize_model_name` may
-            be "self": the model that writes.
+        **options: the other fields of `WritingOptions`, and the options of `compute_mauve`. `seed` is that of the
+            sampling too, and `featurize_model_name` may be "self": the model that writes. With `distributed` every
+            process of the torch process group evaluates; each writes its share, the first one scores.
 
     Raises:
         TypeError, ValueError: an argument is not what it should be.
     """
 
+    @shows_options()
     def __init__(
         self,
-        prompts: Any = None,
-        references: Any = None,
+        prompts: Iterable[object] | None = None,
+        references: Iterable[object] | Reference | str | Path | None = None,
         *,
-        dataset: Any = None,
-        prompt_tokens: int = PROMPT_TOKENS,
-        include_prompt: bool = True,
-        num_samples: int | None = None,
-        generation_config: Any = None,
-        max_new_tokens: int | None = None,
-        generate_fn: GenerateFunction | None = None,
-        generation_batch_size: int = BATCH_SIZE,
         keep_going: bool = False,
-        distributed: bool = False,
-        **options: Any,
+        **options: Unpack[ModelKeywords],
     ) -> None:
         check_option_names(options, ModelEvaluator.__init__)
-        self.scorer = ReferenceScorer(options)
-        if references is None and dataset is None:
-            raise ValueError("references must be given (or a dataset, to cut prompts and references from)")
-        if prompts is not None and dataset is not None:
-            raise ValueError("prompts and dataset were both given: the dataset's first tokens are the prompts")
-        if generate_fn is not None and not callable(generate_fn):
-            raise TypeError(f"generate_fn must be a function from prompts to texts, got {generate_fn!r:.60}")
-        batch_size = check_count("generation_batch_size", generation_batch_size)
-        seed = self.scorer.config.seed
-        self.generator = Generator(generation_settings(generation_config), batch_size, seed)
-        self.source = PromptSource(
-            prompts,
-            dataset,
-            prompt_tokens=check_count("prompt_tokens", prompt_tokens),
-            include_prompt=include_prompt,
-            num_samples=None if num_samples is None else check_count("num_samples", num_samples),
-            max_new_tokens=None if max_new_tokens is None else check_count("max_new_tokens", max_new_tokens),
-            settings=self.generator.config,
-            by_function=generate_fn is not None,
-            text_field=self.scorer.run.text_field,
-        )
-        self.generate_fn = generate_fn
-        self.keep_going, self.distributed = keep_going, distributed
-        self._references_given = references is not None
+        writing, scoring = split_writing({"prompts": prompts, "references": references, **options})
+        self.scorer = ReferenceScorer(scoring)
+        settings = generation_settings(writing.generation_config)
+        generator = Generator(settings, writing.generation_batch_size, self.scorer.config.seed)
+        self.writer = Writer(generator, writing.generate_fn, keep_going)
+        self.source = PromptSource(writing, settings, self.scorer.run.text_field)
+        self.keep_going, self.distributed = keep_going, self.scorer.run.distributed
         self._plan: _Plan | None = None
         self.scorer.set_references(references)
 
     # --- before the first evaluation ------------------------------------------------------------------------------
 
-    def prepare(self, model: Any, tokenizer: Any) -> None:
+    def prepare(self, model: torch.nn.Module | None, tokenizer: PreTrainedTokenizerBase | None) -> None:
         """Cut prompts, check that the model can take them, and say no early.
 
         Raises:
@@ -124,43 +90,51 @@ class ModelEvaluator:
         """
         self._planned(bare_model(model), tokenizer)
 
-    def embed(self, model: Any, tokenizer: Any) -> None:
+    def embed(self, model: torch.nn.Module | None, tokenizer: PreTrainedTokenizerBase | None) -> None:
         """Featurize the references now, on the first process; they are kept.
 
         Raises:
             Exception: on every process, if the featurizer cannot be loaded or fails.
         """
-        model = bare_model(model)
-        self._planned(model, tokenizer)
+        bare = bare_model(model)
+        self._planned(bare, tokenizer)
         failure: Exception | None = None
         if self._rank_and_size()[0] == 0:
             try:
-                with random_states_kept(), self.scorer.featurizing(model, tokenizer, False) as job:
+                with random_states_kept(), self.scorer.featurizing(bare, tokenizer, False) as job:
                     self.scorer.embedded(job)
             except Exception as error:  # the other processes wait to hear of it
                 failure = error
         self._raise_together(failure, self._agree(None if failure is None else repr(failure)))
 
-    def _planned(self, model: Any, tokenizer: Any) -> tuple[Prompt, ...]:
+    def _planned(self, model: LanguageModel | None, tokenizer: PreTrainedTokenizerBase | None) -> tuple[Prompt, ...]:
         """The prompts as token ids, made once for a tokenizer and a length."""
-        if self.generate_fn is None:
-            refuse_sharded(model)
-            if tokenizer is None:
-                raise ValueError("a tokenizer is needed: give tokenizer, or processing_class to the Trainer")
-        made_for = (id(tokenizer), self.source.positions(model))
+        author = self.writer.model(model)
+        if author is not None:
+            refuse_sharded(author)
+            needed(tokenizer)
+        made_for = (id(tokenizer), self.source.positions(author))
         if self._plan is None or self._plan.made_for != made_for:
-            if self.source.dataset is None:
-                prompts = self.source.given(model, tokenizer, self.scorer.human, len(self.scorer))
-            else:
-                prompts, human = self.source.of_dataset(model, tokenizer)
-                if not self._references_given:
-                    self.scorer.set_texts(human)
-            self._plan = _Plan(tuple(prompts), made_for)
+            self._plan = _Plan(tuple(self._cut(author, tokenizer)), made_for)
         return self._plan.prompts
+
+    def _cut(self, author: LanguageModel | None, tokenizer: PreTrainedTokenizerBase | None) -> list[Prompt]:
+        """The prompts; a dataset gives the human texts too, if there are no others."""
+        options = self.source.options
+        if options.dataset is not None:
+            prompts, human = self.source.of_dataset(options.dataset, author, tokenizer)
+            if options.references is None:
+                self.scorer.set_texts(human)
+            return prompts
+        if author is None:
+            return self.source.for_function(len(self.scorer))
+        return self.source.for_model(author, needed(tokenizer), self.scorer.human, len(self.scorer))
 
     # --- one evaluation -------------------------------------------------------------------------------------------
 
-    def evaluate(self, model: Any, tokenizer: Any, *, verbose: bool = False) -> Evaluation:
+    def evaluate(
+        self, model: torch.nn.Module | None, tokenizer: PreTrainedTokenizerBase | None, *, verbose: bool = False
+    ) -> Evaluation:
         """Write, gather, score; the same on every process.
 
         Args:
@@ -171,31 +145,24 @@ class ModelEvaluator:
         Raises:
             Exception: unless `keep_going`, on every process; prompts that do not fit are refused in any case.
         """
-        model = bare_model(model)
-        prompts = self._planned(model, tokenizer)
+        bare = bare_model(model)
+        prompts = self._planned(bare, tokenizer)
         rank, size = self._rank_and_size()
         verbose = verbose and rank == 0
-        failure: Exception | None = None
+        found: Evaluation | None = None
         with random_states_kept():
             started = time.perf_counter()
-            mine: list[Generation | None] = []
-            try:
-                mine = self._write(model, tokenizer, prompts, range(rank, len(prompts), size), verbose)
-            except Exception as error:  # the other processes wait to hear of it
-                failure = error
-            release_memory()
-            part = (mine, repr(failure) if failure is not None else self.generator.failure, failure is not None)
+            part, failure = self.writer.part(bare, tokenizer, prompts, range(rank, len(prompts), size), verbose)
             parts = gather(part) if size > 1 else [part]
-            evaluation: Evaluation | None = None
             if rank == 0:
                 seconds = {"generate": time.perf_counter() - started}
                 try:
-                    evaluation = self._judge(model, tokenizer, prompts, parts, seconds, verbose)
-                except Exception as error:  # likewise
+                    found = self._judge(bare, tokenizer, prompts, parts, seconds, verbose)
+                except Exception as error:  # the other processes wait to hear of it
                     failure = error if failure is None else failure
-                    evaluation = Evaluation(None, failed=len(prompts), error=repr(error), seconds=seconds)
+                    found = Evaluation(None, failed=len(prompts), error=repr(error), seconds=seconds)
             release_memory()
-        evaluation = self._agree(evaluation)
+        evaluation = self._agree(found)
         if evaluation is None:
             raise RuntimeError("the first process gave no evaluation")
         if not self.keep_going:
@@ -204,67 +171,23 @@ class ModelEvaluator:
             logger.warning("there is no MAUVE this time: %s", evaluation.error)
         return evaluation
 
-    def _write(
-        self, model: Any, tokenizer: Any, prompts: Sequence[Prompt], numbers: Sequence[int], verbose: bool
-    ) -> list[Generation | None]:
-        """The texts of this process's share of the prompts."""
-        share = [prompts[number] for number in numbers]
-        if self.generate_fn is not None:
-            return self._ask(share, numbers)
-        with progress_bar("generate", verbose, total=len(share), leave=False) as bar:
-            return self.generator.write(
-                model,
-                tokenizer,
-                share,
-                numbers,
-                keep_going=self.keep_going,
-                advance=None if bar is None else lambda done: bar(done, len(share)),
-            )
-
-    def _ask(self, share: Sequence[Prompt], numbers: Sequence[int]) -> list[Generation | None]:
-        """The texts of the user's own generator."""
-        if not share:
-            return []
-        self.generator.failure = None
-        seed_everything(self.generator.seed, numbers[0])
-        function: Any = self.generate_fn
-        try:
-            found = list(function([prompt.text for prompt in share]))
-            if len(found) != len(share):
-                raise ValueError(f"generate_fn must give a text for each prompt, got {len(found)} for {len(share)}")
-            wrong = next((item for item in found if not (item is None or isinstance(item, str))), None)
-            if wrong is not None:
-                raise TypeError(f"generate_fn must give texts, got {type(wrong).__name__}")
-        except Exception as error:  # the user's code: anything can go wrong in it
-            if not self.keep_going:
-                raise
-            logger.warning("generate_fn failed for %d prompts: %r", len(share), error)
-            self.generator.failure = repr(error)
-            found = [None] * len(share)
-        return [
-            None if item is None else Generation(item, prompt.text + item)
-            for item, prompt in zip(found, share, strict=True)
-        ]
-
     def _judge(
         self,
-        model: Any,
-        tokenizer: Any,
+        model: LanguageModel | None,
+        tokenizer: PreTrainedTokenizerBase | None,
         prompts: Sequence[Prompt],
-        parts: Sequence[tuple[list[Generation | None], str | None, bool]],
+        parts: Sequence[Part],
         seconds: dict[str, float],
         verbose: bool,
     ) -> Evaluation:
         """Put the processes' texts together and score them."""
-        for rank, (_, error, fatal) in enumerate(parts):
-            if fatal:
+        for rank, part in enumerate(parts):
+            if part.fatal:
                 place = f"process {rank}: " if len(parts) > 1 else ""
-                return Evaluation(None, failed=len(prompts), error=f"{place}{error}", seconds=seconds)
+                return Evaluation(None, failed=len(prompts), error=f"{place}{part.error}", seconds=seconds)
         size = len(parts)
-        written = [parts[number % size][0][number // size] for number in range(len(prompts))]
+        written = [parts[number % size].written[number // size] for number in range(len(prompts))]
         done = [(prompt, item) for prompt, item in zip(prompts, written, strict=True) if item is not None]
-        inside = self.source.scores_prompt(model)
-        scored = [item.text if inside else item.continuation for _, item in done]
         evaluation = Evaluation(
             None,
             continuation_statistics(tokenizer, [item for _, item in done]) if done else {},
@@ -273,9 +196,12 @@ class ModelEvaluator:
             failed=len(prompts) - len(done),
             seconds=seconds,
         )
+        author = self.writer.model(model)
+        inside = self.source.scores_prompt(author)
+        scored = [item.text if inside else item.continuation for _, item in done]
         texts = [text for text in scored if text.strip()]
         if not texts:
-            why = next((error for _, error, _ in parts if error is not None), "every text is empty")
+            why = next((part.error for part in parts if part.error is not None), "every text is empty")
             return replace(evaluation, error=f"none of {len(prompts)} texts can be scored: {why}")
         try:
             result = self.scorer.score(model, tokenizer, texts, len(scored) - len(texts), seconds, verbose)
@@ -284,35 +210,41 @@ class ModelEvaluator:
                 raise
             logger.debug("scoring failed", exc_info=True)
             return replace(evaluation, error=repr(error))
-        signed = self._signed(result.signature_entries, model, size)
+        signed = self._signed(result.signature_entries, author, size)
         return replace(evaluation, result=replace(result, signature_entries=signed))
 
-    def _signed(self, scored: Mapping[str, object], model: Any, processes: int) -> dict[str, object]:
+    def _signed(
+        self, scored: Mapping[str, object], author: LanguageModel | None, processes: int
+    ) -> dict[str, object]:
         """The signature's entries with what fixes the texts, before the package's version."""
-        entries: dict[str, object] = {"include_prompt": self.source.scores_prompt(model)}
-        if self.source.dataset is not None:
-            entries["prompt_tokens"] = self.source.prompt_tokens
+        *before, version = scored.items()
+        return dict([*before, *self._entries(author, processes).items(), version])
+
+    def _entries(self, author: LanguageModel | None, processes: int) -> dict[str, object]:
+        """What fixes the texts, for the signature."""
+        options = self.source.options
+        entries: dict[str, object] = {"include_prompt": self.source.scores_prompt(author)}
+        if options.dataset is not None:
+            entries["prompt_tokens"] = options.prompt_tokens
         else:
-            entries["prompts"] = "none" if self.source.prompts is None else "given"
-        if self.generate_fn is not None:
-            entries["generation"] = name_of(self.generate_fn)
+            entries["prompts"] = "none" if options.prompts is None else "given"
+        if author is None:
+            entries["generation"] = name_of(self.writer.function)
         else:
-            config = self.generator.config
-            entries["generation"] = describe_settings(config, model)
+            config = self.source.settings
+            entries["generation"] = describe_settings(config, author)
             known = self.scorer.human is not None and config.max_length is None
             default = "as the references" if known else config.max_length or NEW_TOKENS
-            entries["max_new_tokens"] = self.source.max_new_tokens or config.max_new_tokens or default
-            entries["generation_batch_size"] = self.generator.batch_size
-        entries["processes"] = processes
-        *before, version = scored.items()
-        return dict([*before, *entries.items(), version])
+            entries["max_new_tokens"] = options.max_new_tokens or config.max_new_tokens or default
+            entries["generation_batch_size"] = self.writer.generator.batch_size
+        return entries | {"processes": processes}
 
     # --- several processes ----------------------------------------------------------------------------------------
 
     def _rank_and_size(self) -> tuple[int, int]:
         return rank_and_size() if self.distributed else (0, 1)
 
-    def _agree(self, value: Any) -> Any:
+    def _agree(self, value: Value) -> Value:
         return agree(value) if self._rank_and_size()[1] > 1 else value
 
     def _raise_together(self, own: Exception | None, error: str | None) -> None:
@@ -323,22 +255,13 @@ class ModelEvaluator:
             raise RuntimeError(f"evaluating the model failed: {error}")
 
 
+@shows_options()
 def evaluate_model(
-    model: Any,
-    tokenizer: Any,
-    prompts: Any = None,
-    references: Any = None,
-    *,
-    dataset: Any = None,
-    prompt_tokens: int = PROMPT_TOKENS,
-    include_prompt: bool = True,
-    num_samples: int | None = None,
-    generation_config: Any = None,
-    max_new_tokens: int | None = None,
-    generate_fn: GenerateFunction | None = None,
-    generation_batch_size: int = BATCH_SIZE,
-    distributed: bool = False,
-    **options: Any,
+    model: torch.nn.Module | None,
+    tokenizer: PreTrainedTokenizerBase | None,
+    prompts: Iterable[object] | None = None,
+    references: Iterable[object] | Reference | str | Path | None = None,
+    **options: Unpack[ModelKeywords],
 ) -> MauveResult:
     """MAUVE of a model: let it write, and compare its texts with human ones (Pillutla et al. 2021, §4).
 
@@ -348,8 +271,9 @@ def evaluate_model(
         model: a transformers model with `generate` (an adapter's or data parallelism's shell around it is fine).
         tokenizer: its tokenizer.
         prompts, references, dataset, prompt_tokens, include_prompt, num_samples, generation_config, max_new_tokens,
-            generate_fn, generation_batch_size, distributed: see `ModelEvaluator`.
-        **options: those of `compute_mauve`.
+            generate_fn, generation_batch_size: see `mauve_metric.generation.options.WritingOptions`.
+        distributed: every process of the torch process group calls; each writes its share, the first one scores.
+        **options: the others are those of `compute_mauve`.
 
     Returns:
         A `MauveResult`; P are the references, Q the model's texts.
@@ -361,24 +285,8 @@ def evaluate_model(
     Example:
         evaluate_model(model, tokenizer, dataset=human_texts, num_samples=500, featurize_model_name="minilm").mauve
     """
-    evaluator = ModelEvaluator(
-        prompts,
-        references,
-        dataset=dataset,
-        prompt_tokens=prompt_tokens,
-        include_prompt=include_prompt,
-        num_samples=num_samples,
-        generation_config=generation_config,
-        max_new_tokens=max_new_tokens,
-        generate_fn=generate_fn,
-        generation_batch_size=generation_batch_size,
-        distributed=distributed,
-        **options,
-    )
+    evaluator = ModelEvaluator(prompts, references, **options)
     evaluation = evaluator.evaluate(model, tokenizer, verbose=evaluator.scorer.run.verbose)
     if evaluation.result is None:
         raise ValueError(f"there is no score: {evaluation.error}")
     return evaluation.result
-
-
-evaluate_model.__signature__ = with_options(evaluate_model, "MauveResult", "distributed")  # type: ignore[attr-defined]

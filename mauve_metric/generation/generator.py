@@ -1,20 +1,23 @@
-"""A causal or encoder-decoder model's texts: prompts as token ids, settings, and batches that fit into memory."""
+"""Texts that are written: by a model, in batches that fit into memory, or by the user's own function."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mauve_metric.generation.decoding import batch_settings, end_ids, is_encoder_decoder, vocabulary_size
+from mauve_metric.generation.options import GenerateFunction, WritingOptions
 from mauve_metric.runtime.model_state import generating, out_of_memory, release_memory, seed_everything, settings_kept
 from mauve_metric.runtime.packages import import_torch
 
+if TYPE_CHECKING:
+    from transformers import GenerationConfig, PreTrainedTokenizerBase
+
+    from mauve_metric.runtime.model_state import LanguageModel
+
 logger = logging.getLogger(__name__)
-
-
-BATCH_SIZE = 32  # prompts that are continued together, halved when memory runs out
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,9 @@ class Generation:
     ids: tuple[int, ...] | None = None
 
 
-def token_ids(tokenizer: Any, texts: Sequence[str], *, special: bool = True, ended: bool = False) -> list[list[int]]:
+def token_ids(
+    tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], *, special: bool = True, ended: bool = False
+) -> list[list[int]]:
     """Token ids of texts.
 
     The tokenizer's settings for padding and truncation are not touched.
@@ -62,13 +67,12 @@ def token_ids(tokenizer: Any, texts: Sequence[str], *, special: bool = True, end
     return [list(row[:-1]) if not ended and len(row) > 1 and row[-1] == end else list(row) for row in found]
 
 
-def decode(tokenizer: Any, ids: Sequence[int]) -> str:
+def decode(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> str:
     """The text of token ids, without special tokens and with every space as it stands."""
-    text: str = tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
-    return text
+    return str(tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
 
 
-def start_ids(model: Any, tokenizer: Any) -> tuple[int, ...]:
+def start_ids(model: LanguageModel, tokenizer: PreTrainedTokenizerBase) -> tuple[int, ...]:
     """What a text begins with when there is no prompt: the BOS token, or the token between texts.
 
     Raises:
@@ -95,15 +99,15 @@ class Generator:
     batch that failed said.
     """
 
-    config: Any
-    batch_size: int = BATCH_SIZE
+    config: GenerationConfig
+    batch_size: int = WritingOptions.generation_batch_size
     seed: int = 25
     failure: str | None = None
 
     def write(
         self,
-        model: Any,
-        tokenizer: Any,
+        model: LanguageModel,
+        tokenizer: PreTrainedTokenizerBase,
         prompts: Sequence[Prompt],
         numbers: Sequence[int],
         *,
@@ -162,7 +166,9 @@ class Generator:
         logger.warning("out of memory: generation goes on with batches of %d", self.batch_size)
         return True
 
-    def _batch(self, model: Any, tokenizer: Any, prompts: Sequence[Prompt]) -> list[Generation]:
+    def _batch(
+        self, model: LanguageModel, tokenizer: PreTrainedTokenizerBase, prompts: Sequence[Prompt]
+    ) -> list[Generation]:
         settings = batch_settings(self.config, model, tokenizer, max(prompt.new_tokens for prompt in prompts))
         alone = is_encoder_decoder(model)
         rows = run_generate(model, [prompt.ids for prompt in prompts], settings)
@@ -175,7 +181,7 @@ class Generator:
         return found
 
 
-def _generation(tokenizer: Any, prompt: Prompt, ids: Sequence[int], alone: bool) -> Generation:
+def _generation(tokenizer: PreTrainedTokenizerBase, prompt: Prompt, ids: Sequence[int], alone: bool) -> Generation:
     """The text of new tokens, decoded behind their prompt, since many tokenizers drop a first space."""
     if alone:
         text = decode(tokenizer, ids)
@@ -185,7 +191,7 @@ def _generation(tokenizer: Any, prompt: Prompt, ids: Sequence[int], alone: bool)
     return Generation(alone_text, text, tuple(ids))
 
 
-def run_generate(model: Any, rows: Sequence[Sequence[int]], settings: Any) -> list[list[int]]:
+def run_generate(model: LanguageModel, rows: Sequence[Sequence[int]], settings: GenerationConfig) -> list[list[int]]:
     """New token ids for each row of ids: padded on the left (an encoder's input on the right) under a mask."""
     torch = import_torch()
     width = max(map(len, rows))
@@ -200,3 +206,23 @@ def run_generate(model: Any, rows: Sequence[Sequence[int]], settings: Any) -> li
     output = model.generate(input_ids=ids.to(device), attention_mask=mask.to(device), generation_config=settings)
     found: list[list[int]] = output[:, 1 if right else width :].tolist()
     return found
+
+
+def ask(function: GenerateFunction, prompts: Sequence[Prompt]) -> list[Generation | None]:
+    """The text of each prompt from the user's own function; None for one that failed.
+
+    Raises:
+        ValueError, TypeError: it does not give a text for each. Exception: whatever it raises.
+    """
+    if not prompts:
+        return []
+    found = list(function([prompt.text for prompt in prompts]))
+    if len(found) != len(prompts):
+        raise ValueError(f"generate_fn must give a text for each prompt, got {len(found)} for {len(prompts)}")
+    wrong = next((item for item in found if not (item is None or isinstance(item, str))), None)
+    if wrong is not None:
+        raise TypeError(f"generate_fn must give texts, got {type(wrong).__name__}")
+    return [
+        None if item is None else Generation(item, prompt.text + item)
+        for item, prompt in zip(found, prompts, strict=True)
+    ]

@@ -5,24 +5,29 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import fields, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mauve_metric.compute import compute_mauve
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.reference import Featurizing, Reference
-from mauve_metric.options import RunOptions, split_options
+from mauve_metric.generation.options import Options
+from mauve_metric.options import split_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.model_state import release_memory
 from mauve_metric.texts.sources import text_source
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+    from mauve_metric.runtime.model_state import LanguageModel
 
 logger = logging.getLogger(__name__)
 
 
 SELF = "self"  # the name of the featurizer that is the model itself
-_RUN_OPTIONS = frozenset(item.name for item in fields(RunOptions))
 
 
 class ReferenceScorer:
@@ -38,8 +43,8 @@ class ReferenceScorer:
         TypeError, ValueError: an option is not what it should be.
     """
 
-    def __init__(self, options: Mapping[str, Any]) -> None:
-        self.options = dict(options)
+    def __init__(self, options: Options) -> None:
+        self.options = options
         self.config, self.run = split_options(options)
         self.itself = self.config.featurize_model_name == SELF
         self.reference: Reference | None = None
@@ -49,7 +54,7 @@ class ReferenceScorer:
     def __len__(self) -> int:
         return len(self.reference) if self.reference is not None else len(self.human or ())
 
-    def set_references(self, given: Any) -> None:
+    def set_references(self, given: Iterable[object] | Reference | str | Path | None) -> None:
         """Take the human side: texts, a `Reference` or the file of one; None if `set_texts` follows.
 
         Raises:
@@ -81,7 +86,13 @@ class ReferenceScorer:
             self.human, self.reference = human, None
 
     def score(
-        self, model: Any, tokenizer: Any, texts: list[str], dropped: int, seconds: dict[str, float], verbose: bool
+        self,
+        model: LanguageModel | None,
+        tokenizer: PreTrainedTokenizerBase | None,
+        texts: list[str],
+        dropped: int,
+        seconds: dict[str, float],
+        verbose: bool,
     ) -> MauveResult:
         """The score of a model's texts.
 
@@ -98,19 +109,25 @@ class ReferenceScorer:
             job.follow(p.identity)
             q = job.of_texts("q_text", texts)
         seconds["featurize"] = time.perf_counter() - started
-        options = {name: value for name, value in self.options.items() if name not in _RUN_OPTIONS}
-        options["featurize_model_name"] = job.config.featurize_model_name
+        options: Options = {**self.options, "featurize_model_name": job.config.featurize_model_name}
+        options |= {"checkpoint": None, "score_device": None}  # the features are there, and in memory
         result = compute_mauve(p=p, q=replace(q, dropped=dropped), **options)
         seconds["score"] = time.perf_counter() - started - seconds["featurize"]
         return result
 
     def _score_matched(
-        self, model: Any, tokenizer: Any, texts: list[str], seconds: dict[str, float], verbose: bool
+        self,
+        model: LanguageModel | None,
+        tokenizer: PreTrainedTokenizerBase | None,
+        texts: list[str],
+        seconds: dict[str, float],
+        verbose: bool,
     ) -> MauveResult:
         started = time.perf_counter()
         with self.featurizing(model, tokenizer, verbose) as job:
             name, run = job.config.featurize_model_name, job.run
-        options = {**self.options, "featurize_model_name": name, "verbose": run.verbose, "cache": run.cache}
+        options: Options = {**self.options, "featurize_model_name": name, "verbose": run.verbose, "cache": run.cache}
+        options["distributed"] = False  # the other processes are not here
         if run.device_id is None:
             options["device"] = run.device
         result = compute_mauve(p_text=self.human, q_text=texts, **options)
@@ -118,7 +135,9 @@ class ReferenceScorer:
         return result
 
     @contextlib.contextmanager
-    def featurizing(self, model: Any, tokenizer: Any, verbose: bool) -> Iterator[Featurizing]:
+    def featurizing(
+        self, model: LanguageModel | None, tokenizer: PreTrainedTokenizerBase | None, verbose: bool
+    ) -> Iterator[Featurizing]:
         """A job with the encoder of the last one, which waits in the host's memory in between."""
         config, run = self.config, replace(self.run, distributed=False, verbose=verbose)
         if run.device is None and run.device_id is None:

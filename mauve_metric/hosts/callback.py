@@ -7,25 +7,44 @@ row of the history; given the trainer, the callback also moves to the head of th
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from collections.abc import Iterable, MutableMapping
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple, Unpack
 
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
+from mauve_metric.features.reference import Reference
 from mauve_metric.generation.evaluation import COUNTS, LOGGED_SCORES, STATISTICS, Evaluation, values_of
-from mauve_metric.generation.evaluator import GenerateFunction, ModelEvaluator
-from mauve_metric.generation.generator import BATCH_SIZE
-from mauve_metric.generation.prompts import PROMPT_TOKENS
-from mauve_metric.hosts.reporters import curve_image, generation_table, only_logged
+from mauve_metric.generation.evaluator import ModelEvaluator
+from mauve_metric.generation.options import TrainingKeywords, shows_options
+from mauve_metric.hosts.reporters import show_evaluation
 from mauve_metric.options import check_option_names
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.model_state import sharded_message
 
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedTokenizerBase, Trainer
+
+    Host = Trainer
+else:
+    Host = object
+
 _RUNTIME = "_runtime"
 _TRAINING = "train_runtime"  # the key in the last row of a training
 
-Metrics = MutableMapping[str, Any]
+Metrics = MutableMapping[str, float]
+
+
+class Moment(NamedTuple):
+    """A Trainer at the moment of an evaluation."""
+
+    args: TrainingArguments
+    state: TrainerState
+    control: TrainerControl
+    model: torch.nn.Module | None
+    processing_class: PreTrainedTokenizerBase | None
 
 
 class Evaluated(NamedTuple):
@@ -36,7 +55,7 @@ class Evaluated(NamedTuple):
     evaluation: Evaluation
 
 
-class MauveCallback(TrainerCallback):  # type: ignore[misc]  # transformers is not typed here
+class MauveCallback(TrainerCallback):
     """Adds MAUVE to every evaluation of a Trainer, and changes nothing else.
 
     Each evaluation gains `<prefix>_mauve`, `_mauve_debiased`, `_mauve_stderr`, `_precision`, `_recall`,
@@ -47,7 +66,7 @@ class MauveCallback(TrainerCallback):  # type: ignore[misc]  # transformers is n
 
     Args:
         prompts, references, dataset, prompt_tokens, include_prompt, num_samples, generation_config, max_new_tokens,
-            generate_fn, generation_batch_size: see `mauve_metric.generation.evaluator.ModelEvaluator`.
+            generate_fn, generation_batch_size: see `mauve_metric.generation.options.WritingOptions`.
         every: score every so many evaluations under one prefix, the first included.
         on_error: "warn": an evaluation that fails is logged and its scores are NaN, which is never the best;
             "raise": it ends the training, on all processes.
@@ -55,10 +74,10 @@ class MauveCallback(TrainerCallback):  # type: ignore[misc]  # transformers is n
         tokenizer: of the model; None: the Trainer's `processing_class`.
         trainer: the Trainer, so that reporters see the values. Give it and call `trainer.add_callback` with this.
         table_rows: texts in the reporters' tables.
-        **options: those of `compute_mauve`; `featurize_model_name` may be "self".
+        **options: the others are those of `compute_mauve`; `featurize_model_name` may be "self".
 
     Attributes:
-        history: what was scored, a list of `Scored`; the last one holds its texts, too.
+        history: what was scored, a list of `Evaluated`; the last one holds its texts, too.
 
     Raises:
         TypeError, ValueError: an argument is not what it should be; when the Trainer or its training begins, that
@@ -68,26 +87,19 @@ class MauveCallback(TrainerCallback):  # type: ignore[misc]  # transformers is n
         trainer = Trainer(..., callbacks=[MauveCallback(prompts=prompts, references=human_texts)])
     """
 
+    @shows_options("distributed")
     def __init__(
         self,
-        prompts: Any = None,
-        references: Any = None,
+        prompts: Iterable[object] | None = None,
+        references: Iterable[object] | Reference | str | Path | None = None,
         *,
-        dataset: Any = None,
-        prompt_tokens: int = PROMPT_TOKENS,
-        include_prompt: bool = True,
-        num_samples: int | None = None,
-        generation_config: Any = None,
-        max_new_tokens: int | None = None,
-        generate_fn: GenerateFunction | None = None,
-        generation_batch_size: int = BATCH_SIZE,
         every: int = 1,
         on_error: Literal["warn", "raise"] = "warn",
         embed_at_start: bool = False,
-        tokenizer: Any = None,
-        trainer: Any = None,
+        tokenizer: PreTrainedTokenizerBase | None = None,
+        trainer: Trainer | None = None,
         table_rows: int = 8,
-        **options: Any,
+        **options: Unpack[TrainingKeywords],
     ) -> None:
         if on_error not in ("warn", "raise"):
             raise ValueError(f"on_error must be 'warn' or 'raise', got {on_error!r}")
@@ -96,26 +108,12 @@ class MauveCallback(TrainerCallback):  # type: ignore[misc]  # transformers is n
         check_option_names(options, MauveCallback.__init__)
         if "distributed" in options:
             raise TypeError("distributed is not an option of the callback: it finds the other processes by itself")
-        self.evaluator = ModelEvaluator(
-            prompts,
-            references,
-            dataset=dataset,
-            prompt_tokens=prompt_tokens,
-            include_prompt=include_prompt,
-            num_samples=num_samples,
-            generation_config=generation_config,
-            max_new_tokens=max_new_tokens,
-            generate_fn=generate_fn,
-            generation_batch_size=generation_batch_size,
-            keep_going=on_error == "warn",
-            distributed=True,
-            **options,
-        )
+        self.evaluator = ModelEvaluator(prompts, references, keep_going=on_error == "warn", distributed=True, **options)
         self.every, self.embed_at_start, self.table_rows = every, embed_at_start, table_rows
         self.tokenizer, self.trainer = tokenizer, trainer
         self.history: list[Evaluated] = []
-        self._verbose: bool | None = options.get("verbose")
-        self._done: tuple[str, Any, dict[str, float]] | None = None  # prefix, runtime and values of the last row
+        self._verbose = options.get("verbose")
+        self._done: tuple[str, float, dict[str, float]] | None = None  # prefix, runtime and values of the last row
         self._fresh: Evaluation | None = None  # of these very weights, for the other evaluation sets
 
     @property
@@ -125,23 +123,29 @@ class MauveCallback(TrainerCallback):  # type: ignore[misc]  # transformers is n
 
     # --- events ---------------------------------------------------------------------------------------------------
 
-    def on_init_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+    def on_init_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object) -> None:
         """Refuse what cannot work."""
         self._refuse(args)
 
     def on_train_begin(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, model: Any = None, **kwargs: Any
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        model: torch.nn.Module | None = None,
+        processing_class: PreTrainedTokenizerBase | None = None,
+        **_: object,
     ) -> None:
         """Refuse what cannot work, cut the prompts, and embed the references if asked."""
         self._fresh = None
         self._refuse(args)
         self._move_to_the_head()
-        tokenizer = self._tokenizer(kwargs)
+        tokenizer = self._tokenizer(processing_class)
         self.evaluator.prepare(model, tokenizer)
         if self.embed_at_start:
             self.evaluator.embed(model, tokenizer)
 
-    def on_prediction_step(self, *_: Any, **__: Any) -> None:
+    def on_prediction_step(self, *_: object, **__: object) -> None:
         """Move to the head of the list, before anything is logged."""
         self._move_to_the_head()
 
@@ -151,14 +155,13 @@ class MauveCallback(TrainerCallback):  # type: ignore[misc]  # transformers is n
         state: TrainerState,
         control: TrainerControl,
         logs: Metrics | None = None,
-        model: Any = None,
-        **kwargs: Any,
+        model: torch.nn.Module | None = None,
+        processing_class: PreTrainedTokenizerBase | None = None,
+        **_: object,
     ) -> None:
         """Score the model when an evaluation is logged."""
-        prefix = evaluation_prefix(logs or {}, training=True)
-        if logs is None or prefix is None or f"{prefix}_mauve" in logs:
-            return
-        self.add_values(logs, prefix, args, state, control, model, self._tokenizer(kwargs))
+        if logs is not None:
+            self.add_when_logged(logs, Moment(args, state, control, model, processing_class))
 
     def on_evaluate(
         self,
@@ -166,8 +169,9 @@ class MauveCallback(TrainerCallback):  # type: ignore[misc]  # transformers is n
         state: TrainerState,
         control: TrainerControl,
         metrics: Metrics | None = None,
-        model: Any = None,
-        **kwargs: Any,
+        model: torch.nn.Module | None = None,
+        processing_class: PreTrainedTokenizerBase | None = None,
+        **_: object,
     ) -> None:
         """Give the values to a Trainer that logged a copy of its metrics, or none; show texts and curve."""
         prefix = evaluation_prefix(metrics or {})
@@ -178,9 +182,10 @@ class MauveCallback(TrainerCallback):  # type: ignore[misc]  # transformers is n
             if self._done is not None and self._done[:2] == (prefix, runtime):
                 metrics.update(self._done[2])
             else:
-                self.add_values(metrics, prefix, args, state, control, model, self._tokenizer(kwargs))
-        if f"{prefix}_mauve" in metrics and state.is_world_process_zero:
-            self._show(prefix, state.global_step)
+                self._add_values(metrics, prefix, Moment(args, state, control, model, processing_class))
+        if f"{prefix}_mauve" in metrics and state.is_world_process_zero and self.trainer is not None and self.history:
+            reporters = self.trainer.callback_handler.callbacks
+            show_evaluation(reporters, self.history[-1].evaluation, prefix, state.global_step, self.table_rows)
 
     def on_predict(
         self,
@@ -188,15 +193,16 @@ class MauveCallback(TrainerCallback):  # type: ignore[misc]  # transformers is n
         state: TrainerState,
         control: TrainerControl,
         metrics: Metrics | None = None,
-        model: Any = None,
-        **kwargs: Any,
+        model: torch.nn.Module | None = None,
+        processing_class: PreTrainedTokenizerBase | None = None,
+        **_: object,
     ) -> None:
         """Score the model in `predict`, which is not logged."""
         prefix = evaluation_prefix(metrics or {})
         if metrics is not None and prefix is not None and f"{prefix}_mauve" not in metrics:
-            metrics.update(self._values(prefix, args, state, control, model, self._tokenizer(kwargs)))
+            metrics.update(self._values(prefix, Moment(args, state, control, model, processing_class)))
 
-    def on_step_begin(self, *_: Any, **__: Any) -> None:
+    def on_step_begin(self, *_: object, **__: object) -> None:
         """From here on the weights change."""
         self._fresh = None
 
@@ -204,61 +210,51 @@ class MauveCallback(TrainerCallback):  # type: ignore[misc]  # transformers is n
 
     # --- values ---------------------------------------------------------------------------------------------------
 
-    def add_values(
-        self,
-        metrics: Metrics,
-        prefix: str,
-        args: TrainingArguments,
-        state: TrainerState,
-        control: TrainerControl,
-        model: Any,
-        tokenizer: Any,
-    ) -> None:
+    def add_when_logged(self, logs: Metrics, moment: Moment) -> None:
+        """Score the model if what is logged is an evaluation that has no values yet."""
+        prefix = evaluation_prefix(logs, training=True)
+        if prefix is not None and f"{prefix}_mauve" not in logs:
+            self._add_values(logs, prefix, moment)
+
+    def _add_values(self, metrics: Metrics, prefix: str, moment: Moment) -> None:
         """Score the model if it is this evaluation's turn, and write the values into `metrics` and the history."""
         runtime = metrics[f"{prefix}{_RUNTIME}"]
-        rows = [row for row in state.log_history if f"{prefix}{_RUNTIME}" in row]
+        rows = [row for row in moment.state.log_history if f"{prefix}{_RUNTIME}" in row]
         last = rows[-1] if rows else {}
-        is_mine = last.get(f"{prefix}{_RUNTIME}") == runtime and last.get("step") == state.global_step
+        is_mine = last.get(f"{prefix}{_RUNTIME}") == runtime and last.get("step") == moment.state.global_step
         mine = last if is_mine and f"{prefix}_mauve" not in last else None  # runtimes are rounded and may be equal
         turn = len(rows) - (mine is not None)  # evaluations before this one; it outlives a checkpoint
-        values = {} if turn % self.every else self._values(prefix, args, state, control, model, tokenizer)
+        values = {} if turn % self.every else self._values(prefix, moment)
         self._done = (prefix, runtime, values)
         metrics.update(values)
         if mine is not None:
             mine.update(values)
 
-    def _values(
-        self,
-        prefix: str,
-        args: TrainingArguments,
-        state: TrainerState,
-        control: TrainerControl,
-        model: Any,
-        tokenizer: Any,
-    ) -> dict[str, float]:
+    def _values(self, prefix: str, moment: Moment) -> dict[str, float]:
         """The values of the model as it is, by their full names."""
         evaluation = self._fresh
         if evaluation is None:
-            if self.evaluator.generate_fn is None:
-                self._refuse(args)
-            verbose = not args.disable_tqdm if self._verbose is None else self._verbose
-            evaluation = self.evaluator.evaluate(model, tokenizer, verbose=verbose)
+            if self.evaluator.writer.function is None:
+                self._refuse(moment.args)
+            verbose = not moment.args.disable_tqdm if self._verbose is None else self._verbose
+            tokenizer = self._tokenizer(moment.processing_class)
+            evaluation = self.evaluator.evaluate(moment.model, tokenizer, verbose=verbose)
         # inside the training loop the other evaluation sets follow at once, and the texts would be the same
-        self._fresh = evaluation if control.should_evaluate or self._fresh is not None else None
+        self._fresh = evaluation if moment.control.should_evaluate or self._fresh is not None else None
         if self.history:  # a long training would gather every text it ever wrote
             earlier = self.history[-1]
             self.history[-1] = earlier._replace(evaluation=replace(earlier.evaluation, texts=()))
-        self.history.append(Evaluated(state.global_step, prefix, evaluation))
+        self.history.append(Evaluated(moment.state.global_step, prefix, evaluation))
         return {f"{prefix}_{name}": value for name, value in values_of(evaluation).items()}
 
-    def _tokenizer(self, kwargs: dict[str, Any]) -> Any:
+    def _tokenizer(self, processing_class: PreTrainedTokenizerBase | None) -> PreTrainedTokenizerBase | None:
         """The user's tokenizer, else the Trainer's, which may be inside a processor."""
-        given = self.tokenizer if self.tokenizer is not None else kwargs.get("processing_class")
+        given = self.tokenizer if self.tokenizer is not None else processing_class
         return getattr(given, "tokenizer", given)
 
     def _refuse(self, args: TrainingArguments) -> None:
         """Say no at the start to what would fail later, or be wrong."""
-        if self.evaluator.generate_fn is None:
+        if self.evaluator.writer.function is None:
             deepspeed = getattr(args, "hf_deepspeed_config", None)
             if deepspeed is not None and deepspeed.is_zero3():
                 raise ValueError(sharded_message("DeepSpeed's ZeRO stage 3"))
@@ -272,8 +268,6 @@ class MauveCallback(TrainerCallback):  # type: ignore[misc]  # transformers is n
                 "use every=1 and evaluate less often"
             )
 
-    # --- reporters ------------------------------------------------------------------------------------------------
-
     def _move_to_the_head(self) -> None:
         """Stand before the reporters, which take what they find in the log."""
         handler = getattr(self.trainer, "callback_handler", None)
@@ -281,34 +275,8 @@ class MauveCallback(TrainerCallback):  # type: ignore[misc]  # transformers is n
             # a new list: the handler may be walking through the old one
             handler.callbacks = [self, *(item for item in handler.callbacks if item is not self)]
 
-    def _show(self, prefix: str, step: int) -> None:
-        """Texts and curve to the reporters that take them, if the trainer is known."""
-        if not self.history or self.trainer is None:
-            return
-        evaluation = self.history[-1].evaluation
-        image = None
-        for reporter in self.trainer.callback_handler.callbacks:
-            writer: Any = getattr(reporter, "tb_writer", None)
-            wandb: Any = getattr(reporter, "_wandb", None)
-            if writer is None and getattr(wandb, "run", None) is None:
-                continue
-            with only_logged(type(reporter).__name__):
-                if image is None and evaluation.result is not None:
-                    image = curve_image(evaluation.result)
-                if writer is not None:
-                    writer.add_text(f"{prefix}/mauve_texts", generation_table(evaluation, self.table_rows), step)
-                    if image is not None:
-                        writer.add_image(f"{prefix}/mauve_curve", image, step, dataformats="HWC")
-                    writer.flush()
-                else:
-                    texts = [list(row) for row in evaluation.texts[: self.table_rows]]
-                    shown = {f"{prefix}/mauve_texts": wandb.Table(columns=["prompt", "continuation"], data=texts)}
-                    if image is not None:
-                        shown[f"{prefix}/mauve_curve"] = wandb.Image(image)
-                    wandb.log({**shown, "train/global_step": step})
 
-
-class MauveTrainerMixin:
+class MauveTrainerMixin(Host):
     """A Trainer whose reporters, history and callbacks all get MAUVE, in any order.
 
     Put it before the Trainer's class; the `MauveCallback` is given as any callback:
@@ -319,21 +287,15 @@ class MauveTrainerMixin:
         trainer = MauveTrainer(..., callbacks=[MauveCallback(prompts=prompts, references=human_texts)])
     """
 
-    callback_handler: Any
-    args: Any
-    state: Any
-    control: Any
-    model: Any
-
-    def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
+    def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
         """The values are there before anybody is told."""
-        prefix = evaluation_prefix(logs, training=True)
+        processing_class = self.callback_handler.processing_class
         for callback in self.callback_handler.callbacks:
-            if isinstance(callback, MauveCallback) and prefix is not None and f"{prefix}_mauve" not in logs:
+            if isinstance(callback, MauveCallback) and evaluation_prefix(logs, training=True) is not None:
                 callback.trainer = self
-                tokenizer = callback._tokenizer({"processing_class": self.callback_handler.processing_class})
-                callback.add_values(logs, prefix, self.args, self.state, self.control, self.model, tokenizer)
-        super().log(logs, *args, **kwargs)  # type: ignore[misc]
+                moment = Moment(self.args, self.state, self.control, self.model, processing_class)
+                callback.add_when_logged(logs, moment)
+        super().log(logs, start_time)
 
 
 def evaluation_prefix(metrics: Metrics, *, training: bool = False) -> str | None:

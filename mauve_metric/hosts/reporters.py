@@ -5,15 +5,39 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mauve_metric.generation.evaluation import Evaluation
 from mauve_metric.results.result import MauveResult
 
 logger = logging.getLogger(__name__)
+
+
+def show_evaluation(reporters: Iterable[object], evaluation: Evaluation, prefix: str, step: int, rows: int) -> None:
+    """The first texts and the curve to the reporters that take them: TensorBoard's, and that of Weights & Biases."""
+    image = None
+    for reporter in reporters:
+        writer = getattr(reporter, "tb_writer", None)
+        wandb = getattr(reporter, "_wandb", None)
+        if writer is None and getattr(wandb, "run", None) is None:
+            continue
+        with only_logged(type(reporter).__name__):
+            if image is None and evaluation.result is not None:
+                image = curve_image(evaluation.result)
+            if writer is not None:
+                writer.add_text(f"{prefix}/mauve_texts", generation_table(evaluation, rows), step)
+                if image is not None:
+                    writer.add_image(f"{prefix}/mauve_curve", image, step, dataformats="HWC")
+                writer.flush()
+            elif wandb is not None:
+                texts = [list(row) for row in evaluation.texts[:rows]]
+                shown = {f"{prefix}/mauve_texts": wandb.Table(columns=["prompt", "continuation"], data=texts)}
+                if image is not None:
+                    shown[f"{prefix}/mauve_curve"] = wandb.Image(image)
+                wandb.log({**shown, "train/global_step": step})
 
 
 @contextlib.contextmanager
@@ -39,7 +63,7 @@ def generation_table(evaluation: Evaluation, rows: int) -> str:
     return "\n".join(["| prompt | continuation |", "| --- | --- |", *lines])
 
 
-def curve_image(result: MauveResult) -> Any:
+def curve_image(result: MauveResult) -> NDArray[np.uint8] | None:
     """The divergence curve as an array of pixels (height, width, 3) of uint8; None without the packages for it."""
     try:
         import vl_convert

@@ -5,16 +5,32 @@ from __future__ import annotations
 import contextlib
 import random
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from mauve_metric.runtime.packages import import_torch
 
+if TYPE_CHECKING:
+    import torch
+    from transformers import GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase
+
+    class LanguageModel(PreTrainedModel):  # type: ignore[no-untyped-call]  # its __init_subclass__ is not typed
+        """A model of transformers that writes; an adapter's shell around one answers as it does."""
+
+        def generate(
+            self, *, input_ids: torch.Tensor, attention_mask: torch.Tensor, generation_config: GenerationConfig
+        ) -> torch.Tensor:
+            """The token ids of each row, the given ones first."""
+
+        def get_input_embeddings(self) -> torch.nn.Embedding:
+            """A row of weights for each token."""
+
+
 _SEED_STEP = 1_000_003  # between the seeds of two evaluations lie those of a million batches
 
 
-def bare_model(model: Any) -> Any:
+def bare_model(model: torch.nn.Module | None) -> LanguageModel | None:
     """The model inside the shells of `torch.compile` and data parallelism; an adapter's shell stays.
 
     >>> import torch
@@ -27,13 +43,14 @@ def bare_model(model: Any) -> Any:
     while True:
         if isinstance(model, parallel):
             model = model.module
-        elif hasattr(model, "_orig_mod"):
-            model = model._orig_mod
-        else:
-            return model
+            continue
+        compiled = getattr(model, "_orig_mod", None)
+        if compiled is None:
+            return cast("LanguageModel | None", model)
+        model = compiled
 
 
-def refuse_sharded(model: Any) -> None:
+def refuse_sharded(model: torch.nn.Module) -> None:
     """Refuse a model of which each process holds a part of the weights.
 
     Raises:
@@ -55,7 +72,7 @@ def sharded_message(by: str) -> str:
 
 
 @contextlib.contextmanager
-def evaluating(model: Any) -> Iterator[None]:
+def evaluating(model: torch.nn.Module) -> Iterator[None]:
     """Evaluation mode (no dropout) for every module, and afterwards each as it was."""
     training = [module for module in model.modules() if module.training]
     model.eval()
@@ -67,21 +84,21 @@ def evaluating(model: Any) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def generating(model: Any) -> Iterator[None]:
+def generating(model: torch.nn.Module) -> Iterator[None]:
     """Evaluation mode, no gradients and no gradient checkpointing, for every module; afterwards each is as it was."""
     checkpointing = [module for module in model.modules() if getattr(module, "gradient_checkpointing", False) is True]
     for module in checkpointing:
-        module.gradient_checkpointing = False
+        module.gradient_checkpointing = False  # type: ignore[assignment]  # torch expects tensors and modules
     try:
         with evaluating(model), import_torch().no_grad():
             yield
     finally:
         for module in checkpointing:
-            module.gradient_checkpointing = True
+            module.gradient_checkpointing = True  # type: ignore[assignment]
 
 
 @contextlib.contextmanager
-def settings_kept(tokenizer: Any) -> Iterator[None]:
+def settings_kept(tokenizer: PreTrainedTokenizerBase) -> Iterator[None]:
     """Afterwards the tokenizer cuts and pads as before; transformers leaves the last call's settings in it."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import random
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +14,12 @@ import numpy as np
 import pytest
 
 import mauve_metric
-from mauve_metric import MauveResult, Reference, evaluate_model
+from mauve_metric import MauveConfig, MauveResult, Reference, evaluate_model
 from mauve_metric.generation.decoding import describe_settings, generation_settings
 from mauve_metric.generation.evaluator import ModelEvaluator
 from mauve_metric.generation.generator import Generator, Prompt, token_ids
+from mauve_metric.generation.options import ModelKeywords, TrainingKeywords, WritingKeywords, WritingOptions
+from mauve_metric.options import option_parameters
 from mauve_metric.runtime.model_state import bare_model, random_states_kept, refuse_sharded
 
 torch = pytest.importorskip("torch")
@@ -426,8 +430,39 @@ def test_bad_arguments_are_named(
         score(model, given.pop("tokenizer"), **given)
 
 
+def test_without_a_model_a_function_must_write(tokenizer: Any) -> None:
+    with pytest.raises(ValueError, match="a model is needed, or a generate_fn"):
+        score(None, tokenizer, PROMPTS, HUMAN)
+
+
 def test_the_package_offers_it_late() -> None:
     assert mauve_metric.evaluate_model is evaluate_model
     assert {"MauveCallback", "MauveTrainerMixin", "evaluate_model"} <= set(mauve_metric.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = mauve_metric.nothing
+
+
+# --- options ------------------------------------------------------------------------------------------------------
+
+
+def test_keywords_of_writing_are_the_fields_of_its_options() -> None:
+    written = {item.name: item.type for item in fields(WritingOptions)}
+    keywords = {name: hint.__forward_arg__ for name, hint in WritingKeywords.__annotations__.items()}
+    assert {"prompts", "references"} == set(written) - set(keywords)
+    assert keywords == {name: hint for name, hint in written.items() if name in keywords}
+    assert all(item.metadata["help"] in str(WritingOptions.__doc__) for item in fields(WritingOptions))
+
+
+def test_keywords_of_scoring_are_the_options_of_a_score() -> None:
+    scoring = {item.name for item in option_parameters()}
+    assert scoring | set(WritingKeywords.__annotations__) == set(ModelKeywords.__annotations__)
+    assert set(ModelKeywords.__annotations__) - set(TrainingKeywords.__annotations__) == {"distributed"}
+
+
+@pytest.mark.parametrize("shown", [evaluate_model, ModelEvaluator, mauve_metric.MauveCallback])
+def test_help_shows_every_option_with_its_default(shown: Any) -> None:
+    parameters = inspect.signature(shown).parameters
+    defaults = {item.name: item.default for item in (*fields(WritingOptions), *fields(MauveConfig))}
+    assert {name: parameters[name].default for name in defaults} == defaults
+    assert parameters["cache"].default is True and "options" not in parameters
+    assert ("distributed" in parameters) is (shown is not mauve_metric.MauveCallback)

@@ -139,7 +139,7 @@ def test_best_model_and_early_stopping_in_any_order(
     planned = iter([0.2, 0.6, 0.5, 0.4, 0.3])  # the best is the second; patience 2 ends it after the fourth
     mauve = mauve_callback()
     monkeypatch.setattr(
-        "mauve_metric.generation.evaluation.values_of",
+        "mauve_metric.hosts.callback.values_of",
         lambda evaluation: {**values_of(evaluation), "mauve": next(planned)},
     )
     early = transformers.EarlyStoppingCallback(2)

@@ -1,0 +1,196 @@
+"""How a model writes the texts to score: each option with its default, its meaning and its check, written once."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
+
+from mauve_metric.config import Check, check_count
+from mauve_metric.features.reference import Reference
+from mauve_metric.options import option_parameters
+
+if TYPE_CHECKING:
+    from transformers import GenerationConfig
+
+Value = TypeVar("Value")
+Function = TypeVar("Function", bound=Callable[..., object])
+GenerateFunction = Callable[[list[str]], Sequence[str | None]]
+
+
+def _anything(name: str, value: object) -> object:
+    """Any value: what reads it says no itself."""
+    return value
+
+
+def _count(name: str, value: object) -> object:
+    return check_count(name, value)
+
+
+def _count_or_none(name: str, value: object) -> object:
+    return None if value is None else check_count(name, value)
+
+
+def _function_or_none(name: str, value: object) -> object:
+    if value is not None and not callable(value):
+        raise TypeError(f"{name} must be a function from prompts to texts, got {value!r:.60}")
+    return value
+
+
+def _option(default: Value, check: Check, help: str) -> Value:
+    return field(default=default, metadata={"check": check, "help": help})
+
+
+@dataclass(frozen=True, kw_only=True)
+class WritingOptions:
+    """What a model is to continue, how far and how, and the human texts beside it."""
+
+    prompts: Iterable[object] | None = _option(
+        None, _anything, "texts or a dataset column to continue; None: start from the BOS token"
+    )
+    references: Iterable[object] | Reference | str | Path | None = _option(
+        None, _anything, "human texts, a dataset column, a `Reference`, or the file of a saved one"
+    )
+    dataset: Iterable[object] | None = _option(
+        None,
+        _anything,
+        "human texts of which the first `prompt_tokens` tokens are the prompts and, unless `references` are given, the "
+        "whole the references",
+    )
+    prompt_tokens: int = _option(35, _count, "see `dataset`; 35 as in Pillutla et al. 2021")
+    include_prompt: bool = _option(
+        True,
+        _anything,
+        "score prompt and continuation, as the papers do, not the continuation alone (with an encoder-decoder model "
+        "always the output alone)",
+    )
+    num_samples: int | None = _option(
+        None,
+        _count_or_none,
+        "how many texts; None: as many as there are prompts, or references without prompts. Prompts are used again if "
+        "there are fewer",
+    )
+    generation_config: GenerationConfig | Mapping[str, object] | None = _option(
+        None, _anything, "a `transformers.GenerationConfig` or dict; None: sampling from the whole distribution"
+    )
+    max_new_tokens: int | None = _option(
+        None,
+        _count_or_none,
+        "the most tokens to write; None: what `generation_config` says, else as many as the human text of the same "
+        "number has (128 if its length is not known)",
+    )
+    generate_fn: GenerateFunction | None = _option(
+        None,
+        _function_or_none,
+        "writes instead of the model: from a list of prompts to a list of continuations, None for one that failed. "
+        "Every process calls it with its share",
+    )
+    generation_batch_size: int = _option(32, _count, "prompts that are continued together, halved when memory runs out")
+
+    def __post_init__(self) -> None:
+        if self.references is None and self.dataset is None:
+            raise ValueError("references must be given (or a dataset, to cut prompts and references from)")
+        if self.prompts is not None and self.dataset is not None:
+            raise ValueError("prompts and dataset were both given: the dataset's first tokens are the prompts")
+        for item in fields(self):
+            object.__setattr__(self, item.name, item.metadata["check"](item.name, getattr(self, item.name)))
+
+
+_MEANINGS = [f"    {item.name}: {item.metadata['help']}." for item in fields(WritingOptions)]
+WritingOptions.__doc__ = "\n".join([f"{WritingOptions.__doc__}", "", *_MEANINGS])
+
+
+class WritingKeywords(TypedDict, total=False):
+    """The fields of `WritingOptions` as keywords, for editors and type checkers, but for prompts and references."""
+
+    dataset: Iterable[object] | None
+    prompt_tokens: int
+    include_prompt: bool
+    num_samples: int | None
+    generation_config: GenerationConfig | Mapping[str, object] | None
+    max_new_tokens: int | None
+    generate_fn: GenerateFunction | None
+    generation_batch_size: int
+
+
+class OptionsOfOneProcess(TypedDict, total=False):
+    """Every option of `compute_mauve` as a keyword, for editors and type checkers, but for `distributed`."""
+
+    featurize_model_name: Any
+    max_text_length: int | None
+    pooling: Literal["auto", "last", "mean", "cls"]
+    dtype: Literal["float32", "float64", "bfloat16", "float16"]
+    empty_texts: Literal["error", "drop"]
+    match_lengths: Literal["no", "truncate"]
+    num_buckets: int | Literal["auto"]
+    row_order: Literal["qp", "pq"]
+    pca_max_data: int
+    kmeans_explained_var: float
+    kmeans_num_redo: int
+    kmeans_max_iter: int
+    seed: int
+    divergence_curve_discretization_size: int
+    mauve_scaling_factor: float
+    num_runs: int | Literal["auto"]
+    confidence_level: float
+    permutations: int
+    paired: bool
+    knn: bool | Literal["auto"]
+    knn_k: int
+    frechet_distance: bool
+    use_float64: bool
+    device: str | None
+    device_id: int | None
+    batch_size: int | None
+    max_batch_tokens: int | None
+    verbose: bool
+    text_field: str | None
+    cache: bool | str | Path
+    checkpoint: str | Path | None
+    score_device: str | None
+    compile: bool
+
+
+class Options(OptionsOfOneProcess, total=False):
+    """The options of `compute_mauve`: the fields of `MauveConfig` and of `RunOptions`, and `use_float64`."""
+
+    distributed: bool
+
+
+class TrainingKeywords(WritingKeywords, OptionsOfOneProcess, total=False):
+    """What a `MauveCallback` takes for writing and scoring; it finds the other processes by itself."""
+
+
+class ModelKeywords(WritingKeywords, Options, total=False):
+    """What `evaluate_model` takes for writing and scoring."""
+
+
+def split_writing(given: Mapping[str, object]) -> tuple[WritingOptions, Options]:
+    """Keywords whose names are known → the options of writing, and those of the score."""
+    names = {item.name for item in fields(WritingOptions)}
+    writing: dict[str, Any] = {name: value for name, value in given.items() if name in names}
+    scoring = {name: value for name, value in given.items() if name not in names}
+    return WritingOptions(**writing), cast("Options", scoring)
+
+
+def shows_options(*left_out: str) -> Callable[[Function], Function]:
+    """A decorator: in the place of `**options` the function's signature shows each option with its default.
+
+    Editors and type checkers read the options from `Unpack[…]`; `help` and `inspect` see no defaults there.
+    """
+
+    def shown(function: Function) -> Function:
+        signature = inspect.signature(function)
+        own = [item for item in signature.parameters.values() if item.kind is not item.VAR_KEYWORD]
+        writing = [
+            inspect.Parameter(item.name, inspect.Parameter.KEYWORD_ONLY, default=item.default, annotation=item.type)
+            for item in fields(WritingOptions)
+            if item.name not in signature.parameters
+        ]
+        scoring = [item for item in option_parameters() if item.name not in left_out]
+        vars(function)["__signature__"] = signature.replace(parameters=[*own, *writing, *scoring])
+        return function
+
+    return shown

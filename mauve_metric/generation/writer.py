@@ -1,0 +1,116 @@
+"""The share of the texts that one process writes, with the model or by the user's function."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from mauve_metric.generation.generator import Generation, Generator, Prompt, ask
+from mauve_metric.generation.options import GenerateFunction
+from mauve_metric.runtime.model_state import release_memory, seed_everything
+from mauve_metric.runtime.progress import progress_bar
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+    from mauve_metric.runtime.model_state import LanguageModel
+
+logger = logging.getLogger(__name__)
+
+
+class Part(NamedTuple):
+    """What one process wrote, the last error, and whether it ended the writing."""
+
+    written: list[Generation | None]
+    error: str | None
+    fatal: bool
+
+
+def needed(tokenizer: PreTrainedTokenizerBase | None) -> PreTrainedTokenizerBase:
+    """The tokenizer, which must be there for a model that writes."""
+    if tokenizer is None:
+        raise ValueError("a tokenizer is needed: give tokenizer, or processing_class to the Trainer")
+    return tokenizer
+
+
+@dataclass(frozen=True)
+class Writer:
+    """Writes a share of the prompts' texts.
+
+    generator: for the model. function: the user's, which writes instead. keep_going: count texts that fail and go on.
+    """
+
+    generator: Generator
+    function: GenerateFunction | None
+    keep_going: bool
+
+    def model(self, model: LanguageModel | None) -> LanguageModel | None:
+        """The model if it writes, None if the user's function does."""
+        if self.function is None and model is None:
+            raise ValueError("a model is needed, or a generate_fn that writes instead")
+        return model if self.function is None else None
+
+    def part(
+        self,
+        model: LanguageModel | None,
+        tokenizer: PreTrainedTokenizerBase | None,
+        prompts: Sequence[Prompt],
+        numbers: Sequence[int],
+        verbose: bool,
+    ) -> tuple[Part, Exception | None]:
+        """What this process writes of the prompts, and what ended its writing.
+
+        Args:
+            model, tokenizer: None where the user's function writes.
+            prompts: of all processes. numbers: of those of this process.
+            verbose: a progress bar.
+        """
+        share = [prompts[number] for number in numbers]
+        try:
+            if model is None or self.function is not None:
+                written = self._ask(share, numbers)
+            else:
+                written = self._write(model, needed(tokenizer), share, numbers, verbose)
+        except Exception as error:  # the other processes wait to hear of it
+            return Part([], repr(error), True), error
+        finally:
+            release_memory()
+        return Part(written, self.generator.failure, False), None
+
+    def _write(
+        self,
+        model: LanguageModel,
+        tokenizer: PreTrainedTokenizerBase,
+        share: Sequence[Prompt],
+        numbers: Sequence[int],
+        verbose: bool,
+    ) -> list[Generation | None]:
+        """The model's texts."""
+        with progress_bar("generate", verbose, total=len(share), leave=False) as bar:
+            return self.generator.write(
+                model,
+                tokenizer,
+                share,
+                numbers,
+                keep_going=self.keep_going,
+                advance=None if bar is None else lambda done: bar(done, len(share)),
+            )
+
+    def _ask(self, share: Sequence[Prompt], numbers: Sequence[int]) -> list[Generation | None]:
+        """The texts of the user's own function."""
+        if self.function is None:
+            raise ValueError("a model is needed, or a generate_fn that writes instead")
+        if not share:
+            return []
+        self.generator.failure = None
+        seed_everything(self.generator.seed, numbers[0])
+        try:
+            return ask(self.function, share)
+        except Exception as error:  # the user's code: anything can go wrong in it
+            if not self.keep_going:
+                raise
+            logger.warning("generate_fn failed for %d prompts: %r", len(share), error)
+            self.generator.failure = repr(error)
+            return [None] * len(share)
