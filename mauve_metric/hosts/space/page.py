@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from importlib import resources
 from typing import Any
 
 import gradio as gr
@@ -19,53 +20,9 @@ PLAY_RUNS: dict[str, Any] = {"concurrency_id": "play", "concurrency_limit": 2}  
 QUICK: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "concurrency_limit": 4}
 HOUR = 3600  # seconds; an upload lies on the disk for this long at most, give or take the sweep
 
-CSS = """
-.mm-score {font-size: 1.7rem; margin: 0}
-.mm-verdict {font-size: 1.1rem; margin: .2rem 0}
-.mm-note, .mm-small p {font-size: .9rem; color: var(--body-text-color-subdued)}
-#score:empty {min-height: 0}
-#score {min-height: 5.5rem}
-.mm-warnings {border-left: 4px solid #D55E00; padding: .3rem 1rem; background: var(--background-fill-secondary)}
-.mm-warnings h3 {margin: .2rem 0}
-.mm-warnings ul {margin: .2rem 0; padding-left: 1.1rem; list-style: disc}
-.mm-warnings code {font-size: .75rem; opacity: .75}
-.mm-problem {border-left: 4px solid #D55E00; padding: .3rem 1rem; font-weight: 600; overflow-wrap: anywhere}
-.mm-texts {padding-left: 1.4rem; margin: .3rem 0; font-size: .9rem}
-ol.mm-texts {list-style: decimal}
-ul.mm-texts {list-style: disc}
-.mm-texts li {margin: .35rem 0; overflow-wrap: anywhere; white-space: pre-wrap; unicode-bidi: isolate}
-.mm-sides {display: grid; grid-template-columns: 1fr 1fr; gap: 1.5rem}
-.mm-sides section {min-width: 0; max-height: 30rem; overflow-y: auto}
-.mm-wide {overflow-x: auto}
-.mm-table {width: 100%; border: 0 !important; border-collapse: collapse; font-size: .9rem}
-.mm-table th, .mm-table td {text-align: left; padding: .3rem .6rem; border: 0 !important}
-.mm-table tr {border: 0 !important; border-bottom: 1px solid var(--border-color-primary) !important}
-.mm-table th[scope=row] {font-weight: 600; white-space: nowrap}
-.form:has(> #clicked) {display: none}
-.mm-real td {font-weight: 700}
-.mm-facts {list-style: none; padding: 0; margin: .3rem 0; font-size: .9rem; overflow-wrap: anywhere}
-.mm-place {border-left: 3px solid var(--border-color-primary); padding-left: .6rem; gap: .2rem}
-.mm-number {font-variant-numeric: tabular-nums; text-align: right !important}
-.mm-figure {background: #fff; border-radius: var(--radius-lg)}
-.mm-figure .altair {padding: 6px}
-.mm-figure .altair > div {width: 100%}
-.mm-figure .altair canvas {padding: 0 !important}
-.mm-square .altair > div {max-width: 400px; margin: 0 auto}
-.vega-actions a:nth-child(n+3) {display: none !important}
-#signature .cm-scroller, #shell .cm-scroller {min-height: 0 !important}
-#signature .cm-gutters, #shell .cm-gutters {display: none}
-@media (max-width: 640px) {.mm-sides {grid-template-columns: 1fr} #table td:nth-child(4) {min-width: 12rem}}
-"""
-
-# A click on a mark of a figure follows its link, which leads to a bucket: its number goes into a hidden box, with the
-# time, so that a second click on a bucket is a change too.
-CLICKS = """() => window.addEventListener('hashchange', () => {
-    if (!location.hash.startsWith('LINK')) return;
-    const box = document.querySelector('#clicked textarea, #clicked input');
-    box.value = location.hash.slice('LINK'.length) + ' ' + Date.now();
-    history.replaceState(null, '', location.pathname + location.search);
-    box.dispatchEvent(new Event('input', {bubbles: true}));
-})""".replace("LINK", BUCKET_LINK)
+HERE = resources.files("mauve_metric.hosts.space")
+CSS = HERE.joinpath("page.css").read_text(encoding="utf-8")
+CLICKS = HERE.joinpath("page.js").read_text(encoding="utf-8").replace("BUCKET_LINK", BUCKET_LINK)
 
 
 def build_app(
