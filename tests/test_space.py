@@ -7,7 +7,6 @@ import json
 import logging
 import shlex
 import subprocess
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -224,16 +223,14 @@ def test_play_is_the_score_with_those_values_and_fast(desk: Handlers, tmp_path: 
         assert desk.sessions.get("a").shown.scored.embedded is features  # no text was read again
 
 
-def test_play_on_a_thousand_texts_takes_less_than_two_seconds() -> None:
-    texts = [[f"{word} {number} {number % 7}" for number in range(1000)] for word in ("old", "new")]
+def test_play_clusters_again_only_where_the_buckets_would_change() -> None:
+    texts = [[f"{word} {number} {number % 7}" for number in range(100)] for word in ("old", "new")]
     encoders = Encoders({"ngrams": ngrams})
     config = encoders.config({"featurize_model_name": "ngrams"})
     embedded = embed({"p": texts[0], "q": texts[1]}, config, encoders, Run())
     first = score(embedded, {"q": "q"}, config)
-    started = time.perf_counter()
     again = score(embedded, {"q": "q"}, replace(config, seed=3), last=first)
-    assert time.perf_counter() - started < 2  # a tenth of that on an idle machine
-    assert again.results["q"].n_p == 1000 and again.partition is not first.partition
+    assert again.partition is not first.partition
     assert score(embedded, {"q": "q"}, replace(config, mauve_scaling_factor=2), last=first).partition is first.partition
 
 

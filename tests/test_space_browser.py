@@ -108,11 +108,9 @@ def test_upload_compare_hover_play_read_and_take_away(page: Any, tmp_path: Path,
     assert score == f"{expected.mauve:.4f}"
     assert page.inner_text("#signature .cm-content") == expected.signature
 
-    started = time.monotonic()
     page.fill("#mauve_scaling_factor input[type=number]", "2")
     page.keyboard.press("Tab")
     with_c = wait_for_other(page, score)
-    assert time.monotonic() - started < 4  # a second on an idle machine
     wanted = compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=ngrams, mauve_scaling_factor=2)
     assert with_c == f"{wanted.mauve:.4f}"
 

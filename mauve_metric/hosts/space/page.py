@@ -5,31 +5,40 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 import gradio as gr
+from gradio.components import Component
+from gradio.events import api
+from gradio.themes import Base
 from starlette.middleware import Middleware
 
 from mauve_metric.hosts.space import layout
 from mauve_metric.hosts.space.handlers import BUCKET_LINK, Handlers
 from mauve_metric.hosts.space.limits import BodyLimit, Limits, read_limits, read_models
 from mauve_metric.hosts.space.scoring import Encoders, Featurizer
+from mauve_metric.hosts.space.session import HOUR
 
 ONE_RUN: dict[str, Any] = {"concurrency_id": "model", "concurrency_limit": 1}  # one model at work at a time
 PLAY_RUNS: dict[str, Any] = {"concurrency_id": "play", "concurrency_limit": 2}  # from kept features, in seconds
 QUICK: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "concurrency_limit": 4}
-HOUR = 3600  # seconds; an upload lies on the disk for this long at most, give or take the sweep
 
 HERE = resources.files("mauve_metric.hosts.space")
 CSS = HERE.joinpath("page.css").read_text(encoding="utf-8")
 CLICKS = HERE.joinpath("page.js").read_text(encoding="utf-8").replace("BUCKET_LINK", BUCKET_LINK)
 
 
+class Page(gr.Blocks):
+    """The page, and what its buttons do."""
+
+    handlers: Handlers
+
+
 def build_app(
     limits: Limits | None = None,
     models: Sequence[str] | None = None,
     functions: Mapping[str, Featurizer] | None = None,
-) -> gr.Blocks:
+) -> Page:
     """The page and its endpoints `/score` and `/compare`.
 
     Args:
@@ -41,7 +50,9 @@ def build_app(
     models = read_models(os.environ) if models is None else [*models]
     models = [*models, *(name for name in functions or {} if name not in models)]
     handlers = Handlers(limits, models, Encoders(functions))
-    with gr.Blocks(title="MAUVE", analytics_enabled=False, delete_cache=(HOUR // 12, HOUR)) as app:
+    app = Page(title="MAUVE", analytics_enabled=False, delete_cache=(HOUR // 12, HOUR))
+    app.handlers = handlers
+    with app:
         gr.Markdown(layout.INTRODUCTION)
         human, models_in, examples = layout.texts_part(limits)
         model, panel = layout.choices_part(models)
@@ -51,14 +62,13 @@ def build_app(
         _wire_texts(handlers, human, models_in, examples)
         _wire_result(handlers, compare, stop, [human.paste, models_in.paste, models_in.aligned, model], panel, result)
         app.unload(handlers.leave)
-        gr.api(handlers.endpoints.score(), api_name="score", **ONE_RUN)
-        gr.api(handlers.endpoints.compare(), api_name="compare", **ONE_RUN)
-    app.handlers = handlers
+        api(handlers.endpoints.score(), api_name="score", **ONE_RUN)
+        api(handlers.endpoints.compare(), api_name="compare", **ONE_RUN)
     return app
 
 
 def _wire_texts(
-    handlers: Handlers, human: layout.HumanInputs, models: layout.ModelInputs, examples: Mapping[str, Any]
+    handlers: Handlers, human: layout.HumanInputs, models: layout.ModelInputs, examples: Mapping[str, gr.Button]
 ) -> None:
     """Files, columns, pasted texts, names and examples."""
     shown = [human.preview, human.column]
@@ -78,33 +88,38 @@ def _wire_texts(
         button.click(_request_only(handlers.take_example, label), None, everything, **QUICK)
 
 
-def _with_request(function: Callable[..., list[Any]], first: Any) -> Callable[..., list[Any]]:
+def _with_request(function: Callable[..., list[object]], first: object) -> Callable[..., list[object]]:
     """A handler of one value whose first argument is known; Gradio finds the request by its annotation."""
 
-    def handler(value: str, request: gr.Request) -> list[Any]:
+    def handler(value: str, request: gr.Request) -> list[object]:
         return function(first, value, request)
 
     return handler
 
 
-def _request_only(function: Callable[..., list[Any]], first: Any) -> Callable[..., list[Any]]:
+def _request_only(function: Callable[..., list[object]], first: object) -> Callable[..., list[object]]:
     """A handler of no value whose first argument is known."""
 
-    def handler(request: gr.Request) -> list[Any]:
+    def handler(request: gr.Request) -> list[object]:
         return function(first, request)
 
     return handler
 
 
 def _wire_result(
-    handlers: Handlers, compare: Any, stop: Any, texts: list[Any], panel: list[Any], result: layout.ResultOutputs
+    handlers: Handlers,
+    compare: gr.Button,
+    stop: gr.Button,
+    texts: list[Component],
+    panel: list[Component],
+    result: layout.ResultOutputs,
 ) -> None:
     """Compare, stop, play, read, take away."""
 
-    def run(request: gr.Request, progress: gr.Progress = gr.Progress(), *values: Any) -> list[Any]:  # noqa: B008
+    def run(request: gr.Request, progress: gr.Progress = gr.Progress(), *values: object) -> list[object]:  # noqa: B008
         return handlers.compare(values, request, progress)
 
-    def play(request: gr.Request, *values: Any) -> list[Any]:
+    def play(request: gr.Request, *values: object) -> list[object]:
         return handlers.replay(values, request)
 
     running = compare.click(
@@ -113,7 +128,7 @@ def _wire_result(
         result.all,
         api_visibility="private",
         trigger_mode="once",
-        show_progress_on=result.named["score"],
+        show_progress_on=result.score,
         **ONE_RUN,
     )
     stop.click(handlers.cancel, None, None, cancels=[running], queue=False, **QUICK)
@@ -124,28 +139,42 @@ def _wire_result(
             result.all,
             api_visibility="private",
             trigger_mode="always_last",
-            show_progress_on=result.named["score"],
+            show_progress_on=result.score,
             **PLAY_RUNS,
         )
-    bucket, texts = result.named["bucket"], result.named["bucket_texts"]
-    result.named["picked"].input(handlers.pick_model, result.named["picked"], result.of_model, **QUICK)
-    bucket.input(handlers.pick_bucket, bucket, texts, **QUICK)
-    result.clicked.change(handlers.click_bucket, result.clicked, [result.named["picked"], *result.of_model], **QUICK)
+    picked, bucket = result.picked, result.bucket
+    picked.input(handlers.pick_model, picked, result.of_model, **QUICK)
+    bucket.input(handlers.pick_bucket, bucket, result.named["bucket_texts"], **QUICK)
+    result.clicked.change(handlers.click_bucket, result.clicked, [picked, *result.of_model], **QUICK)
     files = result.named["files"]
     result.make_files.click(handlers.make_files, None, files, api_visibility="private", **PLAY_RUNS)
 
 
-def theme() -> Any:
+def theme() -> Base:
     """Fonts of the visitor's machine (nothing is fetched), and small print that can be read."""
-    fonts = {"font": ["system-ui", "sans-serif"], "font_mono": ["ui-monospace", "monospace"]}
+    plain = gr.themes.Default(
+        primary_hue="indigo", font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]
+    )
     names = ("body_text_color_subdued", "block_info_text_color", "block_title_text_color")
     colors = dict.fromkeys(names, "*neutral_600") | {f"{name}_dark": "*neutral_300" for name in names}
     for part in ("background_fill", "background_fill_dark", "border_color", "border_color_dark"):
         colors[f"button_primary_{part}"] = "*primary_700"
-    return gr.themes.Default(primary_hue="indigo", **fonts).set(**colors)
+    return plain.set(**colors)
 
 
-def launch_options(limits: Limits) -> dict[str, Any]:
+class LaunchOptions(TypedDict):
+    """Keywords of `Blocks.launch`."""
+
+    css: str
+    theme: Base
+    ssr_mode: bool
+    max_file_size: int
+    footer_links: list[Literal["api"]]
+    js: str
+    app_kwargs: dict[str, object]
+
+
+def launch_options(limits: Limits) -> LaunchOptions:
     """The keywords of `Blocks.launch` that belong to this page."""
     return {
         "css": CSS,
