@@ -10,7 +10,10 @@ import argparse
 import os
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 CHROMIUM = "/usr/bin/chromium"
 ROOT = Path(__file__).resolve().parent.parent
@@ -69,7 +72,7 @@ def take_pictures(folder: Path) -> None:
         app.close()
 
 
-def show_result(page: Any, address: str, example: str) -> None:
+def show_result(page: Page, address: str, example: str) -> None:
     """Compare an example and wait for every picture."""
     page.set_default_timeout(600_000)
     page.goto(address)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TypedDict
 
 import gradio as gr
 
@@ -20,6 +21,15 @@ _LABELS = {
     "pca_max_data": "Most rows for the PCA",
     "dtype": "Number format",
 }
+
+
+class _Look(TypedDict):
+    """What every control has."""
+
+    label: str
+    info: str
+    elem_id: str
+    min_width: int
 
 
 def panel_names() -> list[str]:
@@ -45,7 +55,7 @@ def _control(name: str) -> gr.components.Component:
     default, help, choices = knobs()[name].default, knobs()[name].metadata["help"], knobs()[name].metadata["choices"]
     most = f"; at most {MOST[name]} here" if name in MOST else ""
     info = f"{help} (default: {'unset' if default is None else default}{most})"
-    shown = {"label": label(name), "info": info, "elem_id": name, "min_width": 250}
+    shown: _Look = {"label": label(name), "info": info, "elem_id": name, "min_width": 250}
     if choices is not None:
         return gr.Radio([(str(choice), choice) for choice in choices], value=default, **shown)
     if isinstance(default, bool):
@@ -55,10 +65,10 @@ def _control(name: str) -> gr.components.Component:
     return gr.Number(value=default, precision=0 if isinstance(default, int) else None, **shown)
 
 
-def play_controls(limits: Limits) -> list[gr.components.Component]:
+def play_controls(limits: Limits) -> list[gr.Slider | gr.Number]:
     """One control for each of `PLAY`."""
 
-    def shown(name: str, info: str) -> dict[str, Any]:
+    def shown(name: str, info: str) -> _Look:
         return {"label": label(name), "info": info, "elem_id": name, "min_width": 380}
 
     c, level, seed = (knobs()[name].default for name in ("mauve_scaling_factor", "confidence_level", "seed"))
@@ -76,7 +86,7 @@ def play_controls(limits: Limits) -> list[gr.components.Component]:
     ]
 
 
-def play_options(values: tuple[Any, ...] | list[Any]) -> dict[str, Any]:
+def play_options(values: Sequence[object]) -> dict[str, object]:
     """The values of `play_controls` as options of the library; an emptied control means its default.
 
     >>> play_options([5, 0, None, 0.9])
@@ -88,12 +98,12 @@ def play_options(values: tuple[Any, ...] | list[Any]) -> dict[str, Any]:
     return options | {"num_buckets": options["num_buckets"] or "auto"}
 
 
-def panel_options(values: tuple[Any, ...] | list[Any]) -> dict[str, Any]:
+def panel_options(values: Sequence[object]) -> dict[str, object]:
     """The values of `panel_controls` as options of the library."""
     return {name: _parse(name, value) for name, value in zip(panel_names(), values, strict=True)}
 
 
-def _parse(name: str, value: Any) -> Any:
+def _parse(name: str, value: object) -> object:
     """A control's value as the library takes it: numbers that are written in a text box, defaults for empty ones."""
     default = knobs()[name].default
     if value is None or value == "":

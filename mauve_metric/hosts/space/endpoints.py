@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
-from mauve_metric.config import knobs
+from mauve_metric.config import MauveConfig
 from mauve_metric.hosts.space.limits import Limits, check_options, check_texts, check_together
 from mauve_metric.hosts.space.run import Run, errors_shown
 from mauve_metric.hosts.space.scoring import Encoders, Scored, embed, score
-
-_NUM_BUCKETS, _SEED, _SCALING, _LEVEL, _EMPTY = (
-    knobs()[name].default for name in ("num_buckets", "seed", "mauve_scaling_factor", "confidence_level", "empty_texts")
-)
 
 
 class Endpoints:
@@ -25,7 +21,7 @@ class Endpoints:
     def __init__(self, limits: Limits, models: Sequence[str], encoders: Encoders) -> None:
         self.limits, self.models, self.encoders = limits, list(models), encoders
 
-    def score(self) -> Callable[..., dict[str, Any]]:
+    def score(self) -> Callable[..., dict[str, object]]:
         """What `/score` does."""
         preset = self.models[0]
 
@@ -33,25 +29,32 @@ class Endpoints:
             references: list[str],
             predictions: list[str],
             num_buckets: int | None = None,
-            seed: int = _SEED,
-            mauve_scaling_factor: float = _SCALING,
-            confidence_level: float = _LEVEL,
-            empty_texts: Literal["error", "drop"] = _EMPTY,
+            seed: int = MauveConfig.seed,
+            mauve_scaling_factor: float = MauveConfig.mauve_scaling_factor,
+            confidence_level: float = MauveConfig.confidence_level,
+            empty_texts: Literal["error", "drop"] = MauveConfig.empty_texts,
             featurize_model_name: str = preset,
-        ) -> dict[str, Any]:
+        ) -> dict[str, object]:
             """Score a model's texts (predictions) against human texts (references): every number of the result.
 
             num_buckets: left out, it follows from the number of texts.
             """
-            options = _options(num_buckets, seed, mauve_scaling_factor, confidence_level, empty_texts)
+            options = {
+                "num_buckets": MauveConfig.num_buckets if num_buckets is None else num_buckets,
+                "seed": seed,
+                "mauve_scaling_factor": mauve_scaling_factor,
+                "confidence_level": confidence_level,
+                "empty_texts": empty_texts,
+                "featurize_model_name": featurize_model_name,
+            }
             with errors_shown(as_html=False):
                 sets = {"references": references, "predictions": predictions}
-                scored = self._scored(sets, options | {"featurize_model_name": featurize_model_name})
+                scored = self._scored(sets, options)
                 return scored.results["predictions"].to_dict()
 
         return score
 
-    def compare(self) -> Callable[..., dict[str, Any]]:
+    def compare(self) -> Callable[..., dict[str, object]]:
         """What `/compare` does."""
         preset = self.models[0]
 
@@ -60,28 +63,34 @@ class Endpoints:
             models: dict[str, list[str]],
             aligned: bool = False,
             num_buckets: int | None = None,
-            seed: int = _SEED,
-            mauve_scaling_factor: float = _SCALING,
-            confidence_level: float = _LEVEL,
-            empty_texts: Literal["error", "drop"] = _EMPTY,
+            seed: int = MauveConfig.seed,
+            mauve_scaling_factor: float = MauveConfig.mauve_scaling_factor,
+            confidence_level: float = MauveConfig.confidence_level,
+            empty_texts: Literal["error", "drop"] = MauveConfig.empty_texts,
             featurize_model_name: str = preset,
-        ) -> dict[str, Any]:
+        ) -> dict[str, object]:
             """Compare several models' texts with each other by their scores against human texts (references).
 
             models: each model's texts by its name, two models at least. aligned: row i of every model answers the same
             prompt. num_buckets: left out, it follows from the number of texts.
             """
-            options = _options(num_buckets, seed, mauve_scaling_factor, confidence_level, empty_texts)
+            options = {
+                "num_buckets": MauveConfig.num_buckets if num_buckets is None else num_buckets,
+                "seed": seed,
+                "mauve_scaling_factor": mauve_scaling_factor,
+                "confidence_level": confidence_level,
+                "empty_texts": empty_texts,
+                "featurize_model_name": featurize_model_name,
+            }
             with errors_shown(as_html=False):
                 titles = self._titles(models)
                 sets = {"references": references} | {titles[name]: texts for name, texts in models.items()}
-                options |= {"featurize_model_name": featurize_model_name}
                 comparison = self._scored(sets, options, {name: titles[name] for name in models}, aligned).comparison
                 return {} if comparison is None else comparison.to_dict()
 
         return compare
 
-    def _titles(self, models: Any) -> dict[str, str]:
+    def _titles(self, models: object) -> dict[str, str]:
         """What errors call the models."""
         if not isinstance(models, dict):
             raise TypeError(f"models must be a dict from names to lists of texts, got {type(models).__name__}")
@@ -94,8 +103,8 @@ class Endpoints:
 
     def _scored(
         self,
-        sets: Mapping[str, Any],
-        options: Mapping[str, Any],
+        sets: Mapping[str, object],
+        options: Mapping[str, object],
         names: Mapping[str, str] | None = None,
         aligned: bool = False,
     ) -> Scored:
@@ -106,13 +115,3 @@ class Endpoints:
         config = self.encoders.config(options)
         embedded = embed(checked, config, self.encoders, Run())
         return score(embedded, names or {title: title for title in list(sets)[1:]}, config, aligned=aligned)
-
-
-def _options(num_buckets: Any, seed: Any, scaling: Any, level: Any, empty_texts: Any) -> dict[str, Any]:
-    return {
-        "num_buckets": _NUM_BUCKETS if num_buckets is None else num_buckets,
-        "seed": seed,
-        "mauve_scaling_factor": scaling,
-        "confidence_level": level,
-        "empty_texts": empty_texts,
-    }

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING
 
 import gradio as gr
 import numpy as np
 from gradio.utils import get_upload_folder
-from numpy.typing import NDArray
 
+from mauve_metric.arrays import Array
 from mauve_metric.hosts.space import markup, takeaway
 from mauve_metric.hosts.space.controls import PLAY, panel_options, play_options
 from mauve_metric.hosts.space.endpoints import Endpoints
@@ -24,6 +24,9 @@ from mauve_metric.hosts.space.uploads import TextSet, read_paste
 from mauve_metric.results.charts import of_comparison, of_explanation, of_result
 from mauve_metric.results.charts.of_texts import map_chart
 from mauve_metric.results.words import collected_warnings
+
+if TYPE_CHECKING:
+    import altair as alt
 
 RESULT = (  # the outputs that show a result, in the order of the handlers
     "rest",
@@ -67,9 +70,9 @@ class Handlers(TextHandlers):
 
     # --- scores ---------------------------------------------------------------------------------------------------
 
-    def compare(self, values: Sequence[Any], request: gr.Request, progress: gr.Progress) -> list[Any]:
+    def compare(self, values: Sequence[object], request: gr.Request, progress: gr.Progress) -> list[object]:
         """The button: pasted texts, rows aligned, featurizer, `PLAY` and the panel's options in, the result out."""
-        pasted, aligned, featurizer = values[:2], bool(values[2]), values[3]
+        pasted, aligned, featurizer = [str(text or "") for text in values[:2]], bool(values[2]), values[3]
         play, panel = values[4 : 4 + len(PLAY)], values[4 + len(PLAY) :]
         session = self.sessions.get(request.session_hash)
         if session.run is not None and not session.run.stopped:
@@ -88,7 +91,7 @@ class Handlers(TextHandlers):
             if session.run is run:
                 session.run = None
 
-    def replay(self, values: Sequence[Any], request: gr.Request) -> list[Any]:
+    def replay(self, values: Sequence[object], request: gr.Request) -> list[object]:
         """Other values of `PLAY`: the result again, from the features that are kept."""
         session = self.sessions.get(request.session_hash)
         with errors_shown(as_html=True), self._alone(session):
@@ -110,9 +113,9 @@ class Handlers(TextHandlers):
     def _given(self, session: Session, human_pasted: str, model_pasted: str) -> tuple[TextSet, dict[str, TextSet]]:
         """The sets of the page, with what stands in the paste boxes."""
         with session.editing:
-            if human_pasted and human_pasted.strip():
+            if human_pasted.strip():
                 self._set_human(session, read_paste(HUMAN, human_pasted, self.limits))
-            if model_pasted and model_pasted.strip():
+            if model_pasted.strip():
                 self._paste_model(session, model_pasted)
             if session.human is None:
                 raise ValueError(f"{HUMAN}: choose a file, paste texts or take an example first")
@@ -126,7 +129,7 @@ class Handlers(TextHandlers):
         session: Session,
         human: TextSet,
         models: dict[str, TextSet],
-        options: dict[str, Any],
+        options: dict[str, object],
         aligned: bool,
         run: Run,
     ) -> None:
@@ -148,7 +151,7 @@ class Handlers(TextHandlers):
 
     # --- what is shown --------------------------------------------------------------------------------------------
 
-    def _result(self, session: Session) -> list[Any]:
+    def _result(self, session: Session) -> list[object]:
         """The values of the outputs of `RESULT`."""
         shown = _shown(session)
         scored, comparison = shown.scored, shown.scored.comparison
@@ -173,7 +176,7 @@ class Handlers(TextHandlers):
         line, curve, points = (chart.properties(width="container") for chart in charts)
         code = shown.human, shown.models, shown.options, scored.aligned
         picked = gr.update(choices=scored.best_first, value=shown.picked, visible=comparison is not None)
-        values = {
+        values: dict[str, object] = {
             "rest": gr.update(visible=True),
             "warnings": markup.warnings_list(found),
             "score": score,
@@ -191,7 +194,7 @@ class Handlers(TextHandlers):
         values |= self._of_model(shown)
         return [values[name] for name in RESULT]
 
-    def _of_model(self, shown: Shown, bucket: int | None = None) -> dict[str, Any]:
+    def _of_model(self, shown: Shown, bucket: int | None = None) -> dict[str, object]:
         """The values of the outputs of `OF_MODEL` by their names; bucket: the one shown, None: the largest."""
         scored, name = shown.scored, shown.picked
         explanation, result = scored.explain(name), scored.results[name]
@@ -208,7 +211,7 @@ class Handlers(TextHandlers):
             "table": markup.scores_panel(result, None if scored.comparison is None else name),
         }
 
-    def pick_model(self, name: str | None, request: gr.Request) -> list[Any]:
+    def pick_model(self, name: str | None, request: gr.Request) -> list[object]:
         """Another model's buckets and scores."""
         session = self.sessions.get(request.session_hash)
         with errors_shown(as_html=True):
@@ -225,7 +228,7 @@ class Handlers(TextHandlers):
         with errors_shown(as_html=True):
             return _bucket(_shown(session), bucket)
 
-    def click_bucket(self, clicked: str, request: gr.Request) -> list[Any]:
+    def click_bucket(self, clicked: str, request: gr.Request) -> list[object]:
         """A bar or a text was clicked in a figure: the picked model, and what is shown of it.
 
         Args:
@@ -247,7 +250,7 @@ class Handlers(TextHandlers):
                 values |= dict.fromkeys(("contributions", "histogram", "table"), gr.skip())
             return [shown.picked, *(values[part] for part in OF_MODEL)]
 
-    def make_files(self, request: gr.Request) -> Any:
+    def make_files(self, request: gr.Request) -> dict[str, object]:
         """Result, figures, signature and report as files."""
         session = self.sessions.get(request.session_hash)
         with errors_shown(as_html=True):
@@ -281,7 +284,7 @@ def _bucket(shown: Shown, bucket: int | None) -> str:
     return markup.bucket_panel(described, (result.n_p, result.n_q))
 
 
-def text_map(scored: Scored, most: int, link: str | None = None) -> Any:
+def text_map(scored: Scored, most: int, link: str | None = None) -> alt.Chart:
     """Human texts and those of every model on their first two principal components (see `of_texts.map_chart`).
 
     The models come in the order of the ranking, so that they have the colours of the other figures.
@@ -304,7 +307,7 @@ def text_map(scored: Scored, most: int, link: str | None = None) -> Any:
     )
 
 
-def variance_shares(rows: Sequence[NDArray[Any]], variance: float) -> tuple[float, float]:
+def variance_shares(rows: Sequence[Array], variance: float) -> tuple[float, float]:
     """Which shares of the variance of the features, scaled to length 1, the first two projected columns hold.
 
     >>> from mauve_metric.quantize.projection import unit_rows

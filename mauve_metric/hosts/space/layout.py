@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
-from typing import Any
+from string import Template
+from typing import Literal
 
 import gradio as gr
+from gradio.blocks import Block
+from gradio.components import Component
+from gradio.data_classes import FileData
 
+from mauve_metric.config import knobs
 from mauve_metric.hosts.space.controls import panel_controls, play_controls
 from mauve_metric.hosts.space.handlers import OF_MODEL, RESULT
 from mauve_metric.hosts.space.limits import Limits
@@ -24,40 +30,18 @@ PRIVACY = (
     "Texts stay in this server's memory while the page is open, an hour at most, seen by nobody else; nothing of them "
     "is logged."
 )
-ENDPOINT = """Every page like this is an API too. In Python, with `pip install gradio_client`:
-
-```python
-from gradio_client import Client
-
-client = Client("ADDRESS OF THIS PAGE")
-result = client.predict(references=human_texts, predictions=model_texts, api_name="/score")
-result["mauve"], result["mauve_ci"], result["signature"]
-```
-
-Both are lists of strings. Several models are compared with each other by
-
-```python
-result = client.predict(references=human_texts, models={"a": a_texts, "b": b_texts}, api_name="/compare")
-result["ranking"], result["models"]["a"]["mauve_debiased"], result["differences"]
-```
-
-Here `aligned=True` says that row i of every model answers the same prompt. Options of both with their defaults:
-`num_buckets=None` (a tenth of the smallest set), `seed=25`, `mauve_scaling_factor=5`, `confidence_level=0.95`,
-`empty_texts="error"` (or `"drop"`), `featurize_model_name="{preset}"` (one of {models}). The answer is a dict of plain
-numbers, strings and lists: every field of the library's `MauveResult`, or of its `Comparison`. “Use via API” at the
-foot of the page shows the same for curl and JavaScript."""
 
 
-def upload(label: str, name: str, **more: Any) -> Any:
+def upload(label: str, name: str, file_count: Literal["single", "multiple"] = "single") -> gr.File:
     """A `gr.File` without the empty temporary file that it leaves behind for each upload it hands on."""
 
-    def path_of(file: Any) -> str:
+    def path_of(file: FileData) -> str:
         if Path(file.path).suffix.lower() not in FILE_TYPES:
             raise gr.Error(f"a file must be one of {', '.join(FILE_TYPES)}", print_exception=False)
         return str(file.path)
 
-    component = gr.File(label=label, file_types=FILE_TYPES, height=130, elem_id=name, **more)
-    component._process_single_file = path_of
+    component = gr.File(label=label, file_types=FILE_TYPES, height=130, elem_id=name, file_count=file_count)
+    component._process_single_file = path_of  # type: ignore[method-assign, assignment]
     return component
 
 
@@ -65,38 +49,38 @@ def upload(label: str, name: str, **more: Any) -> Any:
 class HumanInputs:
     """The inputs of the human texts and their preview."""
 
-    file: Any
-    paste: Any
-    column: Any
-    preview: Any
+    file: gr.File
+    paste: gr.Textbox
+    column: gr.Dropdown
+    preview: gr.HTML
 
 
 @dataclass(frozen=True)
 class Place:
     """Where one model's set is shown, once there is one."""
 
-    group: Any
-    name: Any
-    column: Any
-    preview: Any
-    remove: Any
+    group: gr.Column
+    name: gr.Textbox
+    column: gr.Dropdown
+    preview: gr.HTML
+    remove: gr.Button
 
 
 @dataclass(frozen=True)
 class ModelInputs:
     """The inputs of the models' texts, and a place for each set; `all` in the order of the handlers."""
 
-    file: Any
-    paste: Any
-    another: Any
-    problem: Any
-    aligned: Any
+    file: gr.File
+    paste: gr.Textbox
+    another: gr.Button
+    problem: gr.HTML
+    aligned: gr.Checkbox
     places: list[Place]
 
     @property
-    def all(self) -> list[Any]:
+    def all(self) -> list[Block]:
         """What a change of the sets changes."""
-        shown = [[place.group, place.name, place.column, place.preview] for place in self.places]
+        shown: list[list[Block]] = [[place.group, place.name, place.column, place.preview] for place in self.places]
         return [self.file, self.paste, self.problem, self.aligned, *(part for place in shown for part in place)]
 
 
@@ -114,7 +98,7 @@ def human_inputs(limits: Limits) -> HumanInputs:
     return HumanInputs(file, paste, column, preview)
 
 
-def _paste_box(label: str, name: str, limits: Limits) -> Any:
+def _paste_box(label: str, name: str, limits: Limits) -> gr.Textbox:
     return gr.Textbox(label=label, lines=5, max_lines=5, max_length=limits.bytes, elem_id=name)
 
 
@@ -166,7 +150,7 @@ def _place(number: int) -> Place:
     return Place(group, title, column, preview, remove)
 
 
-def texts_part(limits: Limits) -> tuple[HumanInputs, ModelInputs, dict[str, Any]]:
+def texts_part(limits: Limits) -> tuple[HumanInputs, ModelInputs, dict[str, gr.Button]]:
     """Both sides, what they may be, and a button for each example."""
     with gr.Row():
         human, models = human_inputs(limits), model_inputs(limits)
@@ -187,7 +171,7 @@ def texts_part(limits: Limits) -> tuple[HumanInputs, ModelInputs, dict[str, Any]
     return human, models, buttons
 
 
-def choices_part(models: Sequence[str]) -> tuple[Any, list[Any]]:
+def choices_part(models: Sequence[str]) -> tuple[gr.Dropdown, list[Component]]:
     """The featurizer, and all else folded away."""
     speed = (
         "minilm: seconds for a thousand texts, 90 MB, in the package. gpt2 and its like are the models of the "
@@ -199,7 +183,7 @@ def choices_part(models: Sequence[str]) -> tuple[Any, list[Any]]:
     return model, panel
 
 
-def buttons_part() -> tuple[Any, Any]:
+def buttons_part() -> tuple[gr.Button, gr.Button]:
     """Compare and stop."""
     with gr.Row():
         compare = gr.Button("Compare", variant="primary", elem_id="compare", scale=4)
@@ -211,25 +195,29 @@ def buttons_part() -> tuple[Any, Any]:
 class ResultOutputs:
     """What shows a result, by the names of `RESULT`, and what moves it."""
 
-    named: dict[str, Any]
-    play: list[Any]
-    clicked: Any
-    make_files: Any
+    named: dict[str, Block]
+    play: list[gr.Slider | gr.Number]
+    score: gr.HTML
+    picked: gr.Radio
+    bucket: gr.Dropdown
+    clicked: gr.Textbox
+    make_files: gr.Button
 
     @property
-    def all(self) -> list[Any]:
+    def all(self) -> list[Block]:
         """In the order of the handlers."""
         return [self.named[name] for name in RESULT]
 
     @property
-    def of_model(self) -> list[Any]:
+    def of_model(self) -> list[Block]:
         """Those of one model, in the order of the handlers."""
         return [self.named[name] for name in OF_MODEL]
 
 
 def result_part(limits: Limits) -> ResultOutputs:
     """Warnings first, the scores, the pictures and what moves them, the texts, what to take away; hidden at first."""
-    shown: dict[str, Any] = {"warnings": gr.HTML(elem_id="warnings"), "score": gr.HTML(elem_id="score")}
+    warnings, score = gr.HTML(elem_id="warnings"), gr.HTML(elem_id="score")
+    shown: dict[str, Block] = {"warnings": warnings, "score": score}
     with gr.Column(visible=False, elem_id="result") as shown["rest"]:
         shown["score_line"] = _figure("score_line", "Scores with their intervals")
         shown["tables"] = gr.HTML(elem_id="tables")
@@ -239,22 +227,22 @@ def result_part(limits: Limits) -> ResultOutputs:
         with gr.Row():
             for name, label in (("divergence_curve", "Divergence curve"), ("precision_recall", "Precision and recall")):
                 shown[name] = _figure(name, label, "mm-square")
-        clicked = _gap_part(shown)
+        picked, bucket, clicked = _gap_part(shown)
         shown["text_map"] = _figure("text_map", "Map of the texts")
         gr.Markdown("### All scores")
         shown["table"] = gr.HTML(elem_id="table")
         make_files = _away_part(shown)
-    return ResultOutputs(shown, play, clicked, make_files)
+    return ResultOutputs(shown, play, score, picked, bucket, clicked, make_files)
 
 
-def _gap_part(shown: dict[str, Any]) -> Any:
-    """The buckets of one model, and the texts of one bucket; the box that a click in a figure fills."""
+def _gap_part(shown: dict[str, Block]) -> tuple[gr.Radio, gr.Dropdown, gr.Textbox]:
+    """The buckets of one model, and the texts of one bucket: what picks them, and the box that a click fills."""
     gr.Markdown("### What keeps the score from 1: read the texts of a bucket")
-    shown["picked"] = gr.Radio(
+    picked = shown["picked"] = gr.Radio(
         label="Model", info="whose buckets, texts and scores are shown from here on", choices=[], elem_id="picked"
     )
     shown["contributions"] = _figure("contributions", "Buckets by their part of the gap")
-    shown["bucket"] = gr.Dropdown(
+    bucket = shown["bucket"] = gr.Dropdown(
         label="Bucket",
         info="the largest part of the gap comes first; a click on a bar above or on a point of the map picks one too",
         choices=[],
@@ -262,10 +250,11 @@ def _gap_part(shown: dict[str, Any]) -> Any:
     )
     shown["bucket_texts"] = gr.HTML(elem_id="bucket_texts")
     shown["histogram"] = _figure("histogram", "Buckets by difference")
-    return gr.Textbox(label="Clicked bucket", elem_id="clicked")  # which the style sheet hides
+    clicked = gr.Textbox(label="Clicked bucket", elem_id="clicked")  # which the style sheet hides
+    return picked, bucket, clicked
 
 
-def _away_part(shown: dict[str, Any]) -> Any:
+def _away_part(shown: dict[str, Block]) -> gr.Button:
     """Signature, commands and files; the button that makes them."""
     gr.Markdown("### Take it away")
     title = "Signature: what another person needs to get the same numbers"
@@ -283,12 +272,27 @@ def _away_part(shown: dict[str, Any]) -> Any:
     return make_files
 
 
-def _figure(name: str, label: str, *classes: str) -> Any:
+def _figure(name: str, label: str, *classes: str) -> gr.Plot:
     return gr.Plot(label=label, show_label=False, elem_id=name, elem_classes=["mm-figure", *classes], min_width=320)
 
 
 def code_part(models: Sequence[str]) -> None:
     """How to use the page from a program."""
     with gr.Accordion("Use it from code", open=False, elem_id="code"):
-        offered = ", ".join(f'`"{model}"`' for model in models)
-        gr.Markdown(ENDPOINT.replace("{preset}", models[0]).replace("{models}", offered))
+        gr.Markdown(api_text(models))
+
+
+def api_text(models: Sequence[str]) -> str:
+    """What `api.md` says, with the defaults and choices of the library."""
+    values = {name: _quoted(knob.default) for name, knob in knobs().items()}
+    offered = ", ".join(f"`{_quoted(model)}`" for model in models)
+    others = [
+        choice for choice in knobs()["empty_texts"].metadata["choices"] if choice != knobs()["empty_texts"].default
+    ]
+    values |= {"other_empty_texts": " or ".join(f"`{_quoted(choice)}`" for choice in others)}
+    text = resources.files("mauve_metric.hosts.space").joinpath("api.md").read_text(encoding="utf-8")
+    return Template(text.rstrip("\n")).substitute(values, preset=_quoted(models[0]), models=offered)
+
+
+def _quoted(value: object) -> str:
+    return f'"{value}"' if isinstance(value, str) else str(value)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mauve_metric.config import knobs
 
@@ -22,11 +23,6 @@ MOST = {  # the largest value of a knob whose cost grows with it
 }
 
 _MOST_THROWN_AWAY = 4  # times the largest body
-
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 
 @dataclass(frozen=True)
@@ -94,7 +90,7 @@ def read_models(environment: Mapping[str, str]) -> list[str]:
     return [name for name in names if name]
 
 
-def check_texts(name: str, texts: Any, limits: Limits) -> list[str]:
+def check_texts(name: str, texts: object, limits: Limits) -> list[str]:
     """The texts, if they are a list within the limits; what else is in the list is checked by the library.
 
     Raises:
@@ -115,7 +111,7 @@ def check_texts(name: str, texts: Any, limits: Limits) -> list[str]:
     return texts
 
 
-def check_together(sets: Iterable[Sequence[Any]], limits: Limits) -> None:
+def check_together(sets: Iterable[Sequence[object]], limits: Limits) -> None:
     """`ValueError` for sets that are within the limits one by one, but not together."""
     sets = list(sets)
     texts = sum(map(len, sets))
@@ -127,7 +123,7 @@ def check_together(sets: Iterable[Sequence[Any]], limits: Limits) -> None:
         raise ValueError(f"all sets together may hold {most}, got {characters}")
 
 
-def check_options(options: Mapping[str, Any], models: Sequence[str], limits: Limits) -> None:
+def check_options(options: Mapping[str, object], models: Sequence[str], limits: Limits) -> None:
     """`ValueError` for a featurizer that is not offered and for a value that would cost the server too much."""
     model = options.get("featurize_model_name")
     if model not in models:
@@ -144,10 +140,10 @@ class BodyLimit:
     Uploads have gradio's own limit, which is why their route is let through.
     """
 
-    def __init__(self, app: App, most: int) -> None:
+    def __init__(self, app: ASGIApp, most: int) -> None:
         self.app, self.most = app, most
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand a request on, counting its bytes."""
         if scope["type"] != "http" or scope["path"].rstrip("/").endswith("/upload"):
             await self.app(scope, receive, send)

@@ -1,12 +1,13 @@
-"""HTML of the page: everything that a visitor wrote is escaped here, and nowhere becomes anything but text."""
+"""HTML of the page, from templates: all that stands in them is escaped, so that it never is anything but text."""
 
 from __future__ import annotations
 
-import html
 import statistics
 from collections.abc import Sequence
 
+import jinja2
 import numpy as np
+from markupsafe import Markup
 
 from mauve_metric.hosts.space.uploads import TextSet
 from mauve_metric.results import tables, words
@@ -15,14 +16,11 @@ from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.numbers import GapBucket, NearText
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.scores import SCORES
-from mauve_metric.results.words import NOTES, forecast_sentence, ranking_verdict
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 _PREVIEW_ROWS = 3
-_PREVIEW_CHARACTERS = 160
 _BUCKET_TEXTS = 12
 _NEAREST_OUTSIDE = 3  # texts shown of a side that has none in a bucket
-_BUCKET_CHARACTERS = 700
 _BIDI_CONTROLS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 # `{`, `$` and the backtick mean something in the templates of gr.HTML; controls and direction marks are made visible
 _VISIBLE = {code: f"&#x{code + 0x2400:x};" for code in range(32) if chr(code) not in "\t\n\r"} | {
@@ -31,13 +29,13 @@ _VISIBLE = {code: f"&#x{code + 0x2400:x};" for code in range(32) if chr(code) no
 }
 
 
-def escape(text: str) -> str:
-    """Text that is shown as it is wherever it stands in the page.
+def escape(text: object) -> Markup:
+    """What stands in a template: text that is shown as it is wherever it is put in the page.
 
-    >>> escape("<b onclick='x'>${a}")
-    '&lt;b onclick=&#x27;x&#x27;&gt;&#36;&#123;a&#125;'
+    >>> str(escape("<b onclick='x'>${a}"))
+    '&lt;b onclick=&#39;x&#39;&gt;&#36;&#123;a&#125;'
     """
-    return html.escape(text).translate(_VISIBLE)
+    return text if isinstance(text, Markup) else Markup(str(Markup.escape(text)).translate(_VISIBLE))
 
 
 def shorten(text: str, most: int) -> str:
@@ -47,6 +45,22 @@ def shorten(text: str, most: int) -> str:
     'abc…'
     """
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+_TEMPLATES = jinja2.Environment(
+    loader=jinja2.PackageLoader("mauve_metric.hosts.space"),
+    autoescape=True,
+    finalize=escape,
+    undefined=jinja2.StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_TEMPLATES.filters |= {"shorten": shorten, "digits": "{:.4f}".format, "cell": words.cell}
+
+
+def _filled(name: str, **values: object) -> str:
+    """The template of this name with these values, all of them escaped."""
+    return _TEMPLATES.get_template(f"{name}.html").render(values)
 
 
 def problem(message: str) -> str:
@@ -61,47 +75,20 @@ def note(text: str) -> str:
 
 def preview(side: TextSet, most: int = _PREVIEW_ROWS) -> str:
     """How many texts a set has, how long they are, and the first ones, this many at most."""
-    words = [len(text.split()) for text in side.texts]
+    lengths = [len(text.split()) for text in side.texts]
+    median = f"{statistics.median(lengths):.0f}" if lengths else None
     empty = sum(not text.strip() for text in side.texts)
-    parts = [f"<strong>{len(side.texts)} texts</strong> from {escape(shorten(side.name, 60))}"]
-    if side.column is not None:
-        parts.append(f"column <em>{escape(shorten(side.column, 60))}</em>")
-    if words:
-        parts.append(f"{statistics.median(words):.0f} words in the median, {min(words)} to {max(words)}")
-    if empty:
-        parts.append(f"{empty} of them empty (see “empty texts” in the options)")
-    rows = "".join(f"<li>{_text(text, _PREVIEW_CHARACTERS)}</li>" for text in side.texts[:most])
-    return f"<p class='mm-note'>{'; '.join(parts)}</p><ol class='mm-texts'>{rows}</ol>"
-
-
-def _text(text: str, most: int) -> str:
-    return f"<span dir='auto'>{escape(shorten(text, most))}</span>"
+    return _filled("preview", side=side, most=most, words=lengths, median=median, empty=empty)
 
 
 def warnings_list(found: Sequence[tuple[str, ScoreWarning]]) -> str:
     """What to know before believing the scores, and which models it is about; empty if nothing."""
-    if not found:
-        return ""
-    rows = "".join(
-        f"<li>{escape(f'{who}: ' if who else '')}{escape(warning.message)} <code>{escape(warning.code)}</code></li>"
-        for who, warning in found
-    )
-    return f"<div class='mm-warnings'><h3>Before you believe it</h3><ul>{rows}</ul></div>"
+    return _filled("warnings", found=found) if found else ""
 
 
 def headline(result: MauveResult) -> str:
     """The score in large letters and what it means."""
-    interval = ""
-    if result.mauve_ci is not None and result.mauve_debiased is not None:
-        low, high = result.mauve_ci
-        interval = f"Without the bias of sampling: {result.mauve_debiased:.4f}, between {low:.4f} and {high:.4f} "
-        interval += f"({result.ci_scope}). "
-    return (
-        f"<p class='mm-score'>MAUVE <strong>{result.mauve:.4f}</strong></p>"
-        f"<p class='mm-verdict'>{verdict(result)}</p>"
-        f"<p class='mm-note'>{interval}Two human sets of these sizes would score about {result.mauve_ceiling:.4f}, "
-        f"sets with nothing in common {result.mauve_floor:.4f}.</p>"
-    )
+    return _filled("headline", result=result, verdict=verdict(result))
 
 
 def verdict(result: MauveResult) -> str:
@@ -129,56 +116,36 @@ def direction(result: MauveResult, even: float = 0.05) -> str:
 
 def scores_panel(result: MauveResult, model: str | None = None) -> str:
     """Every score that was computed, with its direction and meaning; of one of several models under its name."""
-    rows = []
-    for name, score in SCORES.items():
-        value = getattr(result, name)
-        if value is not None:
-            cells = f"<td class='mm-number'>{value:.4f}</td><td>{score.better} is better</td><td>{score.meaning}</td>"
-            rows.append(f"<tr><th scope='row'>{html.escape(score.title)}</th>{cells}</tr>")
-    head = "".join(f"<th scope='col'>{name}</th>" for name in ("score", "value", "direction", "meaning"))
-    table = f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
-    title = "" if model is None else f"<p class='mm-note'>{escape(model)}, on the buckets that all models share</p>"
-    return f"{title}<div class='mm-wide'><table class='mm-table'>{table}</table></div>"
+    found = [(score, getattr(result, name)) for name, score in SCORES.items()]
+    return _filled("scores", scores=[(score, value) for score, value in found if value is not None], model=model)
 
 
 def comparison_headline(comparison: Comparison) -> str:
     """Which model is closest, which differences are real, and what all rests on."""
-    result = next(iter(comparison.models.values()))
-    level = f"{100 * comparison.confidence_level:g} %"
-    rests = f"{len(comparison.models)} models against {result.n_p} human texts; {result.num_buckets} buckets common to "
-    rests += f"all; intervals: {level}, {result.ci_scope}."
     best = comparison.ranking[0]
     alike = [item.b for item in comparison.differences if item.a == best and not item.real]
-    others = "any other model" if 1 < len(alike) == len(comparison.models) - 1 else ", ".join(alike)
-    doubt = f"<span class='mm-verdict'>, not told apart from {escape(others)}</span>" if alike else ""
-    words = f"<p class='mm-verdict'>{escape(ranking_verdict(comparison))}</p><p class='mm-note'>{escape(rests)}</p>"
-    return f"<p class='mm-score'>Closest: <strong>{escape(best)}</strong>{doubt}</p>{words}"
+    return _filled(
+        "comparison_headline",
+        comparison=comparison,
+        result=next(iter(comparison.models.values())),
+        level=f"{100 * comparison.confidence_level:g} %",
+        best=best,
+        others="any other model" if 1 < len(alike) == len(comparison.models) - 1 else ", ".join(alike),
+        verdict=words.ranking_verdict(comparison),
+    )
 
 
 def comparison_tables(comparison: Comparison) -> str:
     """The scores of all models and the differences of all pairs; those that are real are bold."""
-    models = _table(tables.MODEL_COLUMNS, tables.model_rows(comparison))
-    notes = "".join(f"<p class='mm-note'>{escape(text)}</p>" for text in NOTES)
-    differences = _table(tables.DIFFERENCE_COLUMNS, tables.difference_rows(comparison))
-    words = f"<p class='mm-note'>{escape(forecast_sentence(comparison))}</p>"
-    return f"<h3>Models</h3>{models}{notes}<h3>Differences: bold if real</h3>{differences}{words}"
-
-
-def _table(columns: Sequence[tables.Column], rows: Sequence[tables.Row]) -> str:
-    kinds = ["" if column.form == "s" else " class='mm-number'" for column in columns]
-    head = "".join(
-        f"<th scope='col'{kind}>{escape(column.title)}</th>" for column, kind in zip(columns, kinds, strict=True)
+    return _filled(
+        "comparison_tables",
+        model_columns=tables.MODEL_COLUMNS,
+        models=tables.model_rows(comparison),
+        notes=words.NOTES,
+        difference_columns=tables.DIFFERENCE_COLUMNS,
+        differences=tables.difference_rows(comparison),
+        forecast=words.forecast_sentence(comparison),
     )
-    lines = []
-    for row in rows:
-        cells = "".join(
-            f"<td{kind}>{escape(words.cell(row[column.key], column.form))}</td>"
-            for column, kind in zip(columns, kinds, strict=True)
-        )
-        real = " class='mm-real'" if row.get("real") == "yes" else ""
-        lines.append(f"<tr{real}>{cells}</tr>")
-    table = f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>"
-    return f"<div class='mm-wide'><table class='mm-table'>{table}</table></div>"
 
 
 def bucket_choices(explanation: Explanation, level: float) -> list[tuple[str, int]]:
@@ -205,20 +172,15 @@ def bucket_panel(bucket: GapBucket, sizes: tuple[int, int]) -> str:
         bucket: with all texts by their distance from the centre.
         sizes: texts of the human set and of the model's.
     """
-    facts = "".join(f"<li><b>{escape(name)}:</b> {escape(value)}</li>" for name, value in words.bucket_facts(bucket))
     sides = [
         _bucket_side("Human", bucket.p_texts, bucket.p_count, sizes[0]),
         _bucket_side("Model", bucket.q_texts, bucket.q_count, sizes[1]),
     ]
-    title = f"<h4>{escape(words.bucket_title(bucket))}</h4><ul class='mm-facts'>{facts}</ul>"
-    return f"{title}<div class='mm-sides'>{''.join(sides)}</div>"
+    return _filled("bucket", title=words.bucket_title(bucket), facts=words.bucket_facts(bucket), sides=sides)
 
 
-def _bucket_side(title: str, near: Sequence[NearText], count: int, size: int) -> str:
-    inside = [text for text in near if text.in_bucket][:_BUCKET_TEXTS]
-    outside = [] if count else near[:_NEAREST_OUTSIDE]
-    more = f", the {_BUCKET_TEXTS} nearest to the centre" if count > _BUCKET_TEXTS else ""
-    items = "".join(f"<li>{_text(text.text or '', _BUCKET_CHARACTERS)}</li>" for text in [*inside, *outside])
-    lead = "" if count else "<p class='mm-note'>None here; outside, the nearest are:</p>"
-    head = f"<h4>{title}: {count} of {size} texts{more}</h4>{lead}"
-    return f"<section>{head}<ul class='mm-texts'>{items}</ul></section>"
+def _bucket_side(title: str, near: Sequence[NearText], count: int, size: int) -> dict[str, object]:
+    """What the template says of a side: the texts in the bucket, or the nearest outside if there is none."""
+    inside = [text.text or "" for text in near if text.in_bucket][:_BUCKET_TEXTS]
+    outside = [] if count else [text.text or "" for text in near[:_NEAREST_OUTSIDE]]
+    return {"title": title, "count": count, "size": size, "most": _BUCKET_TEXTS, "texts": [*inside, *outside]}

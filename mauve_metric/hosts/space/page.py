@@ -4,75 +4,41 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from importlib import resources
+from typing import Any, Literal, TypedDict
 
 import gradio as gr
+from gradio.components import Component
+from gradio.events import api
+from gradio.themes import Base
 from starlette.middleware import Middleware
 
 from mauve_metric.hosts.space import layout
 from mauve_metric.hosts.space.handlers import BUCKET_LINK, Handlers
 from mauve_metric.hosts.space.limits import BodyLimit, Limits, read_limits, read_models
 from mauve_metric.hosts.space.scoring import Encoders, Featurizer
+from mauve_metric.hosts.space.session import HOUR
 
 ONE_RUN: dict[str, Any] = {"concurrency_id": "model", "concurrency_limit": 1}  # one model at work at a time
 PLAY_RUNS: dict[str, Any] = {"concurrency_id": "play", "concurrency_limit": 2}  # from kept features, in seconds
 QUICK: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "concurrency_limit": 4}
-HOUR = 3600  # seconds; an upload lies on the disk for this long at most, give or take the sweep
 
-CSS = """
-.mm-score {font-size: 1.7rem; margin: 0}
-.mm-verdict {font-size: 1.1rem; margin: .2rem 0}
-.mm-note, .mm-small p {font-size: .9rem; color: var(--body-text-color-subdued)}
-#score:empty {min-height: 0}
-#score {min-height: 5.5rem}
-.mm-warnings {border-left: 4px solid #D55E00; padding: .3rem 1rem; background: var(--background-fill-secondary)}
-.mm-warnings h3 {margin: .2rem 0}
-.mm-warnings ul {margin: .2rem 0; padding-left: 1.1rem; list-style: disc}
-.mm-warnings code {font-size: .75rem; opacity: .75}
-.mm-problem {border-left: 4px solid #D55E00; padding: .3rem 1rem; font-weight: 600; overflow-wrap: anywhere}
-.mm-texts {padding-left: 1.4rem; margin: .3rem 0; font-size: .9rem}
-ol.mm-texts {list-style: decimal}
-ul.mm-texts {list-style: disc}
-.mm-texts li {margin: .35rem 0; overflow-wrap: anywhere; white-space: pre-wrap; unicode-bidi: isolate}
-.mm-sides {display: grid; grid-template-columns: 1fr 1fr; gap: 1.5rem}
-.mm-sides section {min-width: 0; max-height: 30rem; overflow-y: auto}
-.mm-wide {overflow-x: auto}
-.mm-table {width: 100%; border: 0 !important; border-collapse: collapse; font-size: .9rem}
-.mm-table th, .mm-table td {text-align: left; padding: .3rem .6rem; border: 0 !important}
-.mm-table tr {border: 0 !important; border-bottom: 1px solid var(--border-color-primary) !important}
-.mm-table th[scope=row] {font-weight: 600; white-space: nowrap}
-.form:has(> #clicked) {display: none}
-.mm-real td {font-weight: 700}
-.mm-facts {list-style: none; padding: 0; margin: .3rem 0; font-size: .9rem; overflow-wrap: anywhere}
-.mm-place {border-left: 3px solid var(--border-color-primary); padding-left: .6rem; gap: .2rem}
-.mm-number {font-variant-numeric: tabular-nums; text-align: right !important}
-.mm-figure {background: #fff; border-radius: var(--radius-lg)}
-.mm-figure .altair {padding: 6px}
-.mm-figure .altair > div {width: 100%}
-.mm-figure .altair canvas {padding: 0 !important}
-.mm-square .altair > div {max-width: 400px; margin: 0 auto}
-.vega-actions a:nth-child(n+3) {display: none !important}
-#signature .cm-scroller, #shell .cm-scroller {min-height: 0 !important}
-#signature .cm-gutters, #shell .cm-gutters {display: none}
-@media (max-width: 640px) {.mm-sides {grid-template-columns: 1fr} #table td:nth-child(4) {min-width: 12rem}}
-"""
+HERE = resources.files("mauve_metric.hosts.space")
+CSS = HERE.joinpath("page.css").read_text(encoding="utf-8")
+CLICKS = HERE.joinpath("page.js").read_text(encoding="utf-8").replace("BUCKET_LINK", BUCKET_LINK)
 
-# A click on a mark of a figure follows its link, which leads to a bucket: its number goes into a hidden box, with the
-# time, so that a second click on a bucket is a change too.
-CLICKS = """() => window.addEventListener('hashchange', () => {
-    if (!location.hash.startsWith('LINK')) return;
-    const box = document.querySelector('#clicked textarea, #clicked input');
-    box.value = location.hash.slice('LINK'.length) + ' ' + Date.now();
-    history.replaceState(null, '', location.pathname + location.search);
-    box.dispatchEvent(new Event('input', {bubbles: true}));
-})""".replace("LINK", BUCKET_LINK)
+
+class Page(gr.Blocks):
+    """The page, and what its buttons do."""
+
+    handlers: Handlers
 
 
 def build_app(
     limits: Limits | None = None,
     models: Sequence[str] | None = None,
     functions: Mapping[str, Featurizer] | None = None,
-) -> gr.Blocks:
+) -> Page:
     """The page and its endpoints `/score` and `/compare`.
 
     Args:
@@ -84,7 +50,9 @@ def build_app(
     models = read_models(os.environ) if models is None else [*models]
     models = [*models, *(name for name in functions or {} if name not in models)]
     handlers = Handlers(limits, models, Encoders(functions))
-    with gr.Blocks(title="MAUVE", analytics_enabled=False, delete_cache=(HOUR // 12, HOUR)) as app:
+    app = Page(title="MAUVE", analytics_enabled=False, delete_cache=(HOUR // 12, HOUR))
+    app.handlers = handlers
+    with app:
         gr.Markdown(layout.INTRODUCTION)
         human, models_in, examples = layout.texts_part(limits)
         model, panel = layout.choices_part(models)
@@ -94,14 +62,13 @@ def build_app(
         _wire_texts(handlers, human, models_in, examples)
         _wire_result(handlers, compare, stop, [human.paste, models_in.paste, models_in.aligned, model], panel, result)
         app.unload(handlers.leave)
-        gr.api(handlers.endpoints.score(), api_name="score", **ONE_RUN)
-        gr.api(handlers.endpoints.compare(), api_name="compare", **ONE_RUN)
-    app.handlers = handlers
+        api(handlers.endpoints.score(), api_name="score", **ONE_RUN)
+        api(handlers.endpoints.compare(), api_name="compare", **ONE_RUN)
     return app
 
 
 def _wire_texts(
-    handlers: Handlers, human: layout.HumanInputs, models: layout.ModelInputs, examples: Mapping[str, Any]
+    handlers: Handlers, human: layout.HumanInputs, models: layout.ModelInputs, examples: Mapping[str, gr.Button]
 ) -> None:
     """Files, columns, pasted texts, names and examples."""
     shown = [human.preview, human.column]
@@ -121,33 +88,38 @@ def _wire_texts(
         button.click(_request_only(handlers.take_example, label), None, everything, **QUICK)
 
 
-def _with_request(function: Callable[..., list[Any]], first: Any) -> Callable[..., list[Any]]:
+def _with_request(function: Callable[..., list[object]], first: object) -> Callable[..., list[object]]:
     """A handler of one value whose first argument is known; Gradio finds the request by its annotation."""
 
-    def handler(value: str, request: gr.Request) -> list[Any]:
+    def handler(value: str, request: gr.Request) -> list[object]:
         return function(first, value, request)
 
     return handler
 
 
-def _request_only(function: Callable[..., list[Any]], first: Any) -> Callable[..., list[Any]]:
+def _request_only(function: Callable[..., list[object]], first: object) -> Callable[..., list[object]]:
     """A handler of no value whose first argument is known."""
 
-    def handler(request: gr.Request) -> list[Any]:
+    def handler(request: gr.Request) -> list[object]:
         return function(first, request)
 
     return handler
 
 
 def _wire_result(
-    handlers: Handlers, compare: Any, stop: Any, texts: list[Any], panel: list[Any], result: layout.ResultOutputs
+    handlers: Handlers,
+    compare: gr.Button,
+    stop: gr.Button,
+    texts: list[Component],
+    panel: list[Component],
+    result: layout.ResultOutputs,
 ) -> None:
     """Compare, stop, play, read, take away."""
 
-    def run(request: gr.Request, progress: gr.Progress = gr.Progress(), *values: Any) -> list[Any]:  # noqa: B008
+    def run(request: gr.Request, progress: gr.Progress = gr.Progress(), *values: object) -> list[object]:  # noqa: B008
         return handlers.compare(values, request, progress)
 
-    def play(request: gr.Request, *values: Any) -> list[Any]:
+    def play(request: gr.Request, *values: object) -> list[object]:
         return handlers.replay(values, request)
 
     running = compare.click(
@@ -156,7 +128,7 @@ def _wire_result(
         result.all,
         api_visibility="private",
         trigger_mode="once",
-        show_progress_on=result.named["score"],
+        show_progress_on=result.score,
         **ONE_RUN,
     )
     stop.click(handlers.cancel, None, None, cancels=[running], queue=False, **QUICK)
@@ -167,28 +139,42 @@ def _wire_result(
             result.all,
             api_visibility="private",
             trigger_mode="always_last",
-            show_progress_on=result.named["score"],
+            show_progress_on=result.score,
             **PLAY_RUNS,
         )
-    bucket, texts = result.named["bucket"], result.named["bucket_texts"]
-    result.named["picked"].input(handlers.pick_model, result.named["picked"], result.of_model, **QUICK)
-    bucket.input(handlers.pick_bucket, bucket, texts, **QUICK)
-    result.clicked.change(handlers.click_bucket, result.clicked, [result.named["picked"], *result.of_model], **QUICK)
+    picked, bucket = result.picked, result.bucket
+    picked.input(handlers.pick_model, picked, result.of_model, **QUICK)
+    bucket.input(handlers.pick_bucket, bucket, result.named["bucket_texts"], **QUICK)
+    result.clicked.change(handlers.click_bucket, result.clicked, [picked, *result.of_model], **QUICK)
     files = result.named["files"]
     result.make_files.click(handlers.make_files, None, files, api_visibility="private", **PLAY_RUNS)
 
 
-def theme() -> Any:
+def theme() -> Base:
     """Fonts of the visitor's machine (nothing is fetched), and small print that can be read."""
-    fonts = {"font": ["system-ui", "sans-serif"], "font_mono": ["ui-monospace", "monospace"]}
+    plain = gr.themes.Default(
+        primary_hue="indigo", font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]
+    )
     names = ("body_text_color_subdued", "block_info_text_color", "block_title_text_color")
     colors = dict.fromkeys(names, "*neutral_600") | {f"{name}_dark": "*neutral_300" for name in names}
     for part in ("background_fill", "background_fill_dark", "border_color", "border_color_dark"):
         colors[f"button_primary_{part}"] = "*primary_700"
-    return gr.themes.Default(primary_hue="indigo", **fonts).set(**colors)
+    return plain.set(**colors)
 
 
-def launch_options(limits: Limits) -> dict[str, Any]:
+class LaunchOptions(TypedDict):
+    """Keywords of `Blocks.launch`."""
+
+    css: str
+    theme: Base
+    ssr_mode: bool
+    max_file_size: int
+    footer_links: list[Literal["api"]]
+    js: str
+    app_kwargs: dict[str, object]
+
+
+def launch_options(limits: Limits) -> LaunchOptions:
     """The keywords of `Blocks.launch` that belong to this page."""
     return {
         "css": CSS,

@@ -35,7 +35,7 @@ def errors_shown(*, as_html: bool) -> Iterator[None]:
             logger.error("%s in %s, line %s", type(error).__name__, place.filename, place.lineno)
             message = f"something went wrong here ({type(error).__name__}); your texts are still on the page"
         message = markup.shorten(message, 600)
-        raise gr.Error(markup.escape(message) if as_html else message, print_exception=False) from None
+        raise gr.Error(str(markup.escape(message)) if as_html else message, print_exception=False) from None
 
 
 Tell = Callable[[float, str], None]

@@ -9,10 +9,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
+from mauve_metric.arrays import Array
 from mauve_metric.compare_models import check_sides, compare_features
-from mauve_metric.config import MauveConfig
+from mauve_metric.config import MauveConfig, knobs
 from mauve_metric.explain_gap import explain_model
 from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.reference import Featurizing, Reference
@@ -28,28 +29,13 @@ from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.score import resolve_config, score_buckets, score_features
 from mauve_metric.texts.phrases import Readable
 
-Featurizer = Callable[[list[str]], Any]
+Featurizer = Callable[[list[str]], ArrayLike]
 
 _KEPT_ENCODERS = 2
 REPORT_BUCKETS, REPORT_TEXTS = 5, 3  # of a model's gap, and texts of each side of one, in the report
-FEATURE_KNOBS = (
-    "featurize_model_name",
-    "max_text_length",
-    "pooling",
-    "dtype",
-    "empty_texts",
-    "match_lengths",
-)
-_SCORE_ONLY = (
-    "mauve_scaling_factor",
-    "confidence_level",
-    "divergence_curve_discretization_size",
-    "knn",
-    "knn_k",
-    "frechet_distance",
-    "permutations",
-    "paired",
-)
+_FEATURE_KNOBS = [name for name, knob in knobs().items() if knob.metadata["stage"] == "featurize"]
+# num_runs says how many clusterings are made
+_SCORE_KNOBS = [name for name, knob in knobs().items() if knob.metadata["stage"] == "score" and name != "num_runs"]
 
 
 class Encoders:
@@ -62,12 +48,13 @@ class Encoders:
     def __init__(self, functions: Mapping[str, Featurizer] | None = None) -> None:
         self.functions = dict(functions or {})
         self.lock = threading.Lock()
-        self._kept: dict[tuple[Any, ...], Encoder] = {}
+        self._kept: dict[tuple[object, ...], Encoder] = {}
 
-    def config(self, options: Mapping[str, Any]) -> MauveConfig:
+    def config(self, options: Mapping[str, object]) -> MauveConfig:
         """The config of a visitor's options, with a function in place of its name."""
-        name = options["featurize_model_name"]
-        return MauveConfig(**{**options, "featurize_model_name": self.functions.get(name, name)})
+        name = str(options["featurize_model_name"])
+        given: dict[str, Any] = {**options, "featurize_model_name": self.functions.get(name, name)}  # checked there
+        return MauveConfig(**given)
 
     def get(self, config: MauveConfig) -> Encoder | None:
         """The encoder of a config, loaded once; None for a function."""
@@ -97,7 +84,7 @@ class Embedded:
     sets, texts: the human one first.
     """
 
-    key: tuple[Any, ...]
+    key: tuple[object, ...]
     sets: tuple[Reference, ...]
     texts: tuple[list[str], ...]
 
@@ -126,7 +113,7 @@ class Embedded:
         return unit_variance([side.features for side in self.sets])
 
 
-def unit_variance(features: Sequence[NDArray[Any]]) -> float:
+def unit_variance(features: Sequence[Array]) -> float:
     """The variance of the rows of all sets, scaled to length 1: the mean squared distance to their mean."""
     total, number, squares = np.zeros(features[0].shape[1]), 0, 0.0
     for part in features:
@@ -171,9 +158,9 @@ def embed(
     return Embedded(feature_key(config), tuple(read), tuple(texts))
 
 
-def feature_key(config: MauveConfig) -> tuple[Any, ...]:
+def feature_key(config: MauveConfig) -> tuple[object, ...]:
     """What the features of given texts depend on."""
-    return tuple(getattr(config, name) for name in FEATURE_KNOBS)
+    return tuple(getattr(config, name) for name in _FEATURE_KNOBS)
 
 
 @dataclass(frozen=True)
@@ -277,4 +264,4 @@ def _score_pair(p: Reference, q: Reference, resolved: MauveConfig, partition: Co
 def _clustering(config: MauveConfig) -> MauveConfig:
     """The config without what only the scoring reads."""
     default = MauveConfig()
-    return replace(config, **{name: getattr(default, name) for name in _SCORE_ONLY})
+    return replace(config, **{name: getattr(default, name) for name in _SCORE_KNOBS})

@@ -10,7 +10,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from mauve_metric.hosts.space.run import Run
 from mauve_metric.hosts.space.scoring import Scored
@@ -113,7 +112,7 @@ def title_of(name: str) -> str:
     return f"model set “{name}”"
 
 
-HOUR = 3600.0  # seconds without use after which a visitor's texts and features are dropped
+HOUR = 3600  # seconds: without use, until a visitor's texts are dropped; on the disk, until an upload is deleted
 _SWEEP = 60.0  # seconds between two looks
 
 
@@ -126,7 +125,7 @@ class Shown:
 
     human: TextSet
     models: dict[str, TextSet]
-    options: dict[str, Any]
+    options: dict[str, object]
     scored: Scored
     picked: str
 
@@ -165,6 +164,10 @@ class Session:
 
 class Sessions:
     """The sessions by the browser's session name; the ones that were unused for longest give way.
+
+    gradio's own state (6.31) cannot hold them: a session that gives way to another is dropped without its
+    `delete_callback`, one whose page was closed is kept for another hour, and the hour counts from when the value was
+    last returned, in the middle of a run too.
 
     Args:
         most: kept at a time.

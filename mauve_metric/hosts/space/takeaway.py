@@ -6,7 +6,6 @@ import json
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from mauve_metric.config import knobs
 from mauve_metric.hosts.space.scoring import Scored
@@ -45,7 +44,7 @@ def write_files(scored: Scored, folder: Path) -> list[str]:
 
 
 def python_code(
-    human: TextSet, models: Mapping[str, TextSet], options: Mapping[str, Any], aligned: bool = False
+    human: TextSet, models: Mapping[str, TextSet], options: Mapping[str, object], aligned: bool = False
 ) -> str:
     """Python lines that give the same result, if the files lie in the working directory."""
     first, *names = _file_names(human, models)
@@ -69,7 +68,9 @@ def _reading(side: TextSet, name: str) -> str:
     return f"read_texts({name!r}{'' if _is_found(side) else f', {side.column!r}'})"
 
 
-def shell_code(human: TextSet, models: Mapping[str, TextSet], options: Mapping[str, Any], aligned: bool = False) -> str:
+def shell_code(
+    human: TextSet, models: Mapping[str, TextSet], options: Mapping[str, object], aligned: bool = False
+) -> str:
     """The shell command that gives the same result; a comment where the shell cannot."""
     sides = [human, *models.values()]
     columns = {side.column for side in sides if not _is_found(side)}
@@ -90,7 +91,7 @@ def shell_code(human: TextSet, models: Mapping[str, TextSet], options: Mapping[s
     return shlex.join(words)
 
 
-def _given(options: Mapping[str, Any]) -> dict[str, Any]:
+def _given(options: Mapping[str, object]) -> dict[str, object]:
     """The options that are not at their default."""
     return {name: value for name, value in options.items() if value != knobs()[name].default}
 

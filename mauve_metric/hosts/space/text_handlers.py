@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import gradio as gr
 
@@ -57,7 +56,7 @@ class TextHandlers:
 
     # --- human texts ----------------------------------------------------------------------------------------------
 
-    def take_file(self, path: str | None, request: gr.Request) -> list[Any]:
+    def take_file(self, path: str | None, request: gr.Request) -> list[object]:
         """A file was chosen or taken away: preview, columns, and the paste box emptied."""
         session = self.sessions.get(request.session_hash)
         self._set_human(session, None)
@@ -75,14 +74,14 @@ class TextHandlers:
         shown = self._take_human(session, lambda: read_upload(HUMAN, path, column, self.limits, kind))
         return str(shown[0])
 
-    def take_paste(self, pasted: str, request: gr.Request) -> list[Any]:
+    def take_paste(self, pasted: str, request: gr.Request) -> list[object]:
         """The paste box was left: preview, no column to choose, and no file any more."""
         session = self.sessions.get(request.session_hash)
         if not pasted.strip():
             return [gr.skip(), gr.skip(), gr.skip()]
         return [*self._take_human(session, lambda: read_paste(HUMAN, pasted, self.limits)), None]
 
-    def _take_human(self, session: Session, read: Callable[[], TextSet]) -> list[Any]:
+    def _take_human(self, session: Session, read: Callable[[], TextSet]) -> list[object]:
         """Preview and columns of what is read, which the session keeps; or what is wrong with it."""
         try:
             with errors_shown(as_html=True), session.editing:
@@ -98,14 +97,14 @@ class TextHandlers:
         if old is not None and old.kind == "file":
             self.sessions.release(old.path)
 
-    def _human_shown(self, session: Session) -> list[Any]:
+    def _human_shown(self, session: Session) -> list[object]:
         """Preview and columns."""
         side = session.human
         return ["" if side is None else markup.preview(side), _columns(side)]
 
     # --- models' texts --------------------------------------------------------------------------------------------
 
-    def add_files(self, paths: Sequence[str] | None, request: gr.Request) -> list[Any]:
+    def add_files(self, paths: Sequence[str] | None, request: gr.Request) -> list[object]:
         """Files were chosen: a set of each, and what is wrong with those that are none."""
         session = self.sessions.get(request.session_hash)
         said: list[str] = []
@@ -118,7 +117,7 @@ class TextHandlers:
                     self.sessions.release(Path(path))
         return self._models_shown(session, said)
 
-    def add_paste(self, pasted: str, request: gr.Request) -> list[Any]:
+    def add_paste(self, pasted: str, request: gr.Request) -> list[object]:
         """The models' paste box was left: its lines are a set, as long as it is not begun anew."""
         session = self.sessions.get(request.session_hash)
         said: list[str] = []
@@ -128,7 +127,7 @@ class TextHandlers:
             _done(partial(self._paste_model, session, pasted), said)
         return self._models_shown(session, said)
 
-    def paste_another(self, pasted: str, request: gr.Request) -> list[Any]:
+    def paste_another(self, pasted: str, request: gr.Request) -> list[object]:
         """What was pasted stays a set, and the box is empty for the next."""
         session = self.sessions.get(request.session_hash)
         said: list[str] = []
@@ -137,7 +136,7 @@ class TextHandlers:
         session.pasted = None
         return self._models_shown(session, said, paste="")
 
-    def rename_model(self, number: int, name: str, request: gr.Request) -> list[Any]:
+    def rename_model(self, number: int, name: str, request: gr.Request) -> list[object]:
         """Another name for a set, by its place on the page: what is to be said, and the name it has now."""
         session = self.sessions.get(request.session_hash)
         said: list[str] = []
@@ -149,7 +148,7 @@ class TextHandlers:
                 session.pasted = _name_at(session, number)
             return ["".join(said), _name_at(session, number)]
 
-    def choose_column(self, number: int, column: str, request: gr.Request) -> list[Any]:
+    def choose_column(self, number: int, column: str, request: gr.Request) -> list[object]:
         """Another column of a model's file."""
         session = self.sessions.get(request.session_hash)
         said: list[str] = []
@@ -162,7 +161,7 @@ class TextHandlers:
                 _done(partial(self._put, session, name, read), said)
         return self._models_shown(session, said)
 
-    def remove_model(self, number: int, request: gr.Request) -> list[Any]:
+    def remove_model(self, number: int, request: gr.Request) -> list[object]:
         """A set is taken away, by its place on the page; if it was the pasted one, the box is emptied too."""
         session = self.sessions.get(request.session_hash)
         with session.editing:
@@ -205,7 +204,7 @@ class TextHandlers:
         if side is not None and side.kind == "file":
             self.sessions.release(side.path)
 
-    def _models_shown(self, session: Session, said: Sequence[str], paste: str | None = None) -> list[Any]:
+    def _models_shown(self, session: Session, said: Sequence[str], paste: str | None = None) -> list[object]:
         """No file in the box, the paste box, what is to be said, the choice about rows, and every place for a set.
 
         Args:
@@ -214,7 +213,7 @@ class TextHandlers:
             paste: what the paste box holds now; None: what it held.
         """
         sets = list(session.models.items())
-        places: list[Any] = []
+        places: list[object] = []
         for number in range(self.limits.model_sets):
             name, side = sets[number] if number < len(sets) else ("", None)
             preview = "" if side is None else markup.preview(side, 3 if len(sets) == 1 else 1)
@@ -223,7 +222,7 @@ class TextHandlers:
 
     # --- examples -------------------------------------------------------------------------------------------------
 
-    def take_example(self, label: str, request: gr.Request) -> list[Any]:
+    def take_example(self, label: str, request: gr.Request) -> list[object]:
         """Human texts and models' from the examples: what both sides show, the other inputs emptied."""
         session = self.sessions.get(request.session_hash)
         with errors_shown(as_html=True), session.editing:
@@ -254,7 +253,7 @@ def _name_at(session: Session, number: int) -> str | None:
     return names[number] if 0 <= number < len(names) else None
 
 
-def _columns(side: TextSet | None) -> Any:
+def _columns(side: TextSet | None) -> dict[str, object]:
     """The choice of a column, where there is one."""
     if side is None or len(side.columns) < 2 or side.kind != "file":
         return gr.update(visible=False)

@@ -7,12 +7,17 @@ import io
 import itertools
 import json
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mauve_metric.hosts.space.limits import Limits, check_texts
 from mauve_metric.texts.files import read_texts
+
+if TYPE_CHECKING:
+    import pyarrow
+    import pyarrow.parquet
 
 FILE_TYPES = [".txt", ".jsonl", ".json", ".csv", ".tsv", ".parquet"]
 USER_ERRORS = (ValueError, TypeError, OSError, ImportError, RuntimeError, MemoryError)
@@ -104,19 +109,20 @@ def text_columns(path: Path) -> dict[str, float]:
     return _text_columns(rows)
 
 
-def _text_columns(rows: list[Any]) -> dict[str, float]:
+def _text_columns(rows: Sequence[object]) -> dict[str, float]:
     """Names whose value is a text in some row, with its mean length there."""
-    if not rows or not all(isinstance(row, dict) for row in rows):
+    records = [row for row in rows if isinstance(row, dict)]
+    if not records or len(records) < len(rows):
         return {}
     found = {}
-    for name in itertools.islice(rows[0], _MOST_COLUMNS):
-        values = [value for row in rows if isinstance(value := row.get(name), str)]
+    for name in itertools.islice(records[0], _MOST_COLUMNS):
+        values = [value for row in records if isinstance(value := row.get(name), str)]
         if isinstance(name, str) and values:
             found[name] = sum(map(len, values)) / len(values)
     return found
 
 
-def _json_rows(path: Path) -> list[Any]:
+def _json_rows(path: Path) -> Sequence[object]:
     content = path.read_text(encoding="utf-8-sig")
     if path.suffix.lower() == ".json":
         values = json.loads(content)
@@ -125,7 +131,7 @@ def _json_rows(path: Path) -> list[Any]:
     return [json.loads(line) for line in itertools.islice(lines, _ROWS_LOOKED_AT)]
 
 
-def _csv_rows(path: Path) -> list[Any]:
+def _csv_rows(path: Path) -> Sequence[object]:
     delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
     content = path.read_text(encoding="utf-8-sig")
     previous = csv.field_size_limit(2**31 - 1)
@@ -150,19 +156,19 @@ def _parquet_columns(path: Path) -> dict[str, float]:
     return dict(itertools.islice(found.items(), _MOST_COLUMNS))
 
 
-def _open_parquet(path: Path, **options: Any) -> Any:
+def _open_parquet(path: Path, columns: list[str] | None = None) -> pyarrow.parquet.ParquetFile:
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
         raise ImportError("reading parquet needs pyarrow: pip install pyarrow") from error
     try:
-        return pyarrow.parquet.ParquetFile(path, **options)
+        return pyarrow.parquet.ParquetFile(path, read_dictionary=columns)
     except (OSError, pyarrow.ArrowException) as error:
         raise ValueError(f"{path} is not a parquet file: {error}") from error
 
 
-def _unpacked_bytes(file: Any, column: str) -> int:
+def _unpacked_bytes(file: pyarrow.parquet.ParquetFile, column: str) -> int:
     """What the file itself says about the size of a column."""
     total = 0
     for group in range(file.metadata.num_row_groups):
@@ -178,7 +184,7 @@ def _read_parquet(path: Path, column: str | None, limits: Limits) -> list[str]:
 
     if column is None:
         raise ValueError(f"{path} has no column of texts")
-    file = _open_parquet(path, read_dictionary=[column])
+    file = _open_parquet(path, [column])
     rows, size = file.metadata.num_rows, _unpacked_bytes(file, column)
     if rows > limits.texts:
         raise ValueError(f"{path}: at most {limits.texts} texts are taken here, got {rows}")
@@ -200,7 +206,7 @@ def _read_parquet(path: Path, column: str | None, limits: Limits) -> list[str]:
     return texts
 
 
-def _batch_bytes(values: Any) -> int:
+def _batch_bytes(values: pyarrow.Array) -> int:
     """Bytes of all texts of a batch once each stands on its own."""
     import pyarrow
     from pyarrow import compute
