@@ -154,7 +154,7 @@ def test_every_field_of_the_config_is_a_flag(
         texts_only = knobs()[name].metadata["stage"] == "featurize"  # features ignore or refuse these
         return compute_mauve(**{key: value for key, value in options.items() if key != name or not texts_only})
 
-    monkeypatch.setattr("mauve_metric.hosts.cli.compute_mauve", spy)
+    monkeypatch.setattr("mauve_metric.compute.compute_mauve", spy)
     assert main(["score", *files, *arguments, "--json"]) == 0
     assert seen[name] == value and type(seen[name]) is type(value)
     signature = json.loads(capsys.readouterr().out)["signature"]
