@@ -254,3 +254,18 @@ def test_a_reader_that_stops_is_no_error(tmp_path: Path) -> None:
         ["bash", "-c", script], cwd=Path(__file__).parent.parent, capture_output=True, text=True, check=False
     )
     assert (run.returncode, run.stderr) == (141, "")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["score", "--help"], ["score", "one"], ["scores"]])
+def test_help_and_wrong_usage_load_nothing_heavy(arguments: list[str]) -> None:
+    program = f"""if True:
+        import sys
+        from mauve_metric.hosts.cli import main
+        try:
+            main({arguments})
+        except SystemExit:
+            heavy = {{"numpy", "scipy", "torch", "faiss", "jinja2", "tabulate", "altair"}} & set(sys.modules)
+            print("heavy:", *heavy)
+    """
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout.splitlines()[-1] == "heavy:"

@@ -18,7 +18,6 @@ from mauve_metric.features.row_files import NpyRows
 from mauve_metric.features.rows import CheckedRows, all_rows
 from mauve_metric.runtime.packages import import_parquet
 
-FEATURE_FILES = (".npy", ".npz")
 LAZY_BYTES = 2**30  # a larger .npy file is read in blocks
 _FORMAT = "mauve_metric features 1"
 
