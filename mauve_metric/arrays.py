@@ -1,8 +1,10 @@
-"""The kinds of arrays, each named once."""
+"""The kinds of arrays, each named once, and what features are when they are not an array."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,3 +16,24 @@ Integers = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
 Counts = NDArray[np.int64]  # of texts in buckets, (k,)
 Labels = NDArray[np.int64]  # the bucket of each text, (n,)
+
+
+class FeatureRows(Protocol):
+    """Rows of features that can be read again and again: `shape` (n, d), in blocks or by number."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, d)."""
+
+    def blocks(self) -> Iterator[Array]:
+        """All rows in order, (b, d) at a time with b at most `rows.BLOCK_ROWS`."""
+
+    def take(self, numbers: Integers) -> Array:
+        """The rows with these numbers, in this order, (m, d)."""
+
+
+Features = Array | FeatureRows  # of one set of texts, (n, d)
+
+TextData = Iterable[object]  # texts as users give them: lists, columns, tables, streams (see `texts.sources`)
+TokenData = Iterable[object]  # lists of token ids, likewise
+FeatureData = Iterable[object] | Path  # arrays, tensors, nested lists, files, data sets, streams of blocks

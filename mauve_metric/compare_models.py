@@ -5,17 +5,18 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mauve_metric.arrays import FeatureData, Labels, TextData, TokenData
 from mauve_metric.config import MauveConfig, check_count
 from mauve_metric.explain_gap import explain_model
 from mauve_metric.features.reference import Featurizing, Reference
-from mauve_metric.features.sides import check_columns, check_in_memory, check_same_encoder, read_sides
-from mauve_metric.options import check_runs_on_cpu, split_options, with_options
-from mauve_metric.quantize.partition import CommonPartition, common_partition
+from mauve_metric.features.sides import check_columns, check_same_encoder, read_sides
+from mauve_metric.options import Options, RunOptions, split_options, with_options
+from mauve_metric.quantize.partition import Partition, partition_sets
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.numbers import Difference, OwnScore
 from mauve_metric.results.result import MauveResult
@@ -29,16 +30,16 @@ from mauve_metric.uncertainty.differences import JointErrors, difference_of, joi
 
 
 def compare(
-    p_text: Any = None,
-    models: Mapping[str, Any] | None = None,
+    p_text: TextData | None = None,
+    models: Mapping[str, FeatureData | Reference] | None = None,
     *,
-    p_features: Any = None,
-    p_tokens: Any = None,
+    p_features: FeatureData | None = None,
+    p_tokens: TokenData | None = None,
     p: Reference | None = None,
     aligned: bool = False,
     buckets: int = 0,
     texts: int = 3,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Comparison:
     """Compare models with each other by their MAUVE against one human set.
 
@@ -72,7 +73,6 @@ def compare(
     check_count("texts", texts, low=0)
     forms = {name: _form(name, data) for name, data in _check_models(models).items()}
     config, run = split_options(options)
-    check_runs_on_cpu(run)
     human = {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text}
     with Featurizing(config, run, frozenset(options)) as job:
         human_read, *model_reads = read_sides(
@@ -86,6 +86,7 @@ def compare(
         human_read[0],
         {name: side for name, (side, _) in zip(forms, model_reads, strict=True)},
         config,
+        run=run,
         aligned=aligned,
         readable=Readable.of([human_read[1], *(read for _, read in model_reads)]) if buckets else None,
         buckets=buckets,
@@ -96,7 +97,7 @@ def compare(
 compare.__signature__ = with_options(compare, "Comparison")  # type: ignore[attr-defined]
 
 
-def _check_models(models: Any) -> dict[str, Any]:
+def _check_models(models: object) -> dict[str, object]:
     if not isinstance(models, Mapping):
         raise TypeError(
             f"models must be a dict from names to texts, features or References, got {type(models).__name__}"
@@ -109,7 +110,7 @@ def _check_models(models: Any) -> dict[str, Any]:
     return dict(models)
 
 
-def _form(name: str, data: Any) -> dict[str, Any]:
+def _form(name: str, data: object) -> dict[str, object]:
     """One model's data under the name that says what it is, for `sides.read_sides`."""
     argument = f"models[{name!r}]"
     if isinstance(data, Reference):
@@ -130,7 +131,6 @@ def check_sides(sides: Mapping[str, Reference], aligned: bool) -> None:
         TypeError, ValueError: as `compare`; the sides are called by their keys.
     """
     check_columns(sides)
-    check_in_memory(sides)
     human, *models = sides.values()
     for name, side in sides.items():
         if len(side) < 2:
@@ -154,17 +154,18 @@ def compare_features(
     models: Mapping[str, Reference],
     config: MauveConfig,
     *,
+    run: RunOptions | None = None,
     aligned: bool = False,
     readable: Readable | None = None,
     buckets: int = 0,
     texts: int = 3,
-    partition: CommonPartition | None = None,
+    partition: Partition | None = None,
     watch: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Project and cluster all sets together, score each model against P, and compare the scores.
 
     Args:
-        p, models: checked sides. config: may hold "auto".
+        p, models: checked sides. config: may hold "auto". run: has the device and the checkpoint folder.
         aligned: see `compare`.
         readable: the texts of P and of the models in order, needed for buckets > 0.
         buckets, texts: see `compare`.
@@ -173,9 +174,16 @@ def compare_features(
     """
     names, watch = list(models), watch or _unwatched
     resolved = resolve_config(config, len(p), *(len(side) for side in models.values()))
+    run, num_runs = run or RunOptions(), int(resolved.num_runs)
     if partition is None:
-        partition = common_partition(p, list(models.values()), resolved, two=readable is not None)
-    rows, scored = partition.rows, partition.labels[: int(resolved.num_runs)]
+        partition = partition_sets(
+            [p.features, *(side.features for side in models.values())],
+            resolved,
+            _with_checkpoint(run, "common"),
+            clusterings=num_runs if readable is None else max(num_runs, 2),
+            every_row=readable is not None,
+        )
+    rows, scored = partition.rows, partition.labels[:num_runs]
     results = {
         name: score_buckets(
             p,
@@ -188,9 +196,9 @@ def compare_features(
         for number, (name, side) in enumerate(models.items(), start=1)
     }
     own = {}
-    for name, side in models.items():
+    for number, (name, side) in enumerate(models.items(), start=1):
         watch(name)
-        own[name] = _own_score(p, side, config)
+        own[name] = _own_score(p, side, config, _with_checkpoint(run, f"model-{number}"))
     results = {name: replace(result, p_value=own[name].p_value) for name, result in results.items()}
     ranking = tuple(sorted(names, key=lambda name: _quality(results[name]), reverse=True))
     errors = joint_errors(scored, resolved, aligned)
@@ -225,7 +233,7 @@ def compare_features(
 def _forecast(
     best: Difference,
     results: Mapping[str, MauveResult],
-    runs: Sequence[Sequence[NDArray[np.int64]]],
+    runs: Sequence[Sequence[Labels]],
     errors: JointErrors,
     config: MauveConfig,
     aligned: bool,
@@ -253,11 +261,16 @@ def _unwatched(name: str) -> None:
     """Nobody is told which model is scored."""
 
 
-def _own_score(p: Reference, q: Reference, config: MauveConfig) -> OwnScore:
+def _with_checkpoint(run: RunOptions, job: str) -> RunOptions:
+    """The options of one of several clusterings, which has its own folder in that of the checkpoint."""
+    return run if run.checkpoint is None else replace(run, checkpoint=Path(run.checkpoint) / job)
+
+
+def _own_score(p: Reference, q: Reference, config: MauveConfig, run: RunOptions) -> OwnScore:
     """MAUVE of the pair on its own buckets; the signature is that of `compute_mauve`."""
     resolved = resolve_config(config, len(p), len(q))
     once = replace(resolved, num_runs=1, knn=False, frechet_distance=False)
-    result = score_features(p, q, once, quiet=True)
+    result = score_features(p, q, once, quiet=True, run=run)
     signature = format_signature(signature_entries(p, q, resolved))
     return OwnScore(result.mauve, result.num_buckets, result.p_value, signature)
 

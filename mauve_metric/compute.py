@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
 
+from mauve_metric.arrays import FeatureData, TextData, TokenData
 from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.sides import check_same_encoder
-from mauve_metric.options import split_options, with_options
+from mauve_metric.options import Options, split_options, with_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.score import score_features
 
 
 def compute_mauve(
-    p_features: Any = None,
-    q_features: Any = None,
-    p_tokens: Any = None,
-    q_tokens: Any = None,
-    p_text: Any = None,
-    q_text: Any = None,
+    p_features: FeatureData | None = None,
+    q_features: FeatureData | None = None,
+    p_tokens: TokenData | None = None,
+    q_tokens: TokenData | None = None,
+    p_text: TextData | None = None,
+    q_text: TextData | None = None,
     *,
     p: Reference | None = None,
     q: Reference | None = None,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> MauveResult:
     """MAUVE between reference (human) texts P and model texts Q (Pillutla et al. 2021), with mauve-text's keywords.
 
@@ -56,7 +57,7 @@ def compute_mauve(
         "p": {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text},
         "q": {"q": q, "q_features": q_features, "q_tokens": q_tokens, "q_text": q_text},
     }
-    with Featurizing(config, run, frozenset(options), tensors_stay=True) as job:
+    with Featurizing(config, run, frozenset(options)) as job:
         p_side, q_side = map(job.side, job.prepared(forms).values())
     check_same_encoder(p_side.identity, q_side.identity)
     return score_features(p_side, q_side, config, run=run)

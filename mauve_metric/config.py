@@ -7,22 +7,27 @@ import math
 import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from typing import Any, Literal, SupportsFloat, SupportsIndex, TypeVar
 
-import numpy as np
+Value = TypeVar("Value")
+Check = Callable[[str, object], object]
+Featurizer = str | tuple[object, object] | Callable[[list[str]], object]
 
-Check = Callable[[str, Any], Any]
+
+def is_bool(value: object) -> bool:
+    """Whether a value is True or False, Python's or numpy's."""
+    return type(value).__name__ in ("bool", "bool_")
 
 
-def _integer(low: int, high: int = 2**31 - 16, *, also: tuple[Any, ...] = ()) -> Check:
+def _integer(low: int, high: int = 2**31 - 16, *, also: tuple[object, ...] = ()) -> Check:
     """A check for an integer (numpy's count, booleans do not) in [low, high] or one of the values `also`."""
     alternatives = "".join(f" or {value!r}" for value in also)
 
-    def check(name: str, value: Any) -> Any:
+    def check(name: str, value: object) -> object:
         if any(type(value) is type(other) and value == other for other in also):
             return value
         expected = f"{name} must be an integer from {low} to {high}{alternatives}"
-        if isinstance(value, str) or type(value).__name__ in ("bool", "bool_"):
+        if is_bool(value) or not isinstance(value, SupportsIndex):
             raise TypeError(f"{expected}, got {value!r}")
         try:
             number = operator.index(value)
@@ -41,9 +46,9 @@ def _number(low: float, high: float, *, low_included: bool = False, high_include
     """A check for a finite real number between low and high."""
     interval = f"{'[' if low_included else '('}{low:g}, {high:g}{']' if high_included else ')'}"
 
-    def check(name: str, value: Any) -> float:
+    def check(name: str, value: object) -> float:
         expected = f"{name} must be a number in {interval}"
-        if isinstance(value, (str, bytes)) or type(value).__name__ in ("bool", "bool_"):
+        if is_bool(value) or not isinstance(value, (SupportsFloat, SupportsIndex)):
             raise TypeError(f"{expected}, got {value!r}")
         try:
             number = float(value)
@@ -58,11 +63,11 @@ def _number(low: float, high: float, *, low_included: bool = False, high_include
     return check
 
 
-def _choice(*choices: Any) -> Check:
+def _choice(*choices: object) -> Check:
     """A check for one of a few values."""
 
-    def check(name: str, value: Any) -> Any:
-        value = bool(value) if type(value).__name__ == "bool_" else value  # numpy's
+    def check(name: str, value: object) -> object:
+        value = bool(value) if is_bool(value) else value  # numpy's
         for choice in choices:
             if type(value) is type(choice) and value == choice:
                 return value
@@ -74,7 +79,7 @@ def _choice(*choices: Any) -> Check:
     return check
 
 
-def _model(name: str, value: Any) -> Any:
+def _model(name: str, value: object) -> object:
     """A check for what names or is a featurizer."""
     if isinstance(value, str) and value.strip():
         return value
@@ -86,8 +91,16 @@ def _model(name: str, value: Any) -> Any:
     )
 
 
-def _knob(default: Any, check: Check, stage: str, help: str, choices: tuple[Any, ...] | None = None) -> Any:
-    metadata = {"check": check, "stage": stage, "help": help, "choices": choices}
+def knob(
+    default: Value,
+    check: Check,
+    stage: str,
+    help: str,
+    choices: tuple[object, ...] | None = None,
+    metavar: str | None = None,
+) -> Value:
+    """A field of options: its default, its check, the stage that reads it, its meaning, and what the shell calls it."""
+    metadata = {"check": check, "stage": stage, "help": help, "choices": choices, "metavar": metavar}
     return field(default=default, metadata=metadata)
 
 
@@ -112,20 +125,20 @@ class MauveConfig:
     ValueError: mauve_scaling_factor must be a number in (0, 10000], got -1.0
     """
 
-    featurize_model_name: Any = _knob(
+    featurize_model_name: Featurizer = knob(
         "gpt2-large",
         _model,
         "featurize",
         "featurizer: 'minilm' (packaged, no download) or any name or local folder that transformers' AutoModel loads; "
         "in Python also a (model, tokenizer) pair or a function from texts to an array",
     )
-    max_text_length: int | None = _knob(
+    max_text_length: int | None = knob(
         None,
         _integer(1, also=(None,)),
         "featurize",
         "tokens kept of each text; unset: 1024, or the most that the model takes if that is less",
     )
-    pooling: Literal["auto", "last", "mean", "cls"] = _knob(
+    pooling: Literal["auto", "last", "mean", "cls"] = knob(
         "auto",
         _choice(*POOLINGS),
         "featurize",
@@ -133,68 +146,68 @@ class MauveConfig:
         "auto: what a sentence encoder declares, the last token otherwise",
         POOLINGS,
     )
-    dtype: Literal["float32", "float64", "bfloat16", "float16"] = _knob(
+    dtype: Literal["float32", "float64", "bfloat16", "float16"] = knob(
         "float32", _choice(*DTYPES), "featurize", "number format in which the model runs", DTYPES
     )
-    empty_texts: Literal["error", "drop"] = _knob(
+    empty_texts: Literal["error", "drop"] = knob(
         "error",
         _choice(*EMPTY_TEXTS),
         "featurize",
         "what to do with empty or whitespace-only texts: stop, or drop and count them",
         EMPTY_TEXTS,
     )
-    match_lengths: Literal["no", "truncate"] = _knob(
+    match_lengths: Literal["no", "truncate"] = knob(
         "no",
         _choice(*MATCH_LENGTHS),
         "featurize",
         "truncate: cut the texts of both sets to the smaller of their two median lengths, in tokens",
         MATCH_LENGTHS,
     )
-    num_buckets: int | Literal["auto"] = _knob(
+    num_buckets: int | Literal["auto"] = knob(
         "auto",
         _integer(1, also=("auto",)),
         "quantize",
         "number of k-means buckets; auto: a tenth of the smaller set, at least 2",
     )
-    row_order: Literal["qp", "pq"] = _knob(
+    row_order: Literal["qp", "pq"] = knob(
         "qp",
         _choice(*ROW_ORDERS),
         "quantize",
         "order in which the two sets are stacked before clustering; it moves the k-means start",
         ROW_ORDERS,
     )
-    pca_max_data: int = _knob(
+    pca_max_data: int = knob(
         -1, _integer(2, 2**63 - 1, also=(-1,)), "quantize", "most rows that the PCA is fitted on; -1: all"
     )
-    kmeans_explained_var: float = _knob(
+    kmeans_explained_var: float = knob(
         0.9, _number(0, 1), "quantize", "share of the variance that the PCA keeps; 1: every component"
     )
-    kmeans_num_redo: int = _knob(5, _integer(1, 10_000), "quantize", "k-means restarts; the best is kept")
-    kmeans_max_iter: int = _knob(500, _integer(1, 10_000_000), "quantize", "most iterations of one k-means run")
-    seed: int = _knob(25, _integer(0), "quantize", "seed of the clustering")
-    divergence_curve_discretization_size: int = _knob(
+    kmeans_num_redo: int = knob(5, _integer(1, 10_000), "quantize", "k-means restarts; the best is kept")
+    kmeans_max_iter: int = knob(500, _integer(1, 10_000_000), "quantize", "most iterations of one k-means run")
+    seed: int = knob(25, _integer(0), "quantize", "seed of the clustering")
+    divergence_curve_discretization_size: int = knob(
         25, _integer(2, 1_000_000), "score", "number of mixture weights on the divergence curve"
     )
-    mauve_scaling_factor: float = _knob(
+    mauve_scaling_factor: float = knob(
         5, _number(0, 10_000), "score", "c, the constant that scales the divergences; the literature uses 5"
     )
 
-    num_runs: int | Literal["auto"] = _knob(
+    num_runs: int | Literal["auto"] = knob(
         "auto",
         _integer(1, 10_000, also=("auto",)),
         "score",
         "clusterings with as many seeds, for the spread over them; auto: 5 below 1000 texts a side, else 1",
     )
-    confidence_level: float = _knob(
+    confidence_level: float = knob(
         0.95, _number(0, 1, high_included=False), "score", "level of the intervals of the debiased scores"
     )
-    permutations: int = _knob(
+    permutations: int = knob(
         0, _integer(0, 10_000_000), "score", "random splits of the permutation test; 0: no test, no p-value"
     )
-    paired: bool = _knob(
+    paired: bool = knob(
         False, _choice(True, False), "score", "text i of both sets shares a prompt: permute within pairs"
     )
-    knn: bool | Literal["auto"] = _knob(
+    knn: bool | Literal["auto"] = knob(
         "auto",
         _choice(*KNN),
         "score",
@@ -202,17 +215,17 @@ class MauveConfig:
         "true: above 20000 a side on as many random ones",
         KNN,
     )
-    knn_k: int = _knob(4, _integer(1, 1000), "score", "the neighbour that sets the radius of a ball")
-    frechet_distance: bool = _knob(False, _choice(True, False), "score", "also the Fréchet distance of the features")
+    knn_k: int = knob(4, _integer(1, 1000), "score", "the neighbour that sets the radius of a ball")
+    frechet_distance: bool = knob(False, _choice(True, False), "score", "also the Fréchet distance of the features")
 
     def __post_init__(self) -> None:
-        for knob in fields(self):
-            object.__setattr__(self, knob.name, knob.metadata["check"](knob.name, getattr(self, knob.name)))
+        for item in fields(self):
+            object.__setattr__(self, item.name, item.metadata["check"](item.name, getattr(self, item.name)))
 
 
 def knobs() -> dict[str, Any]:
     """The fields of `MauveConfig` by name: default, and `metadata` with check, stage, help and choices."""
-    return {knob.name: knob for knob in fields(MauveConfig)}
+    return {item.name: item for item in fields(MauveConfig)}
 
 
 def unknown_options(names: Iterable[str], known: Iterable[str]) -> str:
@@ -230,10 +243,11 @@ def unknown_options(names: Iterable[str], known: Iterable[str]) -> str:
     return "; ".join(parts)
 
 
-def check_count(name: str, value: Any, low: int = 1) -> int:
+def check_count(name: str, value: object, low: int = 1) -> int:
     """A number as it was given, an integer of at least `low`; otherwise `TypeError` or `ValueError`."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+    if is_bool(value) or not isinstance(value, SupportsIndex):
         raise TypeError(f"{name} must be an integer of at least {low}, got {value!r}")
-    if value < low:
-        raise ValueError(f"{name} must be an integer of at least {low}, got {value}")
-    return int(value)
+    number = operator.index(value)
+    if number < low:
+        raise ValueError(f"{name} must be an integer of at least {low}, got {number}")
+    return number

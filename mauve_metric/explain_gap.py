@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from mauve_metric.arrays import Floats, Labels, Rows
+from mauve_metric.arrays import FeatureData, Floats, Labels, Rows, TextData, TokenData
 from mauve_metric.config import MauveConfig, check_count
 from mauve_metric.features.reference import Featurizing, Reference
-from mauve_metric.features.sides import check_columns, check_in_memory, check_same_encoder, read_sides
+from mauve_metric.features.sides import check_columns, check_same_encoder, read_sides
 from mauve_metric.measures import gap
-from mauve_metric.options import check_runs_on_cpu, split_options, with_options
+from mauve_metric.options import Options, split_options, with_options
 from mauve_metric.quantize.histograms import count_labels
-from mauve_metric.quantize.partition import CommonPartition, cluster, cluster_runs, project_pair
+from mauve_metric.quantize.partition import Partition, partition_sets
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.numbers import GapBucket, NearText
 from mauve_metric.results.result import MauveResult
+from mauve_metric.runtime.tensors import on_cpu
 from mauve_metric.score import resolve_config, score_buckets
 from mauve_metric.texts.phrases import Readable, repeated_phrases, telling_phrases
 from mauve_metric.uncertainty.buckets import best_overlaps, noise_p_values
@@ -26,18 +27,18 @@ AROUND = 20  # texts of the other side, at least, that a side's texts in a bucke
 
 
 def explain(
-    p_features: Any = None,
-    q_features: Any = None,
-    p_tokens: Any = None,
-    q_tokens: Any = None,
-    p_text: Any = None,
-    q_text: Any = None,
+    p_features: FeatureData | None = None,
+    q_features: FeatureData | None = None,
+    p_tokens: TokenData | None = None,
+    q_tokens: TokenData | None = None,
+    p_text: TextData | None = None,
+    q_text: TextData | None = None,
     *,
     p: Reference | None = None,
     q: Reference | None = None,
     buckets: int = 10,
     texts: int = 3,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Explanation:
     """Score two sides as `compute_mauve` does, and say which buckets make the gap 1 - MAUVE.
 
@@ -65,7 +66,6 @@ def explain(
     check_count("buckets", buckets)
     check_count("texts", texts, low=0)
     config, run = split_options(options)
-    check_runs_on_cpu(run)
     forms = {
         "p": {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text},
         "q": {"q": q, "q_features": q_features, "q_tokens": q_tokens, "q_text": q_text},
@@ -74,16 +74,14 @@ def explain(
         (p_side, p_read), (q_side, q_read) = read_sides(job, forms).values()
     check_same_encoder(p_side.identity, q_side.identity)
     check_columns({"p_features": p_side, "q_features": q_side})
-    check_in_memory({"p_features": p_side, "q_features": q_side})
     config = resolve_config(config, len(p_side), len(q_side))
-    rows = project_pair(p_side, q_side, config)
-    labels = cluster_runs(rows.projected, config)
-    if len(labels) == 1:
-        labels.append(cluster(rows.projected, config, 1))
-    runs, projected = [rows.split(values) for values in labels], rows.split(rows.projected)
-    result = score_buckets(p_side, q_side, runs[: int(config.num_runs)], projected, config)
+    num_runs = int(config.num_runs)
+    partition = partition_sets(
+        [p_side.features, q_side.features], config, run, clusterings=max(num_runs, 2), every_row=True
+    )
+    result = score_buckets(p_side, q_side, partition.labels[:num_runs], partition.rows, config)
     readable = Readable.of([p_read, q_read])
-    return explain_result(result, projected, runs[1], config, readable, buckets=buckets, texts=texts)
+    return explain_model(partition, 1, result, config, readable, buckets=buckets, texts=texts)
 
 
 explain.__signature__ = with_options(explain, "Explanation")  # type: ignore[attr-defined]
@@ -91,8 +89,8 @@ explain.__signature__ = with_options(explain, "Explanation")  # type: ignore[att
 
 def explain_result(
     result: MauveResult,
-    projected: tuple[Rows, Rows],
-    other_labels: tuple[Labels, Labels],
+    projected: Sequence[Rows],
+    other_labels: Sequence[Labels],
     config: MauveConfig,
     readable: Readable,
     *,
@@ -114,7 +112,7 @@ def explain_result(
     histograms = count_labels(result.p_labels, result.q_labels, k)
     parts = gap.contributions(result.p_hist, result.q_hist, c, points)
     p_values = noise_p_values(histograms.p_counts, histograms.q_counts)
-    other = count_labels(*other_labels, k).probabilities()
+    other = count_labels(other_labels[0], other_labels[1], k).probabilities()
     other_ranks = _ranks(gap.contributions(*other, c, points))
     match, overlap = best_overlaps(np.concatenate([result.p_labels, result.q_labels]), np.concatenate(other_labels), k)
     too_much, noise = result.q_hist > result.p_hist, p_values > 1 - config.confidence_level
@@ -155,7 +153,7 @@ def explain_result(
 
 
 def explain_model(
-    partition: CommonPartition,
+    partition: Partition,
     number: int,
     result: MauveResult,
     config: MauveConfig,
@@ -164,11 +162,9 @@ def explain_model(
     buckets: int | Sequence[int],
     texts: int,
 ) -> Explanation:
-    """`explain_result` of the model with this number, the first is 1; the partition has two clusterings."""
-    rows, labels = (
-        (partition.rows[0], partition.rows[number]),
-        (partition.labels[1][0], partition.labels[1][number]),
-    )
+    """`explain_result` of the model with this number, the first is 1; it has every row, and two clusterings."""
+    rows = on_cpu(partition.rows[0]), on_cpu(partition.rows[number])
+    labels = partition.labels[1][0], partition.labels[1][number]
     pair = readable.pair(0, number)
     return explain_result(result, rows, labels, config, pair, buckets=buckets, texts=texts)
 
@@ -204,7 +200,7 @@ def _phrases(result: MauveResult, bucket: int, distances: Sequence[Floats], read
     }
 
 
-def _distances(result: MauveResult, projected: tuple[Rows, Rows], bucket: int) -> list[Floats]:
+def _distances(result: MauveResult, projected: Sequence[Rows], bucket: int) -> list[Floats]:
     """How far each row of either side is from the mean of the bucket's rows, (n_p,) and (n_q,)."""
     labels = (result.p_labels, result.q_labels)
     members = np.concatenate([rows[side == bucket] for rows, side in zip(projected, labels, strict=True)])

@@ -3,74 +3,174 @@
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, SupportsIndex, TypedDict
 
-import numpy as np
+from mauve_metric.config import Check, Featurizer, MauveConfig, is_bool, knob, knobs, unknown_options
 
-from mauve_metric.config import MauveConfig, knobs, unknown_options
+
+def _unchecked(name: str, value: object) -> object:
+    """Any value; what it is for says itself what it does not take."""
+    return value
+
+
+def _integer_or_none(low: int, expected: str) -> Check:
+    """A check for None or an integer of at least `low`, numpy's too."""
+
+    def check(name: str, value: object) -> object:
+        if value is None:
+            return value
+        if is_bool(value) or not isinstance(value, SupportsIndex) or operator.index(value) < low:
+            raise ValueError(f"{name} must be {expected}, got {value!r}")
+        return operator.index(value)
+
+    return check
+
+
+def _column(name: str, value: object) -> object:
+    """A check for None or the name of a column."""
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"{name} must be the name of a column, got {value!r}")
+    return value
+
+
+def _folder_or_bool(name: str, value: object) -> object:
+    """A check for True, False or a folder."""
+    if not isinstance(value, (bool, str, Path)):
+        raise TypeError(f"{name} must be True, False or a folder, got {value!r}")
+    return value
+
+
+_COUNT = _integer_or_none(1, "an integer of at least 1")
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
     """What changes the speed of a run or what it prints, and never its score.
 
-    device: "auto" (CUDA, else MPS, else CPU) or a torch device. device_id: as in mauve-text, -1 is the CPU.
-    batch_size: most texts of a batch. max_batch_tokens: tokens of a batch. verbose: a progress bar on stderr.
-    text_field: the column of a `datasets.Dataset` that holds the texts. cache: True for the feature cache at its usual
-    place, a folder for one elsewhere, False for none. compile: run the model through `torch.compile`.
-    distributed: every process of the torch process group calls with the same texts; each featurizes its share.
-    checkpoint: a folder that keeps the clustering of features read in blocks, for a run that is taken up again.
-    score_device: the torch device that projects, clusters and finds neighbours, such as "cuda:0"; None: features that
-    are CUDA tensors stay on their GPU, all others are scored on the CPU. Scores agree to 1e-3 between devices.
+    The meaning of each stands in its field's metadata, as in `MauveConfig`. Those of the stage "speed" are flags of the
+    command line.
     """
 
-    device: str | None = None
-    device_id: int | None = None
-    batch_size: int | None = None
-    max_batch_tokens: int | None = None
-    verbose: bool = False
-    text_field: str | None = None
-    cache: bool | str | Path = True
-    compile: bool = False
-    distributed: bool = False
-    checkpoint: str | Path | None = None
-    score_device: str | None = None
+    device: str | None = knob(
+        None, _unchecked, "speed", "auto (CUDA, else MPS, else CPU) or a torch device: cpu, cuda:0, mps, …"
+    )
+    device_id: int | None = knob(
+        None,
+        _integer_or_none(-1, "-1 (CPU) or the number of a CUDA device"),
+        "host",
+        "the number of a CUDA device, -1 for the CPU, as in mauve-text",
+    )
+    batch_size: int | None = knob(None, _COUNT, "speed", "most texts of a batch")
+    max_batch_tokens: int | None = knob(None, _COUNT, "speed", "tokens of a batch")
+    verbose: bool = knob(False, _unchecked, "host", "a progress bar on stderr")
+    text_field: str | None = knob(
+        None,
+        _column,
+        "texts",
+        "field or column of the texts; unset: 'text' or the only one",
+        metavar="NAME",
+    )
+    cache: bool | str | Path = knob(
+        True,
+        _folder_or_bool,
+        "speed",
+        "keep features in this folder; in Python also True (the usual place) or False (keep none)",
+        metavar="FOLDER",
+    )
+    checkpoint: str | Path | None = knob(
+        None,
+        _unchecked,
+        "speed",
+        "keep the clustering of features read in blocks in this folder, for a run that is taken up again",
+        metavar="FOLDER",
+    )
+    score_device: str | None = knob(
+        None,
+        _unchecked,
+        "speed",
+        "project, cluster and find neighbours on this torch device, such as cuda:0; unset: features that are CUDA "
+        "tensors stay on their GPU, all others are scored on the CPU (scores agree to 1e-3 between devices)",
+        metavar="DEVICE",
+    )
+    compile: bool = knob(False, _unchecked, "speed", "run the model through torch.compile")
+    distributed: bool = knob(
+        False,
+        _unchecked,
+        "host",
+        "every process of the torch process group calls with the same texts; each featurizes its share",
+    )
 
     def __post_init__(self) -> None:
-        for name in ("batch_size", "max_batch_tokens"):
-            value = getattr(self, name)
-            if value is not None and (
-                isinstance(value, bool) or not isinstance(value, (int, np.integer)) or int(value) < 1
-            ):
-                raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
-        number = self.device_id
-        if number is not None and (
-            isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < -1
-        ):
-            raise ValueError(f"device_id must be -1 (CPU) or the number of a CUDA device, got {number!r}")
-        if self.text_field is not None and not isinstance(self.text_field, str):
-            raise TypeError(f"text_field must be the name of a column, got {self.text_field!r}")
-        if not isinstance(self.cache, (bool, str, Path)):
-            raise TypeError(f"cache must be True, False or a folder, got {self.cache!r}")
+        for item in fields(self):
+            object.__setattr__(self, item.name, item.metadata["check"](item.name, getattr(self, item.name)))
 
 
-def split_options(options: Mapping[str, Any]) -> tuple[MauveConfig, RunOptions]:
+class OptionsOfOneProcess(TypedDict, total=False):
+    """Every option as a keyword, for editors and type checkers, but for `distributed`."""
+
+    featurize_model_name: Featurizer
+    max_text_length: int | None
+    pooling: Literal["auto", "last", "mean", "cls"]
+    dtype: Literal["float32", "float64", "bfloat16", "float16"]
+    empty_texts: Literal["error", "drop"]
+    match_lengths: Literal["no", "truncate"]
+    num_buckets: int | Literal["auto"]
+    row_order: Literal["qp", "pq"]
+    pca_max_data: int
+    kmeans_explained_var: float
+    kmeans_num_redo: int
+    kmeans_max_iter: int
+    seed: int
+    divergence_curve_discretization_size: int
+    mauve_scaling_factor: float
+    num_runs: int | Literal["auto"]
+    confidence_level: float
+    permutations: int
+    paired: bool
+    knn: bool | Literal["auto"]
+    knn_k: int
+    frechet_distance: bool
+    use_float64: bool
+    device: str | None
+    device_id: int | None
+    batch_size: int | None
+    max_batch_tokens: int | None
+    verbose: bool
+    text_field: str | None
+    cache: bool | str | Path
+    checkpoint: str | Path | None
+    score_device: str | None
+    compile: bool
+
+
+class Options(OptionsOfOneProcess, total=False):
+    """The options of `compute_mauve`: the fields of `MauveConfig` and of `RunOptions`, and `use_float64`."""
+
+    distributed: bool
+
+
+def run_fields() -> dict[str, Any]:
+    """The fields of `RunOptions` by name: default, and `metadata` as in `MauveConfig`."""
+    return {item.name: item for item in fields(RunOptions)}
+
+
+def split_options(given: Mapping[str, object]) -> tuple[MauveConfig, RunOptions]:
     """Keywords → the config and the run options; `TypeError` for an unknown one, with the nearest known name."""
-    options = dict(options)
+    options: dict[str, Any] = dict(given)
     use_float64 = options.pop("use_float64", False)
-    if not isinstance(use_float64, (bool, np.bool_)):
+    if not is_bool(use_float64):
         raise TypeError(f"use_float64 must be True or False, got {use_float64!r}")
     if use_float64 and options.setdefault("dtype", "float64") != "float64":
         raise ValueError(f"use_float64=True and dtype={options['dtype']!r} contradict each other: give one of them")
-    config_names, run_names = set(knobs()), {item.name for item in fields(RunOptions)}
-    problem = unknown_options(options, [*config_names, *run_names, "use_float64"])
+    problem = unknown_options(options, [*knobs(), *run_fields(), "use_float64"])
     if problem:
         raise TypeError(problem)
-    config = MauveConfig(**{key: value for key, value in options.items() if key in config_names})
-    return config, RunOptions(**{key: value for key, value in options.items() if key in run_names})
+    config = MauveConfig(**{key: value for key, value in options.items() if key in knobs()})
+    return config, RunOptions(**{key: value for key, value in options.items() if key in run_fields()})
 
 
 def option_parameters() -> list[inspect.Parameter]:
@@ -78,30 +178,25 @@ def option_parameters() -> list[inspect.Parameter]:
     keyword = inspect.Parameter.KEYWORD_ONLY
     options = [
         inspect.Parameter(item.name, keyword, default=item.default, annotation=item.type)
-        for source in (MauveConfig, RunOptions)
-        for item in fields(source)
+        for item in (*knobs().values(), *run_fields().values())
     ]
     return [*options, inspect.Parameter("use_float64", keyword, default=False, annotation="bool")]
 
 
-def with_options(function: Callable[..., Any], returns: str, *left_out: str) -> inspect.Signature:
-    """The signature of a function with every option in the place of its `**options`, but for those left out."""
+def with_options(function: Callable[..., object], returns: str, *left_out: str) -> inspect.Signature:
+    """The signature of a function with every option in the place of its `**options`, but for those left out.
+
+    Editors and type checkers see the options through `Unpack[Options]`; `help`, IPython and `inspect` do not look into
+    that, and a `TypedDict` knows no defaults: for them the signature is written out.
+    """
     own = [item for item in inspect.signature(function).parameters.values() if item.kind is not item.VAR_KEYWORD]
     options = [item for item in option_parameters() if item.name not in left_out]
     return inspect.Signature([*own, *options], return_annotation=returns)
 
 
-def check_option_names(options: Mapping[str, Any], function: Callable[..., Any]) -> None:
+def check_option_names(options: Mapping[str, object], function: Callable[..., object]) -> None:
     """`TypeError` for keywords that are neither options of a score nor of the function, with the nearest name."""
     own = [name for name in inspect.signature(function).parameters if name != "self"]
     problem = unknown_options(options, [*own, *(item.name for item in option_parameters())])
     if problem:
         raise TypeError(problem)
-
-
-def check_runs_on_cpu(run: RunOptions) -> None:
-    """`ValueError` if another device is asked for than the one on which all models are clustered together."""
-    if run.score_device is not None:
-        raise ValueError(
-            f"score_device must be left out here, got {run.score_device!r}: only compute_mauve scores on a device"
-        )

@@ -5,42 +5,30 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Floats, Labels
+from mauve_metric.arrays import Array, Features, Floats, Labels
 from mauve_metric.config import MauveConfig
 from mauve_metric.features.reference import Reference
-from mauve_metric.features.rows import FeatureRows, is_large, some_numbers, some_rows
+from mauve_metric.features.rows import read_in_blocks, some_numbers, some_rows
 from mauve_metric.features.sides import check_columns
 from mauve_metric.measures import frechet, frontier, precision_recall, support, support_on_device
 from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.options import RunOptions
 from mauve_metric.quantize import histograms
 from mauve_metric.quantize.histograms import Histograms, count_labels
-from mauve_metric.quantize.partition import (
-    KNN_MOST_ROWS,
-    ProjectedPair,
-    cluster,
-    cluster_runs,
-    label_large,
-    project_pair,
-)
+from mauve_metric.quantize.partition import KNN_MOST_ROWS, partition_sets
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import signature_entries
 from mauve_metric.runtime import tensors
-from mauve_metric.runtime.devices import check_device
+from mauve_metric.runtime.tensors import ProjectedRows
 from mauve_metric.uncertainty import intervals, jackknife, resampling, score_warnings
 from mauve_metric.uncertainty.jackknife import CurveBand
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
-if TYPE_CHECKING:
-    import torch
-
 logger = logging.getLogger(__name__)
-
-Projected: TypeAlias = "tuple[Array, Array] | tuple[torch.Tensor, torch.Tensor]"
 
 
 class HistogramScores(NamedTuple):
@@ -180,30 +168,13 @@ def score_features(
     the device to work on in place of the one where the features are.
     """
     check_columns({"p_features": p, "q_features": q})
-    config, run = resolve_config(config, len(p), len(q)), run or RunOptions()
-    device = _device_of(p, q, run)
-    if device is None and (is_large(p.features) or is_large(q.features)):
-        runs, projected = label_large(p, q, config, run)
-        p_value = _test(*runs[0], config) if config.permutations else None
-    else:
-        rows = project_pair(p, q, config, device)
-        runs, projected = (
-            [rows.split(labels) for labels in cluster_runs(rows.projected, config)],
-            rows.split(rows.projected),
-        )
-        p_value = _p_value(rows, config) if config.permutations else None
-    result = score_buckets(p, q, runs, projected, config, p_value)
+    config = resolve_config(config, len(p), len(q))
+    partition = partition_sets([p.features, q.features], config, run)
+    p_value = _test(partition.labels_of_shuffled_rows(config), config) if config.permutations else None
+    result = score_buckets(p, q, partition.labels, partition.rows, config, p_value)
     for warning in () if quiet else result.warnings:
         logger.warning("%s: %s", warning.code, warning.message)
     return result
-
-
-def _device_of(p: Reference, q: Reference, run: RunOptions) -> torch.device | None:
-    """The torch device to work on: the one asked for, else that of features on one, None for the CPU without torch."""
-    if run.score_device is not None:
-        return check_device(run.score_device)
-    devices = [side.features.tensor.device for side in (p, q) if isinstance(side.features, tensors.TensorRows)]
-    return devices[0] if devices else None
 
 
 def _in_memory(side: Reference) -> Array:
@@ -212,18 +183,17 @@ def _in_memory(side: Reference) -> Array:
     Raises:
         ValueError: they are read in blocks.
     """
-    if isinstance(side.features, tensors.TensorRows):
-        return tensors.as_array(side.features.tensor)
-    if not isinstance(side.features, np.ndarray):
+    features = tensors.in_memory(side.features)
+    if features is None:
         raise ValueError("frechet_distance=True needs features in memory, as an array")
-    return side.features
+    return features
 
 
 def score_buckets(
     p: Reference,
     q: Reference,
-    runs: Sequence[tuple[Labels, Labels]],
-    projected: Projected,
+    runs: Sequence[Sequence[Labels]],
+    projected: Sequence[ProjectedRows],
     config: MauveConfig,
     p_value: float | None = None,
     entries: Mapping[str, object] | None = None,
@@ -309,33 +279,24 @@ def resolve_config(config: MauveConfig, *sizes: int) -> MauveConfig:
     return replace(config, num_buckets=num_buckets, num_runs=runs, knn=knn)
 
 
-def _neighbours(projected: Projected, config: MauveConfig) -> Neighbours:
+def _neighbours(projected: Sequence[ProjectedRows], config: MauveConfig) -> Neighbours:
     """Nearest-neighbour precision, recall, density and coverage, or None for each."""
     if not config.knn:
         return Neighbours()
-    arrays = [rows for rows in projected if isinstance(rows, np.ndarray)]
-    if arrays:
-        p_rows, q_rows = (some_rows(rows, KNN_MOST_ROWS, config.seed) for rows in arrays)
-        return Neighbours(*support.support_scores(p_rows, q_rows, config.knn_k, tolerance=support.ROUNDING))
-    some = [
-        rows if len(rows) <= KNN_MOST_ROWS else rows[some_numbers(len(rows), KNN_MOST_ROWS, config.seed)]
-        for rows in projected
-        if not isinstance(rows, np.ndarray)
-    ]
-    return Neighbours(*support_on_device.support_scores(some[0], some[1], config.knn_k, support.ROUNDING))
+    if tensors.is_tensor(projected[0]):
+        some = [
+            rows if len(rows) <= KNN_MOST_ROWS else rows[some_numbers(len(rows), KNN_MOST_ROWS, config.seed)]
+            for rows in projected
+            if tensors.is_tensor(rows)
+        ]
+        return Neighbours(*support_on_device.support_scores(some[0], some[1], config.knn_k, support.ROUNDING))
+    p_rows, q_rows = (some_rows(tensors.on_cpu(rows), KNN_MOST_ROWS, config.seed) for rows in projected)
+    return Neighbours(*support.support_scores(p_rows, q_rows, config.knn_k, tolerance=support.ROUNDING))
 
 
-def _p_value(rows: ProjectedPair, config: MauveConfig) -> float:
-    """Permutation test on buckets that do not know the sets: the rows are shuffled before they are clustered."""
-    order = np.random.default_rng(config.seed).permutation(len(rows.projected))
-    labels = np.empty(len(order), dtype=np.int64)
-    labels[order] = cluster(rows.projected[order], config)
-    return _test(*rows.split(labels), config)
-
-
-def _test(p_labels: Labels, q_labels: Labels, config: MauveConfig) -> float:
+def _test(labels: Sequence[Labels], config: MauveConfig) -> float:
     return resampling.permutation_test(
-        p_labels, q_labels, int(config.num_buckets), config.permutations, config.paired, config.seed
+        labels[0], labels[1], int(config.num_buckets), config.permutations, config.paired, config.seed
     )
 
 
@@ -363,6 +324,6 @@ def _warnings(
     return tuple(found)
 
 
-def _looked_at(features: Array | FeatureRows) -> Array:
+def _looked_at(features: Features) -> Array:
     """The rows that the warnings about features look at: all in memory, else some."""
-    return some_rows(features, ROWS_LOOKED_AT) if is_large(features) else np.asarray(features)
+    return some_rows(features, ROWS_LOOKED_AT) if read_in_blocks(features) else np.asarray(features)

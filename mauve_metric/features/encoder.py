@@ -43,7 +43,7 @@ class Encoder:
 
 
 def load_encoder(
-    model_name: str | tuple[Any, Any],
+    model_name: str | tuple[object, object],
     *,
     pooling: str = "auto",
     max_text_length: int | None = None,

@@ -66,7 +66,7 @@ def _repository_json(folder: str, file: str, offline: bool) -> dict[str, Any]:
     if os.path.isdir(folder):
         path: str | None = os.path.join(folder, file)
     else:
-        from transformers.utils import cached_file
+        from transformers.utils.hub import cached_file
 
         path = cached_file(
             folder,

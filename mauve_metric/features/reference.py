@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mauve_metric.arrays import Array, TextData
 from mauve_metric.config import MauveConfig
 from mauve_metric.features.batches import FeaturizeStats
 from mauve_metric.features.cache import FeatureCache
@@ -21,7 +21,7 @@ from mauve_metric.features.featurize import featurize_texts, featurize_tokens, t
 from mauve_metric.features.reference_files import StoredFeatures, read_features, write_features
 from mauve_metric.features.row_files import feature_rows
 from mauve_metric.features.rows import CheckedRows, check_features
-from mauve_metric.options import RunOptions, split_options
+from mauve_metric.options import Options, RunOptions, split_options
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.runtime.tensors import TensorRows, is_on_device
@@ -49,7 +49,7 @@ class Reference(StoredFeatures):
     from_file: bool = False
 
     @classmethod
-    def from_texts(cls, texts: Any, **options: Any) -> Reference:
+    def from_texts(cls, texts: TextData, **options: Unpack[Options]) -> Reference:
         """Featurize texts; the options are those of `compute_mauve` that concern the featurizer and the run.
 
         Raises:
@@ -73,7 +73,7 @@ class Reference(StoredFeatures):
         return int(self.features.shape[0])
 
 
-def featurize(texts: Any, **options: Any) -> Reference:
+def featurize(texts: TextData, **options: Unpack[Options]) -> Reference:
     """The features of texts with their origin; see `Reference.from_texts`."""
     config, run = split_options(options)
     if config.match_lengths != "no":
@@ -91,7 +91,6 @@ class Featurizing:
 
     given: the names of the options that the user gave; the others follow a `Reference` of the other side.
     encoder: where it is loaded already. progress: called with the argument's name, texts done and texts in all.
-    tensors_stay: features that are CUDA tensors are not copied to the CPU.
     """
 
     config: MauveConfig
@@ -99,7 +98,6 @@ class Featurizing:
     given: frozenset[str] = frozenset()
     encoder: Encoder | None = None
     progress: Callable[[str, int, int | None], None] | None = None
-    tensors_stay: bool = False
     _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
     _store: FeatureCache | None = None
 
@@ -122,7 +120,7 @@ class Featurizing:
         changes = {name: value for name, value in wanted.items() if value is not None and name not in self.given}
         self.config = replace(self.config, **changes)
 
-    def prepared(self, sides: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Mapping[str, Any]]:
+    def prepared(self, sides: Mapping[str, Mapping[str, object]]) -> Mapping[str, Mapping[str, object]]:
         """The forms of all sides, ready for `side`: each has one, References are followed, lengths matched if asked.
 
         Raises:
@@ -139,9 +137,11 @@ class Featurizing:
     def load(self) -> Encoder:
         """The encoder, loaded once."""
         if self.encoder is None:
-            config = self.config
+            config, model = self.config, self.config.featurize_model_name
+            if not isinstance(model, (str, tuple)):
+                raise TypeError(f"a function has no encoder to load, got {model!r}")
             self.encoder = load_encoder(
-                config.featurize_model_name,
+                model,
                 pooling=config.pooling,
                 max_text_length=config.max_text_length,
                 dtype=config.dtype,
@@ -160,16 +160,16 @@ class Featurizing:
                 logger.warning("the feature cache cannot be used, features are not kept: %s", error)
         return self._store
 
-    def side(self, forms: Mapping[str, Any]) -> Reference:
+    def side(self, forms: Mapping[str, object]) -> Reference:
         """The features of one side from the first form that is given: a Reference, features, tokens, texts."""
         name, data = next((name, value) for name, value in forms.items() if value is not None)
         if isinstance(data, Reference):
-            if not isinstance(data.features, np.ndarray) and hasattr(data.features, "blocks"):
+            if hasattr(data.features, "blocks"):
                 return data
             return replace(data, features=check_features(f"{name}_features", data.features))
         if name in ("p", "q"):
             raise TypeError(f"{name} must be a mauve_metric.Reference, got {type(data).__name__}")
-        if name.endswith("features") and self.tensors_stay and is_on_device(data):
+        if name.endswith("features") and is_on_device(data):
             return Reference(TensorRows(name, data))
         if name.endswith("features"):
             rows = feature_rows(name, data)
@@ -178,7 +178,7 @@ class Featurizing:
             return self._of_tokens(name, data)
         return self.of_texts(name, data)
 
-    def of_texts(self, name: str, data: Any) -> Reference:
+    def of_texts(self, name: str, data: object) -> Reference:
         """The features of texts in any form that `text_source` takes."""
         source = text_source(name, data, text_field=self.run.text_field, empty_texts=self.config.empty_texts)
         hashes = TextHashes()
@@ -208,13 +208,13 @@ class Featurizing:
             **hashes.arrays(),
         )
 
-    def _of_function(self, function: Callable[[list[str]], Any], name: str, texts: list[str]) -> NDArray[Any]:
+    def _of_function(self, function: Callable[[list[str]], object], name: str, texts: list[str]) -> Array:
         features = check_features(f"the features that {name_of(function)} gives for {name}", function(texts))
         if len(features) != len(texts):
             raise ValueError(f"{name_of(function)} must give one row a text, got {len(features)} for {len(texts)}")
         return features
 
-    def _of_tokens(self, name: str, data: Any) -> Reference:
+    def _of_tokens(self, name: str, data: object) -> Reference:
         model = self.config.featurize_model_name
         if callable(model) and not isinstance(model, tuple):
             raise ValueError(f"{name} cannot be given with a function as featurizer: it takes texts")
@@ -232,12 +232,12 @@ class Featurizing:
         lengths = np.concatenate(stats.lengths)
         return Reference(check_features(f"the features of {name}", features), encoder.identity, lengths=lengths)
 
-    def matched(self, sides: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    def matched(self, sides: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, list[str]]]:
         """Both sides' texts as lists, and the encoder's length set to the shorter side's median length in tokens."""
         model = self.config.featurize_model_name
         if callable(model) and not isinstance(model, tuple):
             raise ValueError("match_lengths='truncate' needs a language model: a function has no tokens to count")
-        texts: dict[str, dict[str, Any]] = {}
+        texts: dict[str, dict[str, list[str]]] = {}
         for side, forms in sides.items():
             name, data = next((name, value) for name, value in forms.items() if value is not None)
             if not name.endswith("text"):
@@ -255,7 +255,7 @@ class Featurizing:
         return texts
 
 
-def check_tokens(name: str, data: Any, encoder: Encoder) -> list[list[int]]:
+def check_tokens(name: str, data: object, encoder: Encoder) -> list[list[int]]:
     """Token ids as lists; rows may be lists, vectors, or (1, t) arrays as tokenizers return them."""
     if isinstance(data, (str, bytes)) or not hasattr(data, "__iter__"):
         raise TypeError(f"{name} must be a list of token id lists, got {type(data).__name__}")
@@ -281,7 +281,7 @@ def check_tokens(name: str, data: Any, encoder: Encoder) -> list[list[int]]:
     return rows
 
 
-def name_of(function: Any) -> str:
+def name_of(function: object) -> str:
     """The full name of a function, or of the class of a callable object."""
     module = getattr(function, "__module__", type(function).__module__)
     return f"{module}.{getattr(function, '__qualname__', type(function).__qualname__)}"

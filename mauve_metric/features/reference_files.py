@@ -12,14 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mauve_metric.arrays import Hashes, Integers
+from mauve_metric.arrays import Array, Features, Hashes, Integers
 from mauve_metric.features.row_files import NpyRows
-from mauve_metric.features.rows import CheckedRows
+from mauve_metric.features.rows import CheckedRows, all_rows
 from mauve_metric.runtime.packages import import_parquet
 
-FEATURE_FILES = (".npy", ".npz")
 LAZY_BYTES = 2**30  # a larger .npy file is read in blocks
 _FORMAT = "mauve_metric features 1"
 
@@ -28,7 +26,7 @@ _FORMAT = "mauve_metric features 1"
 class StoredFeatures:
     """Features and what is known about them, as they lie in a file; the fields are explained in `Reference`."""
 
-    features: Any
+    features: Features
     identity: Mapping[str, str] | None = None
     lengths: Integers | None = None
     truncated: int = 0
@@ -48,7 +46,7 @@ def _meta(stored: StoredFeatures) -> dict[str, Any]:
     } | {name: None if value is None else value.tolist() for name, value in arrays.items()}
 
 
-def _from_meta(features: Any, meta: Mapping[str, Any], path: Path) -> StoredFeatures:
+def _from_meta(features: Features, meta: Mapping[str, Any], path: Path) -> StoredFeatures:
     if meta.get("format") != _FORMAT:
         raise ValueError(f"{path} was written in the unknown format {meta.get('format')!r}; expected {_FORMAT!r}")
     values: dict[str, Any] = {}
@@ -61,7 +59,7 @@ def _from_meta(features: Any, meta: Mapping[str, Any], path: Path) -> StoredFeat
         raise ValueError(f"{path} is damaged: what stands beside the features is not complete ({error!r})") from error
     for name in ("lengths", "text_hashes", "opening_hashes"):
         if values[name] is not None and values[name].shape != features.shape[:1]:
-            raise ValueError(f"{path} is damaged: {len(features)} features and {values[name].size} {name}")
+            raise ValueError(f"{path} is damaged: {features.shape[0]} features and {values[name].size} {name}")
     return StoredFeatures(features, **values)
 
 
@@ -75,18 +73,18 @@ def write_features(stored: StoredFeatures, path: str | Path) -> Path:
     suffix = path.suffix.lower()
     if suffix not in (".npz", ".npy", ".parquet"):
         raise ValueError(f"features are written to .npz, .npy or .parquet, got {str(path)!r}")
-    meta = json.dumps(_meta(stored))
+    meta, features = json.dumps(_meta(stored)), all_rows(stored.features)
     sidecar = path.with_name(path.name + ".json") if suffix == ".npy" else None
     temporary, temporary_sidecar = (path.with_name(f".{path.name}.{os.getpid()}.{part}") for part in ("part", "json"))
     try:
         if suffix == ".parquet":
-            _write_parquet(stored.features, meta, temporary)
+            _write_parquet(features, meta, temporary)
         else:
             with temporary.open("wb") as file:
                 if suffix == ".npy":
-                    np.save(file, stored.features)
+                    np.save(file, features)
                 else:
-                    np.savez(file, features=stored.features, meta=np.array(meta))
+                    np.savez(file, features=features, meta=np.array(meta))
         if sidecar is not None:
             temporary_sidecar.write_text(meta, encoding="utf-8")
             temporary_sidecar.replace(sidecar)
@@ -97,7 +95,7 @@ def write_features(stored: StoredFeatures, path: str | Path) -> Path:
     return path
 
 
-def _write_parquet(features: NDArray[Any], meta: str, path: Path) -> None:
+def _write_parquet(features: Array, meta: str, path: Path) -> None:
     parquet = import_parquet()
     import pyarrow
 
@@ -147,11 +145,12 @@ def _read_numpy(path: Path) -> StoredFeatures:
     return StoredFeatures(features) if meta is None else _from_meta(features, meta, path)
 
 
-def _load_array(path: Path) -> Any:
+def _load_array(path: Path) -> Array | CheckedRows | np.lib.npyio.NpzFile:
     """What numpy reads from a file; a large `.npy` file as rows to be read in blocks."""
     if path.suffix.lower() == ".npy" and path.stat().st_size > LAZY_BYTES:
-        return CheckedRows(str(path), NpyRows(path))
-    return np.load(path, allow_pickle=False)
+        return CheckedRows(str(path), NpyRows.of_file(path))
+    loaded: Array | np.lib.npyio.NpzFile = np.load(path, allow_pickle=False)
+    return loaded
 
 
 def _array_name(names: Sequence[str], path: Path) -> str:
@@ -204,7 +203,7 @@ def _read_parquet(path: Path) -> StoredFeatures:
     return _from_meta(features, _json_object(meta.decode(errors="replace"), path), path)
 
 
-def _rows_of_column(column: Any, path: Path) -> NDArray[Any]:
+def _rows_of_column(column: Any, path: Path) -> Array:
     """A column of lists of numbers, all of one length, as an array (n, d)."""
     import pyarrow
 
@@ -218,5 +217,5 @@ def _rows_of_column(column: Any, path: Path) -> NDArray[Any]:
     lengths = set(column.value_lengths().to_pylist())
     if len(lengths) != 1:
         raise ValueError(f"{path}: the rows of 'features' must have one length, got {sorted(lengths)[:5]}")
-    features: NDArray[Any] = column.flatten().to_numpy(zero_copy_only=False).reshape(len(column), lengths.pop())
+    features: Array = column.flatten().to_numpy(zero_copy_only=False).reshape(len(column), lengths.pop())
     return features

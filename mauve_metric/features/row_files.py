@@ -3,26 +3,52 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from io import FileIO
 from pathlib import Path
-from typing import Any
+from typing import Protocol, TypeGuard
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from mauve_metric.arrays import Array
-from mauve_metric.features.rows import BLOCK_ROWS, ConcatenatedRows, FeatureRows
+from mauve_metric.arrays import Array, FeatureRows, Integers
+from mauve_metric.features.rows import BLOCK_ROWS, ConcatenatedRows
+
+
+class TableOfFeatures(Protocol):
+    """A `datasets.Dataset`: columns by name, rows by slices."""
+
+    column_names: list[str]
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, rows: slice) -> Mapping[str, ArrayLike]: ...
 
 
 class NpyRows:
-    """Rows of an `.npy` file, read and not mapped, so that the file's pages do not count as this process's memory.
+    """Rows of a file of numbers in C order, read and not mapped, so that the file's pages do not count as memory.
 
-    Raises:
-        ValueError: not a two-dimensional array of numbers in C order.
+    Args:
+        path: the file. shape: (n, d). dtype: of the numbers. offset: bytes before the first of them.
+        folder: a temporary folder of the file, which goes when the rows are no longer used.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(
+        self,
+        path: Path,
+        shape: tuple[int, int],
+        dtype: np.dtype[np.generic],
+        offset: int = 0,
+        folder: tempfile.TemporaryDirectory[str] | None = None,
+    ) -> None:
+        self.path, self.shape, self.dtype, self.offset, self.folder = path, shape, dtype, offset, folder
+
+    @classmethod
+    def of_file(cls, path: Path) -> NpyRows:
+        """The rows of an `.npy` file.
+
+        Raises:
+            ValueError: not a two-dimensional array of numbers in C order.
+        """
         with path.open("rb") as file:
             try:
                 version = np.lib.format.read_magic(file)
@@ -30,16 +56,15 @@ class NpyRows:
                 shape, fortran, dtype = read[version](file)
             except (ValueError, KeyError, EOFError) as error:
                 raise ValueError(f"{path} is not a numpy file of numbers: {error}") from error
-            self.offset = file.tell()
+            offset = file.tell()
         if len(shape) != 2 or fortran or dtype.kind not in "fiu":
             raise ValueError(f"{path} must hold numbers of shape (n, d) in C order, got {dtype} {shape}")
-        expected = self.offset + int(np.prod(shape)) * dtype.itemsize
+        expected = offset + int(np.prod(shape)) * dtype.itemsize
         if path.stat().st_size < expected:
             raise ValueError(f"{path} is not a numpy file of numbers: {expected} bytes expected, it ends before")
-        self.shape: tuple[int, int] = (int(shape[0]), int(shape[1]))
-        self.dtype = dtype
+        return cls(path, (int(shape[0]), int(shape[1])), dtype, offset)
 
-    def _read(self, file: Any, start: int, count: int) -> Array:
+    def _read(self, file: FileIO, start: int, count: int) -> Array:
         rows = np.empty((count, self.shape[1]), dtype=self.dtype)
         file.seek(self.offset + start * self.shape[1] * self.dtype.itemsize)
         if file.readinto(rows.view(np.uint8).reshape(-1).data) != rows.nbytes:
@@ -52,7 +77,7 @@ class NpyRows:
             for start in range(0, self.shape[0], BLOCK_ROWS):
                 yield self._read(file, start, min(BLOCK_ROWS, self.shape[0] - start))
 
-    def take(self, numbers: NDArray[np.int64]) -> Array:
+    def take(self, numbers: Integers) -> Array:
         """The rows with these numbers; read in the file's order."""
         taken = np.empty((len(numbers), self.shape[1]), dtype=self.dtype)
         with self.path.open("rb", buffering=0) as file:
@@ -64,7 +89,7 @@ class NpyRows:
 class BlockwiseRows:
     """Rows that can only be read from the front: parquet files and data sets, by a function that opens them anew."""
 
-    def __init__(self, shape: tuple[int, int], opened: Any) -> None:
+    def __init__(self, shape: tuple[int, int], opened: Callable[[], Iterator[Array]]) -> None:
         self.shape = shape
         self.opened = opened
 
@@ -74,12 +99,12 @@ class BlockwiseRows:
             for start in range(0, len(rows), BLOCK_ROWS):
                 yield rows[start : start + BLOCK_ROWS]
 
-    def take(self, numbers: NDArray[np.int64]) -> Array:
+    def take(self, numbers: Integers) -> Array:
         """The rows with these numbers, picked up in one pass over all."""
         return take_from_blocks(self.blocks(), numbers)
 
 
-def take_from_blocks(blocks: Iterable[Array], numbers: NDArray[np.int64]) -> Array:
+def take_from_blocks(blocks: Iterable[Array], numbers: Integers) -> Array:
     """The rows with these numbers of consecutive blocks, in the numbers' order."""
     order = np.argsort(numbers, kind="stable")
     wanted = numbers[order]
@@ -94,7 +119,7 @@ def take_from_blocks(blocks: Iterable[Array], numbers: NDArray[np.int64]) -> Arr
     return result
 
 
-def feature_rows(name: str, data: Any) -> FeatureRows | None:
+def feature_rows(name: str, data: object) -> FeatureRows | None:
     """A source of rows for what is not a plain array in memory, None for all else.
 
     Takes a path of an `.npy` or `.parquet` file, a folder of such shards (by name), a memory-mapped array, a
@@ -103,24 +128,30 @@ def feature_rows(name: str, data: Any) -> FeatureRows | None:
     Raises:
         FileNotFoundError, ValueError: the file or folder is not there, or not what it should be.
     """
-    if isinstance(data, np.memmap) and data.ndim == 2 and getattr(data, "filename", None) and _whole_npy(data):
-        return NpyRows(Path(str(data.filename)))
+    if isinstance(data, np.memmap) and data.ndim == 2 and (mapped := _whole_npy(data)) is not None:
+        return mapped
     if isinstance(data, (str, Path)):
         return _of_path(Path(data))
-    if hasattr(data, "column_names") and hasattr(data, "features") and hasattr(data, "__len__"):
+    if _is_table(data):
         return _of_dataset(name, data)
     if isinstance(data, Iterator):
         return _of_iterator(name, data)
     return None
 
 
-def _whole_npy(data: Any) -> bool:
-    """Whether a memory map shows all of an `.npy` file, and can therefore be read instead of mapped."""
+def _is_table(data: object) -> TypeGuard[TableOfFeatures]:
+    return hasattr(data, "column_names") and hasattr(data, "features") and hasattr(data, "__len__")
+
+
+def _whole_npy(data: np.memmap[tuple[int, ...], np.dtype[np.generic]]) -> NpyRows | None:
+    """The rows of an `.npy` file of which a memory map shows all, and which can therefore be read instead."""
+    if not getattr(data, "filename", None):
+        return None
     try:
-        rows = NpyRows(Path(str(data.filename)))
+        rows = NpyRows.of_file(Path(str(data.filename)))
     except (ValueError, OSError):
-        return False
-    return bool(rows.shape == data.shape and rows.dtype == data.dtype and rows.offset == data.offset)
+        return None
+    return rows if (rows.shape, rows.dtype, rows.offset) == (data.shape, data.dtype, data.offset) else None
 
 
 def _of_path(path: Path) -> FeatureRows:
@@ -133,7 +164,7 @@ def _of_path(path: Path) -> FeatureRows:
         raise FileNotFoundError(f"there is no file {str(path)!r}")
     if path.suffix == ".parquet":
         return _of_parquet(path)
-    return NpyRows(path)
+    return NpyRows.of_file(path)
 
 
 def _of_parquet(path: Path) -> FeatureRows:
@@ -156,7 +187,7 @@ def _of_parquet(path: Path) -> FeatureRows:
     return BlockwiseRows((int(count), _width(opened(), str(path))), opened)
 
 
-def _of_dataset(name: str, data: Any) -> FeatureRows:
+def _of_dataset(name: str, data: TableOfFeatures) -> FeatureRows:
     columns = data.column_names
     column = "features" if "features" in columns else columns[0] if len(columns) == 1 else None
     if column is None:
@@ -176,7 +207,7 @@ def _width(blocks: Iterator[Array], name: str) -> int:
     return int(first.shape[1])
 
 
-def _of_iterator(name: str, data: Iterator[Any]) -> FeatureRows:
+def _of_iterator(name: str, data: Iterator[ArrayLike]) -> FeatureRows:
     """Blocks written to a temporary file, which goes when the rows are no longer used."""
     folder = tempfile.TemporaryDirectory(prefix="mauve_metric-")
     path = Path(folder.name) / "rows"
@@ -194,7 +225,4 @@ def _of_iterator(name: str, data: Iterator[Any]) -> FeatureRows:
             count += len(rows)
     if not count:
         raise ValueError(f"{name} must hold at least one row, got none")
-    rows_of_file = NpyRows.__new__(NpyRows)
-    rows_of_file.path, rows_of_file.offset, rows_of_file.shape, rows_of_file.dtype = path, 0, (count, width), dtype
-    rows_of_file.folder = folder  # type: ignore[attr-defined]
-    return rows_of_file
+    return NpyRows(path, (count, width), dtype, folder=folder)

@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mauve_metric.arrays import Array
-from mauve_metric.runtime.tensors import as_array
+from mauve_metric.arrays import Array, FeatureRows, Features, Integers
+from mauve_metric.runtime.tensors import as_array, is_tensor
 
 BLOCK_ROWS = 2048  # at 1280 columns a block in float64 is small enough for its memory to be used again
-
-
-class FeatureRows(Protocol):
-    """Rows of features that can be read again and again: `shape` (n, d), in blocks or by number."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(n, d)."""
-
-    def blocks(self) -> Iterator[Array]:
-        """All rows in order, (b, d) at a time with b at most `BLOCK_ROWS`."""
-
-    def take(self, numbers: NDArray[np.int64]) -> Array:
-        """The rows with these numbers, in this order, (m, d)."""
 
 
 class ArrayRows:
@@ -40,7 +25,7 @@ class ArrayRows:
         for start in range(0, self.shape[0], BLOCK_ROWS):
             yield self.array[start : start + BLOCK_ROWS]
 
-    def take(self, numbers: NDArray[np.int64]) -> Array:
+    def take(self, numbers: Integers) -> Array:
         """The rows with these numbers."""
         return self.array[numbers]
 
@@ -60,12 +45,12 @@ class ConcatenatedRows:
         for source in self.sources:
             yield from source.blocks()
 
-    def take(self, numbers: NDArray[np.int64]) -> Array:
+    def take(self, numbers: Integers) -> Array:
         """The rows with these numbers."""
         ends = np.cumsum([source.shape[0] for source in self.sources])
         part = np.searchsorted(ends, numbers, side="right")
         rows: list[Array] = []
-        places: list[NDArray[np.int64]] = []
+        places: list[Integers] = []
         for index, source in enumerate(self.sources):
             chosen = np.nonzero(part == index)[0]
             if len(chosen):
@@ -100,18 +85,18 @@ class CheckedRows:
             start += len(block)
             yield block
 
-    def take(self, numbers: NDArray[np.int64]) -> Array:
+    def take(self, numbers: Integers) -> Array:
         """The rows with these numbers."""
         return self.rows.take(numbers)
 
 
-def check_features(name: str, features: Any) -> NDArray[Any]:
+def check_features(name: str, features: object) -> Array:
     """Features as a finite float array (n, d).
 
     Raises:
         TypeError: not numbers. ValueError: not two-dimensional, empty, NaN or infinite.
     """
-    if hasattr(features, "detach"):
+    if is_tensor(features):
         features = as_array(features)
     try:
         array = np.asarray(features)
@@ -134,20 +119,42 @@ def check_features(name: str, features: Any) -> NDArray[Any]:
     return array
 
 
-LARGE_NUMBERS = 2**28  # 1 GiB in float32
+MOST_NUMBERS_AT_ONCE = 2**28  # 1 GiB in float32
 
 
-def is_large(features: Any) -> bool:
-    """Whether features are to be read in blocks: not in memory, or more than a quarter of a billion numbers."""
-    return not isinstance(features, np.ndarray) or features.size > LARGE_NUMBERS
+def read_in_blocks(features: Features) -> bool:
+    """Whether features are worked on in blocks: not in memory, or more than a quarter of a billion numbers."""
+    return not isinstance(features, np.ndarray) or features.size > MOST_NUMBERS_AT_ONCE
 
 
-def as_rows(features: Any) -> FeatureRows:
+def as_rows(features: Features) -> FeatureRows:
     """Features of any form as rows to read in blocks."""
     return ArrayRows(features) if isinstance(features, np.ndarray) else features
 
 
-def some_rows(features: Any, most: int, seed: int = 0) -> Array:
+def all_rows(features: Features) -> Array:
+    """Features of any form as one array in memory."""
+    return features if isinstance(features, np.ndarray) else np.concatenate(list(features.blocks()))
+
+
+def equal_rows(one: Features, two: Features) -> bool:
+    """Whether two sets of features are the same, row by row; only likely ones are read to the end."""
+    if one.shape != two.shape:
+        return False
+    if isinstance(one, np.ndarray) and isinstance(two, np.ndarray):
+        return np.array_equal(one, two)
+    return np.array_equal(some_rows(one, 64), some_rows(two, 64)) and _digest(one) == _digest(two)
+
+
+def _digest(features: Features) -> bytes:
+    """A hash of all rows, whatever blocks they come in."""
+    digest = hashlib.blake2b()
+    for block in as_rows(features).blocks():
+        digest.update(np.ascontiguousarray(block, dtype=np.float64).tobytes())
+    return digest.digest()
+
+
+def some_rows(features: Features, most: int, seed: int = 0) -> Array:
     """All rows if there are at most so many, else so many random ones, in order."""
     n, d = features.shape
     if not most:
@@ -157,6 +164,6 @@ def some_rows(features: Any, most: int, seed: int = 0) -> Array:
     return as_rows(features).take(some_numbers(n, most, seed))
 
 
-def some_numbers(n: int, most: int, seed: int) -> NDArray[np.int64]:
+def some_numbers(n: int, most: int, seed: int) -> Integers:
     """The numbers of `most` of n rows, drawn at random, in order."""
     return np.sort(np.random.default_rng(seed).choice(n, most, replace=False))

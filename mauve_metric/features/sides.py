@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
-
-import numpy as np
 
 from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.texts.sources import text_source
@@ -23,15 +20,8 @@ def check_columns(sides: Mapping[str, Reference]) -> None:
         )
 
 
-def check_in_memory(sides: Mapping[str, Reference]) -> None:
-    """`ValueError` unless the features of all sides are arrays: those read in blocks are only scored."""
-    for name, side in sides.items():
-        if not isinstance(side.features, np.ndarray):
-            raise ValueError(f"{name} must be in memory, as an array, got {type(side.features).__name__}")
-
-
 def read_sides(
-    job: Featurizing, sides: Mapping[str, Mapping[str, Any]]
+    job: Featurizing, sides: Mapping[str, Mapping[str, object]]
 ) -> dict[str, tuple[Reference, list[str] | None]]:
     """The features of each side and its texts where they are given.
 
@@ -42,7 +32,7 @@ def read_sides(
     return {name: _read_side(job, forms) for name, forms in job.prepared(sides).items()}
 
 
-def _read_side(job: Featurizing, forms: Mapping[str, Any]) -> tuple[Reference, list[str] | None]:
+def _read_side(job: Featurizing, forms: Mapping[str, object]) -> tuple[Reference, list[str] | None]:
     name, data = next(((name, data) for name, data in forms.items() if name.endswith("text")), ("", None))
     if data is None:
         return job.side(forms), None

@@ -213,9 +213,7 @@ class ModelEvaluator:
         signed = self._signed(result.signature_entries, author, size)
         return replace(evaluation, result=replace(result, signature_entries=signed))
 
-    def _signed(
-        self, scored: Mapping[str, object], author: LanguageModel | None, processes: int
-    ) -> dict[str, object]:
+    def _signed(self, scored: Mapping[str, object], author: LanguageModel | None, processes: int) -> dict[str, object]:
         """The signature's entries with what fixes the texts, before the package's version."""
         *before, version = scored.items()
         return dict([*before, *self._entries(author, processes).items(), version])

@@ -1,4 +1,7 @@
-"""The command line, a view of `compute_mauve`: results on stdout, everything else on stderr."""
+"""The command line, a view of `compute_mauve`: results on stdout, everything else on stderr.
+
+What computes is imported by the command that needs it, so that help and wrong usage are answered at once.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +13,16 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from mauve_metric.compare_models import compare
-from mauve_metric.compute import compute_mauve
-from mauve_metric.explain_gap import explain
-from mauve_metric.features.cache import FeatureCache
-from mauve_metric.features.reference import Reference
-from mauve_metric.features.reference_files import FEATURE_FILES, is_feature_parquet
 from mauve_metric.hosts.cli_arguments import given_options, parser
-from mauve_metric.results.charts.figure import save_chart
-from mauve_metric.results.comparison import Comparison
-from mauve_metric.results.report import save_report
-from mauve_metric.results.tables import score_report
-from mauve_metric.texts.examples import examples_folder
-from mauve_metric.texts.files import read_texts
+from mauve_metric.texts.files import FEATURE_FILES, read_texts
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from mauve_metric.features.reference import Reference
+    from mauve_metric.results.comparison import Comparison
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -79,18 +77,23 @@ def _two_sides(options: argparse.Namespace) -> dict[str, Any]:
     sides: dict[str, Any] = {}
     for side, path in (("p", options.human), ("q", options.model)):
         data = _read_side(path, options.text_field)
-        sides[side if isinstance(data, Reference) else f"{side}_text"] = data
+        sides[f"{side}_text" if isinstance(data, list) else side] = data
     return sides
 
 
-def _read_side(path: str, text_field: str | None) -> Any:
+def _read_side(path: str, text_field: str | None) -> Reference | list[str]:
     """A file as a `Reference` if it holds features, else its texts."""
+    from mauve_metric.features.reference import Reference
+    from mauve_metric.features.reference_files import is_feature_parquet
+
     if Path(path).suffix.lower() in FEATURE_FILES or is_feature_parquet(path):
         return Reference.load(path)
     return read_texts(path, text_field)
 
 
 def _explain(options: argparse.Namespace) -> int:
+    from mauve_metric.explain_gap import explain
+
     sides = _two_sides(options)
     with _processes() as rank:
         explanation = explain(
@@ -103,22 +106,25 @@ def _explain(options: argparse.Namespace) -> int:
     if rank in (None, 0):
         print(json.dumps(explanation.to_dict(), allow_nan=False) if options.json else explanation)
         if options.plot is not None:
-            save_chart(explanation.plot(), options.plot)
+            _draw(explanation, options.plot)
     return 0
 
 
 def _compare(options: argparse.Namespace) -> int:
+    from mauve_metric.compare_models import compare
+
     if options.json and (options.markdown or options.csv or options.csv_differences or options.latex):
         raise ValueError("--json prints JSON alone: leave out --markdown, --csv, --csv-differences or --latex")
     if [options.human, *options.models].count("-") > 1:
         raise ValueError("standard input can stand for one of HUMAN and the models, not for several")
     human = _read_side(options.human, options.text_field)
+    side: dict[str, Any] = {"p_text" if isinstance(human, list) else "p": human}
     names = model_names(options.models)
     models = {name: _read_side(path, options.text_field) for name, path in zip(names, options.models, strict=True)}
     with _processes() as rank:
         comparison = compare(
             models=models,
-            **{"p" if isinstance(human, Reference) else "p_text": human},
+            **side,
             **given_options(options),
             aligned=options.aligned,
             buckets=options.buckets if options.report else 0,
@@ -127,10 +133,23 @@ def _compare(options: argparse.Namespace) -> int:
     if rank in (None, 0):
         print(_comparison_text(comparison, options).rstrip("\n"))
         if options.plot is not None:
-            save_chart(comparison.plot(), options.plot)
+            _draw(comparison, options.plot)
         if options.report is not None:
+            from mauve_metric.results.report import save_report
+
             save_report(comparison, options.report)
     return 0
+
+
+class _Drawn(Protocol):
+    def plot(self) -> alt.TopLevelMixin: ...
+
+
+def _draw(result: _Drawn, path: str) -> None:
+    """Write a result's figure to a file."""
+    from mauve_metric.results.charts.figure import save_chart
+
+    save_chart(result.plot(), path)
 
 
 def _comparison_text(comparison: Comparison, options: argparse.Namespace) -> str:
@@ -165,6 +184,8 @@ def model_names(paths: Sequence[str]) -> list[str]:
 
 
 def _demo(options: argparse.Namespace) -> int:
+    from mauve_metric.texts.examples import examples_folder
+
     folder = examples_folder()
     human, model = folder / "human.jsonl", folder / "nucleus.jsonl"
     if not hasattr(options, "featurize_model_name"):
@@ -174,12 +195,15 @@ def _demo(options: argparse.Namespace) -> int:
 
 
 def _compute_and_show(sides: dict[str, Any], options: argparse.Namespace, title: str) -> int:
+    from mauve_metric.compute import compute_mauve
+    from mauve_metric.results.tables import score_report
+
     with _processes() as rank:
         result = compute_mauve(**sides, **given_options(options), distributed=rank is not None)
     if rank in (None, 0):
         print(json.dumps(result.to_dict(), allow_nan=False) if options.json else score_report(result, title))
         if options.plot is not None:
-            save_chart(result.plot(), options.plot)
+            _draw(result, options.plot)
     return 0
 
 
@@ -196,6 +220,8 @@ def _processes() -> Iterator[int | None]:
 
 
 def _featurize(options: argparse.Namespace) -> int:
+    from mauve_metric.features.reference import Reference
+
     if Path(options.output).suffix.lower() not in (*FEATURE_FILES, ".parquet"):
         raise ValueError(f"features are written to .npy, .npz or .parquet, got {options.output!r}")
     texts = read_texts(options.texts, options.text_field)
@@ -209,6 +235,8 @@ def _featurize(options: argparse.Namespace) -> int:
 
 
 def _cache(options: argparse.Namespace) -> int:
+    from mauve_metric.features.cache import FeatureCache
+
     with FeatureCache() as cache:
         deleted = None
         if options.action == "clear":

@@ -8,14 +8,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mauve_metric.config import knobs
-from mauve_metric.features.reference_files import FEATURE_FILES
+from mauve_metric.options import run_fields
 from mauve_metric.results.charts.figure import FIGURE_FILES, check_figure_path
-from mauve_metric.results.report import check_report_path
-from mauve_metric.texts.files import READERS
+from mauve_metric.texts.files import FEATURE_FILES, READERS
 from mauve_metric.version import __version__
 
 _FILES = f"{', '.join([*READERS, *FEATURE_FILES])}, a folder of .txt files, or - for standard input"
-_RUN_OPTIONS = ("device", "batch_size", "max_batch_tokens", "cache", "compile", "checkpoint", "score_device")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -85,12 +83,16 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_text_field(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--text-field", metavar="NAME", help="field or column of the texts; unset: 'text' or the only one"
-    )
+    for name, item in run_fields().items():
+        if item.metadata["stage"] == "texts":
+            parser.add_argument(_flag(name), metavar=item.metadata["metavar"], help=item.metadata["help"])
 
 
-def _add_output_options(parser: argparse.ArgumentParser) -> Any:
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _add_output_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     group = parser.add_argument_group("output")
     group.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
     group.add_argument(
@@ -100,28 +102,24 @@ def _add_output_options(parser: argparse.ArgumentParser) -> Any:
 
 
 def _add_run_options(parser: argparse.ArgumentParser) -> None:
+    """One flag for each field of the run options that is about speed."""
     group = parser.add_argument_group("speed (no influence on the score)")
-    group.add_argument("--device", default=argparse.SUPPRESS, help="auto, cpu, cuda:0, mps, …")
-    group.add_argument("--batch-size", type=int, default=argparse.SUPPRESS, help="most texts of a batch")
-    group.add_argument("--max-batch-tokens", type=int, default=argparse.SUPPRESS, help="tokens of a batch")
-    group.add_argument("--cache", metavar="FOLDER", default=argparse.SUPPRESS, help="keep features in this folder")
-    group.add_argument(
-        "--no-cache", dest="cache", action="store_false", default=argparse.SUPPRESS, help="keep no features"
-    )
-    group.add_argument(
-        "--checkpoint",
-        metavar="FOLDER",
-        default=argparse.SUPPRESS,
-        help="keep the clustering of large feature files here",
-    )
-    group.add_argument(
-        "--score-device", metavar="DEVICE", default=argparse.SUPPRESS, help="cluster on this device, such as cuda:0"
-    )
-    group.add_argument("--compile", action="store_true", default=argparse.SUPPRESS, help="use torch.compile")
+    for name, item in run_fields().items():
+        if item.metadata["stage"] != "speed":
+            continue
+        common = {"default": argparse.SUPPRESS, "help": item.metadata["help"]}
+        if item.default is False:
+            group.add_argument(_flag(name), action="store_true", **common)
+            continue
+        kind = int if item.type == "int | None" else str
+        group.add_argument(_flag(name), type=kind, metavar=item.metadata["metavar"], **common)
+        if item.default is True:
+            off = f"--no-{name.replace('_', '-')}"
+            group.add_argument(off, dest=name, action="store_false", default=argparse.SUPPRESS, help="keep no features")
     _add_log_options(group)
 
 
-def _add_log_options(parser: Any) -> None:
+def _add_log_options(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--verbose", "-v", action="store_true", help="say what is done, on stderr")
     parser.add_argument("--quiet", "-q", action="store_true", help="no progress bar, errors only")
     parser.add_argument("--debug", action="store_true", help="show the whole traceback of an error")
@@ -138,6 +136,8 @@ def _figure_file(path: str) -> str:
 
 def _report_file(path: str) -> str:
     """The name of a report, refused before anything is computed if its ending is not known."""
+    from mauve_metric.results.report import check_report_path
+
     try:
         check_report_path(path)
     except ValueError as error:
@@ -162,7 +162,7 @@ def _add_config_options(parser: argparse.ArgumentParser, stages: Sequence[str]) 
     for name, knob in knobs().items():
         if knob.metadata["stage"] not in stages:
             continue
-        flag, text = f"--{name.replace('_', '-')}", knob.metadata["help"].replace("%", "%%")
+        flag, text = _flag(name), knob.metadata["help"].replace("%", "%%")
         if isinstance(knob.default, bool):
             group.add_argument(flag, action=argparse.BooleanOptionalAction, default=argparse.SUPPRESS, help=text)
             continue
@@ -176,19 +176,20 @@ def _add_config_options(parser: argparse.ArgumentParser, stages: Sequence[str]) 
         )
 
 
-def _config_value(name: str) -> Callable[[str], Any]:
+def _config_value(name: str) -> Callable[[str], object]:
     """The parser of one config flag: a number or a truth value where it is one, checked by the field's own check."""
 
-    def parse(text: str) -> Any:
+    def parse(text: str) -> object:
         try:
-            return knobs()[name].metadata["check"](name, _literal(name, text))
+            checked: object = knobs()[name].metadata["check"](name, _literal(name, text))
         except (TypeError, ValueError) as error:
             raise argparse.ArgumentTypeError(str(error)) from error
+        return checked
 
     return parse
 
 
-def _literal(name: str, text: str) -> Any:
+def _literal(name: str, text: str) -> str | int | float | bool:
     """A flag's text as a number or truth value, where the field can be one."""
     knob = knobs()[name]
     if knob.metadata["choices"]:
@@ -203,5 +204,5 @@ def _literal(name: str, text: str) -> Any:
 
 def given_options(options: argparse.Namespace) -> dict[str, Any]:
     """The keywords of `compute_mauve` that were given on the command line."""
-    names = [*knobs(), *_RUN_OPTIONS]
+    names = [*knobs(), *(name for name, item in run_fields().items() if item.metadata["stage"] == "speed")]
     return {name: getattr(options, name) for name in names if hasattr(options, name)} | {"verbose": not options.quiet}

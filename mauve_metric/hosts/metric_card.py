@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
-from dataclasses import fields
 
 from mauve_metric.config import knobs
-from mauve_metric.options import RunOptions
+from mauve_metric.options import run_fields
 from mauve_metric.results.scores import SCORES
 
 REFERENCE_URLS = (
@@ -63,7 +61,6 @@ Args:
         `mauve_metric.Reference`.
     reference_features: in place of references, likewise. Where a side has both, its features are scored.
 {options}
-{run_options}
 
 Returns:
     A dict of numbers, strings and lists, fit for JSON, whose entries are attributes too (`out.mauve`; arrays there):
@@ -97,16 +94,13 @@ def describe_inputs(defaults_here: Mapping[str, object]) -> str:
     """
     options = [
         f"    {name}: {knob.metadata['help']} (default: {defaults_here.get(name, knob.default)!r})"
-        for name, knob in knobs().items()
+        for name, knob in (knobs() | run_fields()).items()
     ]
-    defaults = ", ".join(f"{item.name}={item.default!r}" for item in fields(RunOptions))
-    explained = inspect.cleandoc(RunOptions.__doc__ or "").split("\n\n", 1)[-1]
-    run_options = [f"    {line}" for line in f"{explained}\nDefaults: {defaults}.".splitlines()]
     scores = [
         f"    {name}: {score.title}, {_range(score.low, score.high)}, {score.better} is better; {score.meaning}"
         for name, score in SCORES.items()
     ]
-    return _INPUTS.format(options="\n".join(options), run_options="\n".join(run_options), scores="\n".join(scores))
+    return _INPUTS.format(options="\n".join(options), scores="\n".join(scores))
 
 
 def _range(low: float | None, high: float | None) -> str:

@@ -11,13 +11,12 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mauve_metric.arrays import Array
-from mauve_metric.features.rows import ArrayRows, FeatureRows
+from mauve_metric.arrays import Array, FeatureRows, Integers
+from mauve_metric.features.rows import ArrayRows
 from mauve_metric.quantize import kmeans
 from mauve_metric.quantize.nearest_centres import assign
 from mauve_metric.quantize.projection import Projection, fit_projection
@@ -40,7 +39,7 @@ class WatchedRows:
         """All rows in order."""
         return self.watch(self.title, self.rows.blocks(), self.shape[0])
 
-    def take(self, numbers: NDArray[np.int64]) -> Array:
+    def take(self, numbers: Integers) -> Array:
         """The rows with these numbers."""
         return self.rows.take(numbers)
 
@@ -62,7 +61,7 @@ def label_rows(
     num_runs: int = 1,
     checkpoint: Path | None = None,
     watch: Watch = unwatched,
-) -> tuple[list[NDArray[np.int64]], Projection]:
+) -> tuple[list[Integers], Projection]:
     """The bucket of each row, (n,), for each of `num_runs` seeds, and the projection.
 
     Args:
@@ -100,7 +99,7 @@ def label_rows(
         projection, centres = loaded
         logger.info("the clustering is taken from %s", checkpoint)
     watched.title = "buckets"
-    parts: list[list[NDArray[np.int64]]] = [[] for _ in range(num_runs)]
+    parts: list[list[Integers]] = [[] for _ in range(num_runs)]
     for block in watched.blocks():
         projected = projection.apply(block)
         for part, run_centres in zip(parts, centres, strict=True):
@@ -108,7 +107,7 @@ def label_rows(
     return [np.concatenate(part) for part in parts], projection
 
 
-def _key(rows: FeatureRows, settings: Mapping[str, Any]) -> str:
+def _key(rows: FeatureRows, settings: Mapping[str, float]) -> str:
     """A hash of the settings, the shape and some rows, to recognise the same job."""
     numbers = np.unique(np.linspace(0, rows.shape[0] - 1, 64).astype(np.int64))
     digest = hashlib.sha256(json.dumps([*rows.shape, dict(settings)], sort_keys=True).encode())

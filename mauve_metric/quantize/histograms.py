@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mauve_metric.arrays import Floats
+from mauve_metric.arrays import Floats, Labels
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class Histograms:
         return p / p.sum(), q / q.sum()
 
 
-def count_labels(p_labels: NDArray[Any], q_labels: NDArray[Any], num_buckets: int) -> Histograms:
+def count_labels(p_labels: Labels, q_labels: Labels, num_buckets: int) -> Histograms:
     """Count bucket numbers (n_p,) and (n_q,) in 0 … num_buckets - 1."""
     return Histograms(
         np.bincount(p_labels, minlength=num_buckets).astype(np.int64),

@@ -7,16 +7,15 @@ result is that of plain Lloyd iterations at about a fifth of their work.
 from __future__ import annotations
 
 import logging
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mauve_metric.arrays import Labels, Rows
+from mauve_metric.arrays import Integers, Labels, Rows
 from mauve_metric.quantize import on_device
 from mauve_metric.quantize.nearest_centres import NearestCentres, assign, nearest_centres
-from mauve_metric.runtime import tensors
 from mauve_metric.runtime.packages import import_faiss
+from mauve_metric.runtime.tensors import ProjectedRows, is_tensor, on_cpu
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +27,7 @@ _SPLIT_SHIFT = 1 / 1024  # relative distance between the halves of a split bucke
 _NO_GAIN = 1e-6  # relative: below, a cheaper clustering is rounding
 
 
-def fit_and_assign(rows: Any, num_buckets: int, num_redo: int, max_iter: int, seed: int) -> Labels:
+def fit_and_assign(rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter: int, seed: int) -> Labels:
     """The bucket of each row under the best of `num_redo` restarts.
 
     Args:
@@ -43,28 +42,23 @@ def fit_and_assign(rows: Any, num_buckets: int, num_redo: int, max_iter: int, se
     if _ties_decide(sample, num_buckets, num_redo, seed):
         return _faiss_labels(rows, num_buckets, num_redo, max_iter, seed)
     centres = fit(sample, num_buckets, num_redo, max_iter, seed)
-    return assign(rows, centres) if isinstance(rows, np.ndarray) else on_device.DeviceCentres(rows).start(centres)
+    return on_device.DeviceCentres(rows).start(centres) if is_tensor(rows) else assign(rows, centres)
 
 
-def sample_numbers(n: int, num_buckets: int, seed: int) -> NDArray[np.int64]:
+def sample_numbers(n: int, num_buckets: int, seed: int) -> Integers:
     """The rows that the centres are fitted on: all, or 256 for each centre at random."""
     limit = num_buckets * MAX_ROWS_PER_CENTRE
     return np.arange(n) if n <= limit else _random_order(n, seed)[:limit].astype(np.int64)
 
 
-def _ties_decide(rows: Any, num_buckets: int, num_redo: int, seed: int) -> bool:
+def _ties_decide(rows: ProjectedRows, num_buckets: int, num_redo: int, seed: int) -> bool:
     """Whether a start holds equal centres, so that the result hangs on which of them a row is given to.
 
     faiss's rule for that depends on its kernels. It does not matter where there are no more kinds of rows than
     centres: then each kind has a bucket of its own in the end.
     """
     starts = (rows[_start(len(rows), num_buckets, restart, seed)] for restart in range(num_redo))
-    return any(_kinds(_array(start)) < num_buckets for start in starts) and _kinds(_array(rows)) > num_buckets
-
-
-def _array(rows: Any) -> Rows:
-    """Rows, or a few of them, for what is done on the CPU in any case."""
-    return rows if isinstance(rows, np.ndarray) else np.asarray(tensors.as_array(rows), dtype=np.float32)
+    return any(_kinds(on_cpu(start)) < num_buckets for start in starts) and _kinds(on_cpu(rows)) > num_buckets
 
 
 def _kinds(rows: Rows) -> int:
@@ -73,9 +67,9 @@ def _kinds(rows: Rows) -> int:
     return len(np.unique(keys.ravel()))
 
 
-def _faiss_labels(rows: Any, num_buckets: int, num_redo: int, max_iter: int, seed: int) -> Labels:
+def _faiss_labels(rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter: int, seed: int) -> Labels:
     """The same by faiss itself, on the CPU."""
-    rows = _array(rows)
+    rows = on_cpu(rows)
     clustering = import_faiss().Kmeans(
         rows.shape[1],
         num_buckets,
@@ -91,17 +85,17 @@ def _faiss_labels(rows: Any, num_buckets: int, num_redo: int, max_iter: int, see
     return np.asarray(labels[:, 0], dtype=np.int64)
 
 
-def fit(rows: Any, num_buckets: int, num_redo: int, max_iter: int, seed: int) -> Rows:
+def fit(rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter: int, seed: int) -> Rows:
     """The centres (k, r) with the smallest sum of squared distances among the restarts."""
     search: NearestCentres
-    if isinstance(rows, np.ndarray):
+    if is_tensor(rows):
+        search, squared = on_device.DeviceCentres(rows), on_device.squared_sum(rows)
+    else:
         search = nearest_centres(rows, num_buckets)
         squared = float(np.einsum("ij,ij->", rows, rows, dtype=np.float64))
-    else:
-        search, squared = on_device.DeviceCentres(rows), on_device.squared_sum(rows)
-    best, best_cost, iterations = _array(rows[:num_buckets]), np.inf, 0
+    best, best_cost, iterations = on_cpu(rows[:num_buckets]), np.inf, 0
     for restart in range(num_redo):
-        start = _array(rows[_start(len(rows), num_buckets, restart, seed)])
+        start = on_cpu(rows[_start(len(rows), num_buckets, restart, seed)])
         centres, relative_cost, count = _lloyd(search, start, max_iter)
         iterations += count
         if squared + relative_cost < best_cost:
@@ -141,7 +135,7 @@ def _lloyd(search: NearestCentres, centres: Rows, max_iter: int) -> tuple[Rows, 
 class _Means:
     """Sums and sizes of the buckets, kept up to date by the rows that change theirs."""
 
-    def __init__(self, rows: Any, num_buckets: int) -> None:
+    def __init__(self, rows: ProjectedRows, num_buckets: int) -> None:
         self.rows = rows
         self.counts = np.zeros(num_buckets, dtype=np.int64)
         self.sums = np.zeros((num_buckets, rows.shape[1]))
@@ -149,7 +143,7 @@ class _Means:
 
     def update(self, labels: Labels, centres: Rows) -> tuple[Rows, bool]:
         """The mean of each bucket's rows, and whether there was an empty one, which takes half of another."""
-        if not isinstance(self.rows, np.ndarray):
+        if is_tensor(self.rows):
             self.sums = on_device.bucket_sums(self.rows, labels, len(self.counts))
             self.counts = np.bincount(labels, minlength=len(self.counts))
         elif self.labels is None:
@@ -214,7 +208,7 @@ def _random_order(n: int, seed: int) -> NDArray[np.int32]:
     return order
 
 
-def kmeans(rows: Any, num_buckets: int, num_redo: int = 5, max_iter: int = 500, seed: int = 25) -> NDArray[np.int64]:
+def kmeans(rows: ProjectedRows, num_buckets: int, num_redo: int = 5, max_iter: int = 500, seed: int = 25) -> Integers:
     """Bucket of each row by k-means as faiss does it: the best of `num_redo` starts, nearest final centre.
 
     Above 256 rows a bucket the centres are fitted on a random subset of that size.
@@ -231,7 +225,7 @@ def kmeans(rows: Any, num_buckets: int, num_redo: int = 5, max_iter: int = 500, 
         raise ValueError(
             f"num_buckets must be at most the number of texts of both sets, {len(rows)}, got {num_buckets}"
         )
-    if isinstance(rows, np.ndarray):
+    if not is_tensor(rows):
         rows = np.ascontiguousarray(rows, dtype=np.float32)
     if (rows == rows[0]).all():
         return np.zeros(len(rows), dtype=np.int64)

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mauve_metric.arrays import Labels, Rows
 from mauve_metric.runtime.packages import import_faiss
+from mauve_metric.runtime.tensors import ProjectedRows
 
 _WORTH_BOUNDS = 10**8  # products of all rows, columns and centres: with fewer, all distances are faster
 _MOST_MOVED = 0.8  # with more of the centres moved, all distances are computed again
@@ -34,7 +35,9 @@ _KEPT_BYTES = 2**30  # of bounds kept between iterations; above, all are compute
 class NearestCentres(Protocol):
     """The nearest centres of fixed rows (n, r), float32, C order, for centres that move."""
 
-    rows: Any
+    @property
+    def rows(self) -> ProjectedRows:
+        """The rows."""
 
     def start(self, centres: Rows) -> Labels:
         """The nearest of new centres (k, r) for each row, the lowest number among equals: (n,)."""

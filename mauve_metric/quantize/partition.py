@@ -1,131 +1,149 @@
-"""Features of several sets → the buckets of their texts, on one common partition."""
+"""Features of several sets → the buckets of their texts, on one common partition: the one way for every verb."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mauve_metric.arrays import Labels
+from mauve_metric.arrays import Features, Labels
 from mauve_metric.config import MauveConfig
-from mauve_metric.features import rows
-from mauve_metric.features.reference import Reference
-from mauve_metric.features.rows import ArrayRows, ConcatenatedRows, as_rows
+from mauve_metric.features.rows import ArrayRows, ConcatenatedRows, as_rows, read_in_blocks, some_rows
 from mauve_metric.options import RunOptions
 from mauve_metric.quantize import blocks, kmeans, projection
 from mauve_metric.runtime import tensors
+from mauve_metric.runtime.devices import check_device
 from mauve_metric.runtime.progress import watch_blocks
+from mauve_metric.runtime.tensors import ProjectedRows
 
+if TYPE_CHECKING:
+    import torch
 
-@dataclass(frozen=True)
-class CommonPartition:
-    """What the features of P, the first set, and of the models were projected and clustered to.
-
-    rows: projected, one array (n_i, r) a set. labels: for each clustering one array (n_i,) of buckets a set.
-    """
-
-    rows: Sequence[NDArray[np.float32]]
-    labels: Sequence[Sequence[NDArray[np.int64]]]
-
-
-def common_partition(
-    p: Reference, models: Sequence[Reference], config: MauveConfig, *, two: bool = False
-) -> CommonPartition:
-    """Project and cluster all sets together.
-
-    Args:
-        p, models: checked sides. config: without "auto".
-        two: at least two clusterings, as explanations need them.
-    """
-    p_first = config.row_order == "pq"
-    ordered = [p, *models] if p_first else [*models, p]
-    projected = project_together([side.features for side in ordered], config)
-    runs = cluster_runs(projected, config)
-    if two and len(runs) == 1:
-        runs.append(cluster(projected, config, 1))
-    return CommonPartition(_by_set(projected, ordered, p_first), [_by_set(labels, ordered, p_first) for labels in runs])
-
-
-def _by_set(values: NDArray[Any], ordered: Sequence[Reference], p_first: bool) -> list[NDArray[Any]]:
-    """Stacked values as one array for each set, P's first."""
-    parts = np.split(values, np.cumsum([len(side) for side in ordered])[:-1])
-    return parts if p_first else [parts[-1], *parts[:-1]]
-
+Item = TypeVar("Item")
 
 KNN_MOST_ROWS = 20_000  # above, so many random rows a side, drawn by the seed; the time grows with the square
 
 
-class ProjectedPair(NamedTuple):
-    """The projected rows of both sides in the configured order, and how to take them apart again."""
+class Stacking(NamedTuple):
+    """How sets lie on top of each other: their sizes, P's first, and whether P comes first, or last."""
 
-    projected: Any
-    num_first: int
+    sizes: tuple[int, ...]
     p_first: bool
 
-    def split(self, values: Any) -> tuple[Any, Any]:
-        """The part of P and the part of Q."""
-        first, second = values[: self.num_first], values[self.num_first :]
-        return (first, second) if self.p_first else (second, first)
+    def ordered(self, sets: Sequence[Item]) -> list[Item]:
+        """The sets, P's first, in the order in which they are stacked."""
+        return [*sets] if self.p_first else [*sets[1:], sets[0]]
+
+    def slices(self) -> list[slice]:
+        """Where each set lies in the stack, P first."""
+        ends: list[int] = np.cumsum(self.ordered(self.sizes)).tolist()
+        places = [slice(start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+        return places if self.p_first else [places[-1], *places[:-1]]
 
 
-def project_pair(p: Reference, q: Reference, config: MauveConfig, device: Any = None) -> ProjectedPair:
-    """The rows of both sides, projected together; on a torch device if one is given."""
-    p_first = config.row_order == "pq"
-    first, second = (p.features, q.features) if p_first else (q.features, p.features)
+@dataclass(frozen=True)
+class Partition:
+    """What the features of several sets, P's first, were projected and clustered to.
+
+    rows: projected, one array or tensor (n_i, r) a set; of features that were read in blocks only those that
+    neighbours are looked for among, (0, r) if none.
+    labels: for each clustering one array (n_i,) of buckets a set.
+    stacking: how the sets were stacked. stacked: all projected rows, (Σ n_i, r); None if they were read in blocks.
+    """
+
+    rows: Sequence[ProjectedRows]
+    labels: Sequence[Sequence[Labels]]
+    stacking: Stacking
+    stacked: ProjectedRows | None
+
+    def labels_of_shuffled_rows(self, config: MauveConfig) -> Sequence[Labels]:
+        """Buckets that do not know the sets, for a permutation test: the rows are shuffled before they are clustered.
+
+        Of features that were read in blocks it is the first clustering: the rows that it was fitted on are drawn from
+        all sets alike.
+        """
+        if self.stacked is None:
+            return self.labels[0]
+        order = np.random.default_rng(config.seed).permutation(len(self.stacked))
+        labels = np.empty(len(order), dtype=np.int64)
+        labels[order] = _cluster(self.stacked[order], config)
+        return _split(labels, self.stacking)
+
+
+def partition_sets(
+    sets: Sequence[Features],
+    config: MauveConfig,
+    run: RunOptions | None = None,
+    *,
+    clusterings: int | None = None,
+    every_row: bool = False,
+) -> Partition:
+    """Project and cluster sets together: where `run.score_device` or tensors say, in memory, or block by block.
+
+    Args:
+        sets: features (n_i, d) with one d, P's first. config: without "auto".
+        run: has the device, the checkpoint folder, and whether passes over features in blocks are shown.
+        clusterings: how many, with as many seeds; None: `config.num_runs`.
+        every_row: all projected rows are needed, as for explanations.
+
+    Raises:
+        ValueError: every row is needed of features that are read in blocks, or the device is not there.
+    """
+    run = run or RunOptions()
+    stacking = Stacking(tuple(features.shape[0] for features in sets), config.row_order == "pq")
+    count = int(config.num_runs) if clusterings is None else clusterings
+    device = tensors.device_of(sets) if run.score_device is None else check_device(run.score_device)
+    if every_row and device is None and any(tensors.is_read_only_in_blocks(features) for features in sets):
+        raise ValueError(
+            "features must be in memory to be explained, as arrays: those of files, data sets and streams are read in "
+            "blocks, and only scored and compared"
+        )
+    if device is None and not every_row and any(map(read_in_blocks, sets)):
+        return _in_blocks(sets, config, run, stacking, count)
+    stacked = _projected(stacking.ordered(sets), config, device)
+    labels = [_split(_cluster(stacked, config, offset), stacking) for offset in range(count)]
+    return Partition([stacked[some] for some in stacking.slices()], labels, stacking, stacked)
+
+
+def _split(labels: Labels, stacking: Stacking) -> list[Labels]:
+    """The labels of stacked rows as one part for each set, P's first."""
+    return [labels[some] for some in stacking.slices()]
+
+
+def _projected(sets: Sequence[Features], config: MauveConfig, device: torch.device | None) -> ProjectedRows:
+    """The rows of all sets, stacked in this order and projected, (Σ n_i, r); on a torch device if one is given."""
+    options = (config.kmeans_explained_var, config.pca_max_data, config.seed)
     if device is None:
-        return ProjectedPair(project_together([first, second], config), first.shape[0], p_first)
-    rows = tensors.stacked([first, second], device)
-    projected = projection.project(rows, config.kmeans_explained_var, config.pca_max_data, config.seed)
-    return ProjectedPair(projected, first.shape[0], p_first)
+        return projection.project(ConcatenatedRows([as_rows(features) for features in sets]), *options)
+    return projection.project(tensors.stacked(sets, device), *options)
 
 
-def label_large(
-    p: Reference, q: Reference, config: MauveConfig, run: RunOptions
-) -> tuple[list[tuple[Labels, Labels]], tuple[NDArray[np.float32], NDArray[np.float32]]]:
-    """The buckets of every run, and the projected rows that nearest neighbours are looked for among, (0, r) if none."""
-    p_first = config.row_order == "pq"
-    ordered = [rows.as_rows(side.features) for side in ((p, q) if p_first else (q, p))]
-    labels, projection = blocks.label_rows(
-        ConcatenatedRows(ordered),
-        num_buckets=int(config.num_buckets),
-        explained_variance=config.kmeans_explained_var,
-        pca_max_data=config.pca_max_data,
-        num_redo=config.kmeans_num_redo,
-        max_iter=config.kmeans_max_iter,
-        seed=config.seed,
-        num_runs=int(config.num_runs),
-        checkpoint=None if run.checkpoint is None else Path(run.checkpoint),
-        watch=watch_blocks if run.verbose else blocks.unwatched,
-    )
-    n_first = ordered[0].shape[0]
-    split = [(item[:n_first], item[n_first:]) for item in labels]
-    runs = split if p_first else [(second, first) for first, second in split]
-    most = KNN_MOST_ROWS if config.knn else 0
-    some = (ArrayRows(rows.some_rows(side.features, most, config.seed)) for side in (p, q))
-    p_rows, q_rows = map(projection.apply_all, some)
-    return runs, (p_rows, q_rows)
-
-
-def project_together(sets: Sequence[Any], config: MauveConfig) -> NDArray[np.float32]:
-    """The rows of all sets, stacked in this order and projected: arrays (n_i, d) → (Σ n_i, r)."""
-    rows = ConcatenatedRows([as_rows(features) for features in sets])
-    projected: NDArray[np.float32] = projection.project(
-        rows, config.kmeans_explained_var, config.pca_max_data, config.seed
-    )
-    return projected
-
-
-def cluster(projected: Any, config: MauveConfig, offset: int = 0) -> Labels:
+def _cluster(projected: ProjectedRows, config: MauveConfig, offset: int = 0) -> Labels:
     """The bucket of each row; `offset` is added to the seed."""
     return kmeans.kmeans(
         projected, int(config.num_buckets), config.kmeans_num_redo, config.kmeans_max_iter, config.seed + offset
     )
 
 
-def cluster_runs(projected: Any, config: MauveConfig) -> list[Labels]:
-    """The bucket of each row for `num_runs` seeds, one after the other."""
-    return [cluster(projected, config, offset) for offset in range(int(config.num_runs))]
+def _in_blocks(
+    sets: Sequence[Features], config: MauveConfig, run: RunOptions, stacking: Stacking, clusterings: int
+) -> Partition:
+    """The same for features that are not in memory, or hardly fit."""
+    labels, fitted = blocks.label_rows(
+        ConcatenatedRows([as_rows(features) for features in stacking.ordered(sets)]),
+        num_buckets=int(config.num_buckets),
+        explained_variance=config.kmeans_explained_var,
+        pca_max_data=config.pca_max_data,
+        num_redo=config.kmeans_num_redo,
+        max_iter=config.kmeans_max_iter,
+        seed=config.seed,
+        num_runs=clusterings,
+        checkpoint=None if run.checkpoint is None else Path(run.checkpoint),
+        watch=watch_blocks if run.verbose else blocks.unwatched,
+    )
+    most = KNN_MOST_ROWS if config.knn else 0
+    rows = [fitted.apply_all(ArrayRows(some_rows(features, most, config.seed))) for features in sets]
+    return Partition(rows, [_split(run_labels, stacking) for run_labels in labels], stacking, None)

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mauve_metric.arrays import Floats
-from mauve_metric.features.rows import ArrayRows, FeatureRows
+from mauve_metric.arrays import Array, FeatureRows, Features, Floats, Integers, Rows
+from mauve_metric.features.rows import ArrayRows, as_rows
 from mauve_metric.quantize import on_device
 from mauve_metric.quantize.on_device import SAFE_SQUARE
+from mauve_metric.runtime.tensors import ProjectedRows, is_tensor
+
+if TYPE_CHECKING:
+    import torch
 
 logger = logging.getLogger(__name__)
 
@@ -23,7 +26,7 @@ logger = logging.getLogger(__name__)
 _ROUNDING_VARIANCE = 1e-24  # per row: unit rows that differ by less than 1e-12 are the same direction
 
 
-def unit_rows(features: NDArray[Any]) -> Floats:
+def unit_rows(features: Array) -> Floats:
     """Rows scaled to Euclidean length 1 in float64, without overflow for large entries; zero rows stay zero.
 
     (n, d) → (n, d).
@@ -47,13 +50,13 @@ class Projection(NamedTuple):
     directions: Floats
     variance: float
 
-    def apply(self, rows: NDArray[Any]) -> NDArray[np.float32]:
+    def apply(self, rows: Array) -> Rows:
         """(b, d) → (b, r); in float64, so that equal rows stay equal."""
         unit = unit_rows(rows)
         unit -= self.mean
         return (unit @ self.directions).astype(np.float32)
 
-    def apply_all(self, rows: FeatureRows) -> NDArray[np.float32]:
+    def apply_all(self, rows: FeatureRows) -> Rows:
         """The same block by block."""
         projected = np.empty((rows.shape[0], self.directions.shape[1]), dtype=np.float32)
         done = 0
@@ -63,7 +66,15 @@ class Projection(NamedTuple):
         return projected
 
 
-def project(rows: Any, explained_variance: float = 0.9, pca_max_data: int = -1, seed: int = 25) -> Any:
+@overload
+def project(rows: Features, explained_variance: float = ..., pca_max_data: int = ..., seed: int = ...) -> Rows: ...
+@overload
+def project(
+    rows: torch.Tensor, explained_variance: float = ..., pca_max_data: int = ..., seed: int = ...
+) -> torch.Tensor: ...
+def project(
+    rows: Features | torch.Tensor, explained_variance: float = 0.9, pca_max_data: int = -1, seed: int = 25
+) -> ProjectedRows:
     """Unit length for each row, then centred PCA without whitening, fitted on all rows together.
 
     The smallest number of components is kept whose cumulative share of the variance is at least
@@ -80,9 +91,8 @@ def project(rows: Any, explained_variance: float = 0.9, pca_max_data: int = -1, 
     Returns:
         float32, shape (n, r) with 1 ≤ r ≤ min(n, d): a tensor of a tensor, else an array.
     """
-    if isinstance(rows, np.ndarray):
-        rows = ArrayRows(rows)
-    if hasattr(rows, "blocks"):
+    if not is_tensor(rows):
+        rows = as_rows(rows)
         return fit_projection(rows, explained_variance, pca_max_data, seed).apply_all(rows)
     fitted = rows[_fitted_on(len(rows), pca_max_data, seed)] if 0 < pca_max_data < len(rows) else rows
     mean, variances, directions = on_device.principal_axes(fitted)
@@ -113,7 +123,7 @@ def fit_projection(
     )
 
 
-def _fitted_on(n: int, pca_max_data: int, seed: int) -> NDArray[np.int64]:
+def _fitted_on(n: int, pca_max_data: int, seed: int) -> Integers:
     """The rows that a projection is fitted on when they are not all."""
     return np.random.RandomState(seed + 5).choice(n, size=pca_max_data, replace=False)
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mauve_metric.arrays import Array, Labels
+from mauve_metric.arrays import Array, Features, Integers, Labels, Rows
 
 if TYPE_CHECKING:
     import torch
+    from typing_extensions import TypeIs
 
+ProjectedRows: TypeAlias = "Rows | torch.Tensor"  # (n, r): an array, or a tensor where it was computed
 
 BLOCK_NUMBERS = 2**25  # numbers worked on at once, 256 MB in float64
 
@@ -44,14 +45,41 @@ class TensorRows:
         """All rows in order."""
         return (as_array(self.tensor[some]) for some in steps(*self.shape))
 
-    def take(self, numbers: NDArray[np.int64]) -> Array:
+    def take(self, numbers: Integers) -> Array:
         """The rows with these numbers."""
         return as_array(self.tensor[index_of(numbers, self.tensor)])
 
 
-def is_on_device(data: Any) -> bool:
+def is_tensor(data: object) -> TypeIs[torch.Tensor]:
+    """Whether data is a torch tensor; torch is not imported to find that out."""
+    return hasattr(data, "detach")
+
+
+def is_on_device(data: object) -> TypeIs[torch.Tensor]:
     """Whether data is a tensor on a GPU on which all stages can run."""
-    return hasattr(data, "detach") and getattr(getattr(data, "device", None), "type", "cpu") == "cuda"
+    return is_tensor(data) and data.device.type == "cuda"
+
+
+def device_of(sets: Sequence[Features]) -> torch.device | None:
+    """The device of the first set that is a tensor, None if none is."""
+    return next((features.tensor.device for features in sets if isinstance(features, TensorRows)), None)
+
+
+def in_memory(features: Features) -> Array | None:
+    """Features as an array of this process, None if they are read in blocks."""
+    if isinstance(features, TensorRows):
+        return as_array(features.tensor)
+    return features if isinstance(features, np.ndarray) else None
+
+
+def is_read_only_in_blocks(features: Features) -> bool:
+    """Whether features are neither an array nor a tensor."""
+    return not isinstance(features, (np.ndarray, TensorRows))
+
+
+def on_cpu(rows: ProjectedRows) -> Rows:
+    """Projected rows, or a few of them, as an array, for what is done on the CPU in any case."""
+    return np.asarray(as_array(rows), dtype=np.float32) if is_tensor(rows) else rows
 
 
 def as_array(tensor: torch.Tensor) -> Array:
@@ -61,7 +89,7 @@ def as_array(tensor: torch.Tensor) -> Array:
     return array
 
 
-def as_tensor(features: Any, device: torch.device) -> torch.Tensor:
+def as_tensor(features: Features, device: torch.device) -> torch.Tensor:
     """Features of any form as one tensor on the device; what is read in blocks goes there block by block."""
     import torch
 
@@ -83,7 +111,7 @@ def as_tensor(features: Any, device: torch.device) -> torch.Tensor:
     return rows
 
 
-def stacked(sets: Sequence[Any], device: torch.device) -> torch.Tensor:
+def stacked(sets: Sequence[Features], device: torch.device) -> torch.Tensor:
     """The features of all sets in one tensor on the device, (Σ n_i, d)."""
     import torch
 

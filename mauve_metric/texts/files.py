@@ -12,6 +12,8 @@ from typing import Any
 
 from mauve_metric.texts.sources import choose_field
 
+FEATURE_FILES = (".npy", ".npz")  # of numbers, where a file of texts could also be meant
+
 
 def read_texts(path: str | Path, text_field: str | None = None) -> list[str]:
     """The texts of a file or folder, in order.

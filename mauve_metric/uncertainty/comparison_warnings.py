@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from mauve_metric.features.reference import Reference
+from mauve_metric.features.rows import equal_rows
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 BLURRED = 0.1  # common buckets that lift a score by more hide a difference as large as that between two models
@@ -27,7 +28,7 @@ def comparison_warnings(models: Mapping[str, Reference], aligned: bool) -> list[
     alike = []
     for a, b in itertools.combinations(models, 2):
         one, two = models[a], models[b]
-        if one.features.shape == two.features.shape and np.array_equal(one.features, two.features):
+        if equal_rows(one.features, two.features):
             found.append(ScoreWarning("equal_models", f"{a} and {b} hold the same texts", {"a": a, "b": b}))
         elif _same_openings(one, two) > ALIGNED_SHARE:
             alike.append((a, b))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric import Reference, compute_mauve
+from mauve_metric import Reference, compare, compute_mauve, explain
 from mauve_metric.features import reference_files, rows
 from mauve_metric.features.row_files import NpyRows, take_from_blocks
 from mauve_metric.features.rows import ArrayRows, ConcatenatedRows
@@ -95,7 +95,7 @@ def test_large_arrays_take_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None
     human, model = samples()
     for order in ("qp", "pq"):
         expected = compute_mauve(p_features=human, q_features=model, row_order=order, **OPTIONS)
-        monkeypatch.setattr(rows, "LARGE_NUMBERS", 100)
+        monkeypatch.setattr(rows, "MOST_NUMBERS_AT_ONCE", 100)
         found = compute_mauve(p_features=human, q_features=model, row_order=order, **OPTIONS)
         monkeypatch.undo()
         assert found.mauve == pytest.approx(expected.mauve, abs=1e-3)
@@ -106,7 +106,7 @@ def test_large_arrays_take_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_several_runs_and_a_test_of_large_features(monkeypatch: pytest.MonkeyPatch) -> None:
     human, model = samples()
-    monkeypatch.setattr(rows, "LARGE_NUMBERS", 100)
+    monkeypatch.setattr(rows, "MOST_NUMBERS_AT_ONCE", 100)
     out = compute_mauve(p_features=human, q_features=model, num_buckets=6, num_runs=3, permutations=99)
     assert len(out.mauve_runs) == 3
     assert out.mauve_runs[0] == out.mauve
@@ -129,7 +129,7 @@ def test_nearest_neighbours_of_many_rows_are_looked_for_among_some(monkeypatch: 
 
 def test_a_finished_clustering_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     human, model = samples()
-    monkeypatch.setattr(rows, "LARGE_NUMBERS", 100)
+    monkeypatch.setattr(rows, "MOST_NUMBERS_AT_ONCE", 100)
     options = OPTIONS | {"checkpoint": tmp_path / "kept", "knn": False}
 
     def killed(*_: Any) -> Any:
@@ -149,7 +149,7 @@ def test_a_checkpoint_of_another_job_is_not_believed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     human, model = samples()
-    monkeypatch.setattr(rows, "LARGE_NUMBERS", 100)
+    monkeypatch.setattr(rows, "MOST_NUMBERS_AT_ONCE", 100)
     compute_mauve(p_features=human, q_features=model, **OPTIONS, checkpoint=tmp_path)
     other = compute_mauve(p_features=human, q_features=model, num_buckets=5, num_runs=1, checkpoint=tmp_path)
     assert "belongs to other data or settings" in caplog.text
@@ -200,7 +200,7 @@ def test_a_truncated_file_is_an_error(tmp_path: Path) -> None:
 def test_rows_by_number(tmp_path: Path) -> None:
     rows = np.arange(600.0).reshape(300, 2)
     numbers = np.array([299, 0, 150, 150, 7])
-    joined = ConcatenatedRows([ArrayRows(rows[:100]), NpyRows(npy(rows[100:], tmp_path))])
+    joined = ConcatenatedRows([ArrayRows(rows[:100]), NpyRows.of_file(npy(rows[100:], tmp_path))])
     for found in (joined.take(numbers), take_from_blocks(ArrayRows(rows).blocks(), numbers)):
         np.testing.assert_array_equal(found, rows[numbers])
     np.testing.assert_array_equal(np.concatenate(list(joined.blocks())), rows)
@@ -211,3 +211,44 @@ def test_blocks_of_an_iterator_leave_no_file(tmp_path: Path, monkeypatch: pytest
     human, model = samples()
     compute_mauve(p_features=blocks(human, tmp_path), q_features=model, **OPTIONS)
     assert list(tmp_path.iterdir()) == []
+
+
+def mapped(rows: Array, name: str, folder: Path) -> Array:
+    """Features as a memory map, which is read in blocks."""
+    np.save(folder / f"{name}.npy", rows)
+    found: Array = np.load(folder / f"{name}.npy", mmap_mode="r")
+    return found
+
+
+def test_models_are_compared_in_blocks_as_in_memory(tmp_path: Path) -> None:
+    human, model = samples()
+    models = {"a": model, "b": model + np.float32(0.1), "c": model}
+    expected = compare(p_features=human, models=models, knn=False, **OPTIONS)
+    in_blocks = {name: mapped(rows, name, tmp_path) for name, rows in models.items()}
+    options = OPTIONS | {"checkpoint": tmp_path / "kept", "knn": False}
+    for _ in range(2):  # the second time from the checkpoint
+        found = compare(p_features=blocks(human, tmp_path), models=in_blocks, **options)
+        assert [warning.code for warning in found.warnings] == [warning.code for warning in expected.warnings]
+        assert "equal_models" in [warning.code for warning in found.warnings]
+        for name in models:
+            assert found.models[name].mauve == pytest.approx(expected.models[name].mauve, abs=1e-3)
+            assert found.own[name].mauve == pytest.approx(expected.own[name].mauve, abs=1e-3)
+    kept = sorted(path.parent.name for path in (tmp_path / "kept").rglob(CHECKPOINT_FILE))
+    assert kept == ["common", "model-1", "model-2", "model-3"]  # none replaces another one's clustering
+
+
+def test_explanations_need_every_row(tmp_path: Path) -> None:
+    human, model = samples()
+    message = "features must be in memory to be explained"
+    with pytest.raises(ValueError, match=message):
+        explain(p_features=blocks(human, tmp_path), q_features=model)
+    with pytest.raises(ValueError, match=message):
+        compare(p_features=human, models={"a": mapped(model, "a", tmp_path)}, buckets=1)
+
+
+def test_lazy_features_are_saved_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    human, _ = samples()
+    path = Reference(human).save(tmp_path / "human.npy")
+    monkeypatch.setattr(reference_files, "LAZY_BYTES", 100)
+    copy = Reference.load(path).save(tmp_path / "copy.npz")
+    np.testing.assert_array_equal(Reference.load(copy).features, human)

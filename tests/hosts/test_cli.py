@@ -155,7 +155,7 @@ def test_every_field_of_the_config_is_a_flag(
         texts_only = knobs()[name].metadata["stage"] == "featurize"  # features ignore or refuse these
         return compute_mauve(**{key: value for key, value in options.items() if key != name or not texts_only})
 
-    monkeypatch.setattr("mauve_metric.hosts.cli.compute_mauve", spy)
+    monkeypatch.setattr("mauve_metric.compute.compute_mauve", spy)
     assert main(["score", *files, *arguments, "--json"]) == 0
     assert seen[name] == value and type(seen[name]) is type(value)
     signature = json.loads(capsys.readouterr().out)["signature"]
@@ -253,3 +253,18 @@ def test_a_reader_that_stops_is_no_error(tmp_path: Path) -> None:
     script = f"{command} | true; exit ${{PIPESTATUS[0]}}"
     run = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (run.returncode, run.stderr) == (141, "")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["score", "--help"], ["score", "one"], ["scores"]])
+def test_help_and_wrong_usage_load_nothing_heavy(arguments: list[str]) -> None:
+    program = f"""if True:
+        import sys
+        from mauve_metric.hosts.cli import main
+        try:
+            main({arguments})
+        except SystemExit:
+            heavy = {{"numpy", "scipy", "torch", "faiss", "jinja2", "tabulate", "altair"}} & set(sys.modules)
+            print("heavy:", *heavy)
+    """
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout.splitlines()[-1] == "heavy:"

@@ -175,11 +175,18 @@ def test_bad_devices(device: Any) -> None:
         compute_mauve(p_features=human, q_features=model, score_device=device)
 
 
-@pytest.mark.parametrize("function", [compare, explain])
-def test_only_scores_run_on_a_device(function: Any) -> None:
+@pytest.mark.parametrize("device", DEVICES)
+def test_comparisons_and_explanations_run_on_a_device(device: str) -> None:
     human, model = samples()
-    sides: dict[str, Any] = (
-        {"q_features": model} if function is explain else {"models": {"a": model, "b": model + np.float32(0.1)}}
-    )
-    with pytest.raises(ValueError, match="score_device must be left out here, got 'cpu'"):
-        function(p_features=human, **sides, score_device="cpu")
+    models = {"a": model, "b": model + np.float32(0.1)}
+    expected = compare(p_features=human, models=models, buckets=2)
+    found = compare(p_features=human, models=models, buckets=2, score_device=device)
+    assert found.ranking == expected.ranking
+    for name in models:
+        assert found.models[name].mauve == pytest.approx(expected.models[name].mauve, abs=1e-3)
+        assert found.own[name].mauve == pytest.approx(expected.own[name].mauve, abs=1e-3)
+        assert found.models[name].precision == pytest.approx(expected.models[name].precision, abs=5e-3)
+    assert found.explanations.keys() == models.keys()
+    told = explain(p_features=on(device, human), q_features=on(device, model), score_device=device)
+    here = explain(p_features=human, q_features=model)
+    np.testing.assert_allclose(told.contributions, here.contributions, atol=1e-3)

@@ -24,6 +24,7 @@ from mauve_metric.hosts.space.uploads import TextSet, read_paste
 from mauve_metric.results.charts import of_comparison, of_explanation, of_result
 from mauve_metric.results.charts.of_texts import map_chart
 from mauve_metric.results.words import collected_warnings
+from mauve_metric.runtime.tensors import on_cpu
 
 if TYPE_CHECKING:
     import altair as alt
@@ -295,13 +296,14 @@ def text_map(scored: Scored, most: int, link: str | None = None) -> alt.Chart:
         link: see `map_chart`.
     """
     partition, embedded, given = scored.partition, scored.embedded, list(scored.results)
+    rows = [on_cpu(part) for part in partition.rows]
     order = [0, *(given.index(name) + 1 for name in scored.best_first)]
     return map_chart(
         ["human texts", *scored.best_first],
-        [partition.rows[number] for number in order],
+        [rows[number] for number in order],
         [partition.labels[0][number] for number in order],
         [embedded.kept(number) for number in order],
-        variance_shares(partition.rows, embedded.variance),
+        variance_shares(rows, embedded.variance),
         most=most,
         link=link,
     )

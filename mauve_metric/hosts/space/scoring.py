@@ -20,7 +20,7 @@ from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.sides import check_columns
 from mauve_metric.hosts.space.run import READ, Run, named
 from mauve_metric.options import RunOptions
-from mauve_metric.quantize.partition import CommonPartition, common_partition
+from mauve_metric.quantize.partition import Partition, partition_sets
 from mauve_metric.quantize.projection import unit_rows
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
@@ -174,7 +174,7 @@ class Scored:
     embedded: Embedded
     config: MauveConfig
     resolved: MauveConfig
-    partition: CommonPartition
+    partition: Partition
     results: dict[str, MauveResult]
     comparison: Comparison | None
     aligned: bool = False
@@ -232,7 +232,8 @@ def score(
     if last is not None and last.embedded is embedded and _clustering(last.resolved) == _clustering(resolved):
         partition = last.partition
     else:
-        partition = common_partition(human, models, resolved, two=True)
+        sets = [side.features for side in embedded.sets]
+        partition = partition_sets(sets, resolved, clusterings=max(int(resolved.num_runs), 2), every_row=True)
     run.stage(0.9, "scoring")
     if len(models) == 1:
         result = _score_pair(human, models[0], resolved, partition)
@@ -252,7 +253,7 @@ def score(
     return Scored(embedded, config, resolved, partition, comparison.models, comparison, aligned)
 
 
-def _score_pair(p: Reference, q: Reference, resolved: MauveConfig, partition: CommonPartition) -> MauveResult:
+def _score_pair(p: Reference, q: Reference, resolved: MauveConfig, partition: Partition) -> MauveResult:
     """What `compute_mauve` gives."""
     if resolved.permutations:
         return score_features(p, q, resolved, quiet=True)  # the test clusters anew
