@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mauve_metric.arrays import Counts
+from mauve_metric.arrays import Array, Counts, Hashes, Integers
 
 FEW_TEXTS = 500  # below, the standard error of a middling score is above .05, more than models differ by
 TEXTS_A_BUCKET = 5  # below, sampling noise alone takes more than .1 off the score of equal sets
@@ -29,7 +28,7 @@ class TextFacts(Protocol):
     """What `text_warnings` and `origin_warnings` look at (`Reference`)."""
 
     @property
-    def lengths(self) -> NDArray[np.int64] | None:
+    def lengths(self) -> Integers | None:
         """Tokens of each text."""
 
     @property
@@ -41,11 +40,11 @@ class TextFacts(Protocol):
         """Texts that were left out."""
 
     @property
-    def text_hashes(self) -> NDArray[np.uint64] | None:
+    def text_hashes(self) -> Hashes | None:
         """A hash of each text."""
 
     @property
-    def opening_hashes(self) -> NDArray[np.uint64] | None:
+    def opening_hashes(self) -> Hashes | None:
         """A hash of each text's first words."""
 
     @property
@@ -108,7 +107,7 @@ def score_warnings(mauve: float, floor: float, ceiling: float, ceiling_std: floa
     return []
 
 
-def feature_warnings(p_features: NDArray[Any], q_features: NDArray[Any]) -> list[ScoreWarning]:
+def feature_warnings(p_features: Array, q_features: Array) -> list[ScoreWarning]:
     """Features without any difference to score, or next to none."""
     first = p_features[:1]
     if all(np.array_equal(np.broadcast_to(first, side.shape), side) for side in (p_features, q_features)):
@@ -121,7 +120,7 @@ def feature_warnings(p_features: NDArray[Any], q_features: NDArray[Any]) -> list
     return []
 
 
-def _direction_variance(*sides: NDArray[Any]) -> float:
+def _direction_variance(*sides: Array) -> float:
     """Variance of the directions of a few hundred rows: 1 minus the squared length of the mean unit row."""
     rows = np.concatenate([side[:: max(1, len(side) // 256)] for side in sides]).astype(np.float64)
     rows /= np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.finfo(np.float64).tiny)
@@ -191,7 +190,7 @@ def _side_warnings(side: TextFacts, name: str) -> list[ScoreWarning]:
     return found
 
 
-def _length_warnings(p: NDArray[np.int64] | None, q: NDArray[np.int64] | None) -> list[ScoreWarning]:
+def _length_warnings(p: Integers | None, q: Integers | None) -> list[ScoreWarning]:
     if p is None or q is None:
         return []
     human, model = float(np.median(p)), float(np.median(q))
