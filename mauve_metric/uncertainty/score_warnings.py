@@ -8,6 +8,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from mauve_metric.arrays import Array, Counts, Hashes, Integers
+from mauve_metric.features.reference import Reference
+from mauve_metric.features.rows import FeatureRows, is_large, some_rows
+from mauve_metric.quantize.histograms import Histograms
 
 FEW_TEXTS = 500  # below, the standard error of a middling score is above .05, more than models differ by
 TEXTS_A_BUCKET = 5  # below, sampling noise alone takes more than .1 off the score of equal sets
@@ -21,6 +24,7 @@ TRUNCATED_SHARE = 0.1  # the featurizer never sees what was cut
 FLOOR_REACH = 0.01  # of the range above the floor, or the floor again if that is less (a small c has a high floor)
 CEILING_STDS = 2.0  # standard deviations of equal sets' score: one pair in forty is further above by chance
 LITERATURE_FEATURIZER = "gpt2-large"
+ROWS_LOOKED_AT = 4096  # of features that are not in memory
 TINY_VARIANCE = 1e-8  # of unit rows: what differs is of the size of float32 rounding
 
 
@@ -57,6 +61,30 @@ class TextFacts(Protocol):
 
     def __len__(self) -> int:
         """Number of texts."""
+
+
+def all_warnings(
+    p: Reference,
+    q: Reference,
+    histograms: Histograms,
+    mauve: float,
+    floor: float,
+    ceiling: float,
+    ceiling_std: float,
+) -> list[ScoreWarning]:
+    """Every warning about a score; the ends of its range as in `score_warnings`."""
+    found = size_warnings(len(p), len(q), len(histograms.p_counts))
+    found += bucket_warnings(histograms.p_counts, histograms.q_counts)
+    found += score_warnings(mauve, floor, ceiling, ceiling_std)
+    found += feature_warnings(*(_looked_at(side.features) for side in (p, q)))
+    found += featurizer_warnings(p.identity, q.identity)
+    found += origin_warnings(p, q)
+    return found + text_warnings(p, q)
+
+
+def _looked_at(features: Array | FeatureRows) -> Array:
+    """The rows that the warnings about features look at: all in memory, else some."""
+    return some_rows(features, ROWS_LOOKED_AT) if is_large(features) else np.asarray(features)
 
 
 def size_warnings(n_p: int, n_q: int, num_buckets: int) -> list[ScoreWarning]:
