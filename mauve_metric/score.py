@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Features, Floats, Labels
+from mauve_metric.arrays import Array, Floats, Labels
 from mauve_metric.config import MauveConfig
 from mauve_metric.features.reference import Reference
-from mauve_metric.features.rows import read_in_blocks, some_numbers, some_rows
+from mauve_metric.features.rows import some_numbers, some_rows
 from mauve_metric.features.sides import check_columns
 from mauve_metric.measures import frechet, frontier, precision_recall, support, support_on_device
 from mauve_metric.measures.frontier import curve_area, divergence_curve
@@ -26,7 +26,6 @@ from mauve_metric.runtime import tensors
 from mauve_metric.runtime.tensors import ProjectedRows
 from mauve_metric.uncertainty import intervals, jackknife, resampling, score_warnings
 from mauve_metric.uncertainty.jackknife import CurveBand
-from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 logger = logging.getLogger(__name__)
 
@@ -154,7 +153,6 @@ def _debiased(
 
 
 KNN_AUTO_ROWS = 10_000  # up to so many rows a side nearest neighbours take a second or two
-ROWS_LOOKED_AT = 4096
 FEW_TEXTS_FOR_RUNS = 1000  # below, the seed of the clustering moves the score almost as much as sampling does
 RUNS_OF_FEW_TEXTS = 5
 
@@ -251,7 +249,11 @@ def score_buckets(
         q_truncated=q.truncated,
         p_median_length=_median_length(p),
         q_median_length=_median_length(q),
-        warnings=_warnings(p, q, histograms, scores, uncertainty),
+        warnings=tuple(
+            score_warnings.all_warnings(
+                p, q, histograms, scores.mauve, scores.mauve_floor, uncertainty.ceiling, uncertainty.ceiling_std
+            )
+        ),
         signature_entries=signature_entries(p, q, config, entries or {}),
         p_hist=scores.p_hist,
         q_hist=scores.q_hist,
@@ -307,23 +309,3 @@ def _median_length(side: Reference) -> float | None:
 
 def _frechet_distance(p: Reference, q: Reference) -> float:
     return frechet.frechet_distance(_in_memory(p), _in_memory(q))
-
-
-def _warnings(
-    p: Reference, q: Reference, histograms: Histograms, scores: HistogramScores, uncertainty: Uncertainty
-) -> tuple[ScoreWarning, ...]:
-    found = score_warnings.size_warnings(len(p), len(q), len(histograms.p_counts))
-    found += score_warnings.bucket_warnings(histograms.p_counts, histograms.q_counts)
-    found += score_warnings.score_warnings(
-        scores.mauve, scores.mauve_floor, uncertainty.ceiling, uncertainty.ceiling_std
-    )
-    found += score_warnings.feature_warnings(*(_looked_at(side.features) for side in (p, q)))
-    found += score_warnings.featurizer_warnings(p.identity, q.identity)
-    found += score_warnings.origin_warnings(p, q)
-    found += score_warnings.text_warnings(p, q)
-    return tuple(found)
-
-
-def _looked_at(features: Features) -> Array:
-    """The rows that the warnings about features look at: all in memory, else some."""
-    return some_rows(features, ROWS_LOOKED_AT) if read_in_blocks(features) else np.asarray(features)

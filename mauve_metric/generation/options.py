@@ -6,11 +6,11 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, cast
 
 from mauve_metric.config import Check, check_count
 from mauve_metric.features.reference import Reference
-from mauve_metric.options import option_parameters
+from mauve_metric.options import Options, OptionsOfOneProcess, option_parameters
 
 if TYPE_CHECKING:
     from transformers import GenerationConfig
@@ -113,50 +113,6 @@ class WritingKeywords(TypedDict, total=False):
     max_new_tokens: int | None
     generate_fn: GenerateFunction | None
     generation_batch_size: int
-
-
-class OptionsOfOneProcess(TypedDict, total=False):
-    """Every option of `compute_mauve` as a keyword, for editors and type checkers, but for `distributed`."""
-
-    featurize_model_name: Any
-    max_text_length: int | None
-    pooling: Literal["auto", "last", "mean", "cls"]
-    dtype: Literal["float32", "float64", "bfloat16", "float16"]
-    empty_texts: Literal["error", "drop"]
-    match_lengths: Literal["no", "truncate"]
-    num_buckets: int | Literal["auto"]
-    row_order: Literal["qp", "pq"]
-    pca_max_data: int
-    kmeans_explained_var: float
-    kmeans_num_redo: int
-    kmeans_max_iter: int
-    seed: int
-    divergence_curve_discretization_size: int
-    mauve_scaling_factor: float
-    num_runs: int | Literal["auto"]
-    confidence_level: float
-    permutations: int
-    paired: bool
-    knn: bool | Literal["auto"]
-    knn_k: int
-    frechet_distance: bool
-    use_float64: bool
-    device: str | None
-    device_id: int | None
-    batch_size: int | None
-    max_batch_tokens: int | None
-    verbose: bool
-    text_field: str | None
-    cache: bool | str | Path
-    checkpoint: str | Path | None
-    score_device: str | None
-    compile: bool
-
-
-class Options(OptionsOfOneProcess, total=False):
-    """The options of `compute_mauve`: the fields of `MauveConfig` and of `RunOptions`, and `use_float64`."""
-
-    distributed: bool
 
 
 class TrainingKeywords(WritingKeywords, OptionsOfOneProcess, total=False):

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from mauve_metric.compute import compute_mauve
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.reference import Featurizing, Reference
-from mauve_metric.generation.options import Options
-from mauve_metric.options import split_options
+from mauve_metric.options import Options, split_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.model_state import release_memory
 from mauve_metric.texts.sources import text_source

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+
+from mauve_metric.arrays import Array, Floats
 
 
-def frechet_distance(p: NDArray[Any], q: NDArray[Any]) -> float:
+def frechet_distance(p: Array, q: Array) -> float:
     """Fréchet distance of the Gaussians fitted to two sets (Heusel et al. 2017; on text: Semeniuta et al. 2018).
 
     ‖μ_P - μ_Q‖² + tr Σ_P + tr Σ_Q - 2 tr((Σ_P Σ_Q)^½), the last trace as the nuclear norm of R_P R_Qᵀ with R from the
@@ -36,9 +35,9 @@ def frechet_distance(p: NDArray[Any], q: NDArray[Any]) -> float:
     return max(float(np.square(means[0] - means[1]).sum() + traces - 2 * common), 0.0)
 
 
-def _mean_and_factor(rows: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _mean_and_factor(rows: Array) -> tuple[Floats, Floats]:
     """Mean (d,) and R (min(n, d), d) with RᵀR the covariance."""
     exact = np.asarray(rows, dtype=np.float64)
     mean = exact.mean(axis=0)
-    factor: Any = np.linalg.qr((exact - mean) / np.sqrt(len(exact) - 1), mode="r")
-    return mean, factor
+    factor = np.linalg.qr((exact - mean) / np.sqrt(len(exact) - 1), mode="r")
+    return mean, np.asarray(factor, dtype=np.float64)

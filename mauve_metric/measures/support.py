@@ -14,12 +14,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mauve_metric.arrays import Floats, Integers
+from mauve_metric.arrays import Array, Floats, Integers, Rows
 
 ROUNDING = 2.0**-19  # between two copies of a row of length 1 in float32, at most, as models were seen to give them
 _BLOCK_ELEMENTS = 2_500_000  # distances held at once, 10 MB: small enough for their memory to be used again
@@ -43,10 +42,10 @@ class SupportScores(NamedTuple):
 class _Points(NamedTuple):
     """The distinct rows of one set. left @ other.rightᵀ are squared distances."""
 
-    rows: NDArray[Any]  # (m, d), as they came
+    rows: Array  # (m, d), as they came
     weights: Integers  # how often each occurs, (m,)
-    left: NDArray[np.float32]  # [-2x, 1, ‖x‖²] of the centred and scaled rows, (m, d + 2)
-    right: NDArray[np.float32]  # [x, ‖x‖², 1]
+    left: Rows  # [-2x, 1, ‖x‖²] of the centred and scaled rows, (m, d + 2)
+    right: Rows  # [x, ‖x‖², 1]
     length: Floats  # of the centred and scaled rows, (m,)
 
 
@@ -58,9 +57,7 @@ class _Pairs(NamedTuple):
     squared: Floats
 
 
-def support_scores(
-    p: NDArray[Any], q: NDArray[Any], k: int = 4, strict: bool = False, tolerance: float = 0.0
-) -> SupportScores:
+def support_scores(p: Array, q: Array, k: int = 4, strict: bool = False, tolerance: float = 0.0) -> SupportScores:
     """Precision, recall, density and coverage of the model's rows `q` against the human rows `p`.
 
     Args:
@@ -106,7 +103,7 @@ def support_scores(
     )
 
 
-def _points(rows: NDArray[Any], mean: Floats, unit: float) -> _Points:
+def _points(rows: Array, mean: Floats, unit: float) -> _Points:
     rows, weights = _distinct(rows)
     m, d = rows.shape
     length = np.empty(m)
@@ -121,7 +118,7 @@ def _points(rows: NDArray[Any], mean: Floats, unit: float) -> _Points:
     return _Points(rows, weights, left, right, length)
 
 
-def _distinct(rows: NDArray[Any]) -> tuple[NDArray[Any], Integers]:
+def _distinct(rows: Array) -> tuple[Array, Integers]:
     """The rows without their copies, in the order in which they come, and how often each occurs."""
     rows = np.ascontiguousarray(rows) + np.float32(0)  # -0.0 becomes 0.0: equal rows have equal bytes
     as_bytes = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
@@ -140,9 +137,9 @@ def _part(points: _Points, rows: slice) -> _Points:
     return _Points(*(getattr(points, name)[rows] for name in _Points._fields))
 
 
-def _squared_distances(a: _Points, b: _Points) -> NDArray[np.float32]:
+def _squared_distances(a: _Points, b: _Points) -> Rows:
     """Squared distances of the centred and scaled rows, (m_a, m_b), off by at most `_slack`."""
-    squared: NDArray[np.float32] = a.left @ b.right.T
+    squared: Rows = a.left @ b.right.T
     return squared
 
 
@@ -164,7 +161,7 @@ def _moved_edge(squared: Floats, by: float) -> Floats:
 
 
 def _inside(
-    squared: NDArray[np.float32],
+    squared: Rows,
     a: _Points,
     b: _Points,
     radii: Floats,
@@ -185,14 +182,14 @@ def _inside(
     return pairs.i[found], pairs.j[found]
 
 
-def _below(squared: NDArray[np.float32], limits: Floats) -> _Pairs:
+def _below(squared: Rows, limits: Floats) -> _Pairs:
     """The pairs whose squared distance is at most the limit of its row or column, sorted by row."""
     flat = np.flatnonzero(squared <= limits.astype(np.float32))
     i, j = np.divmod(flat, squared.shape[1])
     return _Pairs(i, j, squared.ravel()[flat].astype(np.float64))
 
 
-def _exact(a: NDArray[Any], b: NDArray[Any], i: Integers, j: Integers) -> Floats:
+def _exact(a: Array, b: Array, i: Integers, j: Integers) -> Floats:
     """Squared distances of pairs as direct sums of squared differences, the same for the same two points."""
     squared = np.empty(len(i))
     for step in _steps(len(i), a.shape[1]):
@@ -228,7 +225,7 @@ def _squared_radii(points: _Points, k: int, unit: float) -> Floats:
     return radii
 
 
-def _at_least_kth(squared: NDArray[np.float32], k: int) -> Floats:
+def _at_least_kth(squared: Rows, k: int) -> Floats:
     """For each row a bound that at least k of its entries do not exceed, and hardly more, (n,).
 
     The k-th smallest of the minima of groups of entries: k groups each hold one that small.

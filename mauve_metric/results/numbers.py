@@ -225,7 +225,7 @@ class ComparisonNumbers:
         }
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> object:
     """A value with arrays as lists, numpy numbers as Python's, and named tuples as dicts."""
     if isinstance(value, np.ndarray):
         return value.tolist()

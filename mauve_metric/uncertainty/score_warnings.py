@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mauve_metric.arrays import Counts
+from mauve_metric.arrays import Array, Counts, Features, Hashes, Integers
+from mauve_metric.features.reference import Reference
+from mauve_metric.features.rows import read_in_blocks, some_rows
+from mauve_metric.quantize.histograms import Histograms
 
 FEW_TEXTS = 500  # below, the standard error of a middling score is above .05, more than models differ by
 TEXTS_A_BUCKET = 5  # below, sampling noise alone takes more than .1 off the score of equal sets
@@ -22,6 +24,7 @@ TRUNCATED_SHARE = 0.1  # the featurizer never sees what was cut
 FLOOR_REACH = 0.01  # of the range above the floor, or the floor again if that is less (a small c has a high floor)
 CEILING_STDS = 2.0  # standard deviations of equal sets' score: one pair in forty is further above by chance
 LITERATURE_FEATURIZER = "gpt2-large"
+ROWS_LOOKED_AT = 4096  # of features that are not in memory
 TINY_VARIANCE = 1e-8  # of unit rows: what differs is of the size of float32 rounding
 
 
@@ -29,7 +32,7 @@ class TextFacts(Protocol):
     """What `text_warnings` and `origin_warnings` look at (`Reference`)."""
 
     @property
-    def lengths(self) -> NDArray[np.int64] | None:
+    def lengths(self) -> Integers | None:
         """Tokens of each text."""
 
     @property
@@ -41,11 +44,11 @@ class TextFacts(Protocol):
         """Texts that were left out."""
 
     @property
-    def text_hashes(self) -> NDArray[np.uint64] | None:
+    def text_hashes(self) -> Hashes | None:
         """A hash of each text."""
 
     @property
-    def opening_hashes(self) -> NDArray[np.uint64] | None:
+    def opening_hashes(self) -> Hashes | None:
         """A hash of each text's first words."""
 
     @property
@@ -58,6 +61,30 @@ class TextFacts(Protocol):
 
     def __len__(self) -> int:
         """Number of texts."""
+
+
+def all_warnings(
+    p: Reference,
+    q: Reference,
+    histograms: Histograms,
+    mauve: float,
+    floor: float,
+    ceiling: float,
+    ceiling_std: float,
+) -> list[ScoreWarning]:
+    """Every warning about a score; the ends of its range as in `score_warnings`."""
+    found = size_warnings(len(p), len(q), len(histograms.p_counts))
+    found += bucket_warnings(histograms.p_counts, histograms.q_counts)
+    found += score_warnings(mauve, floor, ceiling, ceiling_std)
+    found += feature_warnings(*(_looked_at(side.features) for side in (p, q)))
+    found += featurizer_warnings(p.identity, q.identity)
+    found += origin_warnings(p, q)
+    return found + text_warnings(p, q)
+
+
+def _looked_at(features: Features) -> Array:
+    """The rows that the warnings about features look at: all in memory, else some."""
+    return some_rows(features, ROWS_LOOKED_AT) if read_in_blocks(features) else np.asarray(features)
 
 
 def size_warnings(n_p: int, n_q: int, num_buckets: int) -> list[ScoreWarning]:
@@ -108,7 +135,7 @@ def score_warnings(mauve: float, floor: float, ceiling: float, ceiling_std: floa
     return []
 
 
-def feature_warnings(p_features: NDArray[Any], q_features: NDArray[Any]) -> list[ScoreWarning]:
+def feature_warnings(p_features: Array, q_features: Array) -> list[ScoreWarning]:
     """Features without any difference to score, or next to none."""
     first = p_features[:1]
     if all(np.array_equal(np.broadcast_to(first, side.shape), side) for side in (p_features, q_features)):
@@ -121,7 +148,7 @@ def feature_warnings(p_features: NDArray[Any], q_features: NDArray[Any]) -> list
     return []
 
 
-def _direction_variance(*sides: NDArray[Any]) -> float:
+def _direction_variance(*sides: Array) -> float:
     """Variance of the directions of a few hundred rows: 1 minus the squared length of the mean unit row."""
     rows = np.concatenate([side[:: max(1, len(side) // 256)] for side in sides]).astype(np.float64)
     rows /= np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.finfo(np.float64).tiny)
@@ -191,7 +218,7 @@ def _side_warnings(side: TextFacts, name: str) -> list[ScoreWarning]:
     return found
 
 
-def _length_warnings(p: NDArray[np.int64] | None, q: NDArray[np.int64] | None) -> list[ScoreWarning]:
+def _length_warnings(p: Integers | None, q: Integers | None) -> list[ScoreWarning]:
     if p is None or q is None:
         return []
     human, model = float(np.median(p)), float(np.median(q))

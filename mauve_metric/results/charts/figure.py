@@ -3,31 +3,62 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from mauve_metric.runtime.packages import import_altair, import_vl_convert
+from mauve_metric.runtime.packages import import_vl_convert
 
 if TYPE_CHECKING:
     import altair as alt
 
 
-ChartRows = list[dict[str, Any]]
+ChartRow = dict[str, str | float | None]
+ChartRows = list[ChartRow]
 
 QUALITY = "quality of the model's text"
 COVERAGE = "coverage of human text"
-FIGURE_FILES = (".png", ".svg", ".pdf", ".html", ".json")
+_FORMATS: dict[str, Literal["png", "svg", "pdf", "html", "json"]] = {
+    ".png": "png",
+    ".svg": "svg",
+    ".pdf": "pdf",
+    ".html": "html",
+    ".json": "json",
+}
+FIGURE_FILES = tuple(_FORMATS)
 
 BLUE, VERMILLION, GREY = "#0072B2", "#D55E00", "#6E6E6E"  # the first two are Okabe and Ito's
 SIDE = 300  # pixels of a curve's square
 GAP = 30  # pixels between two charts
 _PNG_SCALE = 2.0  # pixels in a .png for each pixel on the screen
 
-AXIS_STYLE = {"titleFontSize": 12, "titleFontWeight": "normal", "labelFontSize": 11, "gridColor": "#E8E8E8"}
+
+class AxisStyle(TypedDict):
+    """How the axes of all figures look."""
+
+    titleFontSize: int
+    titleFontWeight: Literal["normal"]
+    labelFontSize: int
+    gridColor: str
 
 
-def curve_axes(x_title: str, y_title: str) -> dict[str, Any]:
+AXIS_STYLE: AxisStyle = {
+    "titleFontSize": 12,
+    "titleFontWeight": "normal",
+    "labelFontSize": 11,
+    "gridColor": "#E8E8E8",
+}
+
+
+class CurveAxes(TypedDict):
+    """The encodings of a curve's two axes."""
+
+    x: alt.X
+    y: alt.Y
+
+
+def curve_axes(x_title: str, y_title: str) -> CurveAxes:
     """The encodings of `coverage` and `quality` on two axes that run from 0 to 1."""
-    alt = import_altair()
+    import altair as alt
+
     unit, axis = alt.Scale(domain=[0, 1], nice=False), alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], **AXIS_STYLE)
     return {
         "x": alt.X("coverage:Q", title=x_title, scale=unit, axis=axis),
@@ -51,7 +82,7 @@ def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> None:
     if ending != ".json":
         import_vl_convert()
     settings: dict[str, dict[str, Any]] = {".png": {"scale_factor": _PNG_SCALE}, ".html": {"inline": True}}
-    chart.save(str(path), format=ending.removeprefix("."), **settings.get(ending, {}))
+    chart.save(str(path), format=_FORMATS[ending], **settings.get(ending, {}))
 
 
 def chart_svg(chart: alt.TopLevelMixin) -> str:
@@ -79,4 +110,3 @@ def check_figure_path(path: str | Path) -> None:
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [12, 4], [5, 2, 1, 2, 1, 2], [4, 4], [1, 4])
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
-AXIS = {"titleFontSize": 12, "titleFontWeight": "normal", "labelFontSize": 11, "gridColor": "#E8E8E8"}

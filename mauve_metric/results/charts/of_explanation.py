@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mauve_metric.results.charts.figure import AXIS, ChartRows
+from mauve_metric.results.charts.figure import AXIS_STYLE, BLUE, VERMILLION, ChartRow, ChartRows
 from mauve_metric.results.numbers import ExplanationNumbers
 from mauve_metric.results.signature import signature_number
 from mauve_metric.runtime.packages import import_altair
 
 if TYPE_CHECKING:
     import altair as alt
-
-_TOO_MUCH, _MISSED = "#D55E00", "#0072B2"
 
 
 def contributions_chart(
@@ -26,7 +24,9 @@ def contributions_chart(
         width: of the plot, in pixels.
         link: a click on a bucket follows this address with the bucket's number behind it; None: no link.
     """
-    alt = import_altair()
+    import_altair()
+    import altair as alt
+
     rows = _contribution_rows(explanation)[:most]
     if link is not None:
         rows = [row | {"link": f"{link}{row['bucket']}"} for row in rows]
@@ -36,12 +36,12 @@ def contributions_chart(
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=alt.X("rank:Q", title="buckets, the largest first", axis=axis, scale=ends),
         x2="next:Q",
-        y=alt.Y("contribution:Q", title="part of the gap 1 − MAUVE", axis=alt.Axis(**AXIS)),
+        y=alt.Y("contribution:Q", title="part of the gap 1 − MAUVE", axis=alt.Axis(**AXIS_STYLE)),
         y2=alt.datum(0),
     )
     legend = alt.Legend(title=None, orient="top-right", labelLimit=300, labelFontSize=11)
     bars = base.mark_rect(stroke="white", strokeWidth=0.5).encode(
-        color=alt.Color("side:N", scale=alt.Scale(domain=sides, range=[_TOO_MUCH, _MISSED]), legend=legend),
+        color=alt.Color("side:N", scale=alt.Scale(domain=sides, range=[VERMILLION, BLUE]), legend=legend),
         opacity=alt.Opacity("noise:N", scale=alt.Scale(domain=[False, True], range=[1.0, 0.35]), legend=None),
         tooltip=[
             alt.Tooltip("bucket:Q", format="d"),
@@ -67,12 +67,13 @@ def contributions_chart(
         "dashed: filled too much; pale: could be noise",
     ]
     title = alt.Title(f"The gap of {explanation.gap:.3f}", subtitle=subtitle, anchor="start")
-    return alt.layer(bars, middle).properties(width=width, height=200, title=title)
+    return alt.LayerChart(layer=[bars, middle]).properties(width=width, height=200, title=title)
 
 
 def _contribution_rows(explanation: ExplanationNumbers) -> ChartRows:
     """One row a bucket that adds to the gap, the largest first."""
-    result, rows = explanation.result, []
+    result = explanation.result
+    rows: ChartRows = []
     order = sorted(range(len(explanation.contributions)), key=lambda bucket: -explanation.contributions[bucket])
     level = signature_number(result.signature_entries, "confidence_level")
     for rank, bucket in enumerate(order):
@@ -81,7 +82,7 @@ def _contribution_rows(explanation: ExplanationNumbers) -> ChartRows:
             break
         too_much = bool(model > human)
         side = "model writes too much (Type I)" if too_much else "model misses (Type II)"
-        place = {"rank": rank + 0.05, "next": rank + 0.95, "middle": rank + 0.5, "bucket": bucket}
+        place: ChartRow = {"rank": rank + 0.05, "next": rank + 0.95, "middle": rank + 0.5, "bucket": bucket}
         shares = {"human": float(human), "model": float(model), "contribution": float(part)}
         noise = bool(explanation.p_values[bucket] > 1 - level)
         rows.append(place | shares | {"side": side, "too_much": too_much, "noise": noise})

@@ -6,7 +6,7 @@ looks human. A chart carries its data and its score, and can be read in grey.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from mauve_metric.results.charts.figure import (
     QUALITY,
     SIDE,
     VERMILLION,
+    ChartRow,
     ChartRows,
     curve_axes,
 )
@@ -41,7 +42,9 @@ def divergence_curve_chart(result: ResultNumbers) -> alt.LayerChart:
     Raises:
         ImportError: Altair is not installed.
     """
-    alt = import_altair()
+    import_altair()
+    import altair as alt
+
     tooltip = [
         alt.Tooltip("lambda:Q", title="λ, share of human text", format=".3f"),
         alt.Tooltip("type_one:Q", title="Type I error, KL(Q‖R)", format=".4f"),
@@ -58,7 +61,7 @@ def divergence_curve_chart(result: ResultNumbers) -> alt.LayerChart:
     subtitle = [sizes, _interval(result), "dashed: debiased curve and its pointwise band"]
     title = alt.Title(f"MAUVE = {result.mauve:.4f}", subtitle=subtitle, anchor="start")
     area, equal, line = _curve_layers(base, BLUE, dash=[1, 0])
-    layers = alt.layer(area, equal, line, *_band_layers(result.curve_band), points, targets)
+    layers = alt.LayerChart(layer=[area, equal, line, *_band_layers(result.curve_band), points, targets])
     return layers.properties(width=SIDE, height=SIDE, title=title)
 
 
@@ -71,7 +74,9 @@ def precision_recall_chart(result: ResultNumbers) -> alt.LayerChart:
     Raises:
         ImportError: Altair is not installed.
     """
-    alt = import_altair()
+    import_altair()
+    import altair as alt
+
     tooltip = [
         alt.Tooltip("quality:Q", title="precision", format=".4f"),
         alt.Tooltip("coverage:Q", title="recall", format=".4f"),
@@ -84,7 +89,7 @@ def precision_recall_chart(result: ResultNumbers) -> alt.LayerChart:
         "k-NN scores: not computed" if result.precision is None else "circle: k-NN, square: density and coverage",
     ]
     title = alt.Title(f"PRD area = {result.prd_area:.4f}", subtitle=subtitle, anchor="start")
-    layers = alt.layer(*_curve_layers(base, VERMILLION, dash=[7, 3]), targets, *_neighbour_layers(result))
+    layers = alt.LayerChart(layer=[*_curve_layers(base, VERMILLION, dash=[7, 3]), targets, *_neighbour_layers(result)])
     return layers.properties(width=SIDE, height=SIDE, title=title)
 
 
@@ -100,7 +105,9 @@ def histogram_chart(result: ResultNumbers, width: int = 720) -> alt.LayerChart:
     Raises:
         ImportError: Altair is not installed.
     """
-    alt = import_altair()
+    import_altair()
+    import altair as alt
+
     tooltip = [
         alt.Tooltip("bucket:Q", title="bucket", format="d"),
         alt.Tooltip("human:Q", title="share of human texts", format=".2%"),
@@ -118,7 +125,7 @@ def histogram_chart(result: ResultNumbers, width: int = 720) -> alt.LayerChart:
     middle = alt.Chart(alt.InlineData(values=[{"share": 0}])).mark_rule(color="black").encode(y="share:Q")
     subtitle = ["human texts upwards, model texts downwards", "left: missed by the model, right: filled too much"]
     title = alt.Title("Where the two sets differ", subtitle=subtitle, anchor="start")
-    return alt.layer(up, down, middle).properties(width=width, height=200, title=title)
+    return alt.LayerChart(layer=[up, down, middle]).properties(width=width, height=200, title=title)
 
 
 def score_chart(result: ResultNumbers, width: int = 720) -> alt.LayerChart:
@@ -133,7 +140,9 @@ def score_chart(result: ResultNumbers, width: int = 720) -> alt.LayerChart:
     Raises:
         ImportError: Altair is not installed.
     """
-    alt = import_altair()
+    import_altair()
+    import altair as alt
+
     axis = alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], **AXIS_STYLE)
     x = alt.X("value:Q", title="lower: further apart, higher: closer", axis=axis)
     x = x.scale(domain=[0, 1], nice=False)
@@ -150,7 +159,7 @@ def score_chart(result: ResultNumbers, width: int = 720) -> alt.LayerChart:
     marks = marks.encode(x=x, shape=shape, color=color, tooltip=tooltip)
     subtitle = ["diamond: MAUVE, to be read between floor and ceiling", f"circle: {_interval(result)}"]
     title = alt.Title(f"MAUVE = {result.mauve:.4f}", subtitle=subtitle, anchor="start")
-    return alt.layer(span, ends, names, interval, marks).properties(width=width, height=80, title=title)
+    return alt.LayerChart(layer=[span, ends, names, interval, marks]).properties(width=width, height=80, title=title)
 
 
 def result_chart(result: ResultNumbers) -> alt.VConcatChart:
@@ -166,20 +175,24 @@ def result_chart(result: ResultNumbers) -> alt.VConcatChart:
     >>> sorted(result_chart(out).to_dict())[-1]
     'vconcat'
     """
-    alt = import_altair()
+    import_altair()
+    import altair as alt
+
     curves = alt.hconcat(divergence_curve_chart(result), precision_recall_chart(result), spacing=GAP)
     return alt.vconcat(score_chart(result), curves, histogram_chart(result), spacing=GAP)
 
 
 def _curve_base(rows: ChartRows, x_title: str, y_title: str) -> alt.Chart:
     """A chart of rows with `coverage` and `quality` on two axes that run from 0 to 1, the rows in their own order."""
-    alt = import_altair()
+    import altair as alt
+
     return alt.Chart(alt.InlineData(values=rows)).encode(**curve_axes(x_title, y_title))
 
 
 def _curve_layers(base: alt.Chart, color: str, dash: list[int]) -> list[alt.Chart]:
     """Shaded area, line of equal coverage and quality, and the curve, its points joined in row order."""
-    alt = import_altair()
+    import altair as alt
+
     ends = [{"coverage": end, "quality": end} for end in (0, 1)]
     equal = alt.Chart(alt.InlineData(values=ends)).mark_line(color=GREY, strokeDash=[2, 4], strokeWidth=1)
     return [
@@ -193,7 +206,8 @@ def _band_layers(band: CurveBand | None) -> list[alt.Chart]:
     """The debiased curve and its band; none for a set of one text."""
     if band is None:
         return []
-    alt = import_altair()
+    import altair as alt
+
     order = alt.Order("row:Q")
     place = {"x": "coverage:Q", "y": alt.Y("quality:Q", stack=None), "order": order}
     outline, middle = (alt.Chart(alt.InlineData(values=rows)) for rows in _band_rows(band))
@@ -208,7 +222,8 @@ def _neighbour_layers(result: ResultNumbers) -> list[alt.Chart]:
     rows = _neighbour_rows(result)
     if not rows:
         return []
-    alt = import_altair()
+    import altair as alt
+
     tooltip = [alt.Tooltip("name:N", title=" "), alt.Tooltip("shown:N", title="values")]
     points = alt.Chart(alt.InlineData(values=rows)).mark_point(
         color=BLUE, filled=True, size=110, opacity=1, stroke="white", strokeWidth=1, clip=False
@@ -278,7 +293,7 @@ def _score_rows(result: ResultNumbers) -> ChartRows:
     return [*rows, _mark("MAUVE", result.mauve, "diamond", BLUE)]
 
 
-def _mark(name: str, value: float, symbol: str, color: str) -> dict[str, Any]:
+def _mark(name: str, value: float, symbol: str, color: str) -> ChartRow:
     return {"kind": "mark", "name": name, "value": value, "symbol": symbol, "color": color}
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mauve_metric.arrays import Array, Labels
 from mauve_metric.results.charts.figure import COLORS, SHAPES, ChartRows
 from mauve_metric.results.words import EXCERPT, excerpt
 from mauve_metric.runtime.packages import import_altair
@@ -18,13 +18,12 @@ if TYPE_CHECKING:
 
 _HUMAN = "#8C8C8C"
 _READ = 4 * EXCERPT  # characters of a text that are looked at for how it begins
-_AXIS = {"titleFontSize": 12, "titleFontWeight": "normal", "labels": False, "ticks": False, "grid": False}
 
 
 def map_chart(
     names: Sequence[str],
-    rows: Sequence[NDArray[Any]],
-    labels: Sequence[NDArray[Any]],
+    rows: Sequence[Array],
+    labels: Sequence[Labels],
     texts: Sequence[Sequence[str]],
     shares: tuple[float, float],
     *,
@@ -50,25 +49,29 @@ def map_chart(
     Raises:
         ImportError: Altair is not installed.
     """
-    alt = import_altair()
+    import_altair()
+    import altair as alt
+
     names = _unique(names)
     points, total = _points(names, rows, labels, texts, most, seed, link)
-    scales = {"domain": names, "range": [_HUMAN, *(COLORS[index % len(COLORS)] for index in range(len(names) - 1))]}
-    shapes = {"domain": names, "range": ["circle", *(SHAPES[index % len(SHAPES)] for index in range(len(names) - 1))]}
+    models = range(len(names) - 1)
+    colors = alt.Scale(domain=names, range=[_HUMAN, *(COLORS[index % len(COLORS)] for index in models)])
+    shapes = alt.Scale(domain=names, range=["circle", *(SHAPES[index % len(SHAPES)] for index in models)])
     bucket = alt.selection_point(name="bucket_picked", fields=["bucket"], on="click", clear="dblclick")
     legend = alt.selection_point(name="set_picked", fields=["set"], bind="legend")
+    axis = alt.Axis(titleFontSize=12, titleFontWeight="normal", labels=False, ticks=False, grid=False)
     places = {}
     for number, (key, channel) in enumerate((("x", alt.X), ("y", alt.Y))):
         title = f"principal component {number + 1} ({100 * shares[number]:.0f} % of the variance)"
-        places[key] = channel(f"{key}:Q", title=title, scale=alt.Scale(zero=False), axis=alt.Axis(**_AXIS))
+        places[key] = channel(f"{key}:Q", title=title, scale=alt.Scale(zero=False), axis=axis)
     symbols = alt.Legend(title=None, labelFontSize=11, labelLimit=220, orient="bottom", columns=3, symbolOpacity=1)
     chart = (
         alt.Chart(alt.InlineData(values=points))
         .mark_point(filled=True, size=40)
         .encode(
             **places,
-            color=alt.Color("set:N", scale=alt.Scale(**scales), sort=names, legend=symbols),
-            shape=alt.Shape("set:N", scale=alt.Scale(**shapes), sort=names, legend=symbols),
+            color=alt.Color("set:N", scale=colors, sort=names, legend=symbols),
+            shape=alt.Shape("set:N", scale=shapes, sort=names, legend=symbols),
             opacity=alt.condition(bucket & legend, alt.value(0.75), alt.value(0.06)),
             tooltip=[alt.Tooltip("set:N"), alt.Tooltip("bucket:Q", format="d"), alt.Tooltip("text:N")],
             **({} if link is None else {"href": "link:N"}),
@@ -80,14 +83,15 @@ def map_chart(
         f"{drawn}; texts that lie close are alike, as far as two components of many can show it",
         "click on a text: its bucket; on a name below: its set; double click: all",
     ]
-    title = alt.Title("Map of the texts", subtitle=subtitle, anchor="start")
-    return chart.properties(width=width, height=420, title=title)
+    heading = alt.Title("Map of the texts", subtitle=subtitle, anchor="start")
+    figure: alt.Chart = chart.properties(width=width, height=420, title=heading)
+    return figure
 
 
 def _points(
     names: Sequence[str],
-    rows: Sequence[NDArray[Any]],
-    labels: Sequence[NDArray[Any]],
+    rows: Sequence[Array],
+    labels: Sequence[Labels],
     texts: Sequence[Sequence[str]],
     most: int,
     seed: int,
