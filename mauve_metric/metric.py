@@ -14,6 +14,7 @@ from typing import Any
 import datasets
 import evaluate
 
+from mauve_metric.arrays import TextData
 from mauve_metric.compute import compute_mauve
 from mauve_metric.features.reference import Reference
 from mauve_metric.hosts.metric_card import CITATION, CODEBASE_URLS, REFERENCE_URLS, describe, describe_inputs
@@ -102,7 +103,7 @@ class Mauve(evaluate.Metric):  # type: ignore[misc]
             codebase_urls=list(CODEBASE_URLS),
         )
 
-    def add(self, *, prediction: Any = None, reference: Any = None, **plural: Any) -> None:
+    def add(self, *, prediction: str | None = None, reference: str | None = None, **plural: str | None) -> None:
         """Store one text of either side or of both.
 
         Args:
@@ -130,7 +131,7 @@ class Mauve(evaluate.Metric):  # type: ignore[misc]
             raise ValueError("add needs a prediction, a reference or both, got none")
         self._store([row])
 
-    def add_batch(self, *, predictions: Any = None, references: Any = None) -> None:
+    def add_batch(self, *, predictions: TextData | None = None, references: TextData | None = None) -> None:
         """Store texts of either side or of both, which need not be equally many.
 
         Args:
@@ -145,7 +146,9 @@ class Mauve(evaluate.Metric):  # type: ignore[misc]
             raise ValueError("add_batch needs predictions, references or both, got none")
         self._store_batch(given, self.defaults.get("text_field"))
 
-    def compute(self, *, predictions: Any = None, references: Any = None, **options: Any) -> MauveOutput | None:
+    def compute(
+        self, *, predictions: TextData | None = None, references: TextData | None = None, **options: Any
+    ) -> MauveOutput | None:
         """Score the texts given here and those stored before, or features.
 
         Args:
@@ -168,7 +171,7 @@ class Mauve(evaluate.Metric):  # type: ignore[misc]
         self.file_paths = self.filelocks = None  # the base class has removed the files and released the locks
         return output
 
-    def _compute_anyhow(self, given: Mapping[str, Any], options: dict[str, Any]) -> MauveOutput | None:
+    def _compute_anyhow(self, given: Mapping[str, object], options: dict[str, Any]) -> MauveOutput | None:
         options = {**self.defaults, **options}
         features = {name: options.pop(name) for _, name in _SIDES.values() if name in options}
         features = {name: array for name, array in features.items() if array is not None}
@@ -205,7 +208,7 @@ class Mauve(evaluate.Metric):  # type: ignore[misc]
         with names_of_this_view():
             return MauveOutput(compute_mauve(**sides, **options))
 
-    def _store_batch(self, given: Mapping[str, Any], text_field: str | None) -> None:
+    def _store_batch(self, given: Mapping[str, object], text_field: str | None) -> None:
         texts = {
             name: [] if data is None else stored_texts(name, data, text_field=text_field)
             for name, data in given.items()
@@ -244,12 +247,12 @@ class Mauve(evaluate.Metric):  # type: ignore[misc]
             self.rendez_vous_lock.release()
 
 
-def stored_texts(name: str, data: Any, *, text_field: str | None = None) -> list[str]:
+def stored_texts(name: str, data: object, *, text_field: str | None = None) -> list[str]:
     """Checked texts as a list, empty ones included: what becomes of those is an option of `compute`."""
     return list(text_source(name, data, text_field=text_field, empty_texts="keep").texts)
 
 
-def check_names(options: Mapping[str, Any]) -> None:
+def check_names(options: Mapping[str, object]) -> None:
     """Point out names of Hugging Face's module of the same metric, where p means the predictions.
 
     Raises:

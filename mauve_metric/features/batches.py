@@ -7,14 +7,17 @@ import logging
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mauve_metric.arrays import Array, Integers
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.runtime.model_state import evaluating, out_of_memory, release_memory
 from mauve_metric.runtime.packages import import_torch
+
+if TYPE_CHECKING:
+    import torch
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +35,7 @@ class FeaturizeStats:
     tokens: int = 0
     padded_tokens: int = 0
     seconds: float = 0.0
-    lengths: list[NDArray[np.int64]] = field(default_factory=list)
+    lengths: list[Integers] = field(default_factory=list)
     truncated: int = 0
     batch_tokens: int | None = None
     backed_off: bool = False
@@ -46,9 +49,7 @@ class FeaturizeStats:
         )
 
 
-def plan_batches(
-    lengths: NDArray[np.int64], max_batch_tokens: int, batch_size: int | None = None
-) -> list[NDArray[np.int64]]:
+def plan_batches(lengths: Integers, max_batch_tokens: int, batch_size: int | None = None) -> list[Integers]:
     """Group rows of similar length so that rows × longest row stays within a token budget, longest rows first.
 
     A row longer than the budget makes a batch of its own. Every row is in exactly one batch.
@@ -72,7 +73,7 @@ def plan_batches(
     return batches
 
 
-def run_with_back_off(encoder: Encoder, rows: list[tuple[int, ...]], stats: FeaturizeStats) -> NDArray[Any]:
+def run_with_back_off(encoder: Encoder, rows: list[tuple[int, ...]], stats: FeaturizeStats) -> Array:
     """One batch; if memory runs out, the same in halves, and the smaller budget is remembered for the run."""
     half = (len(rows) + 1) // 2
     budget = stats.batch_tokens
@@ -105,7 +106,7 @@ def default_batch_tokens(encoder: Encoder) -> int:
     return int(2 ** math.floor(math.log2(tokens)))  # a power of two, so that a second run plans the same batches
 
 
-def run_batch(encoder: Encoder, rows: Sequence[Sequence[int]]) -> NDArray[Any]:
+def run_batch(encoder: Encoder, rows: Sequence[Sequence[int]]) -> Array:
     """Features of one batch of token ids, (b, d): right padding under an attention mask, then pooling."""
     torch = import_torch()
     lengths = torch.tensor([len(row) for row in rows])
@@ -120,7 +121,7 @@ def run_batch(encoder: Encoder, rows: Sequence[Sequence[int]]) -> NDArray[Any]:
         states = model(input_ids=ids.to(model.device), attention_mask=device_mask, **options)[0]
         pooled = _pool(states, device_mask, lengths.to(model.device), encoder.pooling)
     wide = torch.float64 if encoder.dtype == "float64" else torch.float32
-    values: NDArray[Any] = pooled.to(wide).cpu().numpy()
+    values: Array = pooled.to(wide).cpu().numpy()
     return values
 
 
@@ -133,7 +134,7 @@ def _padding_id(encoder: Encoder) -> int:
     return 0
 
 
-def _pool(states: Any, mask: Any, lengths: Any, pooling: str) -> Any:
+def _pool(states: torch.Tensor, mask: torch.Tensor, lengths: torch.Tensor, pooling: str) -> torch.Tensor:
     """(b, t, d) → (b, d)."""
     if pooling == "cls":
         return states[:, 0]

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+
+from mauve_metric.arrays import Array
 
 logger = logging.getLogger(__name__)
 
@@ -172,7 +173,7 @@ class FeatureCache:
         self.close()
         self._patience = min(self._patience, 1.0)
 
-    def get(self, keys: Sequence[bytes]) -> list[NDArray[Any] | None]:
+    def get(self, keys: Sequence[bytes]) -> list[Array | None]:
         """The stored feature (d,) of each key, None where there is none or its checksum is wrong."""
         rows: dict[bytes, tuple[Any, Any, Any]] = {}
         try:
@@ -191,7 +192,7 @@ class FeatureCache:
         good = {key: np.frombuffer(row[1], dtype=row[0]) for key, row in rows.items() if (key,) not in wrong}
         return [good.get(key) for key in keys]
 
-    def put(self, keys: Sequence[bytes], features: NDArray[Any]) -> None:
+    def put(self, keys: Sequence[bytes], features: Array) -> None:
         """Store features (n, d), one row a key, in one transaction."""
         now = int(time.time())
         records = []
@@ -260,7 +261,7 @@ def _checksum(key: bytes, dtype: str, value: bytes) -> int:
     return zlib.crc32(value, zlib.crc32(key + dtype.encode()))
 
 
-def _is_sound(key: bytes, dtype: Any, value: Any, checksum: Any) -> bool:
+def _is_sound(key: bytes, dtype: object, value: object, checksum: object) -> bool:
     """Whether a row is what was stored; in a damaged file its parts may be of any type."""
     return isinstance(dtype, str) and isinstance(value, bytes) and _checksum(key, dtype, value) == checksum
 

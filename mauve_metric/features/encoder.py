@@ -5,17 +5,22 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mauve_metric.features.pretrained import (
     FEATURIZERS,
     folder_sha256,
+    identity_digest,
     load_pretrained,
     tokenizer_sha256,
     weights_sha256,
 )
 from mauve_metric.runtime.packages import import_torch
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
 
 logger = logging.getLogger(__name__)
 
@@ -32,8 +37,8 @@ class Encoder:
     """
 
     name: str
-    model: Any
-    tokenizer: Any
+    model: Any  # a PreTrainedModel, but mypy takes the argument of its `to` for the model
+    tokenizer: PreTrainedTokenizerBase
     pooling: str
     max_text_length: int
     max_positions: int | None
@@ -41,9 +46,14 @@ class Encoder:
     dtype: str
     identity: Mapping[str, str]
 
+    @cached_property
+    def digest(self) -> str:
+        """One hash of what fixes the features, for the keys of the cache."""
+        return identity_digest(self.identity)
+
 
 def load_encoder(
-    model_name: str | tuple[object, object],
+    model_name: str | tuple[Any, Any],
     *,
     pooling: str = "auto",
     max_text_length: int | None = None,
@@ -89,7 +99,7 @@ def load_encoder(
     if compile:
         model = torch.compile(model, dynamic=True)
     positions = _max_positions(model)
-    limit = _text_limit(model, tokenizer, declared, positions)
+    limit = _text_limit(tokenizer, declared, positions)
     wanted = LITERATURE_MAX_TEXT_LENGTH if max_text_length is None else max_text_length
     length = wanted if limit is None else min(wanted, limit)
     if length < wanted and max_text_length is not None:
@@ -124,7 +134,9 @@ def _max_positions(model: Any) -> int | None:
     return int(limit) if isinstance(limit, int) and limit > 0 else None
 
 
-def _text_limit(model: Any, tokenizer: Any, declared: Mapping[str, Any], positions: int | None) -> int | None:
+def _text_limit(
+    tokenizer: PreTrainedTokenizerBase, declared: Mapping[str, Mapping[str, Any]], positions: int | None
+) -> int | None:
     """The most tokens of a text that make sense for this model: positions, tokenizer, sentence encoder."""
     limits = [
         positions,
@@ -135,7 +147,7 @@ def _text_limit(model: Any, tokenizer: Any, declared: Mapping[str, Any], positio
     return min(known) if known else None
 
 
-def _pooling(pooling: str, declared: Mapping[str, Any]) -> str:
+def _pooling(pooling: str, declared: Mapping[str, Mapping[str, Any]]) -> str:
     """The pooling to use when the user leaves it to the model."""
     modes = declared.get("1_Pooling/config.json", {})
     if pooling != "auto" or not modes:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.runtime.packages import import_torch
+
+if TYPE_CHECKING:
+    import torch
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +45,7 @@ def estimated_seconds(encoder: Encoder, tokens: float) -> float:
     return operations / (0.5 * matmul_rate(encoder.device, encoder.dtype)) if operations > 1e12 else 1.0
 
 
-def _is_embedding(module: Any) -> bool:
+def _is_embedding(module: torch.nn.Module) -> bool:
     return isinstance(module, import_torch().nn.Embedding)
 
 

@@ -6,15 +6,14 @@ import hashlib
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mauve_metric.arrays import Array, Integers
 from mauve_metric.features.batches import FeaturizeStats, default_batch_tokens, plan_batches, run_with_back_off
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.estimate import announce
-from mauve_metric.features.pretrained import identity_digest
 from mauve_metric.runtime.model_state import settings_kept
 from mauve_metric.runtime.processes import agree, my_share, rank_and_size, together
 
@@ -26,10 +25,10 @@ WINDOW_TEXTS = 8192  # texts that are tokenized and sorted by length together
 class FeatureStore(Protocol):
     """Where features that were already computed are kept, by key (`cache.FeatureCache`)."""
 
-    def get(self, keys: Sequence[bytes]) -> list[NDArray[Any] | None]:
+    def get(self, keys: Sequence[bytes]) -> list[Array | None]:
         """The stored feature of each key, or None."""
 
-    def put(self, keys: Sequence[bytes], features: NDArray[Any]) -> None:
+    def put(self, keys: Sequence[bytes], features: Array) -> None:
         """Store one row a key, all or none."""
 
 
@@ -72,7 +71,7 @@ def featurize_texts(
     store: FeatureStore | None = None,
     progress: Callable[[int, int | None], None] | None = None,
     distributed: bool = False,
-) -> tuple[NDArray[Any], FeaturizeStats]:
+) -> tuple[Array, FeaturizeStats]:
     """Features of texts in their order, one window of texts in memory at a time.
 
     Args:
@@ -90,7 +89,7 @@ def featurize_texts(
     """
     total = len(texts) if total is None and isinstance(texts, Sequence) else total
     stats = FeaturizeStats(batch_tokens=max_batch_tokens)
-    parts: list[NDArray[Any]] = []
+    parts: list[Array] = []
     for window in _windows(texts, WINDOW_TEXTS):
         ids, truncated = tokenize(encoder, window)
         if not parts:
@@ -140,7 +139,7 @@ def featurize_tokens(
     stats: FeaturizeStats | None = None,
     advance: Callable[[int], None] | None = None,
     distributed: bool = False,
-) -> NDArray[Any]:
+) -> Array:
     """Features of token id lists in their order; identical lists are computed once.
 
     The batches are planned before the store is asked, and a batch of which only a part is stored is computed
@@ -159,7 +158,7 @@ def featurize_tokens(
     batches = plan_batches(lengths, stats.batch_tokens, batch_size)
     copies = np.bincount(inverse, minlength=len(rows))
 
-    def compute(planned: Sequence[NDArray[np.int64]]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    def compute(planned: Sequence[Integers]) -> tuple[Array, Integers]:
         values, finished = [], 0
         for batch in planned:
             values.append(_one_batch(encoder, [rows[index] for index in batch], store, stats))
@@ -184,12 +183,11 @@ def featurize_tokens(
 
 def _one_batch(
     encoder: Encoder, rows: list[tuple[int, ...]], store: FeatureStore | None, stats: FeaturizeStats
-) -> NDArray[Any]:
+) -> Array:
     """The features of one planned batch, from the store if it has all of them, else computed and stored."""
     if store is None:
         return run_with_back_off(encoder, rows, stats)
-    digest = identity_digest(encoder.identity)
-    keys = [token_key(digest, row) for row in rows]
+    keys = [token_key(encoder.digest, row) for row in rows]
     known = [row for row in store.get(keys) if row is not None]
     if len(known) == len(rows):
         stats.cached += len(rows)
@@ -199,7 +197,7 @@ def _one_batch(
     return values
 
 
-def _distinct(ids: Sequence[Sequence[int]]) -> tuple[list[tuple[int, ...]], NDArray[np.int64]]:
+def _distinct(ids: Sequence[Sequence[int]]) -> tuple[list[tuple[int, ...]], Integers]:
     """The distinct rows in order of first appearance, and for each row its number among them."""
     numbers: dict[tuple[int, ...], int] = {}
     inverse = np.array([numbers.setdefault(tuple(row), len(numbers)) for row in ids], dtype=np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -48,7 +48,7 @@ def resolve_device(device: str | None = None, device_id: int | None = None) -> s
     return str(parsed)
 
 
-def check_device(device: Any) -> torch.device:
+def check_device(device: str) -> torch.device:
     """The device as torch knows it.
 
     Raises:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from types import ModuleType
 
 logger = logging.getLogger(__name__)
 
 
-def import_torch() -> Any:
+def import_torch() -> ModuleType:
     """The module torch, or an error that says how to install it."""
     try:
         import faiss  # noqa: F401  (before torch: the other order crashes on some machines)
@@ -21,7 +21,7 @@ def import_torch() -> Any:
     return torch
 
 
-def import_transformers() -> Any:
+def import_transformers() -> ModuleType:
     """The module transformers, or an error that says how to install it."""
     try:
         import transformers
@@ -30,7 +30,7 @@ def import_transformers() -> Any:
     return transformers
 
 
-def import_faiss() -> Any:
+def import_faiss() -> ModuleType:
     """The package, or an error that says how to get it."""
     try:
         import faiss
@@ -39,7 +39,7 @@ def import_faiss() -> Any:
     return faiss
 
 
-def import_altair() -> Any:
+def import_altair() -> ModuleType:
     """The module altair, or an error that says how to install it."""
     try:
         import altair
@@ -48,7 +48,7 @@ def import_altair() -> Any:
     return altair
 
 
-def import_vl_convert() -> Any:
+def import_vl_convert() -> ModuleType:
     """What writes figures to files."""
     try:
         import vl_convert
@@ -57,10 +57,11 @@ def import_vl_convert() -> Any:
     return vl_convert
 
 
-def import_parquet() -> Any:
+def import_parquet() -> ModuleType:
     """The module pyarrow.parquet, or an error that says how to install it."""
     try:
         import pyarrow.parquet
     except ImportError as error:
         raise ImportError("parquet files need pyarrow: pip install pyarrow") from error
-    return pyarrow.parquet
+    parquet: ModuleType = pyarrow.parquet
+    return parquet

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mauve_metric.arrays import Array, Integers
 from mauve_metric.runtime.packages import import_torch
 
 Item = TypeVar("Item")
@@ -71,7 +71,7 @@ def my_share(items: Sequence[Item]) -> list[Item]:
     return list(items[rank::size])
 
 
-def together(work: Callable[[], tuple[NDArray[Any], NDArray[np.int64]]], rows: int) -> NDArray[Any]:
+def together(work: Callable[[], tuple[Array, Integers]], rows: int) -> Array:
     """Rows of an array that every process computed a part of, complete on every process.
 
     Args:
@@ -82,7 +82,7 @@ def together(work: Callable[[], tuple[NDArray[Any], NDArray[np.int64]]], rows: i
         RuntimeError: on every process, if `work` failed on another one; its own error where it failed.
     """
     distributed = import_torch().distributed
-    part: NDArray[Any] | None = None
+    part: Array | None = None
     failure: Exception | None = None
     try:
         part, positions = work()
@@ -104,12 +104,12 @@ def together(work: Callable[[], tuple[NDArray[Any], NDArray[np.int64]]], rows: i
     return _sum(whole)
 
 
-def _sum(array: NDArray[Any]) -> NDArray[Any]:
+def _sum(array: Array) -> Array:
     """The sum over all processes; exact where all but one hold 0."""
     torch = import_torch()
     tensor = torch.from_numpy(array)
     if torch.distributed.get_backend() == "nccl":
         tensor = tensor.cuda()
     torch.distributed.all_reduce(tensor)
-    total: NDArray[Any] = tensor.cpu().numpy()
+    total: Array = tensor.cpu().numpy()
     return total

@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
-from numpy.typing import NDArray
+from mauve_metric.arrays import Array
 
 
-def watch_blocks(title: str, blocks: Iterable[NDArray[Any]], rows: int) -> Iterator[NDArray[Any]]:
+def watch_blocks(title: str, blocks: Iterable[Array], rows: int) -> Iterator[Array]:
     """The blocks of a pass over features, under a progress bar when stderr is a terminal."""
     with progress_bar(title, True, unit=" rows") as advance:
         done = 0

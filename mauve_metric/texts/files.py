@@ -8,7 +8,6 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from mauve_metric.texts.sources import choose_field
 
@@ -103,7 +102,7 @@ def _read_json(path: Path, text_field: str | None) -> list[str]:
     return [_text_of(value, f"{path}, entry {index}", text_field) for index, value in enumerate(values)]
 
 
-def _text_of(value: Any, where: str, text_field: str | None) -> str:
+def _text_of(value: object, where: str, text_field: str | None) -> str:
     """The text in one JSON value: a string, or an object's field."""
     if isinstance(value, dict):
         value = value[choose_field(where, list(value), text_field)]

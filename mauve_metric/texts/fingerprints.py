@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
+from mauve_metric.arrays import Hashes
+
 OPENING_WORDS = 8  # texts with so many first words in common were written from one prompt
+
+
+class HashArrays(TypedDict):
+    """The two fields of `Reference`, (n,) each."""
+
+    text_hashes: Hashes
+    opening_hashes: Hashes
 
 
 class TextHashes:
@@ -25,7 +34,7 @@ class TextHashes:
             self.openings.append(_hash(" ".join(text.split(maxsplit=OPENING_WORDS)[:OPENING_WORDS])))
             yield text
 
-    def arrays(self) -> dict[str, Any]:
+    def arrays(self) -> HashArrays:
         """The two fields of `Reference`."""
         return {
             "text_hashes": np.array(self.texts, dtype=np.uint64),

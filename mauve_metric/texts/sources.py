@@ -54,7 +54,7 @@ def text_source(name: str, data: Any, *, text_field: str | None = None, empty_te
     if isinstance(data, Iterator) and empty_texts != "keep":
         source.texts = _checked_stream(name, data, empty_texts, source)
         return source
-    texts = list(data)
+    texts: list[str] = list(data)
     _check_strings(name, texts)
     if empty_texts == "keep":
         source.texts = texts
@@ -90,12 +90,12 @@ def choose_field(name: str, fields: Sequence[str], text_field: str | None) -> st
     raise ValueError(f"{name} has no field 'text': choose one of {', '.join(map(repr, fields))} with text_field")
 
 
-def _check_strings(name: str, texts: Sequence[Any]) -> None:
+def _check_strings(name: str, texts: Sequence[object]) -> None:
     for index, text in enumerate(texts):
         _check_string(name, index, text)
 
 
-def _check_string(name: str, index: int, text: Any) -> None:
+def _check_string(name: str, index: int, text: object) -> None:
     if not isinstance(text, str):
         raise TypeError(f"{name} must hold strings only, got {type(text).__name__} at position {index}: {text!r:.60}")
     if not text.isascii():
@@ -115,7 +115,7 @@ def _empty_message(name: str, positions: Sequence[int], total: int) -> str:
     )
 
 
-def _checked_stream(name: str, data: Iterator[Any], empty_texts: str, source: TextSource) -> Iterator[str]:
+def _checked_stream(name: str, data: Iterator[str], empty_texts: str, source: TextSource) -> Iterator[str]:
     kept = 0
     for index, text in enumerate(data):
         _check_string(name, index, text)
