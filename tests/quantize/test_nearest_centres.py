@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric.quantize import nearest_centres
-from mauve_metric.quantize.kmeans import kmeans
+from mauve_metric.quantize import kmeans, nearest_centres
 from mauve_metric.quantize.nearest_centres import AllCentres, BoundedCentres, assign
 
 Rows = NDArray[np.float32]
