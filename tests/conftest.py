@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 # Waiting threads sleep: with spinning ones a k-means of four rows takes half a minute on a machine that others use.
@@ -16,6 +17,14 @@ CORPUS = [
     "Whether it rains or shines, she walks to the harbour and counts the ships.",
     "Raise ValueError when the number is out of range; name the argument and what came.",
 ]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_cache_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Fixtures that many tests share compute before a test has its own cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MAUVE_METRIC_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture(autouse=True)

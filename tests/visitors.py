@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,13 @@ NAMELESS = """() => [...document.querySelectorAll('input, textarea, select, butt
         && !item.innerText?.trim() && !item.title && !item.getAttribute('placeholder'))
     .map(item => item.outerHTML.slice(0, 160))"""
 FIGURES = ("score_line", "divergence_curve", "precision_recall", "contributions", "histogram", "text_map")
+
+
+def free_port() -> int:
+    """A port that no server listens on: two test processes that count up from the same one would meet."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 def visitor(name: str = "a") -> Any:

@@ -6,7 +6,6 @@ import concurrent.futures
 import html
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -17,7 +16,7 @@ from typing import Any
 
 import pytest
 from samples import HOSTILE, HUMAN, LIMITS, MODEL, NASTY, ROOT, ngrams
-from visitors import give
+from visitors import free_port, give
 
 from mauve_metric import MauveResult, compute_mauve
 from mauve_metric.hosts.space import layout, limits, markup, text_handlers
@@ -192,9 +191,7 @@ def test_a_page_without_examples_has_no_example_buttons(monkeypatch: pytest.Monk
 
 
 def test_python_app_py_serves_where_the_environment_says_without_loading_a_model(tmp_path: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     hook = tmp_path / "torch.py"  # stands before the real one: importing it would end the server
     hook.write_text("raise SystemExit('a model was loaded')", encoding="utf-8")
     environment = os.environ | {"GRADIO_SERVER_PORT": str(port), "PYTHONPATH": str(tmp_path)}

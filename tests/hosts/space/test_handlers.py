@@ -208,18 +208,15 @@ def test_play_is_the_score_with_those_values_and_fast(desk: Handlers, tmp_path: 
         assert desk.sessions.get("a").shown.scored.embedded is features  # no text was read again
 
 
-def test_play_reads_no_text_again_and_clusters_only_what_must_be() -> None:
-    texts = [[f"{word} {number} {number % 7}" for number in range(1000)] for word in ("old", "new")]
-    read: list[int] = []
-    encoders = Encoders({"ngrams": lambda texts: (read.append(len(texts)), ngrams(texts))[1]})
+def test_play_clusters_again_only_where_the_buckets_would_change() -> None:
+    texts = [[f"{word} {number} {number % 7}" for number in range(100)] for word in ("old", "new")]
+    encoders = Encoders({"ngrams": ngrams})
     config = encoders.config({"featurize_model_name": "ngrams"})
     embedded = embed({"p": texts[0], "q": texts[1]}, config, encoders, Run())
     first = score(embedded, {"q": "q"}, config)
-    read.clear()
     again = score(embedded, {"q": "q"}, replace(config, seed=3), last=first)
-    assert again.results["q"].n_p == 1000 and again.partition is not first.partition
+    assert again.partition is not first.partition
     assert score(embedded, {"q": "q"}, replace(config, mauve_scaling_factor=2), last=first).partition is first.partition
-    assert read == []
 
 
 def test_the_commands_give_the_same_result(
