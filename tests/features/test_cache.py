@@ -623,3 +623,14 @@ def test_caches_opened_at_once_lose_nothing(tmp_path: Path, caplog: pytest.LogCa
     with ThreadPoolExecutor(2) as pool:
         assert list(pool.map(use, (0, 2))) == [200, 200]
     assert caplog.text == ""
+
+
+def test_the_identity_is_hashed_once(tiny_gpt2: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mauve_metric.features import encoder, reference
+
+    calls: list[int] = []
+    whole = encoder.identity_digest
+    monkeypatch.setattr(encoder, "identity_digest", lambda identity: calls.append(1) or whole(identity))
+    texts = [f"text number {number}" for number in range(9)]
+    reference.Reference.from_texts(texts, featurize_model_name=tiny_gpt2, batch_size=2, cache=tmp_path, device="cpu")
+    assert len(calls) == 1
