@@ -17,6 +17,7 @@ from mauve_metric.config import MauveConfig, knobs
 from mauve_metric.explain_gap import explain_model
 from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.reference import Featurizing, Reference
+from mauve_metric.features.rows import all_rows
 from mauve_metric.features.sides import check_columns
 from mauve_metric.hosts.space.run import READ, Run, named
 from mauve_metric.options import RunOptions
@@ -110,7 +111,7 @@ class Embedded:
     @cached_property
     def variance(self) -> float:
         """The variance of the features, see `unit_variance`."""
-        return unit_variance([side.features for side in self.sets])
+        return unit_variance([all_rows(side.features) for side in self.sets])
 
 
 def unit_variance(features: Sequence[Array]) -> float:
