@@ -14,13 +14,14 @@ from mauve_metric.config import MauveConfig
 from mauve_metric.features.reference import Reference
 from mauve_metric.features.rows import some_numbers, some_rows
 from mauve_metric.features.sides import check_columns
-from mauve_metric.measures import frechet, frontier, precision_recall, support, support_on_device
+from mauve_metric.measures import frontier, precision_recall, support, support_on_device
 from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.options import RunOptions
 from mauve_metric.quantize import histograms
 from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.quantize.partition import KNN_MOST_ROWS, partition_sets
 from mauve_metric.results.result import MauveResult
+from mauve_metric.results.scores import SCORES
 from mauve_metric.results.signature import signature_entries
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.tensors import ProjectedRows
@@ -39,7 +40,6 @@ class HistogramScores(NamedTuple):
     mauve_floor: float
     frontier_integral: float
     frontier_integral_star: float
-    jensen_shannon: float
     prd_precision: float
     prd_recall: float
     prd_area: float
@@ -90,7 +90,6 @@ def score_histograms(histograms: Histograms, config: MauveConfig) -> HistogramSc
     type_one, type_two = frontier.frontier(p, q, weights)
     curve = frontier.curve_through(type_one, type_two, c)
     prd = precision_recall.prd_curve(p, q)
-    middle_one, middle_two = frontier.frontier(p, q, [0.5])
     return HistogramScores(
         mauve=frontier.curve_area(curve),
         mauve_star=frontier.curve_area(frontier.divergence_curve(p_star, q_star, c, points)),
@@ -98,7 +97,6 @@ def score_histograms(histograms: Histograms, config: MauveConfig) -> HistogramSc
         mauve_floor=frontier.mauve_floor(c),
         frontier_integral=frontier.frontier_integral(p, q),
         frontier_integral_star=frontier.frontier_integral(p_star, q_star),
-        jensen_shannon=float(middle_one[0] + middle_two[0]) / 2,
         prd_precision=prd.prd_precision,
         prd_recall=prd.prd_recall,
         prd_area=prd.area,
@@ -175,15 +173,26 @@ def score_features(
     return result
 
 
-def _in_memory(side: Reference) -> Array:
-    """A side's features as an array.
+def _measured(p: Reference, q: Reference, scores: HistogramScores, config: MauveConfig) -> dict[str, float | None]:
+    """The scores whose row names the function that computes them; None for those that are not asked for.
 
     Raises:
-        ValueError: they are read in blocks.
+        ValueError: one of features that are read in blocks.
     """
+    found: dict[str, float | None] = {}
+    for name, row in SCORES.items():
+        if row.of_histograms is not None:
+            found[name] = row.of_histograms(scores.p_hist, scores.q_hist)
+        if row.of_features is not None:
+            asked_for = getattr(config, name, True)
+            found[name] = row.of_features(*(_in_memory(name, side) for side in (p, q))) if asked_for else None
+    return found
+
+
+def _in_memory(name: str, side: Reference) -> Array:
     features = tensors.in_memory(side.features)
     if features is None:
-        raise ValueError("frechet_distance=True needs features in memory, as an array")
+        raise ValueError(f"{name}=True needs features in memory, as an array")
     return features
 
 
@@ -231,7 +240,6 @@ def score_buckets(
         frontier_integral_stderr=uncertainty.frontier_integral.stderr,
         frontier_integral_ci=uncertainty.frontier_integral.ci,
         frontier_integral_star=scores.frontier_integral_star,
-        jensen_shannon=scores.jensen_shannon,
         precision=near.precision,
         recall=near.recall,
         density=near.density,
@@ -239,7 +247,7 @@ def score_buckets(
         prd_precision=scores.prd_precision,
         prd_recall=scores.prd_recall,
         prd_area=scores.prd_area,
-        frechet_distance=_frechet_distance(p, q) if config.frechet_distance else None,
+        **_measured(p, q, scores, config),
         n_p=len(p),
         n_q=len(q),
         num_buckets=k,
@@ -305,7 +313,3 @@ def _test(labels: Sequence[Labels], config: MauveConfig) -> float:
 def _median_length(side: Reference) -> float | None:
     """Of a side's texts, in tokens."""
     return None if side.lengths is None else float(np.median(side.lengths))
-
-
-def _frechet_distance(p: Reference, q: Reference) -> float:
-    return frechet.frechet_distance(_in_memory(p), _in_memory(q))

@@ -71,6 +71,19 @@ def frontier(p: ArrayLike, q: ArrayLike, weights: ArrayLike) -> tuple[Floats, Fl
     return _kl_to_mixture(q, p, 1 - lam, lam), _kl_to_mixture(p, q, lam, 1 - lam)
 
 
+def jensen_shannon(p: ArrayLike, q: ArrayLike) -> float:
+    """½KL(p‖m) + ½KL(q‖m) with m = ½(p + q), in nats (Lin 1991), for probabilities (k,).
+
+    Returns:
+        In [0, ln 2], lower is better.
+
+    >>> round(jensen_shannon([0.5, 0.5], [1.0, 0.0]), 6)
+    0.215762
+    """
+    type_one, type_two = frontier(p, q, [0.5])
+    return float(type_one[0] + type_two[0]) / 2
+
+
 def divergence_curve(p: ArrayLike, q: ArrayLike, scaling_factor: float = 5.0, num_points: int = 25) -> Floats:
     """The divergence curve of Pillutla et al. 2021, §3, on the literature's grid of mixture weights.
 

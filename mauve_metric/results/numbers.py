@@ -38,7 +38,7 @@ class ResultNumbers:
     frontier_integral_stderr: float | None
     frontier_integral_ci: tuple[float, float] | None
     frontier_integral_star: float
-    jensen_shannon: float
+    jensen_shannon: float | None
     precision: float | None
     recall: float | None
     density: float | None

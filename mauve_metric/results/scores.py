@@ -1,14 +1,21 @@
-"""What each score is: its name for people, which direction is better, its range and its paper."""
+"""What each score is: its name for people, which direction is better, its range, its paper, what computes it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, NamedTuple
+
+from mauve_metric.arrays import Array, Floats
+from mauve_metric.measures.frechet import frechet_distance
+from mauve_metric.measures.frontier import jensen_shannon
 
 
 class Score(NamedTuple):
     """One row of the table of scores.
 
     better: "higher" or "lower". low, high: the range; None where there is no bound.
+    of_histograms: what computes it from p and q, (k,) each. of_features: from the features of both sides, (n, d) each;
+    where `MauveConfig` has a field of its name, only on request. Scores without either come out of `score.py`.
     """
 
     title: str
@@ -17,6 +24,8 @@ class Score(NamedTuple):
     high: float | None
     paper: str
     meaning: str
+    of_histograms: Callable[[Floats, Floats], float] | None = None
+    of_features: Callable[[Array, Array], float] | None = None
 
 
 _PILLUTLA = "Pillutla et al. 2021"
@@ -40,7 +49,13 @@ SCORES: dict[str, Score] = {
         "frontier integral*", "lower", 0, 1, _LIU, "frontier integral of smoothed histograms"
     ),
     "jensen_shannon": Score(
-        "Jensen–Shannon", "lower", 0, 0.6931471805599453, "Lin 1991", "divergence from the even mixture, in nats"
+        "Jensen–Shannon",
+        "lower",
+        0,
+        0.6931471805599453,
+        "Lin 1991",
+        "divergence from the even mixture, in nats",
+        of_histograms=jensen_shannon,
     ),
     "precision": Score("precision (k-NN)", "higher", 0, 1, _KYNKAANNIEMI, "quality: model texts like human ones"),
     "recall": Score("recall (k-NN)", "higher", 0, 1, _KYNKAANNIEMI, "coverage: human texts like the model's"),
@@ -50,6 +65,12 @@ SCORES: dict[str, Score] = {
     "prd_recall": Score("PRD recall (F 8)", "higher", 0, 1, _SAJJADI, "coverage, from the buckets"),
     "prd_area": Score("PRD area", "higher", 0, 1, _SAJJADI, "area under the exact precision-recall curve"),
     "frechet_distance": Score(
-        "Fréchet distance", "lower", 0, None, "Heusel et al. 2017", "of Gaussians fitted to the features"
+        "Fréchet distance",
+        "lower",
+        0,
+        None,
+        "Heusel et al. 2017",
+        "of Gaussians fitted to the features",
+        of_features=frechet_distance,
     ),
 }
