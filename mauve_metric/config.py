@@ -19,6 +19,20 @@ def is_bool(value: object) -> bool:
     return type(value).__name__ in ("bool", "bool_")
 
 
+def shown(value: object, most: int = 60) -> str:
+    """A value as a message repeats it: on one line and at most so many characters long.
+
+    >>> shown("a name"), shown(10**400, most=12)
+    ("'a name'", '10000000000…')
+    """
+    try:
+        text = repr(value)
+    except Exception:  # a repr is anybody's code, and integers of 5000 digits have none
+        text = f"a value of type {type(value).__name__} that cannot be shown"
+    text = " ".join(text.split()) if "\n" in text else text
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def _integer(low: int, high: int = 2**31 - 16, *, also: tuple[object, ...] = ()) -> Check:
     """A check for an integer (numpy's count, booleans do not) in [low, high] or one of the values `also`."""
     alternatives = "".join(f" or {value!r}" for value in also)
@@ -28,15 +42,15 @@ def _integer(low: int, high: int = 2**31 - 16, *, also: tuple[object, ...] = ())
             return value
         expected = f"{name} must be an integer from {low} to {high}{alternatives}"
         if is_bool(value) or not isinstance(value, SupportsIndex):
-            raise TypeError(f"{expected}, got {value!r}")
+            raise TypeError(f"{expected}, got {shown(value)}")
         try:
             number = operator.index(value)
         except TypeError:
-            raise TypeError(f"{expected}, got {value!r}") from None
+            raise TypeError(f"{expected}, got {shown(value)}") from None
         if number in also:
             return number
         if not low <= number <= high:
-            raise ValueError(f"{expected}, got {number}")
+            raise ValueError(f"{expected}, got {shown(number)}")
         return number
 
     return check
@@ -49,15 +63,17 @@ def _number(low: float, high: float, *, low_included: bool = False, high_include
     def check(name: str, value: object) -> float:
         expected = f"{name} must be a number in {interval}"
         if is_bool(value) or not isinstance(value, (SupportsFloat, SupportsIndex)):
-            raise TypeError(f"{expected}, got {value!r}")
+            raise TypeError(f"{expected}, got {shown(value)}")
         try:
             number = float(value)
+        except OverflowError:
+            raise ValueError(f"{expected}, got {shown(value)}") from None
         except (TypeError, ValueError):
-            raise TypeError(f"{expected}, got {value!r}") from None
+            raise TypeError(f"{expected}, got {shown(value)}") from None
         above = number >= low if low_included else number > low
         below = number <= high if high_included else number < high
         if not (above and below) or math.isinf(number):
-            raise ValueError(f"{expected}, got {number}")
+            raise ValueError(f"{expected}, got {shown(number)}")
         return number
 
     return check
@@ -72,9 +88,10 @@ def _choice(*choices: object) -> Check:
             if type(value) is type(choice) and value == choice:
                 return value
         names = ", ".join(repr(choice) for choice in choices)
-        near = difflib.get_close_matches(str(value), [str(choice) for choice in choices], n=1)
+        written = value[:60] if isinstance(value, str) else shown(value)
+        near = difflib.get_close_matches(written, [str(choice) for choice in choices], n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise ValueError(f"{name} must be one of {names}, got {value!r}{hint}")
+        raise ValueError(f"{name} must be one of {names}, got {shown(value)}{hint}")
 
     return check
 
@@ -87,7 +104,7 @@ def _model(name: str, value: object) -> object:
         return value
     raise TypeError(
         f"{name} must be a model name or folder, a (model, tokenizer) pair, or a function from a list of texts "
-        f"to an array, got {value!r}"
+        f"to an array, got {shown(value)}"
     )
 
 
@@ -110,6 +127,7 @@ ROW_ORDERS = ("qp", "pq")
 EMPTY_TEXTS = ("error", "drop")
 MATCH_LENGTHS = ("no", "truncate")
 KNN = ("auto", True, False)
+SMALLEST_SCALING_FACTOR = 1e-6  # below, every score is 1 to six digits, and its errors are 0/0 in the end
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +140,7 @@ class MauveConfig:
     100
     >>> MauveConfig(mauve_scaling_factor=-1)
     Traceback (most recent call last):
-    ValueError: mauve_scaling_factor must be a number in (0, 10000], got -1.0
+    ValueError: mauve_scaling_factor must be a number in [1e-06, 10000], got -1.0
     """
 
     featurize_model_name: Featurizer = knob(
@@ -189,7 +207,10 @@ class MauveConfig:
         25, _integer(2, 1_000_000), "score", "number of mixture weights on the divergence curve"
     )
     mauve_scaling_factor: float = knob(
-        5, _number(0, 10_000), "score", "c, the constant that scales the divergences; the literature uses 5"
+        5,
+        _number(SMALLEST_SCALING_FACTOR, 10_000, low_included=True),
+        "score",
+        "c, the constant that scales the divergences; the literature uses 5",
     )
 
     num_runs: int | Literal["auto"] = knob(
@@ -239,15 +260,19 @@ def unknown_options(names: Iterable[str], known: Iterable[str]) -> str:
     for name in names:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-            parts.append(f"unknown option {name!r}" + (f" (did you mean {near[0]!r}?)" if near else ""))
+            parts.append(f"unknown option {shown(name)}" + (f" (did you mean {near[0]!r}?)" if near else ""))
     return "; ".join(parts)
 
 
 def check_count(name: str, value: object, low: int = 1) -> int:
     """A number as it was given, an integer of at least `low`; otherwise `TypeError` or `ValueError`."""
+    expected = f"{name} must be an integer of at least {low}"
     if is_bool(value) or not isinstance(value, SupportsIndex):
-        raise TypeError(f"{name} must be an integer of at least {low}, got {value!r}")
-    number = operator.index(value)
+        raise TypeError(f"{expected}, got {shown(value)}")
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{expected}, got {shown(value)}") from None
     if number < low:
-        raise ValueError(f"{name} must be an integer of at least {low}, got {number}")
+        raise ValueError(f"{expected}, got {shown(number)}")
     return number

@@ -18,7 +18,7 @@ from mauve_metric.features.batches import FeaturizeStats
 from mauve_metric.features.cache import FeatureCache
 from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.featurize import featurize_texts, featurize_tokens, tokenize
-from mauve_metric.features.reference_files import StoredFeatures, read_features, write_features
+from mauve_metric.features.reference_files import StoredFeatures, check_identity, read_features, write_features
 from mauve_metric.features.row_files import feature_rows
 from mauve_metric.features.rows import CheckedRows, check_features
 from mauve_metric.options import Options, RunOptions, split_options
@@ -107,10 +107,11 @@ class Featurizing:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def follow(self, identity: Mapping[str, str] | None) -> None:
+    def follow(self, identity: Mapping[str, str] | None, name: str = "the reference") -> None:
         """Featurize as a given `Reference` was, as far as the user did not ask for something else."""
         if identity is None:
             return
+        identity = check_identity(name, identity)
         wanted: dict[str, Any] = {
             "featurize_model_name": identity.get("model"),
             "pooling": identity.get("pooling"),
@@ -130,8 +131,8 @@ class Featurizing:
             if all(value is None for value in forms.values()):
                 raise ValueError(f"one of {', '.join(forms)} must be given, all are None")
         for forms in sides.values():
-            for value in forms.values():
-                self.follow(value.identity if isinstance(value, Reference) else None)
+            for name, value in forms.items():
+                self.follow(value.identity if isinstance(value, Reference) else None, name)
         return self.matched(sides) if self.config.match_lengths == "truncate" else sides
 
     def load(self) -> Encoder:

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
 from mauve_metric.arrays import Array, Features, Hashes, Integers
-from mauve_metric.features.row_files import NpyRows
-from mauve_metric.features.rows import CheckedRows, all_rows
+from mauve_metric.config import shown
+from mauve_metric.features.parquet_files import ParquetFeatures, first_line
+from mauve_metric.features.row_files import NpyRows, npy_header
+from mauve_metric.features.rows import CheckedRows, all_rows, check_features, hash_of_rows
 from mauve_metric.runtime.packages import import_parquet
 
 LAZY_BYTES = 2**30  # a larger .npy file is read in blocks
 _FORMAT = "mauve_metric features 1"
+_HASH = "features_hash"  # in FILE.npy.json, which numpy.save leaves behind when it writes other features to FILE.npy
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,7 @@ def _from_meta(features: Features, meta: Mapping[str, Any], path: Path) -> Store
     values: dict[str, Any] = {}
     try:
         values |= {"truncated": int(meta["truncated"]), "dropped": int(meta["dropped"])}
-        values["identity"] = None if meta["identity"] is None else {**meta["identity"]}
+        values["identity"] = None if meta["identity"] is None else check_identity(str(path), meta["identity"])
         for name, kind in (("lengths", np.int64), ("text_hashes", np.uint64), ("opening_hashes", np.uint64)):
             values[name] = None if meta[name] is None else np.array(meta[name], dtype=kind)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
@@ -63,17 +69,37 @@ def _from_meta(features: Features, meta: Mapping[str, Any], path: Path) -> Store
     return StoredFeatures(features, **values)
 
 
+def check_identity(name: str, identity: object) -> dict[str, str]:
+    """The identity of an encoder as it was given: texts by name, one of them the model's.
+
+    Raises:
+        ValueError: something else.
+    """
+    if not isinstance(identity, Mapping) or not all(
+        isinstance(text, str) for pair in identity.items() for text in pair
+    ):
+        raise ValueError(f"the identity of {name} must map names to texts, got {shown(identity)}")
+    if not identity.get("model"):
+        raise ValueError(f"the identity of {name} must name its model, got {shown(dict(identity))}")
+    length = identity.get("max_text_length", "1")
+    if not (length.isascii() and length.isdigit() and len(length) < 10 and int(length)):
+        raise ValueError(f"the identity of {name} must have a number as max_text_length, got {shown(length)}")
+    return dict(identity)
+
+
 def write_features(stored: StoredFeatures, path: str | Path) -> Path:
     """Write an `.npz`, `.npy` or `.parquet` file, which appears whole or not at all.
 
     Raises:
-        ValueError: another suffix.
+        TypeError, ValueError: another suffix, or features that are none.
     """
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix not in (".npz", ".npy", ".parquet"):
         raise ValueError(f"features are written to .npz, .npy or .parquet, got {str(path)!r}")
-    meta, features = json.dumps(_meta(stored)), all_rows(stored.features)
+    whole = all_rows(stored.features) if hasattr(stored.features, "blocks") else stored.features
+    features, facts = check_features("features", whole), _meta(stored)
+    meta = json.dumps(facts | {_HASH: hash_of_rows(features)} if suffix == ".npy" else facts)
     sidecar = path.with_name(path.name + ".json") if suffix == ".npy" else None
     temporary, temporary_sidecar = (path.with_name(f".{path.name}.{os.getpid()}.{part}") for part in ("part", "json"))
     try:
@@ -116,56 +142,76 @@ def read_features(path: str | Path) -> StoredFeatures:
         raise FileNotFoundError(f"there is no file {str(path)!r}")
     if path.suffix.lower() == ".parquet":
         return _read_parquet(path)
-    try:
-        return _read_numpy(path)
-    except (OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
-        raise ValueError(f"{path} is not a numpy file of numbers: {error}") from error
-
-
-def _read_numpy(path: Path) -> StoredFeatures:
-    """`read_features` for `.npy` and `.npz`."""
-    try:
-        loaded = _load_array(path)
-        if isinstance(loaded, (np.ndarray, CheckedRows)):
-            arrays: dict[str, Any] = {"features": loaded}
-        else:
-            with loaded:
-                arrays = {name: loaded[name] for name in loaded.files}
-    except ValueError as error:
-        raise ValueError(f"{path} is not a numpy file of numbers: {error}") from error
+    with path.open("rb") as file:
+        zipped = file.read(2) == b"PK"
+    if zipped:
+        return _read_npz(path)
+    rows = NpyRows.of_file(path)
+    features = CheckedRows(str(path), rows) if path.stat().st_size > LAZY_BYTES else np.load(path, allow_pickle=False)
     sidecar = path.with_name(path.name + ".json")
-    meta = None
-    if "meta" in arrays:
-        meta = _json_object(str(arrays.pop("meta")), path)
-    elif path.suffix.lower() == ".npy" and sidecar.is_file():
+    if path.suffix.lower() != ".npy" or not sidecar.is_file():
+        return StoredFeatures(features)
+    return _with_sidecar(features, sidecar, path)
+
+
+def _with_sidecar(features: Features, sidecar: Path, path: Path) -> StoredFeatures:
+    """Features with what stands beside them, if it was written for them."""
+    try:
         meta = _json_object(sidecar.read_text(encoding="utf-8"), sidecar)
-    features = arrays[_array_name(list(arrays), path)]
-    if not isinstance(features, (np.ndarray, CheckedRows)):
-        raise ValueError(f"{path} is not a numpy file of numbers: it holds {type(features).__name__}")
-    return StoredFeatures(features) if meta is None else _from_meta(features, meta, path)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{sidecar} is damaged: it is not UTF-8") from error
+    stored = _from_meta(features, meta, sidecar)
+    if _HASH not in meta:
+        logger.warning("%s does not say for which features it was written: it is taken to belong to %s", sidecar, path)
+    elif meta[_HASH] != hash_of_rows(features):
+        raise ValueError(f"{sidecar} was written for other features than {path} holds: save both again, or delete it")
+    return stored
 
 
-def _load_array(path: Path) -> Array | CheckedRows | np.lib.npyio.NpzFile:
-    """What numpy reads from a file; a large `.npy` file as rows to be read in blocks."""
-    if path.suffix.lower() == ".npy" and path.stat().st_size > LAZY_BYTES:
-        return CheckedRows(str(path), NpyRows.of_file(path))
-    loaded: Array | np.lib.npyio.NpzFile = np.load(path, allow_pickle=False)
-    return loaded
+def _read_npz(path: Path) -> StoredFeatures:
+    """`read_features` for `.npz`, of which only the features and what is known about them are unpacked."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            names = [name.removesuffix(".npy") for name in file.namelist()]
+            wanted = _array_name([name for name in names if name != "meta"], path)
+            member = file.getinfo(f"{wanted}.npy")
+            with file.open(member) as opened:
+                npy_header(str(path), cast("BinaryIO", opened), member.file_size)
+        with np.load(path, allow_pickle=False) as arrays:
+            features, meta = arrays[wanted], str(arrays["meta"]) if "meta" in names else None
+    except (
+        OSError,
+        EOFError,
+        KeyError,
+        MemoryError,
+        zipfile.BadZipFile,
+        zlib.error,
+        NotImplementedError,
+        RuntimeError,
+    ) as error:
+        raise ValueError(f"{path} is not a numpy file of numbers: {first_line(error)}") from error
+    except ValueError as error:
+        if str(path) in str(error):
+            raise
+        raise ValueError(f"{path} is not a numpy file of numbers: {first_line(error)}") from error
+    return StoredFeatures(features) if meta is None else _from_meta(features, _json_object(meta, path), path)
 
 
 def _array_name(names: Sequence[str], path: Path) -> str:
     if "features" in names:
         return "features"
     if len(names) != 1:
-        raise ValueError(f"{path} must hold one array or one called 'features', it holds {', '.join(names)}")
+        raise ValueError(
+            f"{path} must hold one array or one called 'features', it holds {first_line(', '.join(names))}"
+        )
     return names[0]
 
 
 def _json_object(content: str, path: Path) -> dict[str, Any]:
     try:
         value = json.loads(content)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{path} is damaged: {error}") from error
+    except (ValueError, RecursionError) as error:  # not JSON, integers of 5000 digits, or too deep
+        raise ValueError(f"{path} is damaged: {first_line(error)}") from error
     if not isinstance(value, dict):
         raise ValueError(f"{path} is damaged: expected a JSON object, got {type(value).__name__}")
     return value
@@ -187,35 +233,8 @@ def is_feature_parquet(path: str | Path) -> bool:
 
 
 def _read_parquet(path: Path) -> StoredFeatures:
-    parquet = import_parquet()
-    import pyarrow
-
-    try:
-        table = parquet.read_table(path, page_checksum_verification=True)
-    except (OSError, pyarrow.ArrowException) as error:
-        raise ValueError(f"{path} is not a parquet file: {error}") from error
-    if "features" not in table.column_names:
-        raise ValueError(f"{path} has no column 'features', it has {', '.join(table.column_names)}")
-    features = _rows_of_column(table["features"].combine_chunks(), path)
-    meta = (table.schema.metadata or {}).get(b"mauve_metric")
-    if meta is None:
+    file = ParquetFeatures(path)
+    features = np.concatenate(list(file.blocks()))
+    if file.metadata is None:
         return StoredFeatures(features)
-    return _from_meta(features, _json_object(meta.decode(errors="replace"), path), path)
-
-
-def _rows_of_column(column: Any, path: Path) -> Array:
-    """A column of lists of numbers, all of one length, as an array (n, d)."""
-    import pyarrow
-
-    kind = column.type
-    is_list = any(getattr(pyarrow.types, f"is_{name}")(kind) for name in ("fixed_size_list", "list", "large_list"))
-    numbers = is_list and (pyarrow.types.is_floating(kind.value_type) or pyarrow.types.is_integer(kind.value_type))
-    if not numbers or column.null_count:
-        raise ValueError(
-            f"{path}: the column 'features' must hold lists of numbers, got {kind}, {column.null_count} missing"
-        )
-    lengths = set(column.value_lengths().to_pylist())
-    if len(lengths) != 1:
-        raise ValueError(f"{path}: the rows of 'features' must have one length, got {sorted(lengths)[:5]}")
-    features: Array = column.flatten().to_numpy(zero_copy_only=False).reshape(len(column), lengths.pop())
-    return features
+    return _from_meta(features, _json_object(file.metadata.decode(errors="replace"), path), path)

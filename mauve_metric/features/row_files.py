@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import math
+import mmap
+import shutil
 import tempfile
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
-from typing import Protocol, TypeGuard
+from typing import BinaryIO, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mauve_metric.arrays import Array, FeatureRows, Integers
-from mauve_metric.features.rows import BLOCK_ROWS, ConcatenatedRows
+from mauve_metric.config import shown
+from mauve_metric.features.parquet_files import ParquetFeatures, first_line
+from mauve_metric.features.rows import BLOCK_ROWS, ConcatenatedRows, MappedRows, check_kind, numbers_of
 
 
 class TableOfFeatures(Protocol):
@@ -22,6 +29,44 @@ class TableOfFeatures(Protocol):
 
     def __len__(self) -> int: ...
     def __getitem__(self, rows: slice) -> Mapping[str, ArrayLike]: ...
+
+
+def npy_header(name: str, file: BinaryIO, size: int) -> tuple[tuple[int, int], bool, np.dtype[np.generic]]:
+    """What the header of an `.npy` file says: shape, whether in Fortran order, number format.
+
+    Args:
+        name: of the file, for messages. file: at its beginning; afterwards at the first number. size: in bytes.
+
+    Raises:
+        ValueError: damaged, of other things than rows of numbers, or of more numbers than the file holds.
+    """
+    try:
+        version = np.lib.format.read_magic(file)
+        read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+        if version not in read:
+            raise ValueError(f"unknown version {version}")
+        shape, fortran, dtype = read[version](file)
+    except (ValueError, TypeError, EOFError, SyntaxError, RecursionError, MemoryError, OverflowError) as error:
+        raise ValueError(f"{name} is not a numpy file of numbers: {first_line(error)}") from error
+    if len(shape) != 2 or dtype.kind not in "fiu" or min(shape) < 1:
+        raise ValueError(
+            f"{name} must hold numbers of shape (n, d) with n and d at least 1, got {first_line(dtype)} "
+            f"{shown(tuple(shape))}"
+        )
+    expected = file.tell() + math.prod(shape) * dtype.itemsize
+    if size < expected:
+        raise ValueError(
+            f"{name} is not a numpy file of numbers: {shown(expected)} bytes expected, it ends before, at {size}"
+        )
+    return (int(shape[0]), int(shape[1])), bool(fortran), dtype
+
+
+class TemporaryFolder:
+    """A folder that goes, with what is in it, when nothing refers to this object any more."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="mauve_metric-"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
 class NpyRows:
@@ -38,31 +83,23 @@ class NpyRows:
         shape: tuple[int, int],
         dtype: np.dtype[np.generic],
         offset: int = 0,
-        folder: tempfile.TemporaryDirectory[str] | None = None,
+        folder: TemporaryFolder | None = None,
     ) -> None:
         self.path, self.shape, self.dtype, self.offset, self.folder = path, shape, dtype, offset, folder
 
     @classmethod
-    def of_file(cls, path: Path) -> NpyRows:
-        """The rows of an `.npy` file.
+    def of_file(cls, path: Path) -> NpyRows | MappedRows:
+        """The rows of an `.npy` file; those of an array in Fortran order through a memory map.
 
         Raises:
-            ValueError: not a two-dimensional array of numbers in C order.
+            ValueError: not a two-dimensional array of numbers, or damaged.
         """
         with path.open("rb") as file:
-            try:
-                version = np.lib.format.read_magic(file)
-                read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-                shape, fortran, dtype = read[version](file)
-            except (ValueError, KeyError, EOFError) as error:
-                raise ValueError(f"{path} is not a numpy file of numbers: {error}") from error
+            shape, fortran, dtype = npy_header(str(path), file, path.stat().st_size)
             offset = file.tell()
-        if len(shape) != 2 or fortran or dtype.kind not in "fiu":
-            raise ValueError(f"{path} must hold numbers of shape (n, d) in C order, got {dtype} {shape}")
-        expected = offset + int(np.prod(shape)) * dtype.itemsize
-        if path.stat().st_size < expected:
-            raise ValueError(f"{path} is not a numpy file of numbers: {expected} bytes expected, it ends before")
-        return cls(path, (int(shape[0]), int(shape[1])), dtype, offset)
+        if fortran:
+            return MappedRows(np.memmap(path, dtype, "r", offset, shape, "F"))
+        return cls(path, shape, dtype, offset)
 
     def _read(self, file: FileIO, start: int, count: int) -> Array:
         rows = np.empty((count, self.shape[1]), dtype=self.dtype)
@@ -128,9 +165,12 @@ def feature_rows(name: str, data: object) -> FeatureRows | None:
     Raises:
         FileNotFoundError, ValueError: the file or folder is not there, or not what it should be.
     """
-    if isinstance(data, np.memmap) and data.ndim == 2 and (mapped := _whole_npy(data)) is not None:
-        return mapped
+    if isinstance(data, np.memmap) and isinstance(data.base, mmap.mmap):  # the map, not a view of some of it
+        check_kind(name, data.shape, data.dtype)
+        return MappedRows(data)
     if isinstance(data, (str, Path)):
+        if not str(data):
+            raise ValueError(f"{name} must name a file or folder of features, got ''")
         return _of_path(Path(data))
     if _is_table(data):
         return _of_dataset(name, data)
@@ -143,48 +183,18 @@ def _is_table(data: object) -> TypeGuard[TableOfFeatures]:
     return hasattr(data, "column_names") and hasattr(data, "features") and hasattr(data, "__len__")
 
 
-def _whole_npy(data: np.memmap[tuple[int, ...], np.dtype[np.generic]]) -> NpyRows | None:
-    """The rows of an `.npy` file of which a memory map shows all, and which can therefore be read instead."""
-    if not getattr(data, "filename", None):
-        return None
-    try:
-        rows = NpyRows.of_file(Path(str(data.filename)))
-    except (ValueError, OSError):
-        return None
-    return rows if (rows.shape, rows.dtype, rows.offset) == (data.shape, data.dtype, data.offset) else None
-
-
 def _of_path(path: Path) -> FeatureRows:
     if path.is_dir():
-        shards = sorted(file for file in path.iterdir() if file.suffix in (".npy", ".parquet"))
+        shards = sorted(file for file in path.iterdir() if file.suffix.lower() in (".npy", ".parquet"))
         if not shards:
             raise ValueError(f"the folder {path} holds no .npy or .parquet files of features")
         return ConcatenatedRows([_of_path(shard) for shard in shards])
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {str(path)!r}")
-    if path.suffix == ".parquet":
-        return _of_parquet(path)
+    if path.suffix.lower() == ".parquet":
+        parquet = ParquetFeatures(path)
+        return BlockwiseRows(parquet.shape, parquet.blocks)
     return NpyRows.of_file(path)
-
-
-def _of_parquet(path: Path) -> FeatureRows:
-    import pyarrow.parquet as parquet
-
-    names = parquet.ParquetFile(path).schema_arrow.names
-    column = "features" if "features" in names else names[0] if len(names) == 1 else None
-    if column is None:
-        raise ValueError(f"{path} has no column 'features', it has {', '.join(names)}")
-
-    def opened() -> Iterator[Array]:
-        for batch in parquet.ParquetFile(path).iter_batches(BLOCK_ROWS, columns=[column]):
-            values = batch.column(0)
-            flat = values.flatten().to_numpy(zero_copy_only=False)
-            if len(values) and (len(flat) % len(values) or values.null_count):
-                raise ValueError(f"{path}: the rows of {column!r} must all have one length")
-            yield flat.reshape(len(values), -1)
-
-    count = parquet.ParquetFile(path).metadata.num_rows
-    return BlockwiseRows((int(count), _width(opened(), str(path))), opened)
 
 
 def _of_dataset(name: str, data: TableOfFeatures) -> FeatureRows:
@@ -194,35 +204,59 @@ def _of_dataset(name: str, data: TableOfFeatures) -> FeatureRows:
         raise ValueError(f"{name} has no column 'features', it has {', '.join(columns)}")
 
     def opened() -> Iterator[Array]:
+        width = None
         for start in range(0, len(data), BLOCK_ROWS):
-            yield np.asarray(data[start : start + BLOCK_ROWS][column])
+            rows = numbers_of(f"{name}, from row {start} on,", data[start : start + BLOCK_ROWS][column])
+            width = width or rows.shape[1]
+            if rows.shape[1] != width:
+                raise ValueError(
+                    f"{name} must have rows of one length, got {rows.shape[1]} numbers after rows of {width}"
+                )
+            yield rows
 
-    return BlockwiseRows((len(data), _width(opened(), name)), opened)
-
-
-def _width(blocks: Iterator[Array], name: str) -> int:
-    first = next(blocks, None)
-    if first is None or first.ndim != 2:
-        raise ValueError(f"{name} must hold rows of numbers of one length")
-    return int(first.shape[1])
+    first = next(opened(), None)
+    if first is None:
+        raise ValueError(f"{name} must hold at least one row, got none")
+    return BlockwiseRows((len(data), first.shape[1]), opened)
 
 
 def _of_iterator(name: str, data: Iterator[ArrayLike]) -> FeatureRows:
-    """Blocks written to a temporary file, which goes when the rows are no longer used."""
-    folder = tempfile.TemporaryDirectory(prefix="mauve_metric-")
-    path = Path(folder.name) / "rows"
-    count, width, dtype = 0, 0, np.dtype(np.float32)
+    """Blocks written to a temporary file, each in its own number format; it goes when the rows are no longer used."""
+    folder = TemporaryFolder()
+    path = folder.path / "rows"
+    parts: list[_Part] = []
     with path.open("wb") as file:
         for index, block in enumerate(data):
-            rows = np.ascontiguousarray(block)
-            if rows.ndim != 2 or rows.dtype.kind not in "fiu" or (count and rows.shape[1] != width):
+            rows = np.ascontiguousarray(numbers_of(f"{name}, block {index},", block))
+            if parts and rows.shape[1] != parts[0].width:
                 raise ValueError(
-                    f"{name}: block {index} must be numbers (b, d) with one d, got {rows.dtype} {rows.shape}"
+                    f"{name}: block {index} must be numbers (b, d) with one d, got shape {rows.shape} after "
+                    f"{parts[0].width} columns"
                 )
-            if not count:
-                width, dtype = rows.shape[1], rows.dtype
-            file.write(rows.astype(dtype, copy=False).tobytes())
-            count += len(rows)
-    if not count:
+            if not parts or parts[-1].dtype != rows.dtype:
+                parts.append(_Part(rows.dtype, rows.shape[1], file.tell()))
+            _write(name, file, rows)
+            parts[-1].count += len(rows)
+    if not parts:
         raise ValueError(f"{name} must hold at least one row, got none")
-    return NpyRows(path, (count, width), dtype, folder=folder)
+    return ConcatenatedRows(
+        [NpyRows(path, (part.count, part.width), part.dtype, part.offset, folder) for part in parts]
+    )
+
+
+@dataclass
+class _Part:
+    """Consecutive blocks of one number format in a file."""
+
+    dtype: np.dtype[np.generic]
+    width: int
+    offset: int
+    count: int = 0
+
+
+def _write(name: str, file: BinaryIO, rows: Array) -> None:
+    try:
+        file.write(rows.tobytes())
+        file.flush()
+    except OSError as error:
+        raise OSError(error.errno, f"the blocks of {name} cannot be kept: {error.strerror}", file.name) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import mmap
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -28,6 +29,36 @@ class ArrayRows:
     def take(self, numbers: Integers) -> Array:
         """The rows with these numbers."""
         return self.array[numbers]
+
+
+class MappedRows:
+    """Rows of a memory map as the map shows them: changed ones too, and in whatever layout.
+
+    Pages that were read are given back, so that they do not count as memory; not those of a copy-on-write map, which
+    are nowhere else.
+    """
+
+    def __init__(self, array: np.memmap[tuple[int, ...], np.dtype[np.generic]]) -> None:
+        self.array = np.asarray(array)
+        self.shape: tuple[int, int] = (array.shape[0], array.shape[1])
+        self._pages = array.base if isinstance(array.base, mmap.mmap) and array.mode != "c" else None
+
+    def blocks(self) -> Iterator[Array]:
+        """All rows in order."""
+        for start in range(0, self.shape[0], BLOCK_ROWS):
+            block = np.array(self.array[start : start + BLOCK_ROWS])
+            self._give_back()
+            yield block
+
+    def take(self, numbers: Integers) -> Array:
+        """The rows with these numbers."""
+        taken = self.array[numbers]
+        self._give_back()
+        return taken
+
+    def _give_back(self) -> None:
+        if self._pages is not None and hasattr(mmap, "MADV_DONTNEED"):
+            self._pages.madvise(mmap.MADV_DONTNEED)
 
 
 class ConcatenatedRows:
@@ -63,7 +94,7 @@ class ConcatenatedRows:
 
 
 class CheckedRows:
-    """Rows that are checked to be finite as they are read.
+    """Rows that are checked to be finite numbers of float64 as they are read.
 
     Raises:
         ValueError: NaN or infinity, with the number of the first bad row.
@@ -79,15 +110,19 @@ class CheckedRows:
         """All rows in order."""
         start = 0
         for block in self.rows.blocks():
-            bad = ~np.isfinite(block).all(axis=1)
-            if bad.any():
-                raise ValueError(f"{self.name} must be finite: row {start + int(bad.argmax())} holds NaN or infinity")
+            yield self._checked(block, np.arange(start, start + len(block)))
             start += len(block)
-            yield block
 
     def take(self, numbers: Integers) -> Array:
         """The rows with these numbers."""
-        return self.rows.take(numbers)
+        return self._checked(self.rows.take(numbers), numbers)
+
+    def _checked(self, rows: Array, numbers: Integers) -> Array:
+        rows = _at_most_float64(self.name, rows, numbers)
+        bad = ~np.isfinite(rows).all(axis=1)
+        if bad.any():
+            raise ValueError(f"{self.name} must be finite: row {numbers[bad.argmax()]} holds NaN or infinity")
+        return rows
 
 
 def check_features(name: str, features: object) -> Array:
@@ -96,19 +131,8 @@ def check_features(name: str, features: object) -> Array:
     Raises:
         TypeError: not numbers. ValueError: not two-dimensional, empty, NaN or infinite.
     """
-    if is_tensor(features):
-        features = as_array(features)
-    try:
-        array = np.asarray(features)
-    except ValueError as error:
-        raise ValueError(f"{name} must be one array (n, d): its rows have different lengths") from error
-    if array.dtype.kind not in "fiu":
-        raise TypeError(f"{name} must be an array of numbers, got dtype {array.dtype}")
-    if array.ndim != 2 or 0 in array.shape:
-        raise ValueError(f"{name} must have shape (n, d) with n and d at least 1, got {array.shape}")
-    if array.dtype.itemsize > 8:
-        with np.errstate(over="ignore"):
-            array = array.astype(np.float64)
+    array = numbers_of(name, features)
+    array = _at_most_float64(name, array, np.arange(len(array)))
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(array.sum()):
             return array  # one number that is not finite would show in the sum
@@ -117,6 +141,52 @@ def check_features(name: str, features: object) -> Array:
         first = int(np.argmax(bad))
         raise ValueError(f"{name} must be finite: {int(bad.sum())} rows hold NaN or infinity, the first is row {first}")
     return array
+
+
+def numbers_of(name: str, data: object) -> Array:
+    """Features in memory as an array of numbers (n, d), which may be NaN or infinite.
+
+    Raises:
+        TypeError: not numbers. ValueError: not two-dimensional, empty, rows of different lengths, or masked.
+    """
+    rows = data if isinstance(data, (list, tuple)) else [data]
+    if any(np.ma.is_masked(row) for row in rows):
+        raise ValueError(
+            f"{name} holds masked values, which are not left out by themselves: give the rows without one, as in "
+            "features[~numpy.ma.getmaskarray(features).any(axis=1)].data"
+        )
+    try:
+        array = as_array(data) if is_tensor(data) else np.asarray(data)
+    except ValueError as error:
+        raise ValueError(f"{name} must be one array (n, d): its rows have different lengths") from error
+    except (TypeError, RuntimeError) as error:  # tensors that numpy has no form for, on their own or in a list
+        raise TypeError(f"{name} must be an array of numbers, got {type(data).__name__}: {error}") from error
+    check_kind(name, array.shape, array.dtype)
+    return array
+
+
+def check_kind(name: str, shape: Sequence[int], dtype: np.dtype[np.generic]) -> None:
+    """Refuse what is not an array of numbers (n, d) with n and d at least 1.
+
+    Raises:
+        TypeError: of another type. ValueError: of another shape.
+    """
+    if dtype.kind not in "fiu":
+        raise TypeError(f"{name} must be an array of numbers, got dtype {dtype}")
+    if len(shape) != 2 or 0 in shape:
+        raise ValueError(f"{name} must have shape (n, d) with n and d at least 1, got {tuple(shape)}")
+
+
+def _at_most_float64(name: str, rows: Array, numbers: Integers) -> Array:
+    """Rows of longer numbers in float64; `ValueError` with the number of the first row that does not fit."""
+    if rows.dtype.itemsize <= 8:
+        return rows
+    with np.errstate(over="ignore"):
+        shorter = rows.astype(np.float64)
+    lost = (np.isfinite(rows) & ~np.isfinite(shorter)).any(axis=1)
+    if lost.any():
+        raise ValueError(f"{name} must be finite in float64: row {numbers[lost.argmax()]} holds a larger number")
+    return shorter
 
 
 MOST_NUMBERS_AT_ONCE = 2**28  # 1 GiB in float32
@@ -143,15 +213,15 @@ def equal_rows(one: Features, two: Features) -> bool:
         return False
     if isinstance(one, np.ndarray) and isinstance(two, np.ndarray):
         return np.array_equal(one, two)
-    return np.array_equal(some_rows(one, 64), some_rows(two, 64)) and _digest(one) == _digest(two)
+    return np.array_equal(some_rows(one, 64), some_rows(two, 64)) and hash_of_rows(one) == hash_of_rows(two)
 
 
-def _digest(features: Features) -> bytes:
-    """A hash of all rows, whatever blocks they come in."""
-    digest = hashlib.blake2b()
+def hash_of_rows(features: Features) -> str:
+    """A hash of the numbers of all rows, whatever blocks, layout and number format they come in."""
+    digest = hashlib.blake2b(str(tuple(features.shape)).encode(), digest_size=32)
     for block in as_rows(features).blocks():
         digest.update(np.ascontiguousarray(block, dtype=np.float64).tobytes())
-    return digest.digest()
+    return digest.hexdigest()
 
 
 def some_rows(features: Features, most: int, seed: int = 0) -> Array:

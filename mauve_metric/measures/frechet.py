@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from mauve_metric.arrays import Array, Floats
@@ -11,7 +13,8 @@ def frechet_distance(p: Array, q: Array) -> float:
     """Fréchet distance of the Gaussians fitted to two sets (Heusel et al. 2017; on text: Semeniuta et al. 2018).
 
     ‖μ_P - μ_Q‖² + tr Σ_P + tr Σ_Q - 2 tr((Σ_P Σ_Q)^½), the last trace as the nuclear norm of R_P R_Qᵀ with R from the
-    QR decomposition of the centred rows over √(n-1): stable for any rank, no matrix square root.
+    QR decomposition of the centred rows over √(n-1): stable for any rank, no matrix square root. Both sets are brought
+    to entries of about 1 by a power of 2 first, so that no square overflows on the way.
 
     Args:
         p, q: features, shapes (n_p, d) and (n_q, d), at least 2 rows each.
@@ -20,7 +23,7 @@ def frechet_distance(p: Array, q: Array) -> float:
         At least 0, unbounded, in squared units of the features; lower is better; too high for few rows.
 
     Raises:
-        ValueError: a set has one row.
+        ValueError: a set has one row, or the distance is larger than any number of float64.
 
     >>> rows = np.random.default_rng(0).normal(size=(50, 3))
     >>> round(frechet_distance(rows, rows + [3.0, 0.0, 4.0]), 6)
@@ -29,15 +32,29 @@ def frechet_distance(p: Array, q: Array) -> float:
     for name, rows in (("p", p), ("q", q)):
         if len(rows) < 2:
             raise ValueError(f"{name} must have at least 2 rows for a covariance, got {len(rows)}")
-    means, factors = zip(*(_mean_and_factor(rows) for rows in (p, q)), strict=True)
+    exponent = max(_exponent(p), _exponent(q))
+    means, factors = zip(*(_mean_and_factor(rows, exponent) for rows in (p, q)), strict=True)
     common = np.linalg.svd(factors[0] @ factors[1].T, compute_uv=False).sum()
     traces = sum(float(np.square(factor).sum()) for factor in factors)
-    return max(float(np.square(means[0] - means[1]).sum() + traces - 2 * common), 0.0)
+    scaled = max(float(np.square(means[0] - means[1]).sum() + traces - 2 * common), 0.0)
+    try:
+        return math.ldexp(scaled, 2 * exponent)
+    except OverflowError:
+        raise ValueError(
+            "frechet_distance is in squared units of the features and cannot be given as a number for p_features and "
+            f"q_features as large as 2^{exponent}: divide both by a common factor"
+        ) from None
 
 
-def _mean_and_factor(rows: Array) -> tuple[Floats, Floats]:
-    """Mean (d,) and R (min(n, d), d) with RᵀR the covariance."""
-    exact = np.asarray(rows, dtype=np.float64)
+def _exponent(rows: Array) -> int:
+    """The power of 2 above the largest entry; 0 for zeros."""
+    largest = max(abs(float(rows.max())), abs(float(rows.min())))
+    return math.frexp(largest)[1]
+
+
+def _mean_and_factor(rows: Array, exponent: int) -> tuple[Floats, Floats]:
+    """Mean (d,) and R (min(n, d), d) with RᵀR the covariance, of the rows over 2^exponent."""
+    exact = np.ldexp(np.asarray(rows, dtype=np.float64), -exponent)
     mean = exact.mean(axis=0)
     factor = np.linalg.qr((exact - mean) / np.sqrt(len(exact) - 1), mode="r")
     return mean, np.asarray(factor, dtype=np.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeAlias
@@ -52,7 +53,8 @@ class TensorRows:
 
 def is_tensor(data: object) -> TypeIs[torch.Tensor]:
     """Whether data is a torch tensor; torch is not imported to find that out."""
-    return hasattr(data, "detach")
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(data, torch.Tensor)
 
 
 def is_on_device(data: object) -> TypeIs[torch.Tensor]:
@@ -84,7 +86,7 @@ def on_cpu(rows: ProjectedRows) -> Rows:
 
 def as_array(tensor: torch.Tensor) -> Array:
     """A tensor as a numpy array; numpy has no bfloat16."""
-    tensor = tensor.detach().cpu()
+    tensor = tensor.detach().cpu().resolve_neg()
     array: Array = (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
     return array
 

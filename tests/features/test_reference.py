@@ -6,6 +6,7 @@ import io
 import json
 import random
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -191,7 +192,9 @@ def test_a_damaged_file_is_refused(human: Reference, tmp_path: Path, ending: str
     }
     for name, broken in damaged.items():
         path.write_bytes(broken)
-        with pytest.raises(ValueError, match=r"human\.(npz|npy|parquet) is not a (numpy file of numbers|parquet file)"):
+        with pytest.raises(
+            ValueError, match=r"human\.(npz|npy|parquet) (is not a|must hold) (parquet file|(numpy file of )?numbers)"
+        ):
             Reference.load(path)
             pytest.fail(f"{name} was read")
 
@@ -251,7 +254,7 @@ def test_a_sidecar_with_a_wrong_value_is_refused(human: Reference, tmp_path: Pat
 def test_a_sidecar_of_other_features_is_refused(human: Reference, tmp_path: Path) -> None:
     path = human.save(tmp_path / "human.npy")
     np.save(path, human.features[:10])
-    with pytest.raises(ValueError, match=r"is damaged: 10 features and 30 lengths"):
+    with pytest.raises(ValueError, match=r"is damaged: 10 features and 30 lengths$"):
         Reference.load(path)
 
 
@@ -283,20 +286,20 @@ def test_parquet_files_from_elsewhere(tmp_path: Path) -> None:
         pyarrow.parquet.write_table(pyarrow.table({"features": pyarrow.array(rows, kind)}), path)
         np.testing.assert_array_equal(Reference.load(path).features, rows)
     bad: dict[str, tuple[dict[str, Any], str]] = {
-        "unequal": ({"features": [[1.0], [2.0, 3.0, 4.0]]}, r"one length, got \[1, 3\]"),
-        "missing": ({"features": [[1.0], None]}, "lists of numbers.*1 missing"),
+        "unequal": ({"features": [[1.0], [2.0, 3.0, 4.0]]}, "row 1: .* one length, got 3 numbers after rows of 1$"),
+        "missing": ({"features": [[1.0], None]}, "row 1: expected a list of numbers in 'features', got none$"),
         "numbers": ({"features": [1.0, 2.0]}, "lists of numbers, got double"),
         "words": ({"features": [["a"], ["b"]]}, "lists of numbers, got list<"),
-        "texts": ({"text": ["a", "b"]}, "no column 'features', it has text"),
-        "none": ({"features": pyarrow.array([], pyarrow.list_(pyarrow.float32()))}, r"one length, got \[\]"),
+        "texts": ({"text": ["a", "b"]}, "column 'text' must hold lists of numbers, got string$"),
+        "none": ({"features": pyarrow.array([], pyarrow.list_(pyarrow.float32()))}, r"at least 1, got \(0, 0\)$"),
     }
     for columns, message in bad.values():
         pyarrow.parquet.write_table(pyarrow.table(columns), path)
         with pytest.raises(ValueError, match=message):
             Reference.load(path)
     pyarrow.parquet.write_table(pyarrow.table({"features": [[1.0, None], [2.0, 3.0]]}), path)
-    with pytest.raises(ValueError, match="must be finite"):
-        compute_mauve(p=Reference.load(path), q_features=np.ones((2, 2)))
+    with pytest.raises(ValueError, match=r"row 0: a number is missing in 'features'$"):
+        Reference.load(path)
 
 
 def test_without_pyarrow(tmp_path: Path, human: Reference, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -453,3 +456,167 @@ def test_broken_features_in_a_reference_are_refused() -> None:
 def test_defaults_are_those_of_the_config(human: Reference) -> None:
     assert human.identity is not None
     assert human.identity["dtype"] == MauveConfig().dtype
+
+
+# --- files that are not what they seem ----------------------------------------------------------------------------
+
+
+def test_a_sidecar_is_not_believed_for_other_features(human: Reference, tmp_path: Path) -> None:
+    path = human.save(tmp_path / "human.npy")
+    np.save(path, human.features)  # the same numbers: it still fits
+    assert Reference.load(path).identity == human.identity
+    np.save(path, np.asfortranarray(human.features.astype(np.float64)))
+    assert Reference.load(path).identity == human.identity
+    np.save(path, human.features[::-1])
+    with pytest.raises(ValueError, match=r"human\.npy\.json was written for other features than .*human\.npy holds"):
+        Reference.load(path)
+
+
+def test_a_sidecar_is_not_believed_for_other_features_in_blocks(
+    human: Reference, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reference_files, "LAZY_BYTES", 100)
+    path = human.save(tmp_path / "human.npy")
+    assert Reference.load(path).identity == human.identity
+    np.save(path, human.features + 1)
+    with pytest.raises(ValueError, match="was written for other features"):
+        Reference.load(path)
+
+
+def test_a_sidecar_of_an_older_version_is_believed_with_a_word(
+    human: Reference, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path, sidecar = human.save(tmp_path / "human.npy"), tmp_path / "human.npy.json"
+    meta = json.loads(sidecar.read_text())
+    del meta["features_hash"]
+    sidecar.write_text(json.dumps(meta))
+    assert Reference.load(path).identity == human.identity
+    (record,) = caplog.records
+    assert "does not say for which features it was written" in record.getMessage()
+    assert str(sidecar) in record.getMessage()
+
+
+@pytest.mark.parametrize(
+    ("identity", "message"),
+    [
+        ({"revision": "1"}, "must name its model, got {'revision': '1'}"),
+        ({}, "must name its model, got {}"),
+        ({"model": 3}, "must map names to texts"),
+        (["model"], "must map names to texts"),
+        ({"model": "x", "max_text_length": "long"}, "must have a number as max_text_length, got 'long'"),
+    ],
+)
+def test_an_identity_that_names_no_model_is_refused(identity: Any, message: str, tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).normal(size=(20, 3))
+    with pytest.raises(ValueError, match=f"^the identity of p {message}"):
+        compute_mauve(p=Reference(rows, identity=identity), q_features=rows, **SMALL)
+    path = Reference(rows, identity={"model": "x"}).save(tmp_path / "human.npy")
+    sidecar = tmp_path / "human.npy.json"
+    sidecar.write_text(json.dumps(json.loads(sidecar.read_text()) | {"identity": identity}))
+    with pytest.raises(ValueError, match=message):
+        Reference.load(path)
+
+
+def test_members_of_an_npz_that_nobody_asked_for_are_not_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = np.random.default_rng(0).normal(size=(20, 3))
+    np.savez(tmp_path / "human.npz", other=np.zeros(1000), features=rows)
+    read = []
+    inner = np.lib.npyio.NpzFile.__getitem__
+
+    def noted(self: Any, name: str) -> Any:
+        read.append(name)
+        return inner(self, name)
+
+    monkeypatch.setattr(np.lib.npyio.NpzFile, "__getitem__", noted)
+    np.testing.assert_array_equal(Reference.load(tmp_path / "human.npz").features, rows)
+    assert read == ["features"]
+
+
+def test_a_member_of_an_npz_that_claims_more_than_it_holds_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "human.npz"
+    with zipfile.ZipFile(path, "w") as file, file.open("features.npy", "w") as member:
+        np.lib.format.write_array_header_1_0(member, {"descr": "<f4", "fortran_order": False, "shape": (10**10, 1100)})
+    with pytest.raises(ValueError, match=r"44000000000128 bytes expected, it ends before, at 128$"):
+        Reference.load(path)
+
+
+@pytest.mark.parametrize("shape", [(0, 8), (8, 0), (3,)])
+@pytest.mark.parametrize("ending", FORMATS)
+def test_files_without_a_row_or_a_column_are_neither_written_nor_read(
+    tmp_path: Path, ending: str, shape: tuple[int, ...]
+) -> None:
+    path = tmp_path / f"human.{ending}"
+    with pytest.raises(ValueError, match="features must have shape"):
+        Reference(np.zeros(shape)).save(path)
+    assert list(tmp_path.iterdir()) == []
+    if ending != "parquet":
+        {"npy": np.save, "npz": np.savez}[ending](path, np.zeros(shape))
+        with pytest.raises(
+            ValueError, match=r"human\.np[yz] must hold numbers of shape \(n, d\) with n and d at least 1"
+        ):
+            Reference.load(path)
+
+
+BAD_COLUMNS: dict[str, tuple[Any, str]] = {
+    "ragged": ([[1.0, 2.0], [3.0], [4.0, 5.0, 6.0]], "row 1: .* must have one length, got 1 numbers after rows of 2$"),
+    "booleans": ([[True, False]] * 9, "must hold lists of numbers, got list<.*bool>$"),
+    "numbers": ([1.0, 2.0, 3.0], "must hold lists of numbers, got double$"),
+    "texts": (["a", "b", "c"], "must hold lists of numbers, got string$"),
+    "structs": ([{"a": 1.0}] * 3, "must hold lists of numbers, got struct<a: double>$"),
+    "a missing row": ([[1.0, 2.0], None, [1.0, 3.0]], "row 1: expected a list of numbers in 'features', got none$"),
+    "a missing number": ([[1.0, 2.0], [None, 2.0]], "row 1: a number is missing in 'features'$"),
+    "no row": ([], "must hold lists of numbers, got null$"),
+    "no number": ([[], []], "must hold lists of numbers, got list<.*null>$"),
+    "lists of lists": ([[[1.0]], [[2.0]]], "must hold lists of numbers, got list<.*list<.*double>>$"),
+}
+
+
+@pytest.mark.parametrize(("column", "message"), BAD_COLUMNS.values(), ids=BAD_COLUMNS)
+def test_every_door_refuses_the_same_parquet_files(column: Any, message: str, tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    path = tmp_path / "human.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"features": column}), path)
+    rows = np.random.default_rng(0).normal(size=(9, 2))
+    for door in (
+        lambda: Reference.load(path),
+        lambda: compute_mauve(p_features=path, q_features=rows),
+        lambda: compute_mauve(p_features=tmp_path, q_features=rows),
+    ):
+        with pytest.raises(ValueError, match=message) as caught:
+            door()
+        assert str(path) in str(caught.value)
+
+
+def test_rows_of_other_lengths_in_later_blocks_and_files_are_found(tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    path = tmp_path / "human.parquet"
+    rows = [[1.0, 2.0]] * 5000
+    pyarrow.parquet.write_table(pyarrow.table({"features": [*rows, [1.0]]}), path)
+    with pytest.raises(ValueError, match=r"row 5000: .* got 1 numbers after rows of 2$"):
+        Reference.load(path)
+    pyarrow.parquet.write_table(pyarrow.table([rows, rows], names=["features", "features"]), path)
+    with pytest.raises(ValueError, match="must have one column 'features', it has 2"):
+        Reference.load(path)
+
+
+def test_every_door_minds_the_checksums_of_pages(tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    rows = np.random.default_rng(0).normal(size=(60, 8))
+    path = tmp_path / "human.parquet"
+    table = pyarrow.table({"features": rows.tolist()})
+    pyarrow.parquet.write_table(table, path, write_page_checksum=True, compression="none", use_dictionary=False)
+    np.testing.assert_array_equal(Reference.load(path).features, rows)
+    content = bytearray(path.read_bytes())
+    content[content.index(rows[5].tobytes()) + 7] ^= 0x40  # one bit of one number
+    path.write_bytes(content)
+    for door in (lambda: Reference.load(path), lambda: compute_mauve(p_features=path, q_features=rows)):
+        with pytest.raises(ValueError, match=r"human\.parquet is not a parquet file, or is damaged"):
+            door()

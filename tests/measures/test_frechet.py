@@ -104,3 +104,17 @@ def test_float32_rows() -> None:
 def test_one_row_has_no_covariance(n_p: int, n_q: int, named: str) -> None:
     with pytest.raises(ValueError, match=f"^{named} must have at least 2 rows for a covariance, got 1"):
         frechet_distance(rows(14, n_p, 3), rows(15, n_q, 3))
+
+
+@pytest.mark.parametrize("factor", [1e-150, 1e150])
+def test_large_and_small_features_do_not_overflow_on_the_way(factor: float) -> None:
+    p, q = rows(16, 40, 4), rows(17, 40, 4) + 1
+    # squares of entries up to 1e151 fit into float64 once; a handful of operations on them
+    assert frechet_distance(p * factor, q * factor) == pytest.approx(frechet_distance(p, q) * factor**2, rel=1e-10)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_distance_beyond_every_number_is_an_error_that_names_the_features() -> None:
+    p = rows(18, 40, 4)
+    with pytest.raises(ValueError, match=r"^frechet_distance .* p_features and q_features as large as 2\^"):
+        frechet_distance(p * 1e154, (p + 5) * 1e154)
