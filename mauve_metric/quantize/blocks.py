@@ -14,7 +14,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +65,7 @@ class HashedRows:
                 if block.dtype.str != kind:
                     kind = block.dtype.str
                     digest.update(kind.encode())
-                digest.update(np.ascontiguousarray(block).reshape(-1).view(np.uint8))
+                digest.update(np.ascontiguousarray(block).reshape(-1).view(np.uint8).data)
             yield block
         self.read = digest.hexdigest()
 
@@ -206,10 +206,11 @@ def _checksum(*arrays: Array) -> str:
 def _save(file: Path, key: str, content: str, clustering: Clustering) -> None:
     """Write the clustering of the rows with the hash `content`, whole or, with a warning, not at all."""
     mean, directions, variance = clustering.projection
-    arrays = [*map(np.array, (key, content)), mean, directions, np.array(variance), clustering.centres]
+    arrays = [np.array(key), np.array(content), mean, directions, np.array(variance), clustering.centres]
+    stored: dict[str, Any] = dict(zip(_NAMES, arrays, strict=True))
     try:
         with written_whole(file) as temporary, temporary.open("wb") as target:
-            np.savez(target, checksum=np.array(_checksum(*arrays)), **dict(zip(_NAMES, arrays, strict=True)))
+            np.savez(target, checksum=np.array(_checksum(*arrays)), **stored)
     except OSError as error:
         logger.warning("the clustering is not kept: %s", error)
 
