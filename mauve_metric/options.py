@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import operator
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -17,15 +18,26 @@ def _unchecked(name: str, value: object) -> object:
     return value
 
 
+def _boolean(name: str, value: object) -> bool:
+    """A check for True or False, numpy's too."""
+    if not is_bool(value):
+        raise TypeError(f"{name} must be True or False, got {_shown(value)}")
+    return bool(value)
+
+
 def _integer_or_none(low: int, expected: str) -> Check:
     """A check for None or an integer of at least `low`, numpy's too."""
 
     def check(name: str, value: object) -> object:
         if value is None:
             return value
-        if is_bool(value) or not isinstance(value, SupportsIndex) or operator.index(value) < low:
-            raise ValueError(f"{name} must be {expected}, got {value!r}")
-        return operator.index(value)
+        try:
+            number = None if is_bool(value) or not isinstance(value, SupportsIndex) else operator.index(value)
+        except TypeError:  # an array of several numbers
+            number = None
+        if number is None or number < low:
+            raise ValueError(f"{name} must be {expected}, got {_shown(value)}")
+        return number
 
     return check
 
@@ -33,15 +45,42 @@ def _integer_or_none(low: int, expected: str) -> Check:
 def _column(name: str, value: object) -> object:
     """A check for None or the name of a column."""
     if value is not None and not isinstance(value, str):
-        raise TypeError(f"{name} must be the name of a column, got {value!r}")
+        raise TypeError(f"{name} must be the name of a column, got {_shown(value)}")
     return value
 
 
 def _folder_or_bool(name: str, value: object) -> object:
     """A check for True, False or a folder."""
-    if not isinstance(value, (bool, str, Path)):
-        raise TypeError(f"{name} must be True, False or a folder, got {value!r}")
+    return bool(value) if is_bool(value) else _folder(name, value, "True, False or a folder")
+
+
+def _folder_or_none(name: str, value: object) -> object:
+    """A check for None or a folder."""
+    return None if value is None else _folder(name, value, "a folder")
+
+
+def _folder(name: str, value: object, expected: str) -> str | Path:
+    """A folder's name as it was given; an empty one would be the working directory."""
+    if not isinstance(value, (str, Path)):
+        raise TypeError(f"{name} must be {expected}, got {_shown(value)}")
+    if not str(value).strip():
+        raise ValueError(f"{name} must be {expected}, got the empty name {value!r}")
+    try:
+        os.fsencode(Path(value).expanduser())
+    except (RuntimeError, UnicodeEncodeError) as error:  # another user's folder, half of a character
+        raise ValueError(f"{name} must be {expected}, got {_shown(value)}, which names none") from error
+    if "\0" in str(value):
+        raise ValueError(f"{name} must be {expected}, got {_shown(value)} with a null character")
     return value
+
+
+def _shown(value: object) -> str:
+    """A value as a message shows it: its beginning, or its kind where it has no text."""
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # an integer of thousands of digits
+        return f"a value of type {type(value).__name__}"
+    return text if len(text) <= 80 else text[:80] + "…"
 
 
 _COUNT = _integer_or_none(1, "an integer of at least 1")
@@ -66,7 +105,7 @@ class RunOptions:
     )
     batch_size: int | None = knob(None, _COUNT, "speed", "most texts of a batch")
     max_batch_tokens: int | None = knob(None, _COUNT, "speed", "tokens of a batch")
-    verbose: bool = knob(False, _unchecked, "host", "a progress bar on stderr")
+    verbose: bool = knob(False, _boolean, "host", "a progress bar on stderr")
     text_field: str | None = knob(
         None,
         _column,
@@ -83,7 +122,7 @@ class RunOptions:
     )
     checkpoint: str | Path | None = knob(
         None,
-        _unchecked,
+        _folder_or_none,
         "speed",
         "keep the clustering of features read in blocks in this folder, for a run that is taken up again",
         metavar="FOLDER",
@@ -96,10 +135,10 @@ class RunOptions:
         "tensors stay on their GPU, all others are scored on the CPU (scores agree to 1e-3 between devices)",
         metavar="DEVICE",
     )
-    compile: bool = knob(False, _unchecked, "speed", "run the model through torch.compile")
+    compile: bool = knob(False, _boolean, "speed", "run the model through torch.compile")
     distributed: bool = knob(
         False,
-        _unchecked,
+        _boolean,
         "host",
         "every process of the torch process group calls with the same texts; each featurizes its share",
     )

@@ -20,6 +20,16 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from mauve_metric.arrays import Array
+from mauve_metric.features.cache_file import (
+    APPLICATION_ID,
+    DAMAGE,
+    TABLE,
+    is_empty,
+    is_ours,
+    is_passing,
+    make_private,
+    make_private_folder,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -30,24 +40,6 @@ _DAY = 86_400
 _KEYS_A_QUERY = 500  # SQLite takes a bounded number of parameters
 LOCK_SECONDS = 60.0  # how long to wait for another process, which may be giving back the space of a large file
 _RETRY_SECONDS = 0.01  # between two tries to open the file while another process does
-_PASSING = {  # the circumstances of a file that may be sound: all other errors mean that its content is not
-    sqlite3.SQLITE_PERM,
-    sqlite3.SQLITE_BUSY,
-    sqlite3.SQLITE_LOCKED,
-    sqlite3.SQLITE_NOMEM,
-    sqlite3.SQLITE_READONLY,
-    sqlite3.SQLITE_INTERRUPT,
-    sqlite3.SQLITE_IOERR,
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_CANTOPEN,
-    sqlite3.SQLITE_PROTOCOL,
-}
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS features (
-    key BLOB PRIMARY KEY, dtype TEXT NOT NULL, value BLOB NOT NULL, checksum INTEGER NOT NULL, used INTEGER NOT NULL
-)
-"""
-
 Answer = TypeVar("Answer")
 
 
@@ -63,9 +55,16 @@ class CacheInfo(NamedTuple):
 def cache_folder() -> Path:
     """`$MAUVE_METRIC_CACHE`, else `$XDG_CACHE_HOME/mauve_metric`, else `~/.cache/mauve_metric`."""
     if chosen := os.environ.get("MAUVE_METRIC_CACHE"):
-        return Path(chosen).expanduser()
-    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "mauve_metric"
+        return _expanded(chosen)
+    return _expanded(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "mauve_metric"
+
+
+def _expanded(folder: str | Path) -> Path:
+    """A folder without `~`; `OSError` where there is no such user."""
+    try:
+        return Path(folder).expanduser()
+    except RuntimeError as error:
+        raise FileNotFoundError(f"there is no folder {str(folder)!r}: {error}") from error
 
 
 def max_cache_bytes() -> int:
@@ -85,20 +84,21 @@ class FeatureCache:
         folder: where the file lies; None: `cache_folder()`.
         max_bytes: when the file grows beyond this, the features used longest ago go; None: `max_cache_bytes()`.
 
-    A file that SQLite cannot read is set aside under another name and a new one begun; a feature whose checksum is
-    wrong is computed again; while the file is locked or its disk full, `get` finds nothing and `put` keeps nothing.
-    All of these are logged as warnings.
+    A damaged file is set aside under another name and a new one begun; a feature whose checksum is wrong is computed
+    again; while the file is locked or its disk full, `get` finds nothing and `put` keeps nothing. All of these are
+    logged as warnings, the last ones once. Folders that are made and the files in them are for their user alone.
 
     Raises:
-        OSError: the file cannot be opened, or looked after, at all.
+        OSError: the file cannot be opened, or looked after, at all, or it is a database of another program.
     """
 
     def __init__(self, folder: str | Path | None = None, max_bytes: int | None = None) -> None:
-        self.path = (cache_folder() if folder is None else Path(folder).expanduser()) / FILE_NAME
+        self.path = (cache_folder() if folder is None else _expanded(folder)) / FILE_NAME
         self.max_bytes = max_cache_bytes() if max_bytes is None else max_bytes
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(self.path.parent)
         self._connection: sqlite3.Connection | None = None
         self._patience = LOCK_SECONDS
+        self._told: set[str] = set()  # what was said to be impossible
         self._run(lambda connection: None)
 
     def __enter__(self) -> FeatureCache:
@@ -128,9 +128,13 @@ class FeatureCache:
     def _open_once(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=self._patience, isolation_level=None, check_same_thread=False)
         try:
+            new = is_empty(connection)
+            make_private(self.path)
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=NORMAL")
-            connection.execute(_SCHEMA)
+            if new:
+                connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+                connection.execute(TABLE.replace("TABLE", "TABLE IF NOT EXISTS"))
         except BaseException:
             connection.close()
             raise
@@ -145,12 +149,12 @@ class FeatureCache:
         try:
             try:
                 return action(self._connected())
-            except sqlite3.DatabaseError as error:
-                if _is_passing(error):
+            except DAMAGE as error:
+                if is_passing(error):
                     raise
                 self._set_aside(error)
                 return action(self._connected())
-        except sqlite3.DatabaseError as error:
+        except DAMAGE as error:
             raise OSError(f"{self.path}: {error}") from error
 
     def _connected(self) -> sqlite3.Connection:
@@ -159,8 +163,14 @@ class FeatureCache:
         return self._connection
 
     def _set_aside(self, error: Exception) -> None:
-        """Rename an unreadable file, with its journal, and say so."""
+        """Rename an unreadable file, with its journal, and say so.
+
+        Raises:
+            OSError: it is not ours.
+        """
         self.close()
+        if not is_ours(self.path):
+            raise OSError(f"{self.path} is no feature cache but a database of another program: it is left as it is")
         target = self.path.with_name(f"{FILE_NAME}.corrupt-{time.time_ns()}")
         logger.warning("the feature cache %s is corrupt (%s): it is set aside as %s", self.path, error, target.name)
         for suffix in ("", "-wal", "-shm"):
@@ -168,8 +178,10 @@ class FeatureCache:
                 self.path.with_name(FILE_NAME + suffix).replace(target.with_name(target.name + suffix))
 
     def _go_without(self, what: str, error: OSError) -> None:
-        """Say that the file is out of reach, and from now on wait for it no more than a second each time."""
-        logger.warning("the feature cache cannot be %s now: %s", what, error)
+        """Say once that the file is out of reach, and from now on wait for it no more than a second each time."""
+        if what not in self._told:
+            self._told.add(what)
+            logger.warning("the feature cache cannot be %s now, features are not kept: %s", what, error)
         self.close()
         self._patience = min(self._patience, 1.0)
 
@@ -250,11 +262,6 @@ class FeatureCache:
             return (pages - free) * size
 
         return self._run(action)
-
-
-def _is_passing(error: sqlite3.DatabaseError) -> bool:
-    """Whether an error comes from the circumstances (locked, full, forbidden) and not from the file's content."""
-    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF in _PASSING
 
 
 def _checksum(key: bytes, dtype: str, value: bytes) -> int:

@@ -25,6 +25,7 @@ from mauve_metric.options import Options, RunOptions, split_options
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.runtime.tensors import TensorRows, is_on_device
+from mauve_metric.runtime.whole_files import naming
 from mauve_metric.texts.fingerprints import TextHashes
 from mauve_metric.texts.sources import text_source
 
@@ -62,7 +63,8 @@ class Reference(StoredFeatures):
 
         `.npy` is a plain float array (n, d), with all else in `FILE.npy.json` beside it.
         """
-        return write_features(self, path)
+        with naming(path):
+            return write_features(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Reference:
@@ -100,6 +102,7 @@ class Featurizing:
     progress: Callable[[str, int, int | None], None] | None = None
     _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
     _store: FeatureCache | None = None
+    _no_store: bool = False
 
     def __enter__(self) -> Featurizing:
         return self
@@ -152,12 +155,13 @@ class Featurizing:
         return self.encoder
 
     def store(self) -> FeatureCache | None:
-        """The feature cache, opened once; None when it is off or cannot be used (with a warning)."""
-        if self._store is None and self.run.cache is not False:
+        """The feature cache, opened once; None when it is off or cannot be used (with one warning)."""
+        if self._store is None and self.run.cache is not False and not self._no_store:
             folder = None if self.run.cache is True else self.run.cache
             try:
                 self._store = self._stack.enter_context(FeatureCache(folder))
             except OSError as error:
+                self._no_store = True
                 logger.warning("the feature cache cannot be used, features are not kept: %s", error)
         return self._store
 

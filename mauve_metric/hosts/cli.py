@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mauve_metric.hosts.cli_arguments import given_options, parser
+from mauve_metric.runtime.whole_files import check_can_be_written
 from mauve_metric.texts.files import FEATURE_FILES, read_texts
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     with _logging_to_stderr(options):
         try:
+            _check_outputs(options)
             status = COMMANDS[options.command](options)
             sys.stdout.flush()
             return status
@@ -63,6 +65,23 @@ def _logging_to_stderr(options: argparse.Namespace) -> Iterator[None]:
         package.removeHandler(handler)
         for logger in (package, scores):
             logger.setLevel(logging.NOTSET)
+
+
+def _check_outputs(options: argparse.Namespace) -> None:
+    """Refuse files that cannot be written, or that would replace an input or each other, before anything is computed.
+
+    Of several processes only the first writes, and therefore checks.
+    """
+    given = vars(options)
+    outputs = [path for name in ("plot", "report", "output") if (path := given.get(name)) is not None]
+    inputs = [given[name] for name in ("human", "model", "texts") if isinstance(given.get(name), str)]
+    if os.environ.get("RANK", "0") != "0":
+        return
+    for number, path in enumerate(outputs):
+        check_can_be_written(path)
+        for other in (*inputs, *given.get("models", ()), *outputs[:number]):
+            if os.path.realpath(path) == os.path.realpath(other):
+                raise ValueError(f"{path!r} is to be written, and would replace {other!r}: give it another name")
 
 
 def _score(options: argparse.Namespace) -> int:
@@ -222,8 +241,6 @@ def _processes() -> Iterator[int | None]:
 def _featurize(options: argparse.Namespace) -> int:
     from mauve_metric.features.reference import Reference
 
-    if Path(options.output).suffix.lower() not in (*FEATURE_FILES, ".parquet"):
-        raise ValueError(f"features are written to .npy, .npz or .parquet, got {options.output!r}")
     texts = read_texts(options.texts, options.text_field)
     with _processes() as rank:
         reference = Reference.from_texts(texts, **given_options(options), distributed=rank is not None)

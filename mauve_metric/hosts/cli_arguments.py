@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from mauve_metric.config import knobs
@@ -69,7 +70,9 @@ def parser() -> argparse.ArgumentParser:
 
     featurize = commands.add_parser("featurize", help="turn texts into features, to score or ship without the texts")
     featurize.add_argument("texts", metavar="TEXTS", help=f"{', '.join(READERS)}, a folder of .txt files, or -")
-    featurize.add_argument("-o", "--output", metavar="FILE", required=True, help=".npy, .npz or .parquet")
+    featurize.add_argument(
+        "-o", "--output", metavar="FILE", required=True, type=_features_file, help=".npy, .npz or .parquet"
+    )
     _add_text_field(featurize)
     _add_run_options(featurize)
     _add_config_options(featurize, ("featurize",))
@@ -142,6 +145,13 @@ def _report_file(path: str) -> str:
         check_report_path(path)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
+    return path
+
+
+def _features_file(path: str) -> str:
+    """The name of a file of features, refused before anything is computed if its ending is not known."""
+    if Path(path).suffix.lower() not in (*FEATURE_FILES, ".parquet"):
+        raise argparse.ArgumentTypeError(f"features are written to .npy, .npz or .parquet, got {path!r}")
     return path
 
 

@@ -9,8 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,28 +24,81 @@ from mauve_metric.features.rows import ArrayRows
 from mauve_metric.quantize import kmeans
 from mauve_metric.quantize.nearest_centres import assign
 from mauve_metric.quantize.projection import Projection, fit_projection
+from mauve_metric.runtime.whole_files import check_can_be_written, naming, written_whole
 
 logger = logging.getLogger(__name__)
 
 Watch = Callable[[str, Iterable[Array], int], Iterator[Array]]
 
 CHECKPOINT_FILE = "clustering.npz"
+_NAMES = ("key", "content", "mean", "directions", "variance", "centres")  # what it holds, beside a checksum
+_DAMAGE = (  # what a truncated or changed file shows itself by
+    OSError,
+    EOFError,
+    AttributeError,
+    LookupError,
+    ValueError,
+    TypeError,
+    ArithmeticError,
+    RuntimeError,
+    MemoryError,
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+)
 
 
-class WatchedRows:
-    """Rows whose passes are shown by a progress bar, each under its own title."""
+class HashedRows:
+    """Rows whose passes are shown by a progress bar, each under its own title, and hashed if that is wanted."""
 
-    def __init__(self, rows: FeatureRows, watch: Watch) -> None:
-        self.rows, self.watch, self.shape = rows, watch, rows.shape
+    def __init__(self, rows: FeatureRows, watch: Watch, hashed: bool) -> None:
+        self.rows, self.watch, self.hashed, self.shape = rows, watch, hashed, rows.shape
         self.title = ""
+        self.read: str | None = None  # the hash of the last pass, once it came to the end
 
     def blocks(self) -> Iterator[Array]:
         """All rows in order."""
-        return self.watch(self.title, self.rows.blocks(), self.shape[0])
+        self.read = None
+        digest, kind = hashlib.sha256(), ""
+        for block in self.watch(self.title, self.rows.blocks(), self.shape[0]):
+            if self.hashed:
+                if block.dtype.str != kind:
+                    kind = block.dtype.str
+                    digest.update(kind.encode())
+                digest.update(np.ascontiguousarray(block).reshape(-1).view(np.uint8).data)
+            yield block
+        self.read = digest.hexdigest()
 
     def take(self, numbers: Integers) -> Array:
         """The rows with these numbers."""
         return self.rows.take(numbers)
+
+    def content(self) -> str:
+        """The hash of the last whole pass, for which all rows are read if there was none."""
+        if self.read is None:
+            self.title = "reading"
+            for _ in self.blocks():
+                pass
+        return str(self.read)
+
+
+class Settings(TypedDict):
+    """What decides a clustering beside the rows; as in `MauveConfig`."""
+
+    num_buckets: int
+    explained_variance: float
+    pca_max_data: int
+    num_redo: int
+    max_iter: int
+    seed: int
+    num_runs: int
+
+
+class Clustering(NamedTuple):
+    """What a checkpoint keeps: how rows are projected, and the centres of each run, (runs, k, r)."""
+
+    projection: Projection
+    centres: NDArray[np.float32]
 
 
 def unwatched(title: str, blocks: Iterable[Array], rows: int) -> Iterator[Array]:
@@ -68,10 +125,13 @@ def label_rows(
         rows: both sets stacked, (n, d).
         num_buckets, explained_variance, pca_max_data, num_redo, max_iter, seed, num_runs: as in `MauveConfig`.
         checkpoint: a folder in which the finished clustering is kept; a later call with the same data and settings
-            goes on from there.
+            goes on from there. All that is read is hashed, so that the clustering of other data is never used.
         watch: wraps each pass over the rows, for a progress bar.
+
+    Raises:
+        ValueError: the rows changed between two passes. OSError: there can be no folder of that name.
     """
-    settings = {
+    settings: Settings = {
         "num_buckets": num_buckets,
         "explained_variance": explained_variance,
         "pca_max_data": pca_max_data,
@@ -80,61 +140,99 @@ def label_rows(
         "seed": seed,
         "num_runs": num_runs,
     }
-    watched = WatchedRows(rows, watch)
-    key = "" if checkpoint is None else _key(rows, settings)
-    loaded = None if checkpoint is None else _load(checkpoint, key)
-    if loaded is None:
-        watched.title = "projection"
-        projection = fit_projection(watched, explained_variance, pca_max_data, seed)
-        fits = []
-        for run_seed in range(seed + 2, seed + 2 + num_runs):
-            sample = projection.apply_all(
-                ArrayRows(rows.take(kmeans.sample_numbers(rows.shape[0], num_buckets, run_seed)))
-            )
-            fits.append(kmeans.fit(sample, num_buckets, num_redo, max_iter, run_seed))
-        centres = np.stack(fits)
-        if checkpoint is not None:
-            _save(checkpoint, key, projection, centres)
-    else:
-        projection, centres = loaded
-        logger.info("the clustering is taken from %s", checkpoint)
-    watched.title = "buckets"
-    parts: list[list[Integers]] = [[] for _ in range(num_runs)]
-    for block in watched.blocks():
-        projected = projection.apply(block)
-        for part, run_centres in zip(parts, centres, strict=True):
-            part.append(assign(projected, run_centres))
-    return [np.concatenate(part) for part in parts], projection
+    watched = HashedRows(rows, watch, hashed=checkpoint is not None)
+    if checkpoint is None:
+        made = _fitted(watched, settings)
+        return _labels(watched, made), made.projection
+    file = checkpoint / CHECKPOINT_FILE
+    key = json.dumps([*map(int, rows.shape), settings], sort_keys=True)
+    if (stored := _load(file, key)) is not None:
+        loaded, content = stored
+        labels = _labels(watched, loaded)
+        if watched.content() == content:
+            logger.info("the clustering is taken from %s", file)
+            return labels, loaded.projection
+        _say_other(file)
+    _check_folder(file)
+    made = _fitted(watched, settings)
+    content = watched.content()
+    _save(file, key, content, made)
+    labels = _labels(watched, made)
+    if watched.content() != content:
+        file.unlink(missing_ok=True)
+        raise ValueError("features must stay as they are while they are read: two passes gave different rows")
+    return labels, made.projection
 
 
-def _key(rows: FeatureRows, settings: Mapping[str, float]) -> str:
-    """A hash of the settings, the shape and some rows, to recognise the same job."""
-    numbers = np.unique(np.linspace(0, rows.shape[0] - 1, 64).astype(np.int64))
-    digest = hashlib.sha256(json.dumps([*rows.shape, dict(settings)], sort_keys=True).encode())
-    digest.update(np.ascontiguousarray(rows.take(numbers)).tobytes())
+def _fitted(rows: HashedRows, settings: Settings) -> Clustering:
+    """The projection, from one pass, and the centres of every run, from a sample each."""
+    rows.title = "projection"
+    seed, num_buckets = settings["seed"], settings["num_buckets"]
+    projection = fit_projection(rows, settings["explained_variance"], settings["pca_max_data"], seed)
+    fits = []
+    for run_seed in range(seed + 2, seed + 2 + settings["num_runs"]):
+        numbers = kmeans.sample_numbers(rows.shape[0], num_buckets, run_seed)
+        sample = projection.apply_all(ArrayRows(rows.take(numbers)))
+        fits.append(kmeans.fit(sample, num_buckets, settings["num_redo"], settings["max_iter"], run_seed))
+    return Clustering(projection, np.stack(fits))
+
+
+def _labels(rows: HashedRows, clustering: Clustering) -> list[Integers]:
+    """The bucket of each row, (n,), for each run, from one pass."""
+    rows.title = "buckets"
+    parts: list[list[Integers]] = [[] for _ in clustering.centres]
+    for block in rows.blocks():
+        projected = clustering.projection.apply(block)
+        for part, centres in zip(parts, clustering.centres, strict=True):
+            part.append(assign(projected, centres))
+    return [np.concatenate(part) for part in parts]
+
+
+def _check_folder(file: Path) -> None:
+    """Make the folder of a checkpoint, and refuse it before the work if nothing can be written there."""
+    with naming(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+    check_can_be_written(file)
+
+
+def _checksum(*arrays: Array) -> str:
+    """A hash of what a checkpoint holds."""
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(f"{array.dtype.str} {array.shape}".encode() + np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
 
 
-def _save(folder: Path, key: str, projection: Projection, centres: Array) -> None:
-    """Write the clustering whole or not at all."""
-    folder.mkdir(parents=True, exist_ok=True)
-    temporary = folder / f".{CHECKPOINT_FILE}.part"
+def _save(file: Path, key: str, content: str, clustering: Clustering) -> None:
+    """Write the clustering of the rows with the hash `content`, whole or, with a warning, not at all."""
+    mean, directions, variance = clustering.projection
+    arrays = [np.array(key), np.array(content), mean, directions, np.array(variance), clustering.centres]
+    stored: dict[str, Any] = dict(zip(_NAMES, arrays, strict=True))
     try:
-        with temporary.open("wb") as file:
-            np.savez(file, key=np.array(key), centres=centres, **projection._asdict())
-        temporary.replace(folder / CHECKPOINT_FILE)
-    finally:
-        temporary.unlink(missing_ok=True)
+        with written_whole(file) as temporary, temporary.open("wb") as target:
+            np.savez(target, checksum=np.array(_checksum(*arrays)), **stored)
+    except OSError as error:
+        logger.warning("the clustering is not kept: %s", error)
 
 
-def _load(folder: Path, key: str) -> tuple[Projection, NDArray[np.float32]] | None:
-    """The clustering of the same job, or None."""
-    path = folder / CHECKPOINT_FILE
-    if not path.is_file():
+def _load(file: Path, key: str) -> tuple[Clustering, str] | None:
+    """The clustering of rows of this shape with these settings (`key`), and the hash of those rows; else None."""
+    if not file.is_file():
         return None
-    with np.load(path, allow_pickle=False) as stored:
-        if str(stored["key"]) != key:
-            logger.warning("the checkpoint in %s belongs to other data or settings: it is replaced", folder)
-            return None
-        projection = Projection(stored["mean"], stored["directions"], float(stored["variance"]))
-        return projection, stored["centres"]
+    try:
+        with np.load(file, allow_pickle=False) as stored:
+            arrays = [stored[name] for name in _NAMES]
+            if _checksum(*arrays) != str(stored["checksum"]):
+                raise ValueError("its checksum is wrong")
+    except _DAMAGE:
+        logger.warning("the checkpoint %s is damaged or of another version: it is replaced", file)
+        return None
+    found_key, content, mean, directions, variance, centres = arrays
+    if str(found_key) != key:
+        _say_other(file)
+        return None
+    return Clustering(Projection(mean, directions, float(variance)), centres), str(content)
+
+
+def _say_other(file: Path) -> None:
+    logger.warning("the checkpoint %s belongs to other data or settings: it is replaced", file)

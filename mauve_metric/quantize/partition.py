@@ -141,7 +141,7 @@ def _in_blocks(
         max_iter=config.kmeans_max_iter,
         seed=config.seed,
         num_runs=clusterings,
-        checkpoint=None if run.checkpoint is None else Path(run.checkpoint),
+        checkpoint=None if run.checkpoint is None else Path(run.checkpoint).expanduser(),
         watch=watch_blocks if run.verbose else blocks.unwatched,
     )
     most = KNN_MOST_ROWS if config.knn else 0

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from mauve_metric.results import tables, words
 from mauve_metric.results.charts import figure, of_comparison, of_explanation
 from mauve_metric.results.numbers import ComparisonNumbers, NearText
+from mauve_metric.runtime.whole_files import check_can_be_written, written_whole
 
 if TYPE_CHECKING:
     import altair as alt
@@ -22,7 +23,7 @@ LONGEST_TEXT = 1500  # characters shown of a text
 
 
 def save_report(comparison: ComparisonNumbers, path: str | Path) -> Path:
-    """Write `report_page` to a file.
+    """Write `report_page` to a file, which appears whole or stays as it was.
 
     Raises:
         ValueError: the name does not end in .html or .htm.
@@ -31,7 +32,10 @@ def save_report(comparison: ComparisonNumbers, path: str | Path) -> Path:
     """
     path = Path(path)
     check_report_path(path)
-    path.write_text(report_page(comparison), encoding="utf-8")
+    check_can_be_written(path)
+    page = report_page(comparison)
+    with written_whole(path) as temporary:
+        temporary.write_text(page, encoding="utf-8")
     return path
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from mauve_metric.runtime.packages import import_vl_convert
+from mauve_metric.runtime.whole_files import check_can_be_written, written_whole
 
 if TYPE_CHECKING:
     import altair as alt
@@ -67,7 +68,9 @@ def curve_axes(x_title: str, y_title: str) -> CurveAxes:
 
 
 def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> None:
-    """Write a chart to a file whose ending names the format; no browser and no network is needed.
+    """Write a chart to a file whose ending names the format; it appears whole or stays as it was.
+
+    No browser and no network is needed.
 
     `.png` (two pixels for one), `.svg` and `.pdf` for papers; `.html` shows the values under the pointer and holds all
     its scripts itself; `.json` is Vega-Lite.
@@ -78,11 +81,13 @@ def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> None:
         OSError: the file cannot be written.
     """
     check_figure_path(path)
+    check_can_be_written(path)
     ending = Path(path).suffix.lower()
     if ending != ".json":
         import_vl_convert()
     settings: dict[str, dict[str, Any]] = {".png": {"scale_factor": _PNG_SCALE}, ".html": {"inline": True}}
-    chart.save(str(path), format=_FORMATS[ending], **settings.get(ending, {}))
+    with written_whole(path) as temporary:
+        chart.save(str(temporary), format=_FORMATS[ending], **settings.get(ending, {}))
 
 
 def chart_svg(chart: alt.TopLevelMixin) -> str:
