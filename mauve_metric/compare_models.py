@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -212,7 +213,7 @@ def compare_features(
     common, alone = ({name: found[name].mauve for name in names} for found in (results, own))
     best = differences[0] if differences else None
     level = resolved.confidence_level
-    sizes = {f"n_{name}": len(side) for name, side in models.items()}
+    sizes = {_size_key(name): len(side) for name, side in models.items()}
     entries = signature_entries(p, next(iter(models.values())), resolved, {**sizes, "aligned": aligned})
     entries.pop("n_q")
     return Comparison(
@@ -228,6 +229,15 @@ def compare_features(
         signature_entries=entries,
         explanations=explanations,
     )
+
+
+def _size_key(name: str) -> str:
+    """The signature's key for a model's number of texts: `n_` and its name, which may be that of another number.
+
+    >>> _size_key("gpt2"), _size_key("p"), _size_key("model_p")
+    ('n_gpt2', 'n_model_p', 'n_model_model_p')
+    """
+    return f"n_model_{name}" if re.fullmatch("(model_)*[pq]", name) else f"n_{name}"
 
 
 def _forecast(

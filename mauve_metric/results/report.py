@@ -56,6 +56,7 @@ def report_page(comparison: ComparisonNumbers) -> str:
 
     It holds no script and fetches nothing, which its content security policy also says.
     """
+    comparison = words.with_labels(comparison)
     results = list(comparison.models.values())
     return _template().render(
         title=f"MAUVE of {len(results)} model{'s' if len(results) > 1 else ''} against {results[0].n_p} human texts",

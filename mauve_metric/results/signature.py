@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from mauve_metric.config import MauveConfig, knobs
 from mauve_metric.features.reference import Reference
+from mauve_metric.results.names import printable
 from mauve_metric.version import __version__
 
 
@@ -59,7 +60,7 @@ def format_value(value: object) -> str:
     text = repr(value) if isinstance(value, float) and not value.is_integer() else str(value)
     if isinstance(value, float) and value.is_integer():
         text = str(int(value))
-    return text.replace("|", "/").replace("\n", " ")
+    return printable(text).replace("|", "/")
 
 
 def signature_number(entries: Mapping[str, object], key: str) -> float:

@@ -7,6 +7,7 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from mauve_metric.results.names import printable, spreadsheet_text
 from mauve_metric.results.numbers import ComparisonNumbers, ResultNumbers
 from mauve_metric.results.scores import SCORES
 from mauve_metric.results.signature import signature_number
@@ -16,6 +17,7 @@ from mauve_metric.results.words import (
     collected_warnings,
     conclusion,
     forecast_sentence,
+    with_labels,
     wrapped,
 )
 
@@ -58,6 +60,7 @@ TableRow: TypeAlias = dict[str, str | int | float | None]
 
 def model_rows(comparison: ComparisonNumbers) -> list[TableRow]:
     """One row a model, the best first, by the keys of `MODEL_COLUMNS`."""
+    comparison = with_labels(comparison)
     rows = []
     for rank, name in enumerate(comparison.ranking, start=1):
         result = comparison.models[name]
@@ -72,7 +75,7 @@ def model_rows(comparison: ComparisonNumbers) -> list[TableRow]:
 def difference_rows(comparison: ComparisonNumbers) -> list[TableRow]:
     """One row a pair, by the keys of `DIFFERENCE_COLUMNS`."""
     rows = []
-    for item in comparison.differences:
+    for item in with_labels(comparison).differences:
         low, high = item.ci
         values: TableRow = {"a": item.a, "b": item.b, "difference": item.difference, "low": low, "high": high}
         rows.append(values | {"p_value": item.p_value, "real": "yes" if item.real else "no"})
@@ -81,9 +84,9 @@ def difference_rows(comparison: ComparisonNumbers) -> list[TableRow]:
 
 def score_report(result: ResultNumbers, title: str) -> str:
     """The result for people: warnings first, then the scores, what they rest on, and the signature."""
-    lines = [title, ""]
+    lines = [printable(title), ""]
     for warning in result.warnings:
-        lines.append(f"  ! {warning.message}  [{warning.code}]")
+        lines.append(f"  ! {printable(warning.message)}  [{warning.code}]")
     if result.warnings:
         lines.append("")
     for name, score in SCORES.items():
@@ -156,7 +159,7 @@ def comparison_markdown(comparison: ComparisonNumbers) -> str:
 
 
 def comparison_csv(comparison: ComparisonNumbers, table: str = "models") -> str:
-    """One table as CSV, numbers in full; a missing value is an empty field."""
+    """One table as CSV, numbers in full; a missing value is an empty field, and no name is a formula."""
     tables = {"models": (MODEL_COLUMNS, model_rows), "differences": (DIFFERENCE_COLUMNS, difference_rows)}
     if table not in tables:
         raise ValueError(f"table must be one of {', '.join(tables)}, got {table!r}")
@@ -164,7 +167,8 @@ def comparison_csv(comparison: ComparisonNumbers, table: str = "models") -> str:
     out = io.StringIO()
     writer = csv.DictWriter(out, [column.key for column in columns], lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows(comparison))
+    for row in rows(comparison):
+        writer.writerow({k: spreadsheet_text(value) if isinstance(value, str) else value for k, value in row.items()})
     return out.getvalue()
 
 
@@ -173,8 +177,7 @@ def comparison_latex(comparison: ComparisonNumbers) -> str:
     parts = [_latex(MODEL_COLUMNS, model_rows(comparison))]
     if comparison.differences:
         parts.append(_latex(DIFFERENCE_COLUMNS, difference_rows(comparison)))
-    signature = comparison.signature.replace("\n", " ")
-    return "\n\n".join([*parts, f"% {signature}"]) + "\n"
+    return "\n\n".join([*parts, f"% {comparison.signature}"]) + "\n"
 
 
 def _plain(columns: Sequence[Column], rows: Sequence[TableRow]) -> list[str]:
@@ -198,9 +201,9 @@ def _markdown(columns: Sequence[Column], rows: Sequence[TableRow]) -> str:
 
 
 def _markdown_text(text: str) -> str:
-    for mark in ("\\", "|", "*", "_", "`", "[", "]", "<"):
-        text = text.replace(mark, "\\" + mark)
-    return " ".join(text.split())
+    """Text without a mark that Markdown, its tables, links, formulas or HTML would take for its own."""
+    plain = "".join("\\" + mark if mark in "\\|*_`[]<>&~$" else mark for mark in printable(text))
+    return " ".join(plain.split())
 
 
 def _latex(columns: Sequence[Column], rows: Sequence[TableRow]) -> str:
@@ -240,6 +243,6 @@ def latex_text(text: str) -> str:
     'a\\_b \\& 5 \\%'
     """
     special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--"}
-    special |= {"<": r"\textless{}", ">": r"\textgreater{}"}
+    special |= {"<": r"\textless{}", ">": r"\textgreater{}", "[": "{[}", "*": "{*}"}  # the last two change a line's end
     special |= {mark: "\\" + mark for mark in "&%$#_{}"}
-    return " ".join("".join(special.get(mark, mark) for mark in text).split())
+    return " ".join("".join(special.get(mark, mark) for mark in printable(text)).split())

@@ -3,15 +3,35 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from mauve_metric.results.names import printable, shown_names
 
 if TYPE_CHECKING:
     from mauve_metric.results.numbers import ComparisonNumbers, GapBucket, NearText
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 
+def with_labels(comparison: ComparisonNumbers, form: Callable[[str], str] = printable) -> ComparisonNumbers:
+    """The comparison with its models called by what is shown of their names."""
+    called = shown_names(list(comparison.models), form)
+    if all(name == label for name, label in called.items()):
+        return comparison
+    return replace(
+        comparison,
+        models={called[name]: result for name, result in comparison.models.items()},
+        own={called[name]: own for name, own in comparison.own.items()},
+        ranking=tuple(called[name] for name in comparison.ranking),
+        differences=tuple(replace(item, a=called[item.a], b=called[item.b]) for item in comparison.differences),
+        explanations={called[name]: explanation for name, explanation in comparison.explanations.items()},
+    )
+
+
 def ranking_verdict(comparison: ComparisonNumbers) -> str:
     """Which model is closest, and which differences are real, in words."""
+    comparison = with_labels(comparison)
     best = comparison.ranking[0]
     result = comparison.models[best]
     debiased = result.mauve if result.mauve_debiased is None else result.mauve_debiased
@@ -40,6 +60,7 @@ def cell(value: str | float | None, form: str) -> str:
 
 def forecast_sentence(comparison: ComparisonNumbers) -> str:
     """What these sets could show, in words; empty for one model."""
+    comparison = with_labels(comparison)
     if comparison.smallest_difference is None:
         return ""
     best, second = comparison.ranking[:2]
@@ -65,7 +86,7 @@ def rounded_up(number: int) -> str:
 
 def conclusion(comparison: ComparisonNumbers) -> str:
     """One sentence on which differences are real."""
-    pairs = comparison.differences
+    pairs = with_labels(comparison).differences
     if not pairs:
         return ""
     real = sum(item.real for item in pairs)
@@ -89,6 +110,7 @@ NOTES = (
 
 def collected_warnings(comparison: ComparisonNumbers) -> list[tuple[str, ScoreWarning]]:
     """Each warning once, with the models it is about: "all models", names, or "" for the comparison's own."""
+    comparison = with_labels(comparison)
     owners: dict[tuple[str, str], list[str]] = {}
     first: dict[tuple[str, str], ScoreWarning] = {}
     for name, result in comparison.models.items():
@@ -100,7 +122,7 @@ def collected_warnings(comparison: ComparisonNumbers) -> list[tuple[str, ScoreWa
     for key, names in owners.items():
         everyone = len(names) == len(comparison.models) > 1
         found.append(("all models" if everyone else ", ".join(names), first[key]))
-    return found
+    return [(who, warning._replace(message=printable(warning.message))) for who, warning in found]
 
 
 STABILITY_NOTE = (
@@ -128,7 +150,7 @@ def bucket_facts(bucket: GapBucket) -> list[tuple[str, str]]:
         ("model repeats", ", ".join(bucket.repeated)),
         ("under another seed", f"overlap {bucket.overlap:.2f}, rank {bucket.other_rank}"),
     ]
-    return [(name, value) for name, value in facts if value]
+    return [(name, printable(value)) for name, value in facts if value]
 
 
 def excerpt(text: str, length: int = EXCERPT) -> str:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
+import re
+import reprlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from mauve_metric.texts.sources import choose_field
 
+_WIDE_SHARE = 0.04  # of the characters of UTF-16 are spaces and ends of lines, even where no letter is Latin
+_LIST = re.compile(r'\s*\[\s*(["{\]]|$)')  # how a JSON list of texts or objects begins, and hardly a text
 FEATURE_FILES = (".npy", ".npz")  # of numbers, where a file of texts could also be meant
 
 
@@ -19,12 +24,15 @@ def read_texts(path: str | Path, text_field: str | None = None) -> list[str]:
 
     `.txt`: one text a line; `.jsonl`: one string or object a line; `.json`: a list of them; `.csv` and `.tsv` with a
     header; `.parquet`; a folder: each `.txt` file in it is a text, by name; `-`: standard input, JSON lines if its
-    lines are objects, else one text a line.
+    lines are objects or all of them strings in quotes, a JSON list if it begins as one of strings or objects does,
+    else one text a line.
 
     Raises:
         FileNotFoundError: no such file. ValueError: not what its name says, with the line.
     """
     if str(path) == "-":
+        if sys.stdin is None:
+            raise ValueError("standard input is closed: expected texts there")
         return _parse_standard_input(_decode(sys.stdin.buffer.read(), "standard input"), text_field)
     path = Path(path)
     if path.is_dir():
@@ -41,6 +49,9 @@ def read_texts(path: str | Path, text_field: str | None = None) -> list[str]:
 
 
 def _decode(raw: bytes, name: str) -> str:
+    encoding = _wide_encoding(raw)
+    if encoding is not None:
+        raise ValueError(f"{name} is not UTF-8: it looks like {encoding}; save it as UTF-8")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -48,6 +59,26 @@ def _decode(raw: bytes, name: str) -> str:
         raise ValueError(
             f"{name} is not UTF-8: byte {error.start} on line {line} is 0x{raw[error.start]:02x}"
         ) from error
+
+
+def _wide_encoding(raw: bytes) -> str | None:
+    """The encoding of two or four bytes a character that bytes look like, with a mark at the beginning or without.
+
+    Latin letters, spaces and ends of lines have bytes of 0 there, all of them at even or all at odd places.
+
+    >>> _wide_encoding("no mark".encode("utf-16-le")), _wide_encoding(b"text")
+    ('UTF-16 (little-endian)', None)
+    """
+    if 2 * raw.count(0) > len(raw):
+        return "UTF-32"
+    if raw.startswith(b"\xff\xfe") or _zeros(raw[1::2], raw[::2]):
+        return "UTF-16 (little-endian)"
+    return "UTF-16 (big-endian)" if raw.startswith(b"\xfe\xff") or _zeros(raw[::2], raw[1::2]) else None
+
+
+def _zeros(high: bytes, low: bytes) -> bool:
+    """Whether bytes of 0 are among the high ones of the characters, and hardly any among the low ones."""
+    return high.count(0) > _WIDE_SHARE * len(high) and 10 * low.count(0) <= high.count(0)
 
 
 def _lines(content: str) -> list[str]:
@@ -68,12 +99,27 @@ def _read_folder(path: Path) -> list[str]:
 
 
 def _parse_standard_input(content: str, text_field: str | None) -> list[str]:
-    lines = _lines(content)
-    if not lines:
+    name, lines = "standard input", _lines(content)
+    if content.lstrip().startswith("{"):
+        texts = _parse_json_lines(lines, name, text_field)
+    elif _LIST.match(content):
+        texts = _parse_json(content, name, text_field)
+    elif _all_json_strings(lines):
+        texts = _parse_json_lines(lines, name, None)
+    else:
+        texts = lines
+    if not texts:
         raise ValueError("standard input holds no texts")
-    if lines[0].lstrip().startswith("{"):
-        return _parse_json_lines(lines, "standard input", text_field)
-    return lines
+    return texts
+
+
+def _all_json_strings(lines: Sequence[str]) -> bool:
+    """Whether every line that holds anything is a JSON string; a dialogue's lines only begin and end like one."""
+    filled = [line.strip() for line in lines if line.strip()]
+    try:
+        return bool(filled) and all(line.startswith('"') and isinstance(json.loads(line), str) for line in filled)
+    except json.JSONDecodeError:
+        return False
 
 
 def _read_json_lines(path: Path, text_field: str | None) -> list[str]:
@@ -84,22 +130,35 @@ def _parse_json_lines(lines: Sequence[str], name: str, text_field: str | None) -
     texts = []
     for number, line in enumerate(lines, 1):
         if line.strip():
-            try:
-                value = json.loads(line)
-            except json.JSONDecodeError as error:
-                raise ValueError(f"{name}, line {number}: not JSON: {error.msg} at column {error.colno}") from error
-            texts.append(_text_of(value, f"{name}, line {number}", text_field))
+            texts.append(_text_of(_loaded(line, name, number), f"{name}, line {number}", text_field))
     return texts
 
 
 def _read_json(path: Path, text_field: str | None) -> list[str]:
-    try:
-        values = json.loads(_decode(path.read_bytes(), str(path)))
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{path}, line {error.lineno}: not JSON: {error.msg}") from error
+    return _parse_json(_decode(path.read_bytes(), str(path)), str(path), text_field)
+
+
+def _parse_json(content: str, name: str, text_field: str | None) -> list[str]:
+    values = _loaded(content, name)
     if not isinstance(values, list):
-        raise ValueError(f"{path} must hold a JSON list of texts or objects, got {type(values).__name__}")
-    return [_text_of(value, f"{path}, entry {index}", text_field) for index, value in enumerate(values)]
+        raise ValueError(f"{name} must hold a JSON list of texts or objects, got {type(values).__name__}")
+    return [_text_of(value, f"{name}, entry {index}", text_field) for index, value in enumerate(values)]
+
+
+def _loaded(content: str, name: str, line: int | None = None) -> object:
+    """A JSON value: a file's, or that of one of its lines."""
+    where = name if line is None else f"{name}, line {line}"
+    try:
+        value: object = json.loads(content)
+    except json.JSONDecodeError as error:
+        if line is None:
+            raise ValueError(f"{name}, line {error.lineno}: not JSON: {error.msg}") from error
+        raise ValueError(f"{where}: not JSON: {error.msg} at column {error.colno}") from error
+    except RecursionError as error:
+        raise ValueError(f"{where}: not JSON that can be read: it is nested too deep") from error
+    except ValueError as error:  # Python reads no integer of more than some thousand digits
+        raise ValueError(f"{where}: not JSON that can be read: a whole number of too many digits") from error
+    return value
 
 
 def _text_of(value: object, where: str, text_field: str | None) -> str:
@@ -107,7 +166,7 @@ def _text_of(value: object, where: str, text_field: str | None) -> str:
     if isinstance(value, dict):
         value = value[choose_field(where, list(value), text_field)]
     if not isinstance(value, str):
-        raise ValueError(f"{where}: expected a text, got {type(value).__name__}: {value!r:.60}")
+        raise ValueError(f"{where}: expected a text, got {type(value).__name__}: {reprlib.repr(value):.60}")
     return value
 
 
@@ -141,16 +200,27 @@ def _read_parquet(path: Path, text_field: str | None) -> list[str]:
         import pyarrow.parquet as parquet
     except ImportError as error:
         raise ImportError("reading parquet needs pyarrow: pip install pyarrow") from error
-    try:
-        file = parquet.ParquetFile(path)
-        column = choose_field(str(path), file.schema_arrow.names, text_field)
-        texts: list[str] = file.read([column])[column].to_pylist()
-    except (OSError, pyarrow.ArrowInvalid) as error:
-        raise ValueError(f"{path} is not a parquet file: {error}") from error
+    with path.open("rb") as raw:
+        with _reading_parquet(path, pyarrow.ArrowException):
+            file = parquet.ParquetFile(raw, page_checksum_verification=True)
+            names = file.schema_arrow.names
+        column = choose_field(str(path), names, text_field)
+        with _reading_parquet(path, pyarrow.ArrowException):
+            texts: list[str] = file.read([column])[column].to_pylist()
     for index, text in enumerate(texts):
         if not isinstance(text, str):
             raise ValueError(f"{path}, row {index}: expected a text in {column!r}, got {type(text).__name__}")
     return texts
+
+
+@contextlib.contextmanager
+def _reading_parquet(path: Path, *foreign: type[BaseException]) -> Iterator[None]:
+    """What pyarrow raises, in one sentence that names the file."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError, *foreign) as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(f"{path} is not a parquet file that can be read: {reason:.200}") from error
 
 
 READERS: dict[str, Callable[[Path, str | None], list[str]]] = {

@@ -79,6 +79,13 @@ def _dataset_column(name: str, data: Any, text_field: str | None) -> Any:
 
 def choose_field(name: str, fields: Sequence[str], text_field: str | None) -> str:
     """The field that holds the texts: the one asked for, "text", or the only one."""
+    chosen = _wanted_field(name, fields, text_field)
+    if list(fields).count(chosen) > 1:
+        raise ValueError(f"{name} has {list(fields).count(chosen)} fields {chosen!r}: expected one, rename the others")
+    return chosen
+
+
+def _wanted_field(name: str, fields: Sequence[str], text_field: str | None) -> str:
     if text_field is not None:
         if text_field not in fields:
             raise ValueError(f"{name} has no field {text_field!r}; it has {', '.join(map(repr, fields))}")

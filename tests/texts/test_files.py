@@ -274,3 +274,117 @@ def test_missing_values_are_named() -> None:
     for data in (pandas.Series(["a", None]), pandas.Series(["a", None], dtype="string"), pyarrow.array(["a", None])):
         with pytest.raises(TypeError, match=r"p_text must hold strings only, got .* at position 1"):
             text_source("p_text", data)
+
+
+# --- what looks like one thing and is another ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-16", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize("text", ["eins\nzwei\ndrei\n", "один два\nтри\n"])
+@pytest.mark.parametrize("suffix", [".txt", ".jsonl", ".csv"])
+def test_wide_encodings_are_named_and_never_read(suffix: str, text: str, encoding: str, tmp_path: Path) -> None:
+    path = write(tmp_path / f"texts{suffix}", text.encode(encoding))
+    with pytest.raises(ValueError, match=rf"texts\{suffix} is not UTF-8: it looks like UTF-{encoding[4:6]}"):
+        read_texts(path)
+
+
+def test_a_single_zero_does_not_make_an_encoding(tmp_path: Path) -> None:
+    content = "a text of many letters, as they come from the web\n" * 3 + "with a \0 in it\n"
+    assert read_texts(write(tmp_path / "a.txt", content))[-1] == "with a \0 in it"
+
+
+@pytest.mark.parametrize("text_field", [None, "text"])
+def test_two_columns_of_one_name_are_refused(text_field: str | None, tmp_path: Path) -> None:
+    import pandas as pd
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    table = pyarrow.Table.from_arrays([pyarrow.array(["a"]), pyarrow.array(["b"])], names=["text", "text"])
+    parquet.write_table(table, tmp_path / "twice.parquet")
+    write(tmp_path / "twice.csv", "text,text\na,b\n")
+    for name in ("twice.csv", "twice.parquet"):
+        with pytest.raises(ValueError, match=rf"{name} has 2 fields 'text': expected one"):
+            read_texts(tmp_path / name, text_field)
+    with pytest.raises(ValueError, match="p_text has 2 fields 'text'"):
+        text_source("p_text", pd.DataFrame([["a", "b"]], columns=["text", "text"]), text_field=text_field)
+
+
+def test_another_doubled_column_does_no_harm(tmp_path: Path) -> None:
+    assert read_texts(write(tmp_path / "a.csv", "id,id,text\n1,2,a\n")) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [("[" * 100_000, "nested too deep"), ('{"text": ' + "1" * 5000 + "}", "a whole number of too many digits")],
+)
+@pytest.mark.parametrize(("suffix", "place"), [(".json", ""), (".jsonl", ", line 1")])
+def test_json_that_python_cannot_hold_is_named(
+    content: str, reason: str, suffix: str, place: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=rf"texts\{suffix}{place}: not JSON that can be read: .*{reason}") as caught:
+        read_texts(write(tmp_path / f"texts{suffix}", content))
+    assert type(caught.value) is ValueError and len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("content", "texts"),
+    [
+        ('"one\\ntwo"\n\n"three"\n', ["one\ntwo", "three"]),
+        ('["one", "two"]', ["one", "two"]),
+        ('\n[\n {"text": "one"},\n {"text": "two"}\n]\n', ["one", "two"]),
+        ('\n{"text": "one"}\n', ["one"]),
+        ('"Hello," she said, "bye."\n"Hello."\n', ['"Hello," she said, "bye."', '"Hello."']),
+        ("[Verse 1]\nla la\n", ["[Verse 1]", "la la"]),
+        ("[1] a footnote\n", ["[1] a footnote"]),
+    ],
+)
+def test_standard_input_is_read_as_what_it_is(content: str, texts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
+    assert read_texts("-") == texts
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("[]", "standard input holds no texts"), ('["a", "b"', "standard input, line 1: not JSON"), ("\n", None)],
+)
+def test_standard_input_that_is_no_list_of_texts(
+    content: str, message: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
+    if message is None:
+        assert read_texts("-") == [""]  # an empty text, which `empty_texts` judges
+        return
+    with pytest.raises(ValueError, match=message):
+        read_texts("-")
+
+
+def test_closed_standard_input_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(ValueError, match="standard input is closed"):
+        read_texts("-")
+
+
+def test_a_flipped_bit_in_a_page_with_a_checksum_is_found(tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    path = tmp_path / "t.parquet"
+    table = pyarrow.table({"text": [f"text number {number}" for number in range(200)]})
+    parquet.write_table(table, path, write_page_checksum=True, compression="none", use_dictionary=False)
+    raw = bytearray(path.read_bytes())
+    raw[raw.index(b"text number 100")] ^= 1
+    path.write_bytes(raw)
+    with pytest.raises(ValueError, match=r"t\.parquet is not a parquet file that can be read: .*CRC") as caught:
+        read_texts(path)
+    assert type(caught.value) is ValueError
+
+
+def test_parquet_text_that_is_no_utf8_is_said(tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    column = pyarrow.array([b"\xff\xfe"]).view(pyarrow.string())
+    parquet.write_table(pyarrow.table({"text": column}), tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match=r"t\.parquet is not a parquet file that can be read") as caught:
+        read_texts(tmp_path / "t.parquet")
+    assert type(caught.value) is ValueError

@@ -22,7 +22,9 @@ from mauve_metric.results.charts.figure import (
     ChartRows,
     curve_axes,
 )
+from mauve_metric.results.names import figure_text
 from mauve_metric.results.numbers import ComparisonNumbers
+from mauve_metric.results.words import with_labels
 from mauve_metric.runtime.packages import import_altair
 
 if TYPE_CHECKING:
@@ -62,6 +64,7 @@ def curves_chart(comparison: ComparisonNumbers) -> alt.LayerChart:
     import_altair()
     import altair as alt
 
+    comparison = with_labels(comparison, figure_text)
     rows: ChartRows = []
     for name in comparison.ranking:
         points = enumerate(comparison.models[name].divergence_curve.tolist())
@@ -79,6 +82,7 @@ def precision_recall_points_chart(comparison: ComparisonNumbers) -> alt.LayerCha
     import_altair()
     import altair as alt
 
+    comparison = with_labels(comparison, figure_text)
     knn = all(result.precision is not None for result in comparison.models.values())
     rows: ChartRows = []
     for name in comparison.ranking:
@@ -100,6 +104,7 @@ def forest_chart(comparison: ComparisonNumbers, width: int = 560) -> alt.LayerCh
     import_altair()
     import altair as alt
 
+    comparison = with_labels(comparison, figure_text)
     rows: ChartRows = []
     for name in comparison.ranking:
         result = comparison.models[name]

@@ -9,6 +9,7 @@ import numpy as np
 
 from mauve_metric.arrays import Array, Labels
 from mauve_metric.results.charts.figure import COLORS, SHAPES, ChartRows
+from mauve_metric.results.names import figure_text, shown_names
 from mauve_metric.results.words import EXCERPT, excerpt
 from mauve_metric.runtime.packages import import_altair
 
@@ -52,7 +53,7 @@ def map_chart(
     import_altair()
     import altair as alt
 
-    names = _unique(names)
+    names = list(shown_names(_unique(names), figure_text).values())
     points, total = _points(names, rows, labels, texts, most, seed, link)
     models = range(len(names) - 1)
     colors = alt.Scale(domain=names, range=[_HUMAN, *(COLORS[index % len(COLORS)] for index in models)])
@@ -108,7 +109,7 @@ def _points(
         x, y = (*rows[which][row, :2].tolist(), 0.0)[:2]
         bucket = int(labels[which][row])
         point = {"set": names[which], "bucket": bucket, "x": round(x, 4), "y": round(y, 4)}
-        point["text"] = excerpt(texts[which][row][:_READ])
+        point["text"] = figure_text(excerpt(texts[which][row][:_READ]))
         points.append(point if link is None else point | {"link": f"{link}{bucket}-{which}"})
     return points, int(starts[-1])
 

@@ -1,0 +1,184 @@
+"""Names are data: one list of nasty ones through every output."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mauve_metric import Comparison, compare
+from mauve_metric.hosts.cli import main
+from mauve_metric.results.charts.figure import chart_svg, save_chart
+from mauve_metric.results.charts.of_texts import map_chart
+from mauve_metric.results.names import figure_text, printable, shown_names, spreadsheet_text
+
+NASTY = (
+    "</script><script>alert(1)</script>",
+    "<!--<script>",
+    "\x1b]0;title\x07\x1b[31mred",
+    "a\x00b",
+    "\ufffe",
+    "\ud800",
+    "evil\u202e",
+    "a\r\\input{b}",
+    "a b",
+    "a\nb",
+    '=HYPERLINK("http://x")',
+    "+1",
+    "-2",
+    "@x",
+    "constructor",
+    "toString",
+    "__proto__",
+    "p",
+    "q",
+    "[x]",
+    "5 % & $1_^{}",
+    "| `*",
+)
+KEYS = ("constructor", "toString", "__proto__")
+
+
+@pytest.fixture(scope="module")
+def nasty() -> Comparison:
+    rng = np.random.default_rng(0)
+    models = {name: rng.normal(number / 10, 1, size=(20, 3)) for number, name in enumerate(NASTY)}
+    return compare(p_features=rng.normal(size=(20, 3)), models=models, num_buckets=3, num_runs=1, buckets=1, seed=1)
+
+
+def assert_plain(text: str) -> None:
+    """Nothing in a text that a terminal, or a comment's end, would act on."""
+    assert all(line.isprintable() for line in text.split("\n"))
+    text.encode()
+
+
+def test_ordinary_names_stay_as_they_are() -> None:
+    for name in ("gpt2-xl", "org/model v1.0", "a  b", "日本 🙂", "می\u200cخواهم", "a<b>"):
+        assert printable(name) == figure_text(name) == spreadsheet_text(name) == name
+
+
+def test_names_that_would_look_alike_are_told_apart() -> None:
+    assert list(shown_names(["a\nb", "a b", "a\tb"]).values()) == ["a b (2)", "a b", "a b (3)"]
+
+
+def test_the_data_keeps_every_name(nasty: Comparison) -> None:
+    found = nasty.to_dict()
+    assert list(found["models"]) == list(NASTY) and set(found["ranking"]) == set(NASTY)
+    assert list(json.loads(json.dumps(found))["mauve_own"]) == list(NASTY)
+
+
+def test_the_terminal_shows_every_name_and_obeys_none(nasty: Comparison) -> None:
+    shown = str(nasty)
+    assert_plain(shown)
+    assert r"\x1b]0;title\x07\x1b[31mred" in shown and r"a\x00b" in shown and r"\ufffe" in shown
+    assert all(re.search(rf"^ +{rank}  \S", shown, re.MULTILINE) for rank in range(1, len(NASTY) + 1))
+    for explanation in nasty.explanations.values():
+        assert_plain(str(explanation))
+
+
+def test_markdown_and_latex_hold_no_markup_of_a_name(nasty: Comparison) -> None:
+    markdown, latex = nasty.to_markdown(), nasty.to_latex()
+    assert_plain(markdown)
+    assert_plain(latex)
+    table = markdown.split("\n\n")[0].splitlines()
+    assert len(table) == len(NASTY) + 2
+    assert all(len(re.findall(r"(?<!\\)\|", line)) == 12 for line in table)
+    assert not re.search(r"(?<!\\)<", "\n".join(table))
+    body, _, comment = latex.partition("\n% ")
+    assert r"\input" not in body and r"\input" in comment and comment.count("\n") == 1
+    assert not any(line.startswith("[") for line in latex.splitlines())  # it would be the option of the line above
+
+
+def test_no_field_of_a_csv_is_a_formula(nasty: Comparison) -> None:
+    rows = list(csv.DictReader(io.StringIO(nasty.to_csv())))
+    assert len(rows) == len(NASTY) and {"'+1", "'-2", "'@x", "constructor"} <= {row["model"] for row in rows}
+    for row in csv.DictReader(io.StringIO(nasty.to_csv("differences"))):
+        assert not row["a"].startswith(("=", "+", "-", "@")) and not row["b"].startswith(("=", "+", "-", "@"))
+        assert -1 <= float(row["difference"]) <= 1
+    assert_plain(nasty.to_csv())
+
+
+def test_a_figure_draws_every_name_and_runs_none(nasty: Comparison, tmp_path: Path) -> None:
+    chart = nasty.plot()
+    for ending in ("html", "png", "json"):
+        save_chart(chart, tmp_path / f"figure.{ending}")
+    drawn = html.unescape(chart_svg(chart)).replace("\u2060", "")
+    for name in shown_names(NASTY).values():
+        assert drawn.count(f">{name}<") >= 3 or (name == "__proto__" and drawn.count(name) >= 3)
+    pages = [(tmp_path / "figure.html").read_text(encoding="utf-8"), chart.to_html()]
+    pages.append(str(chart._repr_mimebundle_()))
+    for page in pages:
+        assert (
+            "alert(1)" in page and "<script>alert(1)" not in page and "</script><" not in page.split("const spec")[-1]
+        )
+        assert not re.search(r"<script>alert\(1\)|alert\(1\)</script>|<!--<script>", page)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_what_an_object_of_javascript_has_is_a_name_like_any_other(key: str) -> None:
+    rng = np.random.default_rng(1)
+    data = {name: rng.normal(size=(20, 3)) for name in (key, "gpt2")}
+    found = compare(p_features=rng.normal(size=(20, 3)), models=data, num_buckets=3, num_runs=1)
+    drawn = chart_svg(found.plot()).replace("\u2060", "")
+    assert drawn.count(f">{key}<") == drawn.count(">gpt2<") == 3
+
+
+def test_the_map_of_texts_takes_any_name_and_text() -> None:
+    rng = np.random.default_rng(2)
+    names = ["human", *NASTY]
+    rows = [rng.normal(size=(3, 2)).astype(np.float32) for _ in names]
+    buckets, texts = [np.zeros(3, np.int64) for _ in names], [["</script><script>alert(1)"] * 3 for _ in names]
+    chart = map_chart(names, rows, buckets, texts, (0.5, 0.2))
+    assert "</script><script>alert" not in chart.to_html()
+    drawn = html.unescape(chart_svg(chart)).replace("\u2060", "")
+    assert all(name in drawn for name in shown_names(names).values())
+
+
+def test_the_report_shows_every_name_as_text(nasty: Comparison, tmp_path: Path) -> None:
+    page = nasty.save_report(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<script" not in page.lower() and "<!--" not in page
+    assert_plain(page)
+    for name in shown_names(NASTY).values():
+        assert html.escape(name) in page or str(html.escape(name)).replace("&quot;", "&#34;") in page
+
+
+def test_the_signature_says_the_size_of_every_set(nasty: Comparison) -> None:
+    assert nasty.signature_entries["n_p"] == 20 and nasty.signature_entries["n_model_p"] == 20
+    assert "n_model_q" in nasty.signature_entries and "n_q" not in nasty.signature_entries
+    rng = np.random.default_rng(0)
+    sets = {name: rng.normal(size=(size, 3)) for name, size in (("p", 21), ("model_p", 22), ("gpt2", 23))}
+    found = compare(p_features=rng.normal(size=(20, 3)), models=sets, num_buckets=3, num_runs=1)
+    sizes = {key: value for key, value in found.signature_entries.items() if key.startswith("n_")}
+    assert sizes == {"n_p": 20, "n_model_p": 21, "n_model_model_p": 22, "n_gpt2": 23}
+
+
+@pytest.mark.parametrize("flags", [(), ("--markdown",), ("--csv",), ("--latex",), ("--json",)])
+def test_the_shell_prints_files_of_any_name(
+    flags: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(0)
+    paths = [tmp_path / f"{name}.npy" for name in ("human", "\x1b[31mred", "=1+1", "a\rb")]
+    for path in paths:
+        np.save(path, rng.normal(size=(20, 3)))
+    assert main(["compare", *map(str, paths), "--num-buckets", "3", *flags]) == 0
+    out, err = capsys.readouterr()
+    assert_plain(out)
+    assert_plain(err)
+
+
+def test_the_shell_is_clean_in_titles_and_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "\x1b[31mred.npy"
+    np.save(path, np.random.default_rng(0).normal(size=(20, 3)))
+    assert main(["score", str(path), str(path), "--num-buckets", "3"]) == 0
+    assert main(["score", str(path), str(tmp_path / "\x1b[31mred.txt"), "--num-buckets", "3"]) == 1
+    assert main(["score", str(path), str(tmp_path / "a\x1bb.what")]) == 1
+    out, err = capsys.readouterr()
+    assert_plain(out)
+    assert_plain(err)
+    assert r"\x1b[31mred.npy (model)" in out
