@@ -18,6 +18,7 @@ from mauve_metric.features.batches import FeaturizeStats
 from mauve_metric.features.cache import FeatureCache
 from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.featurize import featurize_texts, featurize_tokens, tokenize
+from mauve_metric.features.pretrained import FEATURIZERS
 from mauve_metric.features.reference_files import StoredFeatures, read_features, write_features
 from mauve_metric.features.row_files import feature_rows
 from mauve_metric.features.rows import CheckedRows, check_features
@@ -100,6 +101,7 @@ class Featurizing:
     progress: Callable[[str, int, int | None], None] | None = None
     _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
     _store: FeatureCache | None = None
+    _unasked: str | None = None  # the model that a file names, and nobody asked for
 
     def __enter__(self) -> Featurizing:
         return self
@@ -107,15 +109,29 @@ class Featurizing:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def follow(self, identity: Mapping[str, str] | None) -> None:
-        """Featurize as a given `Reference` was, as far as the user did not ask for something else."""
+    def follow(self, reference: Reference) -> None:
+        """Featurize as a given `Reference` was, as far as the user did not ask for something else.
+
+        What a file says names no model but those of `FEATURIZERS`, whose weights are checked: a folder or a Hub name
+        in it would choose what this machine loads, and whoever made the file would choose with it. For other models,
+        `load` asks for the name. A `Reference` that was made in this process follows the name that was given then.
+
+        Raises:
+            ValueError: the length in the identity is no integer.
+        """
+        identity = reference.identity
         if identity is None:
             return
+        model = identity.get("model")
+        asked = "featurize_model_name" in self.given or model == self.config.featurize_model_name
+        if reference.from_file and not asked and model is not None and model not in FEATURIZERS:
+            self._unasked = model
+            return
         wanted: dict[str, Any] = {
-            "featurize_model_name": identity.get("model"),
+            "featurize_model_name": model,
             "pooling": identity.get("pooling"),
             "dtype": identity.get("dtype"),
-            "max_text_length": int(identity["max_text_length"]) if "max_text_length" in identity else None,
+            "max_text_length": _length(identity),
         }
         changes = {name: value for name, value in wanted.items() if value is not None and name not in self.given}
         self.config = replace(self.config, **changes)
@@ -131,12 +147,22 @@ class Featurizing:
                 raise ValueError(f"one of {', '.join(forms)} must be given, all are None")
         for forms in sides.values():
             for value in forms.values():
-                self.follow(value.identity if isinstance(value, Reference) else None)
+                if isinstance(value, Reference):
+                    self.follow(value)
         return self.matched(sides) if self.config.match_lengths == "truncate" else sides
 
     def load(self) -> Encoder:
-        """The encoder, loaded once."""
+        """The encoder, loaded once.
+
+        Raises:
+            ValueError: features from a file were made with a model that was not asked for (see `follow`).
+        """
         if self.encoder is None:
+            if self._unasked not in (None, self.config.featurize_model_name):
+                raise ValueError(
+                    f"the features come from a file that names the model {self._unasked!r}, which is loaded only if you "
+                    f"ask for it: pass featurize_model_name={self._unasked!r}"
+                )
             config, model = self.config, self.config.featurize_model_name
             if not isinstance(model, (str, tuple)):
                 raise TypeError(f"a function has no encoder to load, got {model!r}")
@@ -253,6 +279,15 @@ class Featurizing:
         identity = {**encoder.identity, "max_text_length": str(length), "match_lengths": "truncate"}
         self.encoder = replace(encoder, max_text_length=length, identity=identity)
         return texts
+
+
+def _length(identity: Mapping[str, str]) -> int | None:
+    """The most tokens of a text in an identity; None if it says nothing about them."""
+    text = identity.get("max_text_length")
+    try:
+        return None if text is None else int(text)
+    except (TypeError, ValueError):
+        raise ValueError(f"max_text_length in the identity of features must be an integer, got {text!r:.60}") from None
 
 
 def check_tokens(name: str, data: object, encoder: Encoder) -> list[list[int]]:
