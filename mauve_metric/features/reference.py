@@ -160,8 +160,8 @@ class Featurizing:
         if self.encoder is None:
             if self._unasked not in (None, self.config.featurize_model_name):
                 raise ValueError(
-                    f"the features come from a file that names the model {self._unasked!r}, which is loaded only if you "
-                    f"ask for it: pass featurize_model_name={self._unasked!r}"
+                    f"features from a file name the model {self._unasked!r}, which is loaded only if you ask for it: "
+                    f"pass featurize_model_name={self._unasked!r}"
                 )
             config, model = self.config, self.config.featurize_model_name
             if not isinstance(model, (str, tuple)):

@@ -324,7 +324,7 @@ def test_the_score_is_that_of_the_texts(tiny_gpt2: str, tmp_path: Path, human: R
     expected = compute_mauve(p_text=HUMAN, q_text=MODEL, **options)
     kept = human if ending is None else Reference.load(human.save(tmp_path / f"human.{ending}"))
     if ending is not None:  # a file chooses no model
-        with pytest.raises(ValueError, match=r"names the model .*: pass featurize_model_name="):
+        with pytest.raises(ValueError, match=r"name the model .*: pass featurize_model_name="):
             compute_mauve(p=kept, q_text=MODEL, **SMALL)
     for found in (
         compute_mauve(p=human, q_text=MODEL, **SMALL),  # the model is the reference's
