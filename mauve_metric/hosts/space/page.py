@@ -180,7 +180,7 @@ class LaunchOptions(TypedDict):
     theme: Base
     ssr_mode: bool
     max_file_size: int
-    footer_links: list[Literal["api"]]
+    footer_links: list[Literal["api", "gradio", "settings", "runs"] | dict[str, str]]
     js: str
     app_kwargs: dict[str, object]
 
