@@ -157,7 +157,7 @@ def variants(folder: str, case: Case, count: int, options: argparse.Namespace) -
     texts = mixed_texts(plain.tokenizer, case, count)
     ids, _ = tokenize(plain, texts)
     if case.size is None:  # mauve-text's loader knows GPT-2, RoBERTa and BERT by their names
-        theirs = transformers.AutoModel.from_pretrained(folder).to(device).eval()
+        theirs = transformers.AutoModel.from_pretrained(folder, trust_remote_code=False).to(device).eval()
     else:
         number = (int(device.split(":")[1]) if ":" in device else 0) if device.startswith("cuda") else -1
         theirs = mauve.utils.get_model(folder, mauve.utils.get_tokenizer(folder), number)

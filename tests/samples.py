@@ -30,7 +30,7 @@ HOSTILE = [
     "\u202eright to left\u202c and zero\u200bwidth",
     "nul \x00 bell \x07",
 ]
-LIMITS = Limits(texts=40, characters=200, megabytes=1, total_texts=150, total_megabytes=2, buckets=10)
+LIMITS = Limits(texts=40, characters=200, megabytes=1, total_texts=150, total_megabytes=2, buckets=10, waiting_each=20)
 
 
 def texts_of(count: int, seed: int = 0, longest: int = 12, shortest: int = 1) -> list[str]:

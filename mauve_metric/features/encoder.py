@@ -65,7 +65,8 @@ def load_encoder(
 
     Args:
         model_name: a name in `FEATURIZERS`, a name or local folder that transformers' AutoModel loads, or a live
-            (model, tokenizer) pair, which is used where it is and as it is.
+            (model, tokenizer) pair, which is used where it is and as it is. Python code that comes with a model is
+            never run.
         pooling: "last" non-padding token, "mean" over tokens, "cls" (first token); "auto": what a sentence encoder
             declares, else "last", as MAUVE's authors do.
         max_text_length: tokens kept of a text; None: 1024, or what the model takes if less. More than the model
@@ -78,7 +79,7 @@ def load_encoder(
         OSError: the model cannot be reached. ImportError: a package is missing. ValueError: a bad argument.
     """
     torch = import_torch()
-    declared: dict[str, Any] = {}
+    declared: dict[str, dict[str, Any]] = {}
     if isinstance(model_name, tuple):
         model, tokenizer = model_name
         if not hasattr(model, "state_dict") or not hasattr(model, "config") or not callable(tokenizer):
@@ -99,12 +100,12 @@ def load_encoder(
     if compile:
         model = torch.compile(model, dynamic=True)
     positions = _max_positions(model)
-    limit = _text_limit(tokenizer, declared, positions)
+    limit = _text_limit(name, tokenizer, declared, positions)
     wanted = LITERATURE_MAX_TEXT_LENGTH if max_text_length is None else max_text_length
     length = wanted if limit is None else min(wanted, limit)
     if length < wanted and max_text_length is not None:
         logger.warning("max_text_length=%d is more than %s takes: texts are cut to %d tokens", wanted, name, length)
-    chosen = _pooling(pooling, declared)
+    chosen = _pooling(name, pooling, declared)
     identity = {
         "model": name,
         "revision": revision,
@@ -135,28 +136,49 @@ def _max_positions(model: Any) -> int | None:
 
 
 def _text_limit(
-    tokenizer: PreTrainedTokenizerBase, declared: Mapping[str, Mapping[str, Any]], positions: int | None
+    name: str, tokenizer: PreTrainedTokenizerBase, declared: Mapping[str, Mapping[str, Any]], positions: int | None
 ) -> int | None:
     """The most tokens of a text that make sense for this model: positions, tokenizer, sentence encoder."""
-    limits = [
-        positions,
-        getattr(tokenizer, "model_max_length", None),
-        declared.get("sentence_bert_config.json", {}).get("max_seq_length"),
-    ]
-    known = [int(limit) for limit in limits if limit is not None and 0 < limit < 10**9]
+    limits = {
+        "max_position_embeddings": positions,
+        "model_max_length": getattr(tokenizer, "model_max_length", None),
+        "max_seq_length": declared.get("sentence_bert_config.json", {}).get("max_seq_length"),
+    }
+    for key, limit in limits.items():
+        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float))):
+            raise ValueError(f"the model {name!r} is damaged: its {key} must be a number, got {limit!r:.60}")
+    known = [int(limit) for limit in limits.values() if limit is not None and 1 <= limit < 10**9]
     return min(known) if known else None
 
 
-def _pooling(pooling: str, declared: Mapping[str, Mapping[str, Any]]) -> str:
-    """The pooling to use when the user leaves it to the model."""
+_POOLINGS = {
+    "mean": "mean",
+    "mean_tokens": "mean",
+    "cls": "cls",
+    "cls_token": "cls",
+    "lasttoken": "last",
+}
+_FLAG = "pooling_mode_"
+
+
+def _pooling(name: str, pooling: str, declared: Mapping[str, Mapping[str, Any]]) -> str:
+    """The pooling to use when the user leaves it to the model.
+
+    Raises:
+        ValueError: the model declares one that there is not here, several, or nonsense.
+    """
     modes = declared.get("1_Pooling/config.json", {})
     if pooling != "auto" or not modes:
         return "last" if pooling == "auto" else pooling
-    names = {"mean_tokens": "mean", "cls_token": "cls", "lasttoken": "last", "mean": "mean", "cls": "cls"}
-    chosen = [key.removeprefix("pooling_mode_") for key, value in modes.items() if value is True]
-    chosen = chosen if chosen else [str(modes.get("pooling_mode", "mean"))]
-    poolings = [names.get(key.removesuffix("_tokens") if key not in names else key) for key in chosen]
-    poolings = [value for value, key in zip(poolings, chosen, strict=True) if key != "include_prompt"]
-    if len(poolings) != 1 or poolings[0] is None:
-        raise ValueError(f"the model declares the pooling {chosen}: choose pooling='mean', 'cls' or 'last'")
-    return poolings[0]
+    flags = {key.removeprefix(_FLAG): value for key, value in modes.items() if key.startswith(_FLAG)}
+    for key, value in flags.items():
+        if not isinstance(value, bool):
+            kind = f"{_FLAG}{key} in 1_Pooling/config.json must be true or false"
+            raise ValueError(f"the model {name!r} is damaged: {kind}, got {value!r:.60}")
+    chosen = [key for key, value in flags.items() if value]
+    if not chosen and "mean_tokens" not in flags:
+        chosen = [str(modes.get("pooling_mode", "mean"))]
+    found = [_POOLINGS.get(key) for key in chosen]
+    if len(found) != 1 or found[0] is None:
+        raise ValueError(f"the model {name!r} declares the pooling {chosen}: choose pooling='mean', 'cls' or 'last'")
+    return found[0]

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from mauve_metric.runtime.model_state import out_of_memory
 from mauve_metric.runtime.packages import import_torch, import_transformers
 
 logger = logging.getLogger(__name__)
@@ -35,8 +36,14 @@ def minilm_folder() -> Path:
 FEATURIZERS: dict[str, Callable[[], Path]] = {"minilm": minilm_folder}
 
 
-def load_pretrained(name: str, folder: str, torch_dtype: Any) -> tuple[Any, Any, dict[str, Any]]:
-    """Model, tokenizer and what the folder says about sentence pooling; one clear error if out of reach."""
+def load_pretrained(name: str, folder: str, torch_dtype: Any) -> tuple[Any, Any, dict[str, dict[str, Any]]]:
+    """Model, tokenizer and what the folder says about sentence pooling.
+
+    Python code that a model brings along is never run, nor is anyone asked whether it may be.
+
+    Raises:
+        OSError: the model cannot be reached, is damaged, or needs its own code.
+    """
     transformers = import_transformers()
     local = os.path.isdir(folder)
     if not local and (folder.startswith((".", "/", "~")) or folder.count("/") > 1):
@@ -48,21 +55,36 @@ def load_pretrained(name: str, folder: str, torch_dtype: Any) -> tuple[Any, Any,
             "reached; what works without it: featurize_model_name='minilm', a local model folder, or precomputed "
             "features"
         )
+    files = ("1_Pooling/config.json", "sentence_bert_config.json")
     try:
+        declared = {file: _repository_json(folder, file, offline) for file in files}
         with _quiet(transformers):
-            tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=offline)
-            model = transformers.AutoModel.from_pretrained(folder, dtype=torch_dtype, local_files_only=offline)
-    except (OSError, ValueError, KeyError) as error:
-        reason = str(error).strip().split("\n")[0]
-        raise OSError(f"the model {name!r} cannot be loaded by transformers: {reason}") from error
-    declared = {
-        file: _repository_json(folder, file, offline) for file in ("1_Pooling/config.json", "sentence_bert_config.json")
-    }
+            safely: dict[str, Any] = {"local_files_only": offline, "trust_remote_code": False}
+            tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **safely)
+            model = transformers.AutoModel.from_pretrained(folder, dtype=torch_dtype, **safely)
+    except (ImportError, MemoryError):
+        raise
+    except Exception as error:  # files of a stranger: json's, safetensors', tokenizers' and torch's own exceptions
+        if out_of_memory(error):
+            raise
+        raise OSError(f"the model {name!r} cannot be loaded by transformers: {_reason(error)}") from error
     return model, tokenizer, declared
 
 
+def _reason(error: Exception) -> str:
+    """What is wrong, on one line."""
+    lines = str(error).strip().split("\n")
+    if "trust_remote_code" in str(error):
+        return "it brings its own Python code, which is never run"
+    return lines[0] if isinstance(error, (OSError, ValueError)) else f"{type(error).__name__}: {lines[0]}"
+
+
 def _repository_json(folder: str, file: str, offline: bool) -> dict[str, Any]:
-    """A JSON file of a model's folder or repository; empty if there is none."""
+    """A JSON file of a model's folder or repository; empty if there is none.
+
+    Raises:
+        ValueError: it holds no JSON object.
+    """
     if os.path.isdir(folder):
         path: str | None = os.path.join(folder, file)
     else:
@@ -77,7 +99,12 @@ def _repository_json(folder: str, file: str, offline: bool) -> dict[str, Any]:
         )
     if path is None or not os.path.isfile(path):
         return {}
-    content: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{file} is damaged: {error}") from error
+    if not isinstance(content, dict):
+        raise ValueError(f"{file} is damaged: expected a JSON object, got {type(content).__name__}")
     return content
 
 

@@ -18,6 +18,7 @@ from mauve_metric.features.batches import FeaturizeStats
 from mauve_metric.features.cache import FeatureCache
 from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.featurize import featurize_texts, featurize_tokens, tokenize
+from mauve_metric.features.pretrained import FEATURIZERS
 from mauve_metric.features.reference_files import StoredFeatures, check_identity, read_features, write_features
 from mauve_metric.features.row_files import feature_rows
 from mauve_metric.features.rows import CheckedRows, check_features
@@ -103,6 +104,7 @@ class Featurizing:
     _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
     _store: FeatureCache | None = None
     _no_store: bool = False
+    _unasked: str | None = None  # the model that a file names, and nobody asked for
 
     def __enter__(self) -> Featurizing:
         return self
@@ -110,13 +112,26 @@ class Featurizing:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def follow(self, identity: Mapping[str, str] | None, name: str = "the reference") -> None:
-        """Featurize as a given `Reference` was, as far as the user did not ask for something else."""
-        if identity is None:
+    def follow(self, reference: Reference, name: str = "the reference") -> None:
+        """Featurize as a given `Reference` was, as far as the user did not ask for something else.
+
+        What a file says names no model but those of `FEATURIZERS`, whose weights are checked: a folder or a Hub name
+        in it would choose what this machine loads, and whoever made the file would choose with it. For other models,
+        `load` asks for the name. A `Reference` that was made in this process follows the name that was given then.
+
+        Raises:
+            ValueError: the identity is none (see `check_identity`).
+        """
+        if reference.identity is None:
             return
-        identity = check_identity(name, identity)
+        identity = check_identity(name, reference.identity)
+        model = identity.get("model")
+        asked = "featurize_model_name" in self.given or model == self.config.featurize_model_name
+        if reference.from_file and not asked and model is not None and model not in FEATURIZERS:
+            self._unasked = model
+            return
         wanted: dict[str, Any] = {
-            "featurize_model_name": identity.get("model"),
+            "featurize_model_name": model,
             "pooling": identity.get("pooling"),
             "dtype": identity.get("dtype"),
             "max_text_length": int(identity["max_text_length"]) if "max_text_length" in identity else None,
@@ -135,12 +150,22 @@ class Featurizing:
                 raise ValueError(f"one of {', '.join(forms)} must be given, all are None")
         for forms in sides.values():
             for name, value in forms.items():
-                self.follow(value.identity if isinstance(value, Reference) else None, name)
+                if isinstance(value, Reference):
+                    self.follow(value, name)
         return self.matched(sides) if self.config.match_lengths == "truncate" else sides
 
     def load(self) -> Encoder:
-        """The encoder, loaded once."""
+        """The encoder, loaded once.
+
+        Raises:
+            ValueError: features from a file were made with a model that was not asked for (see `follow`).
+        """
         if self.encoder is None:
+            if self._unasked not in (None, self.config.featurize_model_name):
+                raise ValueError(
+                    f"features from a file name the model {self._unasked!r}, which is loaded only if you ask for it: "
+                    f"pass featurize_model_name={self._unasked!r}"
+                )
             config, model = self.config, self.config.featurize_model_name
             if not isinstance(model, (str, tuple)):
                 raise TypeError(f"a function has no encoder to load, got {model!r}")

@@ -105,7 +105,7 @@ class ReferenceScorer:
         started = time.perf_counter()
         with self.featurizing(model, tokenizer, verbose) as job:
             p = self.embedded(job)
-            job.follow(p.identity)
+            job.follow(p)
             q = job.of_texts("q_text", texts)
         seconds["featurize"] = time.perf_counter() - started
         options: Options = {**self.options, "featurize_model_name": job.config.featurize_model_name}
@@ -146,7 +146,7 @@ class ReferenceScorer:
         encoder = None if self.itself else self._encoder
         job = Featurizing(config, run, given=frozenset(self.options), encoder=encoder)
         if self.reference is not None and not self.itself:
-            job.follow(self.reference.identity)
+            job.follow(self.reference)
         lent = job.encoder
         if lent is not None and lent.device != str(lent.model.device):
             lent.model.to(lent.device)

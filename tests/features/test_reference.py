@@ -326,15 +326,18 @@ def test_the_score_is_that_of_the_texts(tiny_gpt2: str, tmp_path: Path, human: R
     options = {"featurize_model_name": tiny_gpt2, **SMALL}
     expected = compute_mauve(p_text=HUMAN, q_text=MODEL, **options)
     kept = human if ending is None else Reference.load(human.save(tmp_path / f"human.{ending}"))
+    if ending is not None:  # a file chooses no model
+        with pytest.raises(ValueError, match=r"name the model .*: pass featurize_model_name="):
+            compute_mauve(p=kept, q_text=MODEL, **SMALL)
     for found in (
-        compute_mauve(p=kept, q_text=MODEL, **SMALL),  # the model is the reference's
+        compute_mauve(p=human, q_text=MODEL, **SMALL),  # the model is the reference's
         compute_mauve(p=kept, q_text=MODEL, **options),
         compute_mauve(p=kept, q=Reference.from_texts(MODEL, featurize_model_name=tiny_gpt2), **SMALL),
     ):
         assert found.mauve == expected.mauve and found.signature == expected.signature
         assert codes(found) == codes(expected)
         assert found.to_dict() == expected.to_dict()
-    swapped = compute_mauve(q=kept, p_text=MODEL, **SMALL)
+    swapped = compute_mauve(q=kept, p_text=MODEL, **options)
     np.testing.assert_array_equal(
         swapped.divergence_curve, compute_mauve(p_text=MODEL, q_text=HUMAN, **options).divergence_curve
     )
@@ -396,14 +399,17 @@ def test_facts_of_the_reference_reach_the_result(tiny_gpt2: str, tmp_path: Path)
     made = Reference.from_texts(
         ["", *HUMAN, HUMAN[0]], featurize_model_name=tiny_gpt2, max_text_length=9, empty_texts="drop"
     )
-    found = compute_mauve(p=Reference.load(made.save(tmp_path / "human.parquet")), q_text=[HUMAN[3], *MODEL], **SMALL)
+    kept = Reference.load(made.save(tmp_path / "human.parquet"))
+    options = {"featurize_model_name": tiny_gpt2, **SMALL}
+    found = compute_mauve(p=kept, q_text=[HUMAN[3], *MODEL], **options)
     assert (found.p_dropped, found.p_truncated) == (1, made.truncated) and found.p_truncated > 0
     assert {"dropped_texts", "duplicates_within", "duplicates_between", "truncated_texts"} <= set(codes(found))
 
 
-def test_features_from_a_file_without_identity_are_a_warning(human: Reference, tmp_path: Path) -> None:
+def test_features_from_a_file_without_identity_are_a_warning(tiny_gpt2: str, human: Reference, tmp_path: Path) -> None:
     path = human.save(tmp_path / "human.npy")
-    assert "features_without_identity" not in codes(compute_mauve(p=Reference.load(path), q_text=MODEL, **SMALL))
+    options = {"featurize_model_name": tiny_gpt2, **SMALL}
+    assert "features_without_identity" not in codes(compute_mauve(p=Reference.load(path), q_text=MODEL, **options))
     (tmp_path / "human.npy.json").unlink()
     unknown = Reference.load(path)
     found = compute_mauve(p=unknown, q=human, **SMALL)
@@ -429,15 +435,17 @@ def test_shell_ships_features_without_texts(tiny_gpt2: str, tmp_path: Path, caps
         shipped = tmp_path / f"human.{ending}"
         assert cli.main(["featurize", str(human), "-o", str(shipped), *name]) == 0
         assert capsys.readouterr().out == ""
-        assert cli.main(["score", str(shipped), str(model), *small]) == 0
+        assert cli.main(["score", str(shipped), str(model), *name, *small]) == 0
         assert json.loads(capsys.readouterr().out) == expected
     (tmp_path / "human.npy.json").unlink()
     assert cli.main(["score", str(tmp_path / "human.npy"), str(model), *name, *small]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["mauve"] == expected["mauve"]
     assert "features_without_identity" in [warning["code"] for warning in found["warnings"]]
-    assert cli.main(["score", str(tmp_path / "human.npz"), str(model), "--pooling", "mean", *small]) == 1
+    assert cli.main(["score", str(tmp_path / "human.npz"), str(model), *name, "--pooling", "mean", *small]) == 1
     assert "featurized differently" in capsys.readouterr().err
+    assert cli.main(["score", str(tmp_path / "human.npz"), str(model), *small]) == 1
+    assert "pass featurize_model_name=" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("value", ["human.npz", np.ones((3, 2)), {"features": np.ones((3, 2))}])
@@ -620,3 +628,28 @@ def test_every_door_minds_the_checksums_of_pages(tmp_path: Path) -> None:
     for door in (lambda: Reference.load(path), lambda: compute_mauve(p_features=path, q_features=rows)):
         with pytest.raises(ValueError, match=r"human\.parquet is not a parquet file, or is damaged"):
             door()
+
+
+# --- what a file may choose ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", ["/anywhere/model", "~/model", "nobody/no-model", "gpt2", "module.function"])
+def test_a_file_chooses_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("mauve_metric.features.reference.load_encoder", lambda name, **options: asked.append(name))
+    rows = np.random.default_rng(0).normal(size=(30, 4))
+    path = Reference(rows, {"model": model, "pooling": "mean", "dtype": "float32"}).save(tmp_path / "human.npz")
+    for side in ({"p": Reference.load(path), "q_text": MODEL}, {"p_text": HUMAN, "q": Reference.load(path)}):
+        with pytest.raises(ValueError, match=f"pass featurize_model_name='{model}'"):
+            compute_mauve(**side, **SMALL)  # type: ignore[arg-type]
+    assert asked == []
+    assert compute_mauve(p=Reference.load(path), q=Reference.load(path), **SMALL).mauve == 1  # nothing to load
+
+
+def test_a_file_of_a_built_in_featurizer_is_followed(minilm: str, tmp_path: Path) -> None:
+    path = Reference.from_texts(HUMAN, featurize_model_name=minilm, max_text_length=8).save(tmp_path / "human.npz")
+    found = compute_mauve(p=Reference.load(path), q_text=MODEL, **SMALL)
+    assert (
+        found.mauve == compute_mauve(p=Reference.load(path), q_text=MODEL, featurize_model_name=minilm, **SMALL).mauve
+    )
+    assert "minilm" in found.signature

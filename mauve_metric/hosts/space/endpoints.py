@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from mauve_metric.config import MauveConfig
+from mauve_metric.hosts.space.clients import new_run
 from mauve_metric.hosts.space.limits import Limits, check_options, check_texts, check_together
-from mauve_metric.hosts.space.run import Run, errors_shown
+from mauve_metric.hosts.space.run import errors_shown
 from mauve_metric.hosts.space.scoring import Encoders, Scored, embed, score
 
 
@@ -99,6 +100,9 @@ class Endpoints:
             raise ValueError(f"models must hold 2 to {most} models here (/score is for one), got {len(models)}")
         if any(not name.strip() for name in models):
             raise ValueError("models: names must be non-empty strings, got ''")
+        for name in models:
+            if any("\ud800" <= mark <= "\udfff" for mark in name):
+                raise ValueError(f"models: names must be Unicode text, got half of a character in {name!r:.60}")
         return {name: f"models[{name!r}]" for name in models}
 
     def _scored(
@@ -113,5 +117,6 @@ class Endpoints:
         check_together(checked.values(), self.limits)
         check_options(options, self.models, self.limits)
         config = self.encoders.config(options)
-        embedded = embed(checked, config, self.encoders, Run())
-        return score(embedded, names or {title: title for title in list(sets)[1:]}, config, aligned=aligned)
+        run = new_run(self.limits)
+        embedded = embed(checked, config, self.encoders, run)
+        return score(embedded, names or {title: title for title in list(sets)[1:]}, config, aligned=aligned, run=run)

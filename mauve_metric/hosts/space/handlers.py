@@ -13,6 +13,7 @@ from gradio.utils import get_upload_folder
 
 from mauve_metric.arrays import Array
 from mauve_metric.hosts.space import markup, takeaway
+from mauve_metric.hosts.space.clients import new_run
 from mauve_metric.hosts.space.controls import PLAY, panel_options, play_options
 from mauve_metric.hosts.space.endpoints import Endpoints
 from mauve_metric.hosts.space.limits import Limits, check_options, check_together
@@ -78,7 +79,7 @@ class Handlers(TextHandlers):
         session = self.sessions.get(request.session_hash)
         if session.run is not None and not session.run.stopped:
             raise gr.Error("a comparison of this page is running already", print_exception=False)
-        run = session.run = Run(lambda share, words: progress(share, desc=words))
+        run = session.run = new_run(self.limits, lambda share, words: progress(share, desc=words))
         try:
             with errors_shown(as_html=True), self._alone(session):
                 options = {"featurize_model_name": featurizer, **play_options(list(play)), **panel_options(list(panel))}
@@ -98,7 +99,7 @@ class Handlers(TextHandlers):
         with errors_shown(as_html=True), self._alone(session):
             shown = _shown(session)
             options = shown.options | play_options(list(values))
-            self._score(session, shown.human, shown.models, options, shown.scored.aligned, Run())
+            self._score(session, shown.human, shown.models, options, shown.scored.aligned, new_run(self.limits))
             return self._result(session)
 
     @contextmanager

@@ -6,11 +6,12 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
+from gradio.route_utils import API_PREFIX
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mauve_metric.config import knobs
 
-MODELS = "minilm,gpt2"  # what a visitor may choose; the first is preset
+MODELS = "minilm"  # what a visitor may choose, with commas between; the first is preset
 MOST = {  # the largest value of a knob whose cost grows with it
     "kmeans_num_redo": 20,
     "kmeans_max_iter": 2000,
@@ -32,7 +33,8 @@ class Limits:
     texts: in one set. characters: in one text. megabytes: in one file, and of its texts once unpacked. model_sets:
     beside the human texts. total_texts, total_megabytes: in all sets together. buckets: of the histograms. points:
     drawn in the map of texts. waiting: runs in the queue. sessions: visitors whose texts and features are kept at a
-    time.
+    time. waiting_each: of `waiting`, runs of one client, the one at work included. seconds: that a run may take.
+    tokens: that a model may read in one run.
     """
 
     texts: int = 5000
@@ -45,6 +47,9 @@ class Limits:
     points: int = 3000
     waiting: int = 20
     sessions: int = 40
+    waiting_each: int = 3
+    seconds: int = 300
+    tokens: int = 2_000_000
 
     @property
     def bytes(self) -> int:
@@ -137,20 +142,23 @@ def check_options(options: Mapping[str, object], models: Sequence[str], limits: 
 class BodyLimit:
     """ASGI middleware: requests with a larger body than allowed are answered 413 and never held in memory.
 
-    Uploads have gradio's own limit, which is why their route is let through.
+    A request may hold all sets of a `/compare`, with what JSON adds to a text at worst; one to gradio's upload route,
+    and to no other, as many files as there are sets, each of which gradio holds to its own limit.
     """
 
-    def __init__(self, app: ASGIApp, most: int) -> None:
-        self.app, self.most = app, most
+    def __init__(self, app: ASGIApp, limits: Limits) -> None:
+        self.app, self.most = app, 2 * limits.total_bytes
+        self.most_uploaded = (limits.model_sets + 1) * limits.bytes + 2**20  # and the marks between the files
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand a request on, counting its bytes."""
-        if scope["type"] != "http" or scope["path"].rstrip("/").endswith("/upload"):
+        if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        most = self.most_uploaded if scope["path"] == f"{API_PREFIX}/upload" else self.most
         declared = dict(scope["headers"]).get(b"content-length", b"0")
-        if not declared.isdigit() or int(declared) > self.most:
-            await self._refuse(receive, send)
+        if not declared.isdigit() or int(declared) > most:
+            await self._refuse(most, receive, send)
             return
         seen = 0
 
@@ -159,19 +167,19 @@ class BodyLimit:
             message = await receive()
             seen += len(message.get("body", b""))
             # a body without a declared length is cut off, as if the visitor had left
-            return {"type": "http.disconnect"} if seen > self.most else message
+            return {"type": "http.disconnect"} if seen > most else message
 
         await self.app(scope, counted, send)
 
-    async def _refuse(self, receive: Receive, send: Send) -> None:
+    async def _refuse(self, most: int, receive: Receive, send: Send) -> None:
         """Answer 413 once the body was thrown away, without which most clients would only see a broken connection."""
         thrown = 0
-        while thrown < _MOST_THROWN_AWAY * self.most:
+        while thrown < _MOST_THROWN_AWAY * most:
             message = await receive()
             thrown += len(message.get("body", b""))
             if message["type"] == "http.disconnect" or not message.get("more_body", False):
                 break
-        detail = json.dumps({"detail": f"a request may have at most {self.most // 2**20} MB here"}).encode()
+        detail = json.dumps({"detail": f"a request may have at most {most // 2**20} MB here"}).encode()
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(detail)).encode())]
         await send({"type": "http.response.start", "status": 413, "headers": headers})
         await send({"type": "http.response.body", "body": detail})

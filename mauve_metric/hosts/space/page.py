@@ -14,12 +14,13 @@ from gradio.themes import Base
 from starlette.middleware import Middleware
 
 from mauve_metric.hosts.space import layout
+from mauve_metric.hosts.space.clients import RUNS, Turns
 from mauve_metric.hosts.space.handlers import BUCKET_LINK, Handlers
 from mauve_metric.hosts.space.limits import BodyLimit, Limits, read_limits, read_models
 from mauve_metric.hosts.space.scoring import Encoders, Featurizer
 from mauve_metric.hosts.space.session import HOUR
 
-ONE_RUN: dict[str, Any] = {"concurrency_id": "model", "concurrency_limit": 1}  # one model at work at a time
+ONE_RUN: dict[str, Any] = {"concurrency_id": RUNS, "concurrency_limit": 1}  # one model at work at a time
 PLAY_RUNS: dict[str, Any] = {"concurrency_id": "play", "concurrency_limit": 2}  # from kept features, in seconds
 QUICK: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "concurrency_limit": 4}
 
@@ -29,9 +30,19 @@ CLICKS = HERE.joinpath("page.js").read_text(encoding="utf-8").replace("BUCKET_LI
 
 
 class Page(gr.Blocks):
-    """The page, and what its buttons do."""
+    """The page, and what its buttons do.
+
+    waiting_each: runs of one client in its queue.
+    """
 
     handlers: Handlers
+    waiting_each = Limits.waiting_each
+
+    def queue(self, *args: Any, **options: Any) -> Page:
+        """See `gr.Blocks.queue`; the runs in it take turns, and none passes it by."""
+        super().queue(*args, **options)
+        self._queue, self.api_open = Turns(self._queue, self.waiting_each), False
+        return self
 
 
 def build_app(
@@ -51,7 +62,7 @@ def build_app(
     models = [*models, *(name for name in functions or {} if name not in models)]
     handlers = Handlers(limits, models, Encoders(functions))
     app = Page(title="MAUVE", analytics_enabled=False, delete_cache=(HOUR // 12, HOUR))
-    app.handlers = handlers
+    app.handlers, app.waiting_each = handlers, limits.waiting_each
     with app:
         gr.Markdown(layout.INTRODUCTION)
         human, models_in, examples = layout.texts_part(limits)
@@ -169,7 +180,7 @@ class LaunchOptions(TypedDict):
     theme: Base
     ssr_mode: bool
     max_file_size: int
-    footer_links: list[Literal["api"]]
+    footer_links: list[Literal["api", "gradio", "settings", "runs"] | dict[str, str]]
     js: str
     app_kwargs: dict[str, object]
 
@@ -183,8 +194,7 @@ def launch_options(limits: Limits) -> LaunchOptions:
         "max_file_size": limits.bytes,
         "footer_links": ["api"],
         "js": CLICKS,
-        # all sets of a /compare, with what JSON adds to a text at worst
-        "app_kwargs": {"middleware": [Middleware(BodyLimit, most=2 * limits.total_bytes)]},
+        "app_kwargs": {"middleware": [Middleware(BodyLimit, limits=limits)]},
     }
 
 
@@ -192,5 +202,7 @@ def main() -> None:
     """Serve the page until it is interrupted."""
     # Waiting threads sleep instead of spinning, which halves the time on processors that others use too.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    if "SPACE_ID" in os.environ:  # there, all visitors come through the proxies of the Hub, which alone are reached
+        os.environ.setdefault("FORWARDED_ALLOW_IPS", "*")
     limits = read_limits(os.environ)
     build_app(limits).queue(max_size=limits.waiting).launch(**launch_options(limits))

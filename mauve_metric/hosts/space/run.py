@@ -25,7 +25,11 @@ def errors_shown(*, as_html: bool) -> Iterator[None]:
     """
     try:
         yield
-    except (gr.Error, Cancelled):
+    except Cancelled:
+        if as_html:
+            raise
+        raise gr.Error("stopped: nobody waits for this run any more", print_exception=False) from None
+    except gr.Error:
         raise
     except Exception as error:
         if isinstance(error, USER_ERRORS):
@@ -34,7 +38,7 @@ def errors_shown(*, as_html: bool) -> Iterator[None]:
             place = traceback.extract_tb(error.__traceback__)[-1]
             logger.error("%s in %s, line %s", type(error).__name__, place.filename, place.lineno)
             message = f"something went wrong here ({type(error).__name__}); your texts are still on the page"
-        message = markup.shorten(message, 600)
+        message = markup.shorten(message, 600).encode("utf-8", "backslashreplace").decode()  # lone surrogates
         raise gr.Error(str(markup.escape(message)) if as_html else message, print_exception=False) from None
 
 
@@ -47,10 +51,24 @@ class Cancelled(Exception):
 
 
 class Run:
-    """One run in progress: whether it was stopped, and how far it is."""
+    """One run in progress: whether it was stopped, how far it is, and what it may still spend.
 
-    def __init__(self, tell: Tell | None = None) -> None:
-        self._tell = tell
+    Args:
+        tell: is told how far it is. seconds, tokens: that it may take in all; None: any number. gone: says whether who
+            asked for it has left.
+    """
+
+    def __init__(
+        self,
+        tell: Tell | None = None,
+        *,
+        seconds: float | None = None,
+        tokens: int | None = None,
+        gone: Callable[[], bool] | None = None,
+    ) -> None:
+        self._tell, self._gone = tell, gone
+        self._seconds, self._tokens, self._spent = seconds, tokens, 0
+        self._end = None if seconds is None else time.monotonic() + seconds
         self._stopped = threading.Event()
         self._began = 0.0
         self._words, self._start, self._width = "texts", *READ
@@ -65,9 +83,26 @@ class Run:
         self._stopped.set()
 
     def check(self) -> None:
-        """Raise `Cancelled` if the run was stopped."""
+        """Raise `Cancelled` if the run was stopped or nobody waits for it, `ValueError` if its time is over."""
+        if self._gone is not None and self._gone():
+            self.cancel()
         if self._stopped.is_set():
             raise Cancelled
+        if self._end is not None and time.monotonic() > self._end:
+            raise ValueError(
+                f"this run was stopped after {self._seconds:g} seconds, the most that one may take here: give fewer or "
+                "shorter texts"
+            )
+
+    def spend(self, tokens: int) -> None:
+        """Count tokens that the model is to read; `ValueError` if they are more than one run may have."""
+        self.check()
+        self._spent += tokens
+        if self._tokens is not None and self._spent > self._tokens:
+            raise ValueError(
+                f"the texts have more than {self._tokens} tokens together, the most that one run may read here: give "
+                "fewer or shorter texts"
+            )
 
     def stage(self, share: float, words: str) -> None:
         """Say what is done next; share: of the whole run."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -27,12 +28,15 @@ from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.devices import resolve_device
+from mauve_metric.runtime.model_state import settings_kept
 from mauve_metric.score import resolve_config, score_buckets, score_features
 from mauve_metric.texts.phrases import Readable
 
 Featurizer = Callable[[list[str]], ArrayLike]
 
 _KEPT_ENCODERS = 2
+_LOOK = 0.2  # seconds between two looks whether a waiting run was stopped
+_COUNTED_TOGETHER = 256  # texts that are tokenized at a time when tokens are counted
 REPORT_BUCKETS, REPORT_TEXTS = 5, 3  # of a model's gap, and texts of each side of one, in the report
 _FEATURE_KNOBS = [name for name, knob in knobs().items() if knob.metadata["stage"] == "featurize"]
 # num_runs says how many clusterings are made
@@ -56,6 +60,16 @@ class Encoders:
         name = str(options["featurize_model_name"])
         given: dict[str, Any] = {**options, "featurize_model_name": self.functions.get(name, name)}  # checked there
         return MauveConfig(**given)
+
+    @contextmanager
+    def held(self, run: Run) -> Iterator[None]:
+        """Hold `lock`; a run that is stopped while it waits for it does not wait on."""
+        while not self.lock.acquire(timeout=_LOOK):
+            run.check()
+        try:
+            yield
+        finally:
+            self.lock.release()
 
     def get(self, config: MauveConfig) -> Encoder | None:
         """The encoder of a config, loaded once; None for a function."""
@@ -141,9 +155,13 @@ def embed(
         return last
     forms = {f"set_{number}_text": title for number, title in enumerate(sets)}
     run.stage(0.0, "waiting for the model")
-    with encoders.lock, named(forms):
+    with encoders.held(run), named(forms):
         run.stage(0.02, "loading the model")
-        job = Featurizing(config, RunOptions(cache=False), encoder=encoders.get(config), progress=run.texts_done)
+        encoder = encoders.get(config)
+        new = [part for part in texts if last is None or last.known(part, config) is None]
+        if encoder is not None:
+            spend_tokens(encoder, new, run)
+        job = Featurizing(config, RunOptions(cache=False), encoder=encoder, progress=run.texts_done)
         sides: dict[str, Any] = {name: {name: part} for name, part in zip(forms, texts, strict=True)}
         read = []
         with job:
@@ -157,6 +175,17 @@ def embed(
                 read.append(side)
     check_columns(dict(zip(sets, read, strict=True)))
     return Embedded(feature_key(config), tuple(read), tuple(texts))
+
+
+def spend_tokens(encoder: Encoder, sets: Sequence[Sequence[object]], run: Run) -> None:
+    """Count what the encoder would read of all sets, before it reads any; what is no text is refused later."""
+    texts = [text.encode(errors="replace").decode() for part in sets for text in part if isinstance(text, str)]
+    options = {"padding": False, "return_attention_mask": False, "return_token_type_ids": False, "verbose": False}
+    for start in range(0, len(texts), _COUNTED_TOGETHER):
+        with settings_kept(encoder.tokenizer):
+            some = texts[start : start + _COUNTED_TOGETHER]
+            ids = encoder.tokenizer(some, truncation=True, max_length=encoder.max_text_length, **options)["input_ids"]
+        run.spend(sum(map(len, ids)))
 
 
 def feature_key(config: MauveConfig) -> tuple[object, ...]:
