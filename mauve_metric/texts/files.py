@@ -218,7 +218,9 @@ def _reading_parquet(path: Path, *foreign: type[BaseException]) -> Iterator[None
     """What pyarrow raises, in one sentence that names the file."""
     try:
         yield
-    except (OSError, ValueError, KeyError, *foreign) as error:
+    except Exception as error:
+        if not isinstance(error, (OSError, ValueError, KeyError, *foreign)):
+            raise
         reason = " ".join(str(error).split())
         raise ValueError(f"{path} is not a parquet file that can be read: {reason:.200}") from error
 
