@@ -48,7 +48,9 @@ def npy_header(name: str, file: BinaryIO, size: int) -> tuple[tuple[int, int], b
         shape, fortran, dtype = read[version](file)
     except (ValueError, TypeError, EOFError, SyntaxError, RecursionError, MemoryError, OverflowError) as error:
         raise ValueError(f"{name} is not a numpy file of numbers: {first_line(error)}") from error
-    if len(shape) != 2 or dtype.kind not in "fiu" or min(shape) < 1:
+    if dtype.kind not in "fiu":
+        raise ValueError(f"{name} is not a numpy file of numbers: it holds {first_line(dtype)}")
+    if len(shape) != 2 or min(shape) < 1:
         raise ValueError(
             f"{name} must hold numbers of shape (n, d) with n and d at least 1, got {first_line(dtype)} "
             f"{shown(tuple(shape))}"
