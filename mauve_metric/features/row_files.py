@@ -48,7 +48,9 @@ def npy_header(name: str, file: BinaryIO, size: int) -> tuple[tuple[int, int], b
         shape, fortran, dtype = read[version](file)
     except (ValueError, TypeError, EOFError, SyntaxError, RecursionError, MemoryError, OverflowError) as error:
         raise ValueError(f"{name} is not a numpy file of numbers: {first_line(error)}") from error
-    if len(shape) != 2 or dtype.kind not in "fiu" or min(shape) < 1:
+    if dtype.kind not in "fiu":
+        raise ValueError(f"{name} is not a numpy file of numbers: it holds {first_line(dtype)}")
+    if len(shape) != 2 or min(shape) < 1:
         raise ValueError(
             f"{name} must hold numbers of shape (n, d) with n and d at least 1, got {first_line(dtype)} "
             f"{shown(tuple(shape))}"
@@ -171,7 +173,7 @@ def feature_rows(name: str, data: object) -> FeatureRows | None:
     if isinstance(data, (str, Path)):
         if not str(data):
             raise ValueError(f"{name} must name a file or folder of features, got ''")
-        return _of_path(Path(data))
+        return _of_path(name, Path(data))
     if _is_table(data):
         return _of_dataset(name, data)
     if isinstance(data, Iterator):
@@ -183,14 +185,14 @@ def _is_table(data: object) -> TypeGuard[TableOfFeatures]:
     return hasattr(data, "column_names") and hasattr(data, "features") and hasattr(data, "__len__")
 
 
-def _of_path(path: Path) -> FeatureRows:
+def _of_path(name: str, path: Path) -> FeatureRows:
     if path.is_dir():
         shards = sorted(file for file in path.iterdir() if file.suffix.lower() in (".npy", ".parquet"))
         if not shards:
             raise ValueError(f"the folder {path} holds no .npy or .parquet files of features")
-        return ConcatenatedRows([_of_path(shard) for shard in shards])
+        return ConcatenatedRows([_of_path(name, shard) for shard in shards])
     if not path.is_file():
-        raise FileNotFoundError(f"there is no file {str(path)!r}")
+        raise FileNotFoundError(f"{name}: there is no file {shown(str(path), most=200)}")
     if path.suffix.lower() == ".parquet":
         parquet = ParquetFeatures(path)
         return BlockwiseRows(parquet.shape, parquet.blocks)

@@ -192,9 +192,7 @@ def test_a_damaged_file_is_refused(human: Reference, tmp_path: Path, ending: str
     }
     for name, broken in damaged.items():
         path.write_bytes(broken)
-        with pytest.raises(
-            ValueError, match=r"human\.(npz|npy|parquet) (is not a|must hold) (parquet file|(numpy file of )?numbers)"
-        ):
+        with pytest.raises(ValueError, match=r"human\.(npz|npy|parquet) is not a (numpy file of numbers|parquet file)"):
             Reference.load(path)
             pytest.fail(f"{name} was read")
 

@@ -177,7 +177,7 @@ def test_bad_rows_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda folder: folder / "none.npy", "there is no file"),
+        (lambda folder: folder / "none.npy", "p_features: there is no file '"),
         (lambda folder: folder, "holds no .npy or .parquet"),
         (lambda folder: npy(np.zeros(5), folder), "must hold numbers of shape"),
         (lambda folder: iter([np.ones((3, 2)), np.ones((3, 4))]), "block 1 must be numbers"),
@@ -362,7 +362,7 @@ BAD_FILES: dict[str, tuple[Callable[[Path], Path], str]] = {
     "a negative shape": (lambda folder: header(folder, (-3, 8)), "n and d at least 1"),
     "a shape of many digits": (lambda folder: header(folder, (10**60, 8)), "it ends before"),
     "a damaged header": (damaged_header, "is not a numpy file of numbers"),
-    "no numbers": (lambda folder: npy(np.full((9, 8), "a"), folder), "must hold numbers"),
+    "no numbers": (lambda folder: npy(np.full((9, 8), "a"), folder), "numpy file of numbers: it holds <U1$"),
 }
 
 

@@ -48,7 +48,7 @@ def scored(features: Any, **options: Any) -> MauveResult | str:
         warnings.simplefilter("error")  # a warning of numpy is a number that is not right
         try:
             result = compute_mauve(p_features=features, q_features=PLAIN, **(OPTIONS | options))
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OSError) as error:  # OSError: a text is taken for a path
             return str(error)
     check(result)
     return result
