@@ -268,3 +268,103 @@ def test_help_and_wrong_usage_load_nothing_heavy(arguments: list[str]) -> None:
     """
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert found.stdout.splitlines()[-1] == "heavy:"
+
+
+# --- where results go ---------------------------------------------------------------------------------------------
+
+OUTPUTS = {"report": "compare", "plot": "score", "output": "featurize"}
+
+
+def command_for(flag: str, target: Path, files: tuple[str, str], tmp_path: Path, model: str) -> list[str]:
+    """A command that writes to the target."""
+    if flag != "output":
+        return [OUTPUTS[flag], *files, "--num-buckets", "5", f"--{flag}", str(target)]
+    (tmp_path / "texts.txt").write_text("ships\nrain\nlists\n")
+    return ["featurize", str(tmp_path / "texts.txt"), "--featurize-model-name", model, "-o", str(target)]
+
+
+def target_of(flag: str, folder: Path) -> Path:
+    return folder / {"report": "r.html", "plot": "curve.svg", "output": "features.npz"}[flag]
+
+
+@pytest.mark.parametrize("flag", OUTPUTS)
+def test_a_place_that_cannot_be_written_is_refused_before_the_work(
+    flag: str, files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(Reference, "load", None)  # nothing is read
+    target = target_of(flag, tmp_path / "nowhere")
+    message = input_error(command_for(flag, target, files, tmp_path, "no-such-model"), capsys)
+    assert f"'{target}' cannot be written: there is no folder" in message
+    target = target_of(flag, tmp_path)
+    target.mkdir()
+    message = input_error(command_for(flag, target, files, tmp_path, "no-such-model"), capsys)
+    assert f"'{target}' cannot be written: it is a folder" in message
+
+
+def test_unknown_endings_are_wrong_usage(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert "written to .npy, .npz or .parquet, got 'x.csv'" in usage_error(["featurize", "x", "-o", "x.csv"], capsys)
+    assert "expected a name that ends in" in usage_error(["compare", *files, "--report", "x.pdf"], capsys)
+    assert "expected a name that ends in" in usage_error(["score", *files, "--plot", "x.txt"], capsys)
+
+
+def test_an_output_never_replaces_an_input_or_another_output(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts, twin = tmp_path / "texts.json", tmp_path / "twin.html"
+    texts.write_text('["one", "two"]')
+    message = input_error(["score", str(texts), str(texts), "--plot", str(texts)], capsys)
+    assert "would replace" in message and texts.read_text() == '["one", "two"]'
+    message = input_error(["compare", str(texts), str(texts), "--plot", str(twin), "--report", str(twin)], capsys)
+    assert "would replace" in message and not twin.exists()
+
+
+LIMITED = """
+import sys
+from mauve_metric.features.encoder import load_encoder
+import torch.utils.data  # looks for a place of temporary files
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (200, resource.RLIM_INFINITY))
+from mauve_metric.hosts.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("flag", OUTPUTS)
+def test_a_full_disk_leaves_what_was_there(flag: str, files: tuple[str, str], tmp_path: Path, tiny_gpt2: str) -> None:
+    pytest.importorskip("resource")
+    target = target_of(flag, tmp_path / "out")
+    target.parent.mkdir()
+    target.write_text("what was there before")
+    arguments = command_for(flag, target, files, tmp_path, tiny_gpt2)
+    arguments += ["--no-cache"] if flag == "output" else []
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 1, done.stderr
+    error = [line for line in done.stderr.splitlines() if line.startswith("mauve-metric: error: ")]
+    assert len(error) == 1 and error[0] == f"mauve-metric: error: '{target}' cannot be written: File too large"
+    assert "Traceback" not in done.stderr
+    assert target.read_text() == "what was there before" and len(list(target.parent.iterdir())) == 1
+
+
+KILLED = """
+import os, pathlib, signal, sys
+def killed(path, text, **options):
+    with open(path, "w") as file:
+        file.write(text[:1000])
+    os.kill(os.getpid(), signal.SIGKILL)
+from mauve_metric.hosts.cli import main
+pathlib.Path.write_text = killed
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_a_run_killed_while_it_writes_leaves_the_old_report_whole(files: tuple[str, str], tmp_path: Path) -> None:
+    target = tmp_path / "r.html"
+    target.write_text("what was there before")
+    arguments = command_for("report", target, files, tmp_path, "")
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, *arguments], cwd=ROOT, capture_output=True, timeout=120, check=False
+    )
+    assert done.returncode == -9 and target.read_text() == "what was there before"
