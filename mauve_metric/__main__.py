@@ -1,9 +1,51 @@
-"""`python -m mauve_metric` is the program `mauve-metric`."""
+"""`python -m mauve_metric` and the program `mauve-metric`: the command line, and Ctrl-C from the first moment on.
+
+Nothing but the standard library is imported before an interrupt is taken care of.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import sys
+from types import FrameType
+from typing import NoReturn
 
-from mauve_metric.hosts.cli import main
+INTERRUPTED = 128 + signal.SIGINT
 
-sys.exit(main())
+
+def main() -> int:
+    """Run the command line; the exit status, 130 for an interrupt."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where a shell has told to ignore it
+        signal.signal(signal.SIGINT, _interrupted)
+    try:
+        from mauve_metric.hosts import cli
+
+        return cli.main()
+    except KeyboardInterrupt:
+        _leave()
+    finally:
+        if signal.getsignal(signal.SIGINT) is _interrupted:
+            signal.signal(signal.SIGINT, _leave)  # while Python takes itself down
+
+
+def _interrupted(number: int, frame: FrameType | None) -> None:
+    """`KeyboardInterrupt`, but while a module is imported, which may swallow it or print it: there the end at once."""
+    place = frame
+    while place is not None:
+        if place.f_code.co_filename.startswith("<frozen importlib"):
+            _leave()
+        place = place.f_back
+    raise KeyboardInterrupt
+
+
+def _leave(number: int = signal.SIGINT, frame: FrameType | None = None) -> NoReturn:
+    """End the process with what an interrupt is called by, and no traceback."""
+    with contextlib.suppress(OSError):  # nobody listens
+        os.write(2, b"mauve-metric: interrupted\n")
+    os._exit(INTERRUPTED)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
+from tokenize import TokenError
 from typing import BinaryIO, Protocol, TypeGuard
 
 import numpy as np
@@ -46,7 +47,16 @@ def npy_header(name: str, file: BinaryIO, size: int) -> tuple[tuple[int, int], b
         if version not in read:
             raise ValueError(f"unknown version {version}")
         shape, fortran, dtype = read[version](file)
-    except (ValueError, TypeError, EOFError, SyntaxError, RecursionError, MemoryError, OverflowError) as error:
+    except (
+        ValueError,
+        TypeError,
+        EOFError,
+        SyntaxError,
+        TokenError,
+        RecursionError,
+        MemoryError,
+        OverflowError,
+    ) as error:
         raise ValueError(f"{name} is not a numpy file of numbers: {first_line(error)}") from error
     if dtype.kind not in "fiu":
         raise ValueError(f"{name} is not a numpy file of numbers: it holds {first_line(dtype)}")

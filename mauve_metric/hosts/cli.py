@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mauve_metric.hosts.cli_arguments import given_options, parser
+from mauve_metric.results.names import printable
 from mauve_metric.runtime.whole_files import check_can_be_written
 from mauve_metric.texts.files import FEATURE_FILES, read_texts
 
@@ -29,31 +30,60 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the exit status: 0, 1 for an input or runtime error, 2 for wrong usage."""
     options = parser().parse_args(arguments)
+    if sys.stdout is None:
+        _tell("error: standard output is closed, so that nothing can be shown: open it, or send it to a file")
+        return 1
     with _logging_to_stderr(options):
         try:
             _check_outputs(options)
-            status = COMMANDS[options.command](options)
-            sys.stdout.flush()
-            return status
+            return COMMANDS[options.command](options)
         except KeyboardInterrupt:
-            print("mauve-metric: interrupted", file=sys.stderr)
+            _tell("interrupted")
             return 130
         except BrokenPipeError:  # whoever reads the output has seen enough, `head` for one
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _drop_output()
             return 128 + 13
         except (ValueError, TypeError, OSError, ImportError, RuntimeError, MemoryError) as error:
             if options.debug:
                 raise
-            message = " ".join(str(error).split()) or type(error).__name__
-            print(f"mauve-metric: error: {message}", file=sys.stderr)
+            _tell(f"error: {' '.join(str(error).split()) or type(error).__name__}")
             return 1
+
+
+def _tell(message: str) -> None:
+    """A line on stderr, if there is one."""
+    if sys.stderr is not None:
+        print(f"mauve-metric: {printable(message)}", file=sys.stderr)
+
+
+def _show(text: object) -> None:
+    """A result on stdout, down to its last byte; `OSError` that says so where there is no room for it."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _drop_output()
+        raise OSError(f"standard output cannot be written: {error.strerror}") from error
+
+
+def _drop_output() -> None:
+    """Send what stdout still holds to nowhere, so that Python does not try again on its way out."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class _Line(logging.Formatter):
+    """A record as lines that a terminal only shows."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return "\n".join(map(printable, super().format(record).split("\n")))
 
 
 @contextlib.contextmanager
 def _logging_to_stderr(options: argparse.Namespace) -> Iterator[None]:
     """The package's log on stderr: what takes long and what is odd; with --verbose, everything."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("mauve-metric: %(message)s"))
+    handler.setFormatter(_Line("mauve-metric: %(message)s"))
     package = logging.getLogger("mauve_metric")
     package.addHandler(handler)
     package.setLevel(logging.INFO if options.verbose else logging.ERROR if options.quiet else logging.WARNING)
@@ -123,9 +153,11 @@ def _explain(options: argparse.Namespace) -> int:
             distributed=rank is not None,
         )
     if rank in (None, 0):
-        print(json.dumps(explanation.to_dict(), allow_nan=False) if options.json else explanation)
-        if options.plot is not None:
-            _draw(explanation, options.plot)
+        try:
+            _show(json.dumps(explanation.to_dict(), allow_nan=False) if options.json else explanation)
+        finally:  # files are written for those too who read no more than the first lines
+            if options.plot is not None:
+                _draw(explanation, options.plot)
     return 0
 
 
@@ -150,14 +182,21 @@ def _compare(options: argparse.Namespace) -> int:
             distributed=rank is not None,
         )
     if rank in (None, 0):
-        print(_comparison_text(comparison, options).rstrip("\n"))
-        if options.plot is not None:
-            _draw(comparison, options.plot)
-        if options.report is not None:
-            from mauve_metric.results.report import save_report
-
-            save_report(comparison, options.report)
+        try:
+            _show(_comparison_text(comparison, options).rstrip("\n"))
+        finally:
+            _write_files(comparison, options)
     return 0
+
+
+def _write_files(comparison: Comparison, options: argparse.Namespace) -> None:
+    """The figure and the page that were asked for."""
+    if options.plot is not None:
+        _draw(comparison, options.plot)
+    if options.report is not None:
+        from mauve_metric.results.report import save_report
+
+        save_report(comparison, options.report)
 
 
 class _Drawn(Protocol):
@@ -220,9 +259,11 @@ def _compute_and_show(sides: dict[str, Any], options: argparse.Namespace, title:
     with _processes() as rank:
         result = compute_mauve(**sides, **given_options(options), distributed=rank is not None)
     if rank in (None, 0):
-        print(json.dumps(result.to_dict(), allow_nan=False) if options.json else score_report(result, title))
-        if options.plot is not None:
-            _draw(result, options.plot)
+        try:
+            _show(json.dumps(result.to_dict(), allow_nan=False) if options.json else score_report(result, title))
+        finally:
+            if options.plot is not None:
+                _draw(result, options.plot)
     return 0
 
 
@@ -247,7 +288,7 @@ def _featurize(options: argparse.Namespace) -> int:
     if rank in (None, 0):
         reference.save(options.output)
         shape = reference.features.shape
-        print(f"mauve-metric: {shape[0]} features of {shape[1]} numbers in {options.output}", file=sys.stderr)
+        _tell(f"{shape[0]} features of {shape[1]} numbers in {options.output}")
     return 0
 
 
@@ -265,7 +306,7 @@ def _cache(options: argparse.Namespace) -> int:
     facts = {"path": str(info.path), "features": info.features, "bytes": info.bytes, "max_bytes": info.max_bytes}
     if deleted is not None:
         facts["deleted"] = deleted
-    print(json.dumps(facts) if options.json else "\n".join(f"{key:<10} {value}" for key, value in facts.items()))
+    _show(json.dumps(facts) if options.json else "\n".join(f"{key:<10} {value}" for key, value in facts.items()))
     return 0
 
 

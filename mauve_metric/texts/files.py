@@ -214,13 +214,11 @@ def _read_parquet(path: Path, text_field: str | None) -> list[str]:
 
 
 @contextlib.contextmanager
-def _reading_parquet(path: Path, *foreign: type[BaseException]) -> Iterator[None]:
+def _reading_parquet(path: Path, foreign: type[Exception]) -> Iterator[None]:
     """What pyarrow raises, in one sentence that names the file."""
     try:
         yield
-    except Exception as error:
-        if not isinstance(error, (OSError, ValueError, KeyError, *foreign)):
-            raise
+    except (OSError, ValueError, KeyError, foreign) as error:
         reason = " ".join(str(error).split())
         raise ValueError(f"{path} is not a parquet file that can be read: {reason:.200}") from error
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +18,7 @@ from samples import ROOT
 from mauve_metric import __version__, compute_mauve
 from mauve_metric.config import knobs
 from mauve_metric.features.reference import Reference
-from mauve_metric.hosts.cli import main
+from mauve_metric.hosts.cli import COMMANDS, main
 from mauve_metric.results.scores import SCORES
 
 
@@ -368,3 +370,84 @@ def test_a_run_killed_while_it_writes_leaves_the_old_report_whole(files: tuple[s
         [sys.executable, "-c", KILLED, *arguments], cwd=ROOT, capture_output=True, timeout=120, check=False
     )
     assert done.returncode == -9 and target.read_text() == "what was there before"
+
+
+# --- where the output goes, and when it ends ------------------------------------------------------------------------
+
+
+def shell(files: tuple[str, str], redirection: str = "", *more: str) -> subprocess.CompletedProcess[str]:
+    """The program in a shell, its output sent somewhere."""
+    command = [sys.executable, "-m", "mauve_metric", "score", *files, "--num-buckets", "3", *more]
+    return subprocess.run(
+        ["bash", "-o", "pipefail", "-c", f"{shlex.join(command)} {redirection}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+@pytest.mark.parametrize(
+    ("redirection", "message"),
+    [(">&-", "standard output is closed"), (">/dev/full", "standard output cannot be written: No space left")],
+)
+def test_output_that_goes_nowhere_is_said(redirection: str, message: str, files: tuple[str, str]) -> None:
+    if redirection.endswith("/dev/full") and not Path("/dev/full").exists():
+        pytest.skip("this system has no full device")
+    found = shell(files, redirection)
+    assert found.returncode == 1 and found.stdout == ""
+    assert found.stderr.count("\n") == 1 and f"mauve-metric: error: {message}" in found.stderr
+
+
+def test_closed_stderr_sends_no_message_to_stdout(files: tuple[str, str]) -> None:
+    found = shell(("nowhere.npy", files[1]), "2>&-")
+    assert (found.returncode, found.stdout, found.stderr) == (1, "", "")
+
+
+def test_a_closed_pipe_ends_quietly_and_loses_no_figure(files: tuple[str, str], tmp_path: Path) -> None:
+    found = shell(files, "| true", "--plot", str(tmp_path / "figure.json"))
+    assert found.returncode == 128 + signal.SIGPIPE and found.stderr == ""
+    assert "vconcat" in json.loads((tmp_path / "figure.json").read_text())
+
+
+INTERRUPT_WHEN_IMPORTED = """
+import os, signal, sys
+sys.argv = ["mauve-metric", "score", *sys.argv[2:], "--num-buckets", "3"]
+when = {when!r}
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == when:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+from mauve_metric.__main__ import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("when", ["mauve_metric.hosts.cli", "argparse", "numpy", "faiss", "mauve_metric.compute"])
+def test_ctrl_c_while_modules_are_imported(when: str, files: tuple[str, str]) -> None:
+    script = INTERRUPT_WHEN_IMPORTED.format(when=when)
+    found = subprocess.run(
+        [sys.executable, "-c", script, "-", *files], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert (found.returncode, found.stdout, found.stderr) == (130, "", "mauve-metric: interrupted\n")
+
+
+def test_ctrl_c_while_a_command_works(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(options: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(COMMANDS, "demo", interrupted)
+    assert main(["demo"]) == 130
+    assert capsys.readouterr() == ("", "mauve-metric: interrupted\n")
+
+
+def test_an_ignored_interrupt_stays_ignored(files: tuple[str, str]) -> None:
+    script = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
+    script += INTERRUPT_WHEN_IMPORTED.format(when="mauve_metric.compute").replace("import os, signal, sys", "import os")
+    found = subprocess.run(
+        [sys.executable, "-c", script, "-", *files], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert found.returncode == 0 and found.stderr == "" and "MAUVE" in found.stdout
