@@ -154,18 +154,18 @@ class Featurizing:
                     self.follow(value, name)
         return self.matched(sides) if self.config.match_lengths == "truncate" else sides
 
-    def load(self) -> Encoder:
-        """The encoder, loaded once.
+    def check_asked(self) -> None:
+        """`ValueError` if features from a file name a model that nobody asked for (see `follow`)."""
+        if self._unasked not in (None, self.config.featurize_model_name):
+            raise ValueError(
+                f"features from a file name the model {self._unasked!r}, which is loaded only if you ask for it: "
+                f"pass featurize_model_name={self._unasked!r}"
+            )
 
-        Raises:
-            ValueError: features from a file were made with a model that was not asked for (see `follow`).
-        """
+    def load(self) -> Encoder:
+        """The encoder, loaded once."""
         if self.encoder is None:
-            if self._unasked not in (None, self.config.featurize_model_name):
-                raise ValueError(
-                    f"features from a file name the model {self._unasked!r}, which is loaded only if you ask for it: "
-                    f"pass featurize_model_name={self._unasked!r}"
-                )
+            self.check_asked()
             config, model = self.config, self.config.featurize_model_name
             if not isinstance(model, (str, tuple)):
                 raise TypeError(f"a function has no encoder to load, got {model!r}")

@@ -72,6 +72,9 @@ class ReferenceScorer:
                     "featurize_model_name='self'" if self.itself else f"match_lengths={self.config.match_lengths!r}"
                 )
                 raise ValueError(f"{option} needs the references as texts, got a Reference")
+            job = Featurizing(self.config, self.run, given=frozenset(self.options))
+            job.follow(given)
+            job.check_asked()
             self.reference = given
         elif given is not None:
             source = text_source(

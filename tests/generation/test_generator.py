@@ -466,3 +466,9 @@ def test_help_shows_every_option_with_its_default(shown: Any) -> None:
     assert {name: parameters[name].default for name in defaults} == defaults
     assert parameters["cache"].default is True and "options" not in parameters
     assert ("distributed" in parameters) is (shown is not mauve_metric.MauveCallback)
+
+
+def test_a_file_of_references_chooses_no_model(tmp_path: Path) -> None:
+    path = Reference(np.ones((3, 2)), {"model": "nobody/no-model"}).save(tmp_path / "human.npz")
+    with pytest.raises(ValueError, match="pass featurize_model_name='nobody/no-model'"):  # before anything is written
+        ModelEvaluator(PROMPTS, path)
