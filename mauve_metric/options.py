@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, SupportsIndex, TypedDict
 
-from mauve_metric.config import Check, Featurizer, MauveConfig, is_bool, knob, knobs, unknown_options
+from mauve_metric.config import Check, Featurizer, MauveConfig, is_bool, knob, knobs, shown, unknown_options
 
 
 def _unchecked(name: str, value: object) -> object:
@@ -21,7 +21,7 @@ def _unchecked(name: str, value: object) -> object:
 def _boolean(name: str, value: object) -> bool:
     """A check for True or False, numpy's too."""
     if not is_bool(value):
-        raise TypeError(f"{name} must be True or False, got {_shown(value)}")
+        raise TypeError(f"{name} must be True or False, got {shown(value)}")
     return bool(value)
 
 
@@ -36,7 +36,7 @@ def _integer_or_none(low: int, expected: str) -> Check:
         except TypeError:  # an array of several numbers
             number = None
         if number is None or number < low:
-            raise ValueError(f"{name} must be {expected}, got {_shown(value)}")
+            raise ValueError(f"{name} must be {expected}, got {shown(value)}")
         return number
 
     return check
@@ -45,7 +45,7 @@ def _integer_or_none(low: int, expected: str) -> Check:
 def _column(name: str, value: object) -> object:
     """A check for None or the name of a column."""
     if value is not None and not isinstance(value, str):
-        raise TypeError(f"{name} must be the name of a column, got {_shown(value)}")
+        raise TypeError(f"{name} must be the name of a column, got {shown(value)}")
     return value
 
 
@@ -62,25 +62,16 @@ def _folder_or_none(name: str, value: object) -> object:
 def _folder(name: str, value: object, expected: str) -> str | Path:
     """A folder's name as it was given; an empty one would be the working directory."""
     if not isinstance(value, (str, Path)):
-        raise TypeError(f"{name} must be {expected}, got {_shown(value)}")
+        raise TypeError(f"{name} must be {expected}, got {shown(value)}")
     if not str(value).strip():
         raise ValueError(f"{name} must be {expected}, got the empty name {value!r}")
     try:
         os.fsencode(Path(value).expanduser())
     except (RuntimeError, UnicodeEncodeError) as error:  # another user's folder, half of a character
-        raise ValueError(f"{name} must be {expected}, got {_shown(value)}, which names none") from error
+        raise ValueError(f"{name} must be {expected}, got {shown(value)}, which names none") from error
     if "\0" in str(value):
-        raise ValueError(f"{name} must be {expected}, got {_shown(value)} with a null character")
+        raise ValueError(f"{name} must be {expected}, got {shown(value)} with a null character")
     return value
-
-
-def _shown(value: object) -> str:
-    """A value as a message shows it: its beginning, or its kind where it has no text."""
-    try:
-        text = " ".join(repr(value).split())
-    except ValueError:  # an integer of thousands of digits
-        return f"a value of type {type(value).__name__}"
-    return text if len(text) <= 80 else text[:80] + "…"
 
 
 _COUNT = _integer_or_none(1, "an integer of at least 1")

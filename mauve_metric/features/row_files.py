@@ -32,6 +32,19 @@ class TableOfFeatures(Protocol):
     def __getitem__(self, rows: slice) -> Mapping[str, ArrayLike]: ...
 
 
+# What numpy raises over damaged headers, which it reads as Python.
+NOT_A_HEADER = (
+    ValueError,
+    TypeError,
+    EOFError,
+    SyntaxError,
+    TokenError,
+    RecursionError,
+    MemoryError,
+    OverflowError,
+)
+
+
 def npy_header(name: str, file: BinaryIO, size: int) -> tuple[tuple[int, int], bool, np.dtype[np.generic]]:
     """What the header of an `.npy` file says: shape, whether in Fortran order, number format.
 
