@@ -8,6 +8,8 @@ from pathlib import Path
 
 # Waiting threads sleep: with spinning ones a k-means of four rows takes half a minute on a machine that others use.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+if "PYTEST_XDIST_WORKER" in os.environ:  # beside each other, one thread each
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 

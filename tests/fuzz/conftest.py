@@ -12,7 +12,7 @@ set_hypothesis_home_dir(tempfile.gettempdir())  # nothing is left in the checkou
 
 settings.register_profile(
     "quick",
-    max_examples=60,
+    max_examples=30,
     deadline=None,
     database=None,
     derandomize=True,  # a run finds what the run before found
