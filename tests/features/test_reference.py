@@ -651,3 +651,11 @@ def test_a_file_of_a_built_in_featurizer_is_followed(minilm: str, tmp_path: Path
         found.mauve == compute_mauve(p=Reference.load(path), q_text=MODEL, featurize_model_name=minilm, **SMALL).mauve
     )
     assert "minilm" in found.signature
+
+
+def test_a_header_that_ends_in_the_middle_is_no_header(tmp_path: Path) -> None:
+    path = tmp_path / "cut.npy"
+    np.save(path, np.zeros((3, 2)))
+    path.write_bytes(path.read_bytes().replace(b"(3, 2)", b"(3, 2 ", 1))
+    with pytest.raises(ValueError, match=r"cut\.npy is not a numpy file of numbers"):
+        Reference.load(path)
