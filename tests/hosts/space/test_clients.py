@@ -33,12 +33,13 @@ class Slow:
     def __init__(self) -> None:
         self.begun = threading.Event()
         self.calls = 0
+        self.seconds = 1
 
     def __call__(self, texts: list[str]) -> np.ndarray:
         self.calls += 1
         if texts[0].startswith("slow"):
             self.begun.set()
-            time.sleep(1)
+            time.sleep(self.seconds)
         return ngrams(texts)
 
 
@@ -89,7 +90,7 @@ def slow_sets() -> tuple[list[str], list[str]]:
 @pytest.mark.parametrize("how", ["hangs up", "never listens"])
 def test_a_run_ends_when_its_client_has_gone(site: str, slow: Slow, how: str) -> None:
     slow.begun.clear()
-    slow.calls = 0
+    slow.calls, slow.seconds = 0, 3  # long enough for a busy machine to notice
     status, answer = ask(site, *slow_sets())
     assert status == 200
     connection = stream(site, answer["event_id"]) if how == "hangs up" else None
@@ -103,11 +104,16 @@ def test_a_run_ends_when_its_client_has_gone(site: str, slow: Slow, how: str) ->
 
 def test_a_client_that_cancels_stops_its_run(site: str, slow: Slow) -> None:
     slow.begun.clear()
-    slow.calls = 0
+    slow.calls, slow.seconds = 0, 3
     own = gradio_client.Client(site, verbose=False)
-    job = own.submit(*slow_sets(), api_name="/score")
+    own.submit(*slow_sets(), api_name="/score")
     assert slow.begun.wait(20)
-    job.cancel()
+    until = time.monotonic() + 10
+    while not own.pending_event_ids and time.monotonic() < until:  # it may begin before the client has read so
+        time.sleep(0.01)
+    (event,) = own.pending_event_ids
+    body = {"session_hash": own.session_hash, "fn_index": own._infer_fn_index("/score", None), "event_id": event}
+    assert post(site, "/gradio_api/cancel", body)[0] == 200  # the client's own `cancel` waits for the next message
     other = gradio_client.Client(site, verbose=False)
     assert other.predict(references=HUMAN, predictions=MODEL, api_name="/score")["n_p"] == len(HUMAN)
     assert slow.calls == 3
@@ -115,6 +121,7 @@ def test_a_client_that_cancels_stops_its_run(site: str, slow: Slow) -> None:
 
 def test_one_client_has_few_runs_in_the_queue(site: str, slow: Slow) -> None:
     slow.begun.clear()
+    slow.seconds = 1
     found = [ask(site, *slow_sets()) for _ in range(5)]
     assert [status for status, _ in found] == [200, 200, 200, 429, 429]
     assert found[-1][1]["detail"] == "at most 3 runs of one client wait here: ask again when one has ended"
