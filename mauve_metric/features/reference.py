@@ -26,7 +26,6 @@ from mauve_metric.options import Options, RunOptions, split_options
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.runtime.tensors import TensorRows, is_on_device
-from mauve_metric.runtime.whole_files import naming
 from mauve_metric.texts.fingerprints import TextHashes
 from mauve_metric.texts.sources import text_source
 
@@ -64,8 +63,7 @@ class Reference(StoredFeatures):
 
         `.npy` is a plain float array (n, d), with all else in `FILE.npy.json` beside it.
         """
-        with naming(path):
-            return write_features(self, path)
+        return write_features(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Reference:

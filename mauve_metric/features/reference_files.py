@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
@@ -20,6 +19,7 @@ from mauve_metric.features.parquet_files import ParquetFeatures, first_line
 from mauve_metric.features.row_files import NpyRows, npy_header
 from mauve_metric.features.rows import CheckedRows, all_rows, check_features, hash_of_rows
 from mauve_metric.runtime.packages import import_parquet
+from mauve_metric.runtime.whole_files import written_whole
 
 LAZY_BYTES = 2**30  # a larger .npy file is read in blocks
 _FORMAT = "mauve_metric features 1"
@@ -101,8 +101,7 @@ def write_features(stored: StoredFeatures, path: str | Path) -> Path:
     features, facts = check_features("features", whole), _meta(stored)
     meta = json.dumps(facts | {_HASH: hash_of_rows(features)} if suffix == ".npy" else facts)
     sidecar = path.with_name(path.name + ".json") if suffix == ".npy" else None
-    temporary, temporary_sidecar = (path.with_name(f".{path.name}.{os.getpid()}.{part}") for part in ("part", "json"))
-    try:
+    with written_whole(path) as temporary:
         if suffix == ".parquet":
             _write_parquet(features, meta, temporary)
         else:
@@ -112,12 +111,8 @@ def write_features(stored: StoredFeatures, path: str | Path) -> Path:
                 else:
                     np.savez(file, features=features, meta=np.array(meta))
         if sidecar is not None:
-            temporary_sidecar.write_text(meta, encoding="utf-8")
-            temporary_sidecar.replace(sidecar)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-        temporary_sidecar.unlink(missing_ok=True)
+            with written_whole(sidecar) as temporary_sidecar:
+                temporary_sidecar.write_text(meta, encoding="utf-8")
     return path
 
 
