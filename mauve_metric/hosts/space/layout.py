@@ -16,6 +16,7 @@ from gradio.data_classes import FileData
 
 from mauve_metric.config import knobs
 from mauve_metric.hosts.space.controls import panel_controls, play_controls
+from mauve_metric.hosts.space.figures import figure
 from mauve_metric.hosts.space.handlers import OF_MODEL, RESULT
 from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.session import LONGEST_NAME
@@ -219,16 +220,16 @@ def result_part(limits: Limits) -> ResultOutputs:
     warnings, score = gr.HTML(elem_id="warnings"), gr.HTML(elem_id="score")
     shown: dict[str, Block] = {"warnings": warnings, "score": score}
     with gr.Column(visible=False, elem_id="result") as shown["rest"]:
-        shown["score_line"] = _figure("score_line", "Scores with their intervals")
+        shown["score_line"] = figure("score_line", "Scores with their intervals")
         shown["tables"] = gr.HTML(elem_id="tables")
         gr.Markdown("### Play: the pictures follow, the texts are not read again")
         with gr.Row(elem_id="play"):
             play = play_controls(limits)
         with gr.Row():
             for name, label in (("divergence_curve", "Divergence curve"), ("precision_recall", "Precision and recall")):
-                shown[name] = _figure(name, label, "mm-square")
+                shown[name] = figure(name, label, "mm-square")
         picked, bucket, clicked = _gap_part(shown)
-        shown["text_map"] = _figure("text_map", "Map of the texts")
+        shown["text_map"] = figure("text_map", "Map of the texts")
         gr.Markdown("### All scores")
         shown["table"] = gr.HTML(elem_id="table")
         make_files = _away_part(shown)
@@ -241,7 +242,7 @@ def _gap_part(shown: dict[str, Block]) -> tuple[gr.Radio, gr.Dropdown, gr.Textbo
     picked = shown["picked"] = gr.Radio(
         label="Model", info="whose buckets, texts and scores are shown from here on", choices=[], elem_id="picked"
     )
-    shown["contributions"] = _figure("contributions", "Buckets by their part of the gap")
+    shown["contributions"] = figure("contributions", "Buckets by their part of the gap")
     bucket = shown["bucket"] = gr.Dropdown(
         label="Bucket",
         info="the largest part of the gap comes first; a click on a bar above or on a point of the map picks one too",
@@ -249,7 +250,7 @@ def _gap_part(shown: dict[str, Block]) -> tuple[gr.Radio, gr.Dropdown, gr.Textbo
         elem_id="bucket",
     )
     shown["bucket_texts"] = gr.HTML(elem_id="bucket_texts")
-    shown["histogram"] = _figure("histogram", "Buckets by difference")
+    shown["histogram"] = figure("histogram", "Buckets by difference")
     clicked = gr.Textbox(label="Clicked bucket", elem_id="clicked")  # which the style sheet hides
     return picked, bucket, clicked
 
@@ -270,10 +271,6 @@ def _away_part(shown: dict[str, Block]) -> gr.Button:
     )
     shown["files"] = gr.File(label="Files", file_count="multiple", visible=False, interactive=False, elem_id="files")
     return make_files
-
-
-def _figure(name: str, label: str, *classes: str) -> gr.Plot:
-    return gr.Plot(label=label, show_label=False, elem_id=name, elem_classes=["mm-figure", *classes], min_width=320)
 
 
 def code_part(models: Sequence[str]) -> None:

@@ -25,8 +25,15 @@ PLAY_RUNS: dict[str, Any] = {"concurrency_id": "play", "concurrency_limit": 2}  
 QUICK: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "concurrency_limit": 4}
 
 HERE = resources.files("mauve_metric.hosts.space")
-CSS = HERE.joinpath("page.css").read_text(encoding="utf-8")
-CLICKS = HERE.joinpath("page.js").read_text(encoding="utf-8").replace("BUCKET_LINK", BUCKET_LINK)
+STYLES, SCRIPTS = ("page.css", "figures.css"), ("figures.js",)  # of the page, in this order
+
+
+def _together(files: Sequence[str]) -> str:
+    return "\n".join(HERE.joinpath(name).read_text(encoding="utf-8") for name in files)
+
+
+CSS = _together(STYLES)
+JS = "() => {" + _together(SCRIPTS).replace("BUCKET_LINK", BUCKET_LINK) + "}"
 
 
 class Page(gr.Blocks):
@@ -193,7 +200,7 @@ def launch_options(limits: Limits) -> LaunchOptions:
         "ssr_mode": False,
         "max_file_size": limits.bytes,
         "footer_links": ["api"],
-        "js": CLICKS,
+        "js": JS,
         "app_kwargs": {"middleware": [Middleware(BodyLimit, limits=limits)]},
     }
 
