@@ -63,7 +63,7 @@ def main() -> None:
 
     def warnings() -> None:
         score_warnings.size_warnings(n, n, k)
-        score_warnings.bucket_warnings(p_counts, q_counts)
+        score_warnings.bucket_warnings(p_counts + q_counts)
         score_warnings.feature_warnings(sides[0].features, sides[1].features)
         score_warnings.text_warnings(*sides)
 

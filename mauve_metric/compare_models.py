@@ -185,6 +185,7 @@ def compare_features(
             every_row=readable is not None,
         )
     rows, scored = partition.rows, partition.labels[:num_runs]
+    texts_a_bucket = np.bincount(np.concatenate(scored[0]), minlength=int(resolved.num_buckets))
     results = {
         name: score_buckets(
             p,
@@ -193,6 +194,7 @@ def compare_features(
             (rows[0], rows[number]),
             resolved,
             entries={"partition": f"common to {', '.join(names)}", "model": name},
+            texts_a_bucket=texts_a_bucket,
         )
         for number, (name, side) in enumerate(models.items(), start=1)
     }

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Floats, Labels
+from mauve_metric.arrays import Array, Counts, Floats, Labels
 from mauve_metric.config import MauveConfig
 from mauve_metric.features.reference import Reference
 from mauve_metric.features.rows import some_numbers, some_rows
@@ -204,6 +204,7 @@ def score_buckets(
     config: MauveConfig,
     p_value: float | None = None,
     entries: Mapping[str, object] | None = None,
+    texts_a_bucket: Counts | None = None,
 ) -> MauveResult:
     """The result of two sides whose texts are in buckets.
 
@@ -214,6 +215,7 @@ def score_buckets(
         config: without "auto", see `resolve_config`.
         p_value: of the permutation test.
         entries: what the signature says besides.
+        texts_a_bucket: of all sets that share the buckets, (k,); None: there are only these two.
     """
     k = int(config.num_buckets)
     histograms, *others = [count_labels(p_labels, q_labels, k) for p_labels, q_labels in runs]
@@ -259,7 +261,14 @@ def score_buckets(
         q_median_length=_median_length(q),
         warnings=tuple(
             score_warnings.all_warnings(
-                p, q, histograms, scores.mauve, scores.mauve_floor, uncertainty.ceiling, uncertainty.ceiling_std
+                p,
+                q,
+                histograms,
+                scores.mauve,
+                scores.mauve_floor,
+                uncertainty.ceiling,
+                uncertainty.ceiling_std,
+                texts_a_bucket,
             )
         ),
         signature_entries=signature_entries(p, q, config, entries or {}),

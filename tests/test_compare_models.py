@@ -308,7 +308,7 @@ def test_report_is_self_contained_and_escaped(told: Comparison, tmp_path: Path) 
     assert "script" not in page.tags and "link" not in page.tags and page.tags.count("img") == 2 + len(told.models)
     assert page.sources and all(source.startswith("data:image/svg+xml;base64,") for source in page.sources)
     assert "<script" not in content and "&lt;script&gt;" in content
-    assert told.models["b"].signature in html.unescape(content) and page.tags.count("details") == 2
+    assert told.models["b"].signature in html.unescape(content) and page.tags.count("details") == 3
     with pytest.raises(ValueError, match=r"\.html"):
         told.save_report(tmp_path / "report.pdf")
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from mauve_metric.results.digits import digits, percent
 from mauve_metric.results.numbers import ExplanationNumbers, GapBucket
-from mauve_metric.results.words import STABILITY_NOTE, bucket_facts, bucket_title, excerpt, near_label, percent, wrapped
+from mauve_metric.results.words import STABILITY_NOTE, bucket_facts, bucket_title, excerpt, lead, near_label, wrapped
 
 
 def explanation_table(explanation: ExplanationNumbers) -> str:
     """The explanation for the terminal: the gap and its two parts, then each bucket with its words and texts."""
     result, gap = explanation.result, explanation.gap
-    lines = [f"MAUVE {result.mauve:.4f}: the gap to 1 is {gap:.4f}, in {result.num_buckets} buckets", ""]
+    first, gap_words = lead(result), f"gap to 1 is {digits(gap)}, in {result.num_buckets} buckets"
+    lines = [*wrapped(f"{first.sentence}.", "", ""), *wrapped(first.beside, "", "")]
+    lines += [f"The {'literature number’s ' if first.literature else ''}{gap_words}.", ""]
     for value, meaning in (
         (explanation.type_one, "from buckets with too many model texts (Type I)"),
         (explanation.type_two, "from buckets with too few (Type II): human text that the model misses"),
         (explanation.noise, "of it from buckets that could be noise"),
     ):
-        lines.append(f"  {value:.4f}  {percent(value, gap):>5}  {meaning}")
+        lines.append(f"  {digits(value)}  {percent(value, gap):>5}  {meaning}")
     for bucket in explanation.buckets:
         lines += ["", *_bucket_lines(bucket)]
     lines += ["", *wrapped(STABILITY_NOTE, "", "")]

@@ -33,6 +33,15 @@ def _shown(mark: str) -> str:
     return " " if mark.isspace() else mark.encode("unicode_escape").decode("ascii")
 
 
+def one_line(text: str) -> str:
+    r"""Text on one line for people: white space and what has no shape as single spaces.
+
+    >>> one_line("  a\tb\u202e c\n")
+    'a b c'
+    """
+    return " ".join("".join(mark if mark.isprintable() else " " for mark in text).split())
+
+
 def figure_text(text: str) -> str:
     """`printable` text that stays text in a figure, also in Vega's tables and in a page that holds the figure's data.
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import functools
 import importlib.resources
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mauve_metric.results import tables, words
+from mauve_metric.results import digits, marks, tables, words
 from mauve_metric.results.charts import figure, of_comparison, of_explanation
 from mauve_metric.results.numbers import ComparisonNumbers, NearText
 from mauve_metric.runtime.whole_files import check_can_be_written, written_whole
@@ -58,11 +59,14 @@ def report_page(comparison: ComparisonNumbers) -> str:
     """
     comparison = words.with_labels(comparison)
     results = list(comparison.models.values())
+    found = words.collected_warnings(comparison)
     return _template().render(
         title=f"MAUVE of {len(results)} model{'s' if len(results) > 1 else ''} against {results[0].n_p} human texts",
         level=f"{100 * comparison.confidence_level:g} %",
         common=results[0],
         comparison=comparison,
+        severe=[item for item in found if item[1].severe],
+        other=[item for item in found if not item[1].severe],
         signatures=_signatures(comparison),
     )
 
@@ -83,8 +87,9 @@ def _template() -> jinja2.Template:
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
     )
-    known = {"words": words, "tables": tables, "of_comparison": of_comparison, "of_explanation": of_explanation}
-    return environment.get_template("report.html", globals=known | {"source": _source, "shown": _shown})
+    known = {"words": words, "tables": tables, "marks": marks, "cell": digits.cell, "digits": digits.digits}
+    known |= {"of_comparison": of_comparison, "of_explanation": of_explanation, "source": _source, "pieces": _pieces}
+    return environment.get_template("report.html", globals=known)
 
 
 def _printable(value: object) -> object:
@@ -99,10 +104,11 @@ def _source(chart: alt.TopLevelMixin) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(figure.chart_svg(chart).encode()).decode()}"
 
 
-def _shown(near: NearText) -> str:
-    """What is shown of a text."""
-    text = near.text or "(the text was not given)"
-    return text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + " …"
+def _pieces(near: NearText, phrases: Sequence[str]) -> list[marks.Piece]:
+    """What is shown of a text, in pieces."""
+    if not near.text:
+        return [marks.Piece("(the text was not given)", False)]
+    return marks.marked(near.text, phrases, LONGEST_TEXT)
 
 
 def _signatures(comparison: ComparisonNumbers) -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mauve_metric.results.charts import of_result
+from mauve_metric.results.digits import digits
 from mauve_metric.results.numbers import ResultNumbers
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ class MauveResult(ResultNumbers):
         return of_result.result_chart(self)
 
     def __str__(self) -> str:
-        interval = "" if self.mauve_ci is None else f" (debiased {self.mauve_debiased:.4f}"
-        if self.mauve_ci is not None:
-            interval += f", interval {self.mauve_ci[0]:.4f}–{self.mauve_ci[1]:.4f} {self.ci_scope})"
-        return f"{self.signature} = {self.mauve:.4f}{interval}"
+        interval = ""
+        if self.mauve_debiased is not None and self.mauve_ci is not None:
+            low, high = map(digits, self.mauve_ci)
+            interval = f" (debiased {digits(self.mauve_debiased)}, interval {low}–{high} {self.ci_scope})"
+        return f"{self.signature} = {digits(self.mauve)}{interval}"

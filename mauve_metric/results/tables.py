@@ -7,22 +7,29 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from mauve_metric.results.digits import cell, digits
 from mauve_metric.results.names import printable, spreadsheet_text
 from mauve_metric.results.numbers import ComparisonNumbers, ResultNumbers
 from mauve_metric.results.scores import SCORES
-from mauve_metric.results.signature import signature_number
+from mauve_metric.results.verdict import verdict
 from mauve_metric.results.words import (
-    NOTES,
-    cell,
+    DIFFERENCE_NOTE,
     collected_warnings,
+    comparison_lead,
     conclusion,
+    facts,
     forecast_sentence,
+    lead,
+    notes,
+    ranking_verdict,
     with_labels,
     wrapped,
 )
 
 if TYPE_CHECKING:
     from tabulate import TableFormat
+
+    from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 
 class Column(NamedTuple):
@@ -46,9 +53,10 @@ MODEL_COLUMNS = (
     Column("frontier_integral", "frontier int.", ".4f"),
     Column("n", "texts", "d"),
 )
+TEST_COLUMN = Column("p_value", "p", ".2g")
 DIFFERENCE_COLUMNS = (
-    Column("a", "better"),
-    Column("b", "than"),
+    Column("a", "model"),
+    Column("b", "against"),
     Column("difference", "difference", "+.4f"),
     Column("low", "low", "+.4f"),
     Column("high", "high", "+.4f"),
@@ -56,6 +64,12 @@ DIFFERENCE_COLUMNS = (
     Column("real", "real"),
 )
 TableRow: TypeAlias = dict[str, str | int | float | None]
+
+
+def model_columns(comparison: ComparisonNumbers) -> tuple[Column, ...]:
+    """`MODEL_COLUMNS`, and the p-values where there was a test."""
+    tested = any(result.p_value is not None for result in comparison.models.values())
+    return (*MODEL_COLUMNS, TEST_COLUMN) if tested else MODEL_COLUMNS
 
 
 def model_rows(comparison: ComparisonNumbers) -> list[TableRow]:
@@ -66,7 +80,7 @@ def model_rows(comparison: ComparisonNumbers) -> list[TableRow]:
         result = comparison.models[name]
         low, high = result.mauve_ci or (None, None)
         row: TableRow = {"rank": rank, "model": name, "low": low, "high": high, "n": result.n_q}
-        for key in ("mauve", "mauve_debiased", "precision", "recall", "frontier_integral"):
+        for key in ("mauve", "mauve_debiased", "precision", "recall", "frontier_integral", "p_value"):
             row[key] = getattr(result, key)
         rows.append(row | {"mauve_own": comparison.own[name].mauve})
     return rows
@@ -83,32 +97,20 @@ def difference_rows(comparison: ComparisonNumbers) -> list[TableRow]:
 
 
 def score_report(result: ResultNumbers, title: str) -> str:
-    """The result for people: warnings first, then the scores, what they rest on, and the signature."""
+    """The result for people: what it says, warnings, the scores, what they rest on, and the signature."""
+    first = lead(result)
     lines = [printable(title), ""]
-    for warning in result.warnings:
-        lines.append(f"  ! {printable(warning.message)}  [{warning.code}]")
-    if result.warnings:
-        lines.append("")
+    for text in (f"{first.sentence}.", verdict(result), first.beside):
+        lines += wrapped(text, "  ", "  ")
+    lines += ["", *(line for found in result.warnings for line in _warning_lines("", found))]
+    lines += [""] if result.warnings else []
     for name, score in SCORES.items():
         value = getattr(result, name)
         if value is not None:
-            lines.append(f"  {score.title:<24} {value:7.4f}  {_ci(result, name):<17}  {score.better}; {score.meaning}")
-    lines += [
-        "",
-        f"  {'floor … ceiling':<24} {result.mauve_floor:7.4f} … {result.mauve_ceiling:.4f}  MAUVE of sets with ",
-    ]
-    lines[-1] += "nothing in common … of two samples of one distribution"
-    if result.mauve_std is not None:
-        runs = f"{result.mauve_mean:7.4f} ± {result.mauve_std:.4f}"
-        lines.append(
-            f"  {'MAUVE over seeds':<24} {runs}  mean and standard deviation of {len(result.mauve_runs)} clusterings"
-        )
-    if result.p_value is not None:
-        lines.append(f"  {'p-value':<24} {result.p_value:7.4f}  that both sets come from one distribution")
-    lines.append(f"  {'texts':<24} {result.n_p} human, {result.n_q} model{_lengths(result)}")
-    lines.append(f"  {'buckets':<24} {result.num_buckets}")
-    if result.mauve_ci is not None:
-        lines.append(f"  {'intervals':<24} {_level(result)} {result.ci_scope}")
+            shown = f"{digits(value):>7}  {_ci(result, name):<17}"
+            lines.append(f"  {score.title:<24} {shown}  {score.better}; {score.meaning}")
+    lines.append("")
+    lines += [f"  {name:<24} {value:<17}  {meaning}".rstrip() for name, value, meaning in facts(result)]
     return "\n".join([*lines, "", f"signature: {result.signature}"])
 
 
@@ -117,41 +119,39 @@ def _ci(result: ResultNumbers, name: str) -> str:
         "mauve_debiased": result.mauve_ci,
         "frontier_integral_debiased": result.frontier_integral_ci,
     }.get(name)
-    return "" if interval is None else f"[{interval[0]:.4f}, {interval[1]:.4f}]"
+    return "" if interval is None else f"[{digits(interval[0])}, {digits(interval[1])}]"
 
 
-def _level(result: ResultNumbers) -> str:
-    return f"{100 * signature_number(result.signature_entries, 'confidence_level'):g} %"
-
-
-def _lengths(result: ResultNumbers) -> str:
-    if result.p_median_length is None or result.q_median_length is None:
-        return ""
-    return f"; median length {result.p_median_length:.0f} and {result.q_median_length:.0f} tokens"
+def _warning_lines(who: str, warning: ScoreWarning) -> list[str]:
+    """A warning for the terminal, and which models it is about."""
+    message = f"{who}: {warning.message}" if who else warning.message
+    return wrapped(f"! {printable(message)}  [{warning.code}]", "  ", "    ")
 
 
 def comparison_table(comparison: ComparisonNumbers) -> str:
     """The comparison for the terminal: warnings, models, differences, what they rest on, signature."""
     results = list(comparison.models.values())
     level, common = f"{100 * comparison.confidence_level:g} %", results[0]
-    lines = [f"{len(results)} models against {common.n_p} human texts, {common.num_buckets} common buckets", ""]
-    for who, warning in collected_warnings(comparison):
-        message = f"! {who}: {warning.message}" if who else f"! {warning.message}"
-        lines += wrapped(f"{message}  [{warning.code}]", "  ", "    ")
-    lines += ["", *_plain(MODEL_COLUMNS, model_rows(comparison)), ""]
-    for note in NOTES:
+    models = f"{len(results)} model{'' if len(results) == 1 else 's'}"
+    lines = [f"{models} against {common.n_p} human texts, {common.num_buckets} common buckets", ""]
+    for text in (ranking_verdict(comparison), comparison_lead(comparison).beside):
+        lines += wrapped(text, "  ", "  ")
+    found = collected_warnings(comparison)
+    lines += ["", *(line for who, warning in found for line in _warning_lines(who, warning))]
+    lines += ["", *_plain(model_columns(comparison), model_rows(comparison)), ""]
+    for note in notes(comparison):
         lines += wrapped(note, "  ", "  ")
     lines += wrapped(f"Intervals: {level}, {common.ci_scope}.", "  ", "  ")
     if comparison.differences:
         lines += ["", *_plain(DIFFERENCE_COLUMNS, difference_rows(comparison)), ""]
-        lines += wrapped(conclusion(comparison), "  ", "  ")
+        lines += wrapped(DIFFERENCE_NOTE, "  ", "  ") if len(comparison.differences) > 1 else []
         lines += wrapped(forecast_sentence(comparison), "  ", "  ")
     return "\n".join([*lines, "", f"signature: {comparison.signature}"])
 
 
 def comparison_markdown(comparison: ComparisonNumbers) -> str:
     """Both tables in Markdown, with the notes."""
-    parts = [_markdown(MODEL_COLUMNS, model_rows(comparison)), "\n".join(NOTES)]
+    parts = [_markdown(model_columns(comparison), model_rows(comparison)), "\n".join(notes(comparison))]
     if comparison.differences:
         parts.append(_markdown(DIFFERENCE_COLUMNS, difference_rows(comparison)))
         parts.append(_markdown_text(f"{conclusion(comparison)} {forecast_sentence(comparison)}"))
@@ -160,12 +160,13 @@ def comparison_markdown(comparison: ComparisonNumbers) -> str:
 
 def comparison_csv(comparison: ComparisonNumbers, table: str = "models") -> str:
     """One table as CSV, numbers in full; a missing value is an empty field, and no name is a formula."""
-    tables = {"models": (MODEL_COLUMNS, model_rows), "differences": (DIFFERENCE_COLUMNS, difference_rows)}
+    tables = {"models": (model_columns(comparison), model_rows), "differences": (DIFFERENCE_COLUMNS, difference_rows)}
     if table not in tables:
         raise ValueError(f"table must be one of {', '.join(tables)}, got {table!r}")
     columns, rows = tables[table]
     out = io.StringIO()
-    writer = csv.DictWriter(out, [column.key for column in columns], lineterminator="\n")
+    keys = [column.key for column in columns]
+    writer = csv.DictWriter(out, keys, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for row in rows(comparison):
         writer.writerow({k: spreadsheet_text(value) if isinstance(value, str) else value for k, value in row.items()})
@@ -174,7 +175,7 @@ def comparison_csv(comparison: ComparisonNumbers, table: str = "models") -> str:
 
 def comparison_latex(comparison: ComparisonNumbers) -> str:
     """Both tables as LaTeX `tabular`s; they need the package booktabs."""
-    parts = [_latex(MODEL_COLUMNS, model_rows(comparison))]
+    parts = [_latex(model_columns(comparison), model_rows(comparison))]
     if comparison.differences:
         parts.append(_latex(DIFFERENCE_COLUMNS, difference_rows(comparison)))
     return "\n\n".join([*parts, f"% {comparison.signature}"]) + "\n"

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from mauve_metric.results.names import printable, shown_names
+from mauve_metric.results.digits import digits, percent, rounded_up
+from mauve_metric.results.names import one_line, printable, shown_names
+from mauve_metric.results.signature import signature_number
+from mauve_metric.results.verdict import permutations, verdict
+from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
-    from mauve_metric.results.numbers import ComparisonNumbers, GapBucket, NearText
-from mauve_metric.uncertainty.score_warnings import ScoreWarning
+    from mauve_metric.results.numbers import ComparisonNumbers, GapBucket, NearText, ResultNumbers
 
 
 def with_labels(comparison: ComparisonNumbers, form: Callable[[str], str] = printable) -> ComparisonNumbers:
@@ -29,33 +32,99 @@ def with_labels(comparison: ComparisonNumbers, form: Callable[[str], str] = prin
     )
 
 
-def ranking_verdict(comparison: ComparisonNumbers) -> str:
-    """Which model is closest, and which differences are real, in words."""
-    comparison = with_labels(comparison)
+class Lead(NamedTuple):
+    """What is said first of a score: one number and its reading, then the literature's number and its range.
+
+    number: as text. reading: what the number is. interval: in words. literature: that number as text; empty where it is
+    `number` itself. around: what the literature's number lies between. The last three may be empty.
+    """
+
+    number: str
+    reading: str
+    interval: str
+    literature: str
+    around: str
+
+    @property
+    def sentence(self) -> str:
+        """The number with its reading, without a full stop."""
+        return f"{self.number} {self.reading}" + (f" ({self.interval})" if self.interval else "")
+
+    @property
+    def beside(self) -> str:
+        """The literature's number and what it lies between."""
+        first = f"{LITERATURE}: {self.literature}" if self.literature else ""
+        text = "; ".join(part for part in (first, self.around) if part)
+        return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+LITERATURE = "MAUVE as in the literature"
+READING = "of what two human sets reach"
+
+
+def lead(result: ResultNumbers) -> Lead:
+    """The debiased score with its interval, where two human sets reach 1; without one, the literature's number."""
+    around = f"two human sets of these sizes reach about {digits(result.mauve_ceiling)}, sets with nothing in common "
+    around += digits(result.mauve_floor)
+    if result.mauve_debiased is None or result.mauve_ci is None:
+        reading = f"is {LITERATURE}; it has no interval, since that takes two texts in each set"
+        return Lead(digits(result.mauve), reading, "", "", around)
+    interval = f"{interval_words(result.mauve_ci)}; {level_words(result)} interval {result.ci_scope}"
+    return Lead(digits(result.mauve_debiased, ".3f"), READING, interval, digits(result.mauve), around)
+
+
+def interval_words(ends: tuple[float, float], form: str = ".3f") -> str:
+    """Both ends of an interval.
+
+    >>> interval_words((0.85071, 0.9999954))
+    '0.851 to 0.999995'
+    """
+    return f"{digits(ends[0], form)} to {digits(ends[1], form)}"
+
+
+def level_words(result: ResultNumbers) -> str:
+    """The level of a result's intervals."""
+    return f"{100 * signature_number(result.signature_entries, 'confidence_level'):g} %"
+
+
+def closest(comparison: ComparisonNumbers) -> tuple[str, ...]:
+    """The models that nothing sets apart from the best: with it those whose difference to it is 0."""
     best = comparison.ranking[0]
-    result = comparison.models[best]
-    debiased = result.mauve if result.mauve_debiased is None else result.mauve_debiased
-    first = f"{best} is closest to the human texts: debiased MAUVE {debiased:.3f}"
-    if result.mauve_ci is not None:
-        first += f", between {result.mauve_ci[0]:.3f} and {result.mauve_ci[1]:.3f}"
-    return f"{first}. {conclusion(comparison)}".strip()
+    return best, *(item.b for item in comparison.differences if item.a == best and item.difference == 0)
+
+
+def comparison_lead(comparison: ComparisonNumbers) -> Lead:
+    """`lead` of the best model; the literature's number is that on buckets of its own, whose range is not known."""
+    best = comparison.ranking[0]
+    found = lead(comparison.models[best])
+    if len(comparison.models) == 1:
+        return found
+    return found._replace(literature=f"{digits(comparison.own[best].mauve)}, on buckets of its own", around="")
+
+
+def ranking_verdict(comparison: ComparisonNumbers) -> str:
+    """Which model is closest, and which differences are real, in words; of one model, whether it differs."""
+    comparison = with_labels(comparison)
+    first = comparison_lead(comparison).sentence
+    if len(comparison.models) == 1:
+        return f"{first}. {verdict(comparison.models[comparison.ranking[0]])}"
+    names = closest(comparison)
+    if len(names) == 1:
+        return f"{names[0]} is closest to the human texts: {first}. {conclusion(comparison)}"
+    return f"{listed(names)} are equally close to the human texts: {first}. {conclusion(comparison)}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence.
+
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 WIDTH = 110  # characters of a line of prose in the terminal
 EXCERPT = 160  # characters shown of a text
-
-
-def cell(value: str | float | None, form: str) -> str:
-    """A value as text; a dash for None.
-
-    >>> cell(0.12345, ".3f"), cell(None, ".3f"), cell(1e-9, ".2g")
-    ('0.123', '–', '<0.0001')
-    """
-    if value is None:
-        return "–"
-    if form == ".2g" and isinstance(value, float) and value < 1e-4:
-        return "<0.0001"
-    return format(value, form)
 
 
 def forecast_sentence(comparison: ComparisonNumbers) -> str:
@@ -63,25 +132,20 @@ def forecast_sentence(comparison: ComparisonNumbers) -> str:
     comparison = with_labels(comparison)
     if comparison.smallest_difference is None:
         return ""
-    best, second = comparison.ranking[:2]
+    pair = comparison.differences[0]
     n = min(min(result.n_p, result.n_q) for result in comparison.models.values())
-    sentence = f"Sets of {n} texts would show a difference of {comparison.smallest_difference:.3f} between {best} and "
-    sentence += f"{second} in 8 of 10 cases; "
+    sentence = f"Sets of {n} texts would show a difference of {digits(comparison.smallest_difference, '.3f')} between "
+    sentence += f"{pair.a} and {pair.b} in 8 of 10 cases"
+    if pair.difference == 0:
+        return f"{sentence}; they do not differ here at all."
     if comparison.texts_needed is None:
-        return sentence + "they do not differ here at all."
-    difference = comparison.differences[0].difference
-    texts = rounded_up(comparison.texts_needed)
-    return sentence + f"if they truly differ by {difference:.3f}, that takes about {texts} texts a set."
-
-
-def rounded_up(number: int) -> str:
-    """A number with two leading digits, rounded up.
-
-    >>> rounded_up(12345), rounded_up(87)
-    ('13,000', '87')
-    """
-    unit = 10 ** max(len(str(number)) - 2, 0)
-    return f"{-(-number // unit) * unit:,}"
+        return f"{sentence}; the one seen here would take more than a billion."
+    if not pair.real and comparison.texts_needed <= n:  # as good as enough: a number would contradict what was found
+        return f"{sentence}."
+    return (
+        f"{sentence}; if they truly differ by {digits(pair.difference, '.3f')}, that takes about "
+        f"{rounded_up(comparison.texts_needed)} texts a set."
+    )
 
 
 def conclusion(comparison: ComparisonNumbers) -> str:
@@ -89,23 +153,96 @@ def conclusion(comparison: ComparisonNumbers) -> str:
     pairs = with_labels(comparison).differences
     if not pairs:
         return ""
-    real = sum(item.real for item in pairs)
     level = f"{100 * (1 - comparison.confidence_level):.3g} %"
+    if all(item.difference == 0 for item in pairs):
+        return "There is no difference between them."
+    if len(pairs) == 1:
+        p = digits(pairs[0].p_value, ".2g")
+        shown = f"p {p if p[0] in '<>' else f'= {p}'}"
+        return f"The difference is {'' if pairs[0].real else 'not '}real at the level of {level} ({shown})."
+    real = sum(item.real for item in pairs)
+    corrected = f"corrected for {len(pairs)} pairs"
     if not real:
-        return f"No difference is real at the level of {level} (corrected for {len(pairs)} pairs)."
+        return f"No difference is real at the level of {level} ({corrected})."
+    sentence = (
+        f"{real} of {len(pairs)} differences {'is' if real == 1 else 'are'} real at the level of {level} ({corrected})"
+    )
     doubtful = [f"{item.a} and {item.b}" for item in pairs if not item.real]
-    sentence = f"{real} of {len(pairs)} differences are real at the level of {level} (corrected for all pairs)"
     if not doubtful:
         return sentence + "."
-    shown = ", ".join(doubtful[:6]) + (f" and {len(doubtful) - 6} more pairs" if len(doubtful) > 6 else "")
+    more = len(doubtful) - 6
+    shown = ", ".join(doubtful[:6]) + (f" and {more} more pair{'' if more == 1 else 's'}" if more > 0 else "")
     return f"{sentence}; not told apart: {shown}."
+
+
+class Fact(NamedTuple):
+    """Something that a score rests on: its name, its value as text, what it means."""
+
+    name: str
+    value: str
+    meaning: str
+
+
+def facts(result: ResultNumbers) -> list[Fact]:
+    """What a result's scores rest on."""
+    found = [
+        Fact(
+            "floor … ceiling",
+            f"{digits(result.mauve_floor)} … {digits(result.mauve_ceiling)}",
+            "MAUVE of sets with nothing in common … of two samples of one distribution",
+        )
+    ]
+    if result.mauve_std is not None:
+        value = f"{digits(result.mauve_mean)} ± {digits(result.mauve_std)}"
+        meaning = f"mean and standard deviation of {len(result.mauve_runs)} clusterings"
+        found.append(Fact("MAUVE over seeds", value, meaning))
+    if result.p_value is not None:
+        meaning = (
+            f"share of {permutations(result) + 1} splits of all texts, this one and random ones, that differ as much"
+        )
+        found.append(Fact("p-value", digits(result.p_value), meaning))
+    found.append(Fact("texts", f"{result.n_p} human, {result.n_q} model", _lengths(result)))
+    found.append(Fact("buckets", str(result.num_buckets), "kinds of texts that are told apart"))
+    if result.mauve_ci is not None:
+        found.append(Fact("intervals", f"{level_words(result)} {result.ci_scope}", ""))
+    return found
+
+
+def _lengths(result: ResultNumbers) -> str:
+    if result.p_median_length is None or result.q_median_length is None:
+        return ""
+    return f"median length {result.p_median_length:.0f} and {result.q_median_length:.0f} tokens"
+
+
+def many_warnings(number: int, more: bool = False) -> str:
+    """How many warnings there are, and what they are for.
+
+    >>> many_warnings(1), many_warnings(3, more=True)
+    ('1 thing to know before you believe it', '3 more things to know before you believe it')
+    """
+    return f"{number} {'more ' if more else ''}thing{'' if number == 1 else 's'} to know before you believe it"
 
 
 NOTES = (
     "MAUVE: on the buckets that all models share. MAUVE own: on buckets of each pair's own, the literature's number.",
-    "debiased, low, high: the shared buckets' score without sampling bias, and its interval; ranks and differences "
-    "are of it.",
+    "debiased, low, high: the shared buckets' score without sampling bias, and its interval, where two human sets "
+    "reach 1; ranks and differences are of it.",
 )
+
+
+def notes(comparison: ComparisonNumbers) -> list[str]:
+    """What the columns of the tables are."""
+    found = list(NOTES)
+    tested = [result for result in comparison.models.values() if result.p_value is not None]
+    if tested:
+        found.append(
+            f"p: of {permutations(tested[0])} permutations, that a model's texts and the human ones come from one "
+            "distribution."
+        )
+    return found
+
+
+DIFFERENCE_NOTE = "p: of each pair alone. real: with all pairs taken together, which asks for more."
 
 
 def collected_warnings(comparison: ComparisonNumbers) -> list[tuple[str, ScoreWarning]]:
@@ -159,7 +296,7 @@ def excerpt(text: str, length: int = EXCERPT) -> str:
     >>> excerpt("one two three", 10)
     'one two …'
     """
-    line = " ".join("".join(mark if mark.isprintable() else " " for mark in text).split())
+    line = one_line(text)
     return line if len(line) <= length else line[: length - 2].rsplit(" ", 1)[0] + " …"
 
 
@@ -171,11 +308,6 @@ def near_label(near: NearText) -> str:
     'text 7 (outside, nearest)'
     """
     return f"text {near.row}" + ("" if near.in_bucket else " (outside, nearest)")
-
-
-def percent(value: float, total: float) -> str:
-    """A part of a total."""
-    return f"{100 * value / total:.1f} %" if total > 0 else "0 %"
 
 
 def wrapped(text: str, first: str, other: str) -> list[str]:

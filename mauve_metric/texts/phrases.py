@@ -68,6 +68,35 @@ def words_of(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
+def phrase_spans(text: str, phrases: Sequence[str]) -> list[tuple[int, int]]:
+    """Where phrases stand in a text, found as `words_of` reads it: starts and ends, in order, none touching another.
+
+    >>> phrase_spans("He said: Don't -- PANIC, don't!", ["don't panic"])
+    [(9, 23)]
+    """
+    wanted = {tuple(words_of(phrase)) for phrase in phrases} - {()}
+    lengths = sorted({len(phrase) for phrase in wanted}, reverse=True)
+    lowered = text.lower()
+    words = [(match[0], *match.span()) for match in _WORD.finditer(lowered)] if wanted else []
+    spans: list[tuple[int, int]] = []
+    for first in range(len(words)):
+        for length in lengths:
+            part = words[first : first + length]
+            if tuple(word for word, _, _ in part) in wanted:
+                start, end = part[0][1], part[-1][2]
+                if spans and start <= spans[-1][1]:
+                    start, end = spans[-1][0], max(spans.pop()[1], end)
+                spans.append((start, end))
+                break
+    return spans if len(lowered) == len(text) else _in_original(text, spans)
+
+
+def _in_original(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Places in `text.lower()` as places in a text some of whose letters become two in lower case."""
+    owners = [place for place, mark in enumerate(text) for _ in mark.lower()]
+    return [(owners[start], owners[end - 1] + 1) for start, end in spans]
+
+
 def phrase_table(texts: Sequence[str]) -> PhraseTable:
     """Phrases of one to three words and the texts they stand in, each counted once a text."""
     number: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""How many texts it takes to tell two models apart, by drawing sets of other sizes from what was seen.
+"""How many texts it takes to tell two models, or a model and people, apart, by drawing sets from what was seen.
 
 A formula with error² ∝ 1/n fails where it matters: close to 1 errors fall about as fast as 1/n, and near the floor
 intervals are lopsided. So sets are drawn from the histograms, each model's mixed with P's until its score is the
@@ -8,6 +8,7 @@ debiased one (a histogram of few texts looks further away than it is), and the t
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -69,19 +70,57 @@ def texts_needed(seen: Seen, level: float = 0.95, power: float = POWER, seed: in
     """
     if seen.a_score == seen.b_score:
         return None
-    wanted = math.log(NormalDist().inv_cdf((1 + level) / 2))
     p = seen.p_counts / seen.p_counts.sum()
     models = [
         at_score(p, counts / counts.sum(), score, seen.scaling_factor)
         for counts, score in ((seen.a_counts, seen.a_score), (seen.b_counts, seen.b_score))
     ]
     rng = np.random.default_rng(seed)
+    return _size_for(lambda size: _statistic(seen, p, models, size, power, rng), seen.n, level)
+
+
+def texts_to_tell(
+    p_counts: Counts,
+    q_counts: Counts,
+    score: float,
+    n: int,
+    scaling_factor: float = 5.0,
+    level: float = 0.95,
+    power: float = POWER,
+    seed: int = 0,
+) -> int | None:
+    """Texts a set at which the interval of a score ends below 1 with this probability, on the same buckets.
+
+    Args:
+        p_counts, q_counts: histograms (k,). score: debiased MAUVE, taken for the true one. n: texts a set.
+        scaling_factor: c. level, power: in (0, 1). seed: of the draws.
+
+    Returns:
+        None where the score is 1, or it takes more than a billion texts.
+    """
+    if score >= 1:
+        return None
+    p = p_counts / p_counts.sum()
+    q = at_score(p, q_counts / q_counts.sum(), score, scaling_factor)
+    rng = np.random.default_rng(seed)
+
+    def statistic(size: int) -> float:
+        """Frontier integral / error that this share of sets of a size exceeds: the interval ends where it is z."""
+        drawn = [jackknife.debiased_frontier(rng.multinomial(size, p), rng.multinomial(size, q)) for _ in range(DRAWS)]
+        return float(np.quantile([intervals.integral_over_error(item) for item in drawn], 1 - power))
+
+    return _size_for(statistic, n, level)
+
+
+def _size_for(statistic: Callable[[int], float], n: int, level: float) -> int | None:
+    """The size of sets, tried from n on, at which a statistic reaches that of a test at 1 - level."""
+    wanted = math.log(NormalDist().inv_cdf((1 + level) / 2))
     tried: list[tuple[float, float]] = []
-    size = seen.n
+    size = n
     for step in range(STEPS):
-        statistic = _statistic(seen, p, models, size, power, rng)
-        if statistic > _STRONG:
-            tried.append((math.log(size), math.log(statistic)))
+        value = statistic(size)
+        if value > _STRONG:
+            tried.append((math.log(size), math.log(value)))
         new = _next_size(tried, wanted) if tried else 4.0 * size
         if new > MOST_TEXTS:
             return None

@@ -99,6 +99,12 @@ def with_errors(
     return mauve, Estimate(scores.frontier_integral, error, interval)
 
 
+def integral_over_error(frontier: DebiasedFrontier) -> float:
+    """The frontier integral in standard errors, by which both intervals leave out equal sets or do not."""
+    integral = float((_INTEGRAL_WEIGHTS * np.stack([frontier.type_one, frontier.type_two])).sum())
+    return integral / max(math.sqrt(delete_one_variance(frontier, _INTEGRAL_WEIGHTS)), 1e-12)
+
+
 class DifferenceEstimate(NamedTuple):
     """The difference of two scores: its interval, its standard error near 0, and the p-value of "there is none"."""
 

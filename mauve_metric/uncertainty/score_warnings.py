@@ -23,6 +23,10 @@ LENGTH_RATIO = 1.3  # cutting human text to two thirds of its length lowers its 
 TRUNCATED_SHARE = 0.1  # the featurizer never sees what was cut
 FLOOR_REACH = 0.01  # of the range above the floor, or the floor again if that is less (a small c has a high floor)
 CEILING_STDS = 2.0  # standard deviations of equal sets' score: one pair in forty is further above by chance
+SEVERE = frozenset(  # after these the score does not mean what it seems to mean
+    "constant_features nearly_constant_features at_floor above_ceiling duplicates_between equal_models "
+    "features_without_identity".split()
+)
 LITERATURE_FEATURIZER = "gpt2-large"
 ROWS_LOOKED_AT = 4096  # of features that are not in memory
 TINY_VARIANCE = 1e-8  # of unit rows: what differs is of the size of float32 rounding
@@ -71,10 +75,14 @@ def all_warnings(
     floor: float,
     ceiling: float,
     ceiling_std: float,
+    texts_a_bucket: Counts | None = None,
 ) -> list[ScoreWarning]:
-    """Every warning about a score; the ends of its range as in `score_warnings`."""
+    """Every warning about a score; the ends of its range as in `score_warnings`.
+
+    texts_a_bucket: of all sets that share the buckets, (k,); None: there are only these two.
+    """
     found = size_warnings(len(p), len(q), len(histograms.p_counts))
-    found += bucket_warnings(histograms.p_counts, histograms.q_counts)
+    found += bucket_warnings(histograms.p_counts + histograms.q_counts if texts_a_bucket is None else texts_a_bucket)
     found += score_warnings(mauve, floor, ceiling, ceiling_std)
     found += feature_warnings(*(_looked_at(side.features) for side in (p, q)))
     found += featurizer_warnings(p.identity, q.identity)
@@ -111,13 +119,14 @@ def size_warnings(n_p: int, n_q: int, num_buckets: int) -> list[ScoreWarning]:
     return found
 
 
-def bucket_warnings(p_counts: Counts, q_counts: Counts) -> list[ScoreWarning]:
-    """Buckets without any text."""
-    empty = int(((p_counts + q_counts) == 0).sum())
+def bucket_warnings(texts_a_bucket: Counts) -> list[ScoreWarning]:
+    """Buckets without any text; the texts of all sets that share the buckets count, (k,)."""
+    empty, total = int((texts_a_bucket == 0).sum()), len(texts_a_bucket)
     if not empty:
         return []
-    message = f"{empty} of {len(p_counts)} buckets are empty: there are fewer kinds of texts than buckets"
-    return [ScoreWarning("empty_buckets", message, {"empty": empty, "num_buckets": len(p_counts)})]
+    are = "is" if empty == 1 else "are"
+    message = f"{empty} of {total} buckets {are} empty: there are fewer kinds of texts than buckets"
+    return [ScoreWarning("empty_buckets", message, {"empty": empty, "num_buckets": total})]
 
 
 def score_warnings(mauve: float, floor: float, ceiling: float, ceiling_std: float) -> list[ScoreWarning]:
@@ -244,3 +253,8 @@ class ScoreWarning(NamedTuple):
     code: str
     message: str
     numbers: dict[str, Any]
+
+    @property
+    def severe(self) -> bool:
+        """Whether the score does not mean what it seems to mean."""
+        return self.code in SEVERE

@@ -78,7 +78,7 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
     "num_buckets_small": [
         (lambda: size_warnings(5000, 5001, 49), lambda: size_warnings(5000, 5000, 50), ["num_buckets=49", "5000"])
     ],
-    "empty_buckets": [(lambda: bucket_warnings(*counts(2)), lambda: bucket_warnings(*counts(0)), ["2 of 10"])],
+    "empty_buckets": [(lambda: bucket_warnings(sum(counts(2))), lambda: bucket_warnings(sum(counts(0))), ["2 of 10"])],
     "at_floor": [
         (
             lambda: score_warnings(0.0079, FLOOR, 0.96, 0.01),

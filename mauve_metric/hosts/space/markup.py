@@ -10,16 +10,19 @@ import numpy as np
 from markupsafe import Markup
 
 from mauve_metric.hosts.space.uploads import TextSet
-from mauve_metric.results import tables, words
+from mauve_metric.results import marks, tables, words
 from mauve_metric.results.comparison import Comparison
+from mauve_metric.results.digits import cell, digits, percent
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.numbers import GapBucket, NearText
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.scores import SCORES
+from mauve_metric.results.verdict import verdict
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 _PREVIEW_ROWS = 3
 _BUCKET_TEXTS = 12
+_TEXT_CHARACTERS = 700  # shown of a text in a bucket
 _NEAREST_OUTSIDE = 3  # texts shown of a side that has none in a bucket
 _BIDI_CONTROLS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 # `{`, `$` and the backtick mean something in the templates of gr.HTML; controls and direction marks are made visible
@@ -55,7 +58,7 @@ _TEMPLATES = jinja2.Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_TEMPLATES.filters |= {"shorten": shorten, "digits": "{:.4f}".format, "cell": words.cell}
+_TEMPLATES.filters |= {"shorten": shorten, "digits": digits, "cell": cell}
 
 
 def _filled(name: str, **values: object) -> str:
@@ -82,56 +85,42 @@ def preview(side: TextSet, most: int = _PREVIEW_ROWS) -> str:
 
 
 def warnings_list(found: Sequence[tuple[str, ScoreWarning]]) -> str:
-    """What to know before believing the scores, and which models it is about; empty if nothing."""
-    return _filled("warnings", found=found) if found else ""
+    """What to know before believing the scores, and which models it is about; empty if nothing.
+
+    What makes a score mean something else is in sight, the rest folded under its number.
+    """
+    severe = [item for item in found if item[1].severe]
+    other = [item for item in found if not item[1].severe]
+    title = words.many_warnings(len(other), more=bool(severe))
+    return _filled("warnings", severe=severe, other=other, title=title) if found else ""
 
 
 def headline(result: MauveResult) -> str:
     """The score in large letters and what it means."""
-    return _filled("headline", result=result, verdict=verdict(result))
-
-
-def verdict(result: MauveResult) -> str:
-    """Whether the two sets differ by more than chance, and if so, in which direction."""
-    if result.mauve_ci is None:
-        return "There are too few texts to say whether the two sets differ."
-    if result.mauve >= result.mauve_ceiling or result.mauve_ci[1] >= 1:
-        return "As far as these texts can tell, the two sets do not differ."
-    return f"The two sets differ by more than chance. {direction(result)}"
-
-
-def direction(result: MauveResult, even: float = 0.05) -> str:
-    """In which direction the model fails; `even`: a smaller difference is none."""
-    if result.precision is None or result.recall is None:
-        quality, coverage, names = result.prd_precision, result.prd_recall, "PRD"
-    else:
-        quality, coverage, names = result.precision, result.recall, "k-NN"
-    values = f"({names} precision {quality:.2f}, recall {coverage:.2f})"
-    if abs(quality - coverage) < even:
-        return f"Quality and coverage are about even {values}."
-    if quality < coverage:
-        return f"Quality is the weaker side: the model writes what no human here would {values}."
-    return f"Coverage is the weaker side: the model misses what humans here write {values}."
+    return _filled("headline", lead=words.lead(result), verdict=verdict(result))
 
 
 def scores_panel(result: MauveResult, model: str | None = None) -> str:
     """Every score that was computed, with its direction and meaning; of one of several models under its name."""
     found = [(score, getattr(result, name)) for name, score in SCORES.items()]
-    return _filled("scores", scores=[(score, value) for score, value in found if value is not None], model=model)
+    scores = [(score, value) for score, value in found if value is not None]
+    return _filled("scores", scores=scores, facts=words.facts(result), model=model)
 
 
 def comparison_headline(comparison: Comparison) -> str:
     """Which model is closest, which differences are real, and what all rests on."""
-    best = comparison.ranking[0]
-    alike = [item.b for item in comparison.differences if item.a == best and not item.real]
+    equal = words.closest(comparison)
+    alike = [item.b for item in comparison.differences if item.a == equal[0] and not item.real and item.b not in equal]
+    several = len(equal) == 1 < len(alike) == len(comparison.models) - 1
     return _filled(
         "comparison_headline",
         comparison=comparison,
         result=next(iter(comparison.models.values())),
         level=f"{100 * comparison.confidence_level:g} %",
-        best=best,
-        others="any other model" if 1 < len(alike) == len(comparison.models) - 1 else ", ".join(alike),
-        verdict=words.ranking_verdict(comparison),
+        equal=equal,
+        others="any other model" if several else words.listed(alike) if alike else "",
+        lead=words.comparison_lead(comparison),
+        conclusion=words.conclusion(comparison),
     )
 
 
@@ -139,11 +128,12 @@ def comparison_tables(comparison: Comparison) -> str:
     """The scores of all models and the differences of all pairs; those that are real are bold."""
     return _filled(
         "comparison_tables",
-        model_columns=tables.MODEL_COLUMNS,
+        model_columns=tables.model_columns(comparison),
         models=tables.model_rows(comparison),
-        notes=words.NOTES,
+        notes=words.notes(comparison),
         difference_columns=tables.DIFFERENCE_COLUMNS,
         differences=tables.difference_rows(comparison),
+        difference_note=words.DIFFERENCE_NOTE if len(comparison.differences) > 1 else "",
         forecast=words.forecast_sentence(comparison),
     )
 
@@ -158,10 +148,10 @@ def bucket_choices(explanation: Explanation, level: float) -> list[tuple[str, in
     for bucket in np.argsort(-parts, kind="stable").tolist():
         if p[bucket] + q[bucket] > 0:
             kind = "missed" if difference[bucket] > 0 else "too much" if difference[bucket] < 0 else "even"
-            share = 100 * parts[bucket] / explanation.gap if explanation.gap > 0 else 0.0
+            share = percent(float(parts[bucket]), explanation.gap)
             noise = ", could be noise" if explanation.p_values[bucket] > 1 - level else ""
-            words = f"{kind}, {share:.1f} % of the gap, {p[bucket]} human and {q[bucket]} model texts{noise}"
-            choices.append((f"bucket {bucket}: {words}", bucket))
+            about = f"{kind}, {share} of the gap, {p[bucket]} human and {q[bucket]} model texts{noise}"
+            choices.append((f"bucket {bucket}: {about}", bucket))
     return choices
 
 
@@ -172,15 +162,22 @@ def bucket_panel(bucket: GapBucket, sizes: tuple[int, int]) -> str:
         bucket: with all texts by their distance from the centre.
         sizes: texts of the human set and of the model's.
     """
+    phrases = marks.telling(bucket)
     sides = [
-        _bucket_side("Human", bucket.p_texts, bucket.p_count, sizes[0]),
-        _bucket_side("Model", bucket.q_texts, bucket.q_count, sizes[1]),
+        _bucket_side("human", bucket.p_texts, bucket.p_count, sizes[0], phrases["human"]),
+        _bucket_side("model", bucket.q_texts, bucket.q_count, sizes[1], phrases["model"]),
     ]
-    return _filled("bucket", title=words.bucket_title(bucket), facts=words.bucket_facts(bucket), sides=sides)
+    legend = marks.LEGEND if any(phrases.values()) else ""
+    return _filled(
+        "bucket", title=words.bucket_title(bucket), facts=words.bucket_facts(bucket), legend=legend, sides=sides
+    )
 
 
-def _bucket_side(title: str, near: Sequence[NearText], count: int, size: int) -> dict[str, object]:
+def _bucket_side(
+    side: str, near: Sequence[NearText], count: int, size: int, phrases: Sequence[str]
+) -> dict[str, object]:
     """What the template says of a side: the texts in the bucket, or the nearest outside if there is none."""
     inside = [text.text or "" for text in near if text.in_bucket][:_BUCKET_TEXTS]
     outside = [] if count else [text.text or "" for text in near[:_NEAREST_OUTSIDE]]
-    return {"title": title, "count": count, "size": size, "most": _BUCKET_TEXTS, "texts": [*inside, *outside]}
+    texts = [marks.marked(text, phrases, _TEXT_CHARACTERS) for text in (*inside, *outside)]
+    return {"side": side, "count": count, "size": size, "most": _BUCKET_TEXTS, "texts": texts}

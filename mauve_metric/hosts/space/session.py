@@ -14,6 +14,7 @@ from pathlib import Path
 from mauve_metric.hosts.space.run import Run
 from mauve_metric.hosts.space.scoring import Scored
 from mauve_metric.hosts.space.uploads import TextSet
+from mauve_metric.results.names import one_line
 
 LONGEST_NAME = 60
 
@@ -91,7 +92,7 @@ def clean_name(name: str) -> str:
     >>> clean_name("  a\\tb\\u202e ")
     'a b'
     """
-    return " ".join("".join(mark if mark.isprintable() else " " for mark in name).split())[:LONGEST_NAME].strip()
+    return one_line(name)[:LONGEST_NAME].strip()
 
 
 def name_of_file(path: str | Path) -> str:

@@ -26,6 +26,7 @@ from mauve_metric.hosts.space.scoring import Encoders, embed, score
 from mauve_metric.hosts.space.session import Sessions
 from mauve_metric.hosts.space.uploads import TextSet, read_paste, read_upload
 from mauve_metric.results import words
+from mauve_metric.results.digits import digits
 
 gr = pytest.importorskip("gradio")
 
@@ -249,7 +250,7 @@ def test_files_are_made_and_only_the_report_holds_texts(desk: Handlers, tmp_path
     assert json.loads(content["mauve.json"]) == json.loads(json.dumps(result.to_dict()))
     assert result.signature in content["signature.txt"].decode()
     assert {name for name, data in content.items() if b"slept" in data} == {"report.html"}
-    assert f"debiased MAUVE {result.mauve_debiased:.3f}".encode() in content["report.html"]
+    assert f"{digits(result.mauve_debiased, '.3f')} of what two human sets reach".encode() in content["report.html"]
     desk.leave(visitor())
     assert not any(file.exists() for file in files)
 

@@ -1,0 +1,130 @@
+"""Verdict, p-value, interval and headline never contradict each other."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mauve_metric import MauveResult, compute_mauve
+from mauve_metric.results.digits import rounded_up
+from mauve_metric.results.verdict import chance_words, permutations, texts_needed, verdict
+from mauve_metric.results.words import lead
+from mauve_metric.uncertainty import forecast
+
+APART = "The two sets differ by more than chance"
+ALIKE = "As far as these texts can tell, the two sets do not differ"
+OPEN = "There are not enough texts to tell whether the two sets differ"
+FEW = "There are too few texts to say whether the two sets differ"
+
+
+def normal(n: int, seed: int, shift: float = 0.0) -> np.ndarray:
+    return shift + np.random.default_rng(seed).normal(size=(n, 4))
+
+
+@pytest.fixture(scope="module")
+def result() -> MauveResult:
+    return compute_mauve(p_features=normal(60, 0), q_features=normal(60, 1, 0.3), num_runs=1, num_buckets=6)
+
+
+def check(result: MauveResult) -> str:
+    """The verdict, after all that is said of a result was held against the rest."""
+    words, first = verdict(result), lead(result)
+    said = [start for start in (APART, ALIKE, OPEN, FEW) if words.startswith(start)]
+    assert len(said) == 1 and words.endswith(".") and "  " not in words
+    tested = result.p_value is not None
+    assert chance_words(result) in words and (" permutation" in words) == tested
+    if result.mauve_ci is None:
+        assert not first.interval and f"{result.mauve:.4f}" == first.number and (tested or said == [FEW])
+        return words
+    low, high = re.findall(r"[<>]?([01]\.\d+)", first.interval)[:2]
+    assert float(low) <= float(first.number) <= float(high) and first.literature
+    assert (float(high) == 1) == (result.mauve_ci[1] == 1)  # what is printed as 1 is 1
+    decisive = result.p_value is not None and permutations(result) >= 19
+    if decisive:
+        assert (said == [APART]) == (result.p_value <= 0.05)
+        assert ("do not tell by how much" in words) == (said == [APART] and not below(result))
+    else:
+        assert (said == [APART]) == below(result)
+    assert ("the interval says that they do" in words) == (said != [APART] and result.mauve_ci[1] < 1)
+    assert said != [ALIKE] or result.mauve_ci[0] >= 0.9
+    return words
+
+
+def below(result: MauveResult) -> bool:
+    assert result.mauve_ci is not None
+    return result.mauve_ci[1] < 1 and result.mauve < result.mauve_ceiling
+
+
+INTERVALS = [
+    None,
+    (0.3, 0.5, 0.8),
+    (0.3, 0.7, 1.0),
+    (0.3, 1.0, 1.0),
+    (0.95, 0.99, 0.9999954),
+    (0.95, 1.0, 1.0),
+    (1, 1, 1),
+]
+TESTS = [(0, None), (199, 0.005), (199, 0.05), (199, 0.055), (199, 1.0), (9, 0.1), (19, 0.05), (1, 0.5)]
+
+
+@pytest.mark.parametrize(("ends", "test"), list(itertools.product(INTERVALS, TESTS)))
+def test_words_agree_with_the_numbers(
+    result: MauveResult, ends: tuple[float, float, float] | None, test: tuple[int, float | None]
+) -> None:
+    low, value, high = ends or (None, None, None)
+    entries = {**result.signature_entries, "permutations": test[0]}
+    ci = None if low is None or high is None else (float(low), float(high))
+    found = replace(result, mauve_debiased=value, mauve_ci=ci, p_value=test[1], signature_entries=entries)
+    for mauve, neighbours in itertools.product((0.5, 0.97), (True, False)):
+        shown = check(replace(found, mauve=mauve, **({} if neighbours else {"precision": None, "recall": None})))
+        assert "weaker side" not in shown or ("k-NN" in shown) == neighbours
+
+
+REAL = {
+    "copies": (normal(60, 0), normal(60, 0), ALIKE),
+    "equal sets": (normal(300, 0), normal(300, 1), None),
+    "few texts": (normal(12, 0), normal(12, 1, 0.6), OPEN),
+    "far apart": (normal(60, 0), normal(60, 1, 5.0), APART),
+    "one text": (normal(1, 0), normal(30, 1), FEW),
+    "one and one": (normal(1, 0), normal(1, 1), FEW),
+}
+
+
+@pytest.mark.parametrize("tests", [0, 99])
+@pytest.mark.parametrize("name", REAL)
+def test_words_of_real_sets(name: str, tests: int) -> None:
+    human, model, wanted = REAL[name]
+    few = {"num_buckets": min(5, len(human)), "num_runs": 1, "kmeans_num_redo": 1}
+    found = compute_mauve(p_features=human, q_features=model, permutations=tests, knn=len(human) > 60, **few)
+    words = check(found)
+    assert wanted is None or tests or words.startswith(wanted)
+    if name == "copies":
+        assert words.startswith(ALIKE) and lead(found).number == "1.000"
+
+
+def test_forecast_of_one_result_comes_true() -> None:
+    rng = np.random.default_rng(1)
+    p = rng.dirichlet(np.ones(20))
+    q = forecast.at_score(p, rng.dirichlet(np.ones(20)), 0.95)
+    needed = forecast.texts_to_tell(p * 1e6, q * 1e6, 0.95, 100)
+    assert needed is not None
+    told = []
+    for _ in range(200):
+        drawn = forecast.jackknife.debiased_frontier(rng.multinomial(needed, p), rng.multinomial(needed, q))
+        told.append(forecast.intervals.estimate_scores(drawn)[0].ci[1] < 1)
+    assert 0.68 < np.mean(told) < 0.92  # 0.8 was asked for; 24 draws a size and 200 here have errors of .08 and .03
+    assert forecast.texts_to_tell(p * 1e6, q * 1e6, 0.99, 100) > 2 * needed
+    assert forecast.texts_to_tell(p * 1e6, q * 1e6, 1.0, 100) is None
+
+
+def test_a_forecast_is_given_only_of_more_texts(result: MauveResult) -> None:
+    looks_near = replace(result, mauve_debiased=0.97, mauve_ci=(0.7, 1.0))
+    assert f"about {rounded_up(texts_needed(looks_near) or 0)} a set would be" in verdict(looks_near)
+    looks_far = replace(result, mauve_debiased=0.05, mauve_ci=(0.01, 1.0))
+    assert texts_needed(replace(result, mauve_debiased=1.0)) is None
+    needed = texts_needed(looks_far)
+    assert needed is None or needed > 60
