@@ -116,7 +116,7 @@ def test_forecast_of_one_result_comes_true() -> None:
     for _ in range(200):
         drawn = forecast.jackknife.debiased_frontier(rng.multinomial(needed, p), rng.multinomial(needed, q))
         told.append(forecast.intervals.estimate_scores(drawn)[0].ci[1] < 1)
-    assert 0.68 < np.mean(told) < 0.92  # 0.8 was asked for; 24 draws a size and 200 here have errors of .08 and .03
+    assert 0.6 < np.mean(told) < 0.95  # 0.8 was asked for; 24 draws a size have an error of .08, a fifth more texts .1
     assert forecast.texts_to_tell(p * 1e6, q * 1e6, 0.99, 100) > 2 * needed
     assert forecast.texts_to_tell(p * 1e6, q * 1e6, 1.0, 100) is None
 

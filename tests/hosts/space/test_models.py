@@ -246,7 +246,7 @@ def test_a_click_picks_the_bucket_and_the_model_of_the_text(desk: Handlers, tmp_
     picked, *values = desk.click_bucket(text["link"].removeprefix("#bucket-") + " 1699999999999", visitor())
     shown = dict(zip(OF_MODEL, values, strict=True))
     assert picked == "again" and shown["bucket"]["value"] == text["bucket"]
-    assert html.escape(text["text"]) in shown["bucket_texts"]
+    assert html.escape(text["text"]) in re.sub("</?mark[^>]*>", "", shown["bucket_texts"])
     human = next(row for row in rows if row["set"] == "human texts")
     assert desk.click_bucket(f"{human['bucket']}-0 1", visitor())[0] == "again"  # the model stays
     for clicked in ("", "99 1", "x", "-1", "4 1", NASTY):
