@@ -10,9 +10,10 @@ from mauve_metric.results.words import STABILITY_NOTE, bucket_facts, bucket_titl
 def explanation_table(explanation: ExplanationNumbers) -> str:
     """The explanation for the terminal: the gap and its two parts, then each bucket with its words and texts."""
     result, gap = explanation.result, explanation.gap
-    first, gap_words = lead(result), f"gap to 1 is {digits(gap)}, in {result.num_buckets} buckets"
+    first = lead(result)
+    whose = " of the literature's number" if first.literature else ""
     lines = [*wrapped(f"{first.sentence}.", "", ""), *wrapped(first.beside, "", "")]
-    lines += [f"The {'literature number’s ' if first.literature else ''}{gap_words}.", ""]
+    lines += [f"The gap{whose} to 1 is {digits(gap)}, in {result.num_buckets} buckets.", ""]
     for value, meaning in (
         (explanation.type_one, "from buckets with too many model texts (Type I)"),
         (explanation.type_two, "from buckets with too few (Type II): human text that the model misses"),

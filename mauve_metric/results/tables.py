@@ -73,10 +73,12 @@ def model_columns(comparison: ComparisonNumbers) -> tuple[Column, ...]:
 
 
 def model_rows(comparison: ComparisonNumbers) -> list[TableRow]:
-    """One row a model, the best first, by the keys of `MODEL_COLUMNS`."""
+    """One row a model, the best first, by the keys of `MODEL_COLUMNS`; equal models have the same rank."""
     comparison = with_labels(comparison)
-    rows = []
-    for rank, name in enumerate(comparison.ranking, start=1):
+    equal = {(item.a, item.b) for item in comparison.differences if item.difference == 0}
+    rows, rank = [], 1
+    for place, name in enumerate(comparison.ranking):
+        rank = rank if place and (comparison.ranking[place - 1], name) in equal else place + 1
         result = comparison.models[name]
         low, high = result.mauve_ci or (None, None)
         row: TableRow = {"rank": rank, "model": name, "low": low, "high": high, "n": result.n_q}

@@ -23,9 +23,8 @@ LENGTH_RATIO = 1.3  # cutting human text to two thirds of its length lowers its 
 TRUNCATED_SHARE = 0.1  # the featurizer never sees what was cut
 FLOOR_REACH = 0.01  # of the range above the floor, or the floor again if that is less (a small c has a high floor)
 CEILING_STDS = 2.0  # standard deviations of equal sets' score: one pair in forty is further above by chance
-SEVERE = frozenset(  # after these the score does not mean what it seems to mean
-    "constant_features nearly_constant_features at_floor above_ceiling duplicates_between equal_models "
-    "features_without_identity".split()
+SEVERE = frozenset(  # after these the score may not mean what it seems to mean
+    "constant_features nearly_constant_features at_floor above_ceiling duplicates_between equal_models".split()
 )
 LITERATURE_FEATURIZER = "gpt2-large"
 ROWS_LOOKED_AT = 4096  # of features that are not in memory
@@ -256,5 +255,5 @@ class ScoreWarning(NamedTuple):
 
     @property
     def severe(self) -> bool:
-        """Whether the score does not mean what it seems to mean."""
+        """Whether the score may not mean what it seems to mean."""
         return self.code in SEVERE

@@ -65,14 +65,16 @@ def test_json_is_one_object_and_nothing_else(files: tuple[str, str], capsys: pyt
     assert {key: found[key] for key in expected} == expected
 
 
-def test_table_shows_warnings_first_then_scores_then_the_signature(
+def test_table_shows_the_lead_then_warnings_then_scores_then_the_signature(
     files: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["score", *files, "--num-buckets", "55"]) == 0
     out, err = capsys.readouterr()
     result = direct(files, num_buckets=55)
     assert err == ""
-    assert out.index("num_buckets_large") < out.index(SCORES["mauve"].title)
+    assert (
+        out.index("of what two human sets reach") < out.index("num_buckets_large") < out.index(SCORES["mauve"].meaning)
+    )
     for name, score in SCORES.items():
         lines = [line for line in out.splitlines() if line.strip().startswith(score.title + "  ")]
         if getattr(result, name) is None:

@@ -63,6 +63,7 @@ def test_equal_models_have_no_winner() -> None:
         assert "There is no difference between them." in shown
     assert "do not differ here at all" in words.forecast_sentence(equal)
     both = of((1, 0.5), (1, 0.5), (2, 4.0))
+    assert [row["rank"] for row in tables.model_rows(both)] == [1, 1, 3]
     assert words.ranking_verdict(both).startswith("a and b are equally close to the human texts: ")
 
 
