@@ -124,7 +124,7 @@ def test_one_client_has_few_runs_in_the_queue(site: str, slow: Slow) -> None:
     slow.seconds = 1
     found = [ask(site, *slow_sets()) for _ in range(5)]
     assert [status for status, _ in found] == [200, 200, 200, 429, 429]
-    assert found[-1][1]["detail"] == "at most 3 runs of one client wait here: ask again when one has ended"
+    assert found[-1][1]["detail"].startswith("at most 3 runs of one client wait here: ask again in about ")
     streams = [stream(site, answer["event_id"]) for status, answer in found if status == 200]
     for connection in streams:
         assert b"event: complete" in connection.getresponse().read()
@@ -158,34 +158,17 @@ def test_the_queue_cannot_be_passed_by(site: str) -> None:
     assert post(site, "/gradio_api/api/score", {"data": [HUMAN, MODEL]})[0] == 404
 
 
-def test_inputs_that_are_missing_do_not_reach_the_log(site: str, capfd: pytest.CaptureFixture[str]) -> None:
-    assert post(site, "/gradio_api/call/score", {"data": [[SECRET]]}) == (
-        422,
-        {"detail": "8 inputs are expected, got 1"},
-    )
-    out, err = capfd.readouterr()
-    assert SECRET not in out + err
-
-
-def say(site: str, path: str, data: list[object]) -> str:
-    """What comes back, as raw as it was sent: the clients of gradio cannot write half a character."""
-    status, answer = post(site, f"/gradio_api/call/{path}", {"data": data})
-    assert status == 200
-    connection = http.client.HTTPConnection(urlsplit(site).netloc, timeout=20)
-    connection.request("GET", f"/gradio_api/call/{path}/{answer['event_id']}")
-    return connection.getresponse().read().decode()
-
-
 @pytest.mark.parametrize("name", ["\ud800", "a\udfffb"])
 def test_half_a_character_in_a_name_is_refused(site: str, name: str) -> None:
-    said = say(site, "compare", [HUMAN, {name: MODEL, "b": MODEL}, False, *OPTIONS])
-    assert "event: error" in said and "models: names must be Unicode text, got half of a character in" in said
+    values = [HUMAN, {name: MODEL, "b": MODEL}, False, *OPTIONS]
+    status, answer = post(site, "/gradio_api/call/compare", {"data": values})
+    assert status == 422 and "models: names must be Unicode text, got half of a character in" in answer["detail"]
 
 
 def test_half_a_character_elsewhere_is_answered(site: str) -> None:
-    assert "event: " in say(site, "score", [["\ud800", *HUMAN], MODEL, *OPTIONS])
-    said = say(site, "score", [HUMAN, MODEL, *OPTIONS[:4], "\ud800", "slow"])
-    assert "event: error" in said and "empty_texts" in said
+    for values in ([["\ud800", *HUMAN], MODEL, *OPTIONS], [HUMAN, MODEL, *OPTIONS[:4], "\ud800", "slow"]):
+        status, answer = post(site, "/gradio_api/call/score", {"data": values})
+        assert status == 422 and ("surrogate" in answer["detail"] or "empty_texts" in answer["detail"])
 
 
 # --- bodies -------------------------------------------------------------------------------------------------------
