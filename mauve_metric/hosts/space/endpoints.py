@@ -84,7 +84,10 @@ class Endpoints:
         """The parameters of an endpoint by their names, in their order; meaning and default are the library's."""
         human = Parameter(list[str], f"Human texts, at most {self.limits.texts}.")
         if name == SCORE:
-            sets = {"references": human, "predictions": Parameter(list[str], "The model's texts, as many or not.")}
+            sets = {
+                "references": human,
+                "predictions": Parameter(list[str], f"The model's texts, at most {self.limits.texts}."),
+            }
         else:
             models = f"Each model's texts by its name, two to {self.limits.model_sets} models."
             aligned = "Whether row i of every model answers the same prompt."
@@ -199,4 +202,4 @@ def document(name: str, parameters: Mapping[str, Parameter]) -> str:
 def _sentence(name: str) -> str:
     """What the library's help says of an option."""
     text = str(knobs()[name].metadata["help"])
-    return f"{text[0].upper()}{text[1:]}." if text[:3] != "c, " else f"The constant {text}."
+    return f"{text[0].upper()}{text[1:]}."

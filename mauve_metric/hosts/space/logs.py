@@ -73,7 +73,7 @@ def _without_words(record: logging.LogRecord) -> logging.LogRecord:
         record.exc_info, record.exc_text = None, places(error).rstrip("\n")
     if error is not None or record.name.split(".")[0] in _OF_SERVER:
         message = record.getMessage()
-        for words in (str(error), repr(error)) if error is not None else ():
+        for words in (str(error), repr(error), *map(str, error.args)) if error is not None else ():
             message = message.replace(words, "…") if words else message
         record.msg, record.args = message.split("\n")[0], ()
     return record

@@ -153,6 +153,41 @@ def test_runs_take_turns() -> None:
     assert [event._id for event in waiting] == ["b1", "c1", "a1", "b2", "a2"]
 
 
+def test_a_full_queue_says_how_long_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    from types import SimpleNamespace
+
+    from fastapi import HTTPException
+
+    import app
+    from mauve_metric.hosts.space.clients import RUNS, Turns
+
+    def run(name: str) -> Any:
+        client = SimpleNamespace(host=name[0])
+        return SimpleNamespace(_id=name, concurrency_id=RUNS, request=SimpleNamespace(client=client))
+
+    monkeypatch.setattr("mauve_metric.hosts.space.clients.time.time", lambda: 1000.0)
+    queue = app.build_app(LIMITS, ["minilm"]).queue(max_size=3)._queue
+    assert isinstance(queue, Turns)
+    function = next(item for item in queue.blocks.fns.values() if item.api_name == "score")
+    queue.active_jobs = [[run("a0")]]
+    waiting = SimpleNamespace(queue=[run(name) for name in ("b1", "c1", "d1")], start_times_per_fn={function: {990.0}})
+    queue.event_queue_per_concurrency_id = {RUNS: waiting}  # type: ignore[dict-item]
+
+    def refused(public: bool) -> HTTPException:
+        with pytest.raises(HTTPException) as caught:
+            queue._check_room("e", public)
+        return caught.value
+
+    assert refused(True).detail == "3 runs wait here already, the most that may: ask again when one has ended"
+    for seconds in (40, 60):  # 50 in the mean
+        queue.process_time_per_fn[function].add(seconds)
+    # the run at work has 40 seconds to go, and then three wait with 50 each
+    said = "3 runs wait here already, the most that may, for about 3 minutes in all: ask again in about 40 seconds"
+    assert refused(True).detail == refused(False).detail == said
+    assert refused(True).headers == {"Retry-After": "40"}
+    assert [refused(public).status_code for public in (True, False)] == [503, 429]  # the page shows the words of a 429
+
+
 def test_the_queue_cannot_be_passed_by(site: str) -> None:
     assert post(site, "/gradio_api/run/score", {"data": [HUMAN, MODEL]})[0] == 404
     assert post(site, "/gradio_api/api/score", {"data": [HUMAN, MODEL]})[0] == 404
