@@ -28,8 +28,8 @@ How close are a model's texts to human texts? Give a set of each, or the sets of
 to 1, the closer; the pictures say how much of that is chance, whether a model fails in quality (it writes what no human
 would) or in coverage (it misses what humans write), and in which texts."""
 PRIVACY = (
-    "Texts stay in this server's memory, and what you upload or make in temporary files too, while the page is open, an "
-    "hour at most, seen by nobody else; what is replaced, cleared or refused is deleted at once; no text is logged."
+    "Texts stay in this server's memory, and what you upload or make in temporary files too, while the page is open, "
+    "an hour at most, seen by nobody else; what is replaced, cleared or refused is deleted at once; no text is logged."
 )
 
 

@@ -99,7 +99,8 @@ def _model_words(models: Sequence[str], files: Sequence[str]) -> list[str]:
     """The models' files as the shell takes them, each behind its name if it would have another one."""
     if len(models) == 1 or list(models) == [Path(file).stem for file in files]:
         return [_path_word(file) for file in files]
-    return [f"{_path_word(name)}={file}" for name, file in zip(models, files, strict=True)]
+    # before a name like `-a` a space, which the shell's reader of names takes away
+    return [f"{' ' if name.startswith('-') else ''}{name}={file}" for name, file in zip(models, files, strict=True)]
 
 
 def _given(options: Mapping[str, object]) -> dict[str, object]:
