@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from mauve_metric.hosts.cli_arguments import given_options, parser
+from mauve_metric.hosts.cli_arguments import given_options, named_file, parser
 from mauve_metric.results.names import printable
 from mauve_metric.runtime.whole_files import check_can_be_written
 from mauve_metric.texts.files import FEATURE_FILES, read_texts
@@ -109,7 +109,8 @@ def _check_outputs(options: argparse.Namespace) -> None:
         return
     for number, path in enumerate(outputs):
         check_can_be_written(path)
-        for other in (*inputs, *given.get("models", ()), *outputs[:number]):
+        models = [named_file(model)[1] for model in given.get("models", ())]
+        for other in (*inputs, *models, *outputs[:number]):
             if os.path.realpath(path) == os.path.realpath(other):
                 raise ValueError(f"{path!r} is to be written, and would replace {other!r}: give it another name")
 
@@ -166,12 +167,17 @@ def _compare(options: argparse.Namespace) -> int:
 
     if options.json and (options.markdown or options.csv or options.csv_differences or options.latex):
         raise ValueError("--json prints JSON alone: leave out --markdown, --csv, --csv-differences or --latex")
-    if [options.human, *options.models].count("-") > 1:
+    paths = [named_file(model)[1] for model in options.models]
+    if [options.human, *paths].count("-") > 1:
         raise ValueError("standard input can stand for one of HUMAN and the models, not for several")
     human = _read_side(options.human, options.text_field)
     side: dict[str, Any] = {"p_text" if isinstance(human, list) else "p": human}
-    names = model_names(options.models)
-    models = {name: _read_side(path, options.text_field) for name, path in zip(names, options.models, strict=True)}
+    given = [named_file(model)[0] for model in options.models]
+    names = [name or found for name, found in zip(given, model_names(paths), strict=True)]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"two models are called {name!r}: expected a name of its own for each")
+    models = {name: _read_side(path, options.text_field) for name, path in zip(names, paths, strict=True)}
     with _processes() as rank:
         comparison = compare(
             models=models,

@@ -33,7 +33,9 @@ def parser() -> argparse.ArgumentParser:
 
     comparing = commands.add_parser("compare", help="say which of several models is closest, and which differ")
     comparing.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {_FILES}")
-    comparing.add_argument("models", metavar="MODEL", nargs="+", help="a model's texts or features, likewise")
+    comparing.add_argument(
+        "models", metavar="MODEL", nargs="+", help="a model's texts or features, likewise; NAME=FILE names it"
+    )
     comparing.add_argument(
         "--aligned", action="store_true", help="row i of every model answers prompt i: truer intervals of differences"
     )
@@ -83,6 +85,20 @@ def parser() -> argparse.ArgumentParser:
     cache.add_argument("--json", action="store_true", help="print one JSON object")
     _add_log_options(cache)
     return parser
+
+
+def named_file(argument: str) -> tuple[str | None, str]:
+    """The name and the path in `NAME=FILE`; no name where there is none, or a file is called so as a whole.
+
+    >>> named_file("greedy=-"), named_file("out/greedy.jsonl")
+    (('greedy', '-'), (None, 'out/greedy.jsonl'))
+    """
+    parts = argument.split("=")
+    splits = [("=".join(parts[:place]), "=".join(parts[place:])) for place in range(1, len(parts))]
+    if not splits or Path(argument).exists():
+        return None, argument
+    name, path = next((split for split in splits if split[1] == "-" or Path(split[1]).exists()), splits[0])
+    return (name.strip() or None), path
 
 
 def _add_text_field(parser: argparse.ArgumentParser) -> None:

@@ -16,16 +16,17 @@ from mauve_metric.texts.sources import choose_field
 
 _WIDE_SHARE = 0.04  # of the characters of UTF-16 are spaces and ends of lines, even where no letter is Latin
 _LIST = re.compile(r'\s*\[\s*(["{\]]|$)')  # how a JSON list of texts or objects begins, and hardly a text
+_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
 FEATURE_FILES = (".npy", ".npz")  # of numbers, where a file of texts could also be meant
 
 
 def read_texts(path: str | Path, text_field: str | None = None) -> list[str]:
     """The texts of a file or folder, in order.
 
-    `.txt`: one text a line; `.jsonl`: one string or object a line; `.json`: a list of them; `.csv` and `.tsv` with a
-    header; `.parquet`; a folder: each `.txt` file in it is a text, by name; `-`: standard input, JSON lines if its
-    lines are objects or all of them strings in quotes, a JSON list if it begins as one of strings or objects does,
-    else one text a line.
+    `.txt`: one text a line; `.jsonl`: one string or object a line; `.json`: a list of them; `.csv` (with commas,
+    semicolons or tabs, see `csv_delimiter`) and `.tsv` with a header; `.parquet`; a folder: each `.txt` file in it is a
+    text, by name; `-`: standard input, JSON lines if its lines are objects or all of them strings in quotes, a JSON
+    list if it begins as one of strings or objects does, else one text a line.
 
     Raises:
         FileNotFoundError: no such file. ValueError: not what its name says, with the line.
@@ -171,10 +172,11 @@ def _text_of(value: object, where: str, text_field: str | None) -> str:
 
 
 def _read_csv(path: Path, text_field: str | None) -> list[str]:
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+    content = _decode(path.read_bytes(), str(path))
     previous = csv.field_size_limit(2**31 - 1)
     try:
-        reader = csv.DictReader(io.StringIO(_decode(path.read_bytes(), str(path)), newline=""), delimiter=delimiter)
+        delimiter = csv_delimiter(content, path)
+        reader = csv.DictReader(io.StringIO(content, newline=""), delimiter=delimiter)
         if not reader.fieldnames:
             raise ValueError(f"{path} is empty: expected a header line")
         column = choose_field(str(path), list(reader.fieldnames), text_field)
@@ -183,8 +185,9 @@ def _read_csv(path: Path, text_field: str | None) -> list[str]:
             if row[column] is None:
                 raise ValueError(f"{path}, line {reader.line_num}: no value in column {column!r}")
             if None in row:
+                mark = _DELIMITERS[delimiter]
                 raise ValueError(
-                    f"{path}, line {reader.line_num}: more values than the header has columns; quote a comma"
+                    f"{path}, line {reader.line_num}: more values than the header has columns; quote a {mark}"
                 )
             texts.append(row[column])
     except csv.Error as error:
@@ -192,6 +195,41 @@ def _read_csv(path: Path, text_field: str | None) -> list[str]:
     finally:
         csv.field_size_limit(previous)
     return texts
+
+
+def csv_delimiter(content: str, path: Path) -> str:
+    """What stands between the columns of a table: a tab in `.tsv`; in `.csv` a comma, a semicolon or a tab.
+
+    It is the one mark that parts the header into several columns; of several marks, the one that parts every row into
+    as many. A mark that stands in the header alone is part of its only column's name.
+
+    Raises:
+        ValueError: several marks may be meant.
+
+    >>> csv_delimiter("id;text\\n1;One, two.\\n", Path("texts.csv"))
+    ';'
+    """
+    if path.suffix.lower() == ".tsv":
+        return "\t"
+    header = {mark: next(_widths(content, mark), 0) for mark in _DELIMITERS}
+    parting = [mark for mark, columns in header.items() if columns > 1]
+    if parting in ([], [","]):
+        return ","
+    if len(parting) == 1:
+        return parting[0] if any(width > 1 for width in list(_widths(content, parting[0]))[1:]) else ","
+    found = [mark for mark in parting if set(_widths(content, mark)) == {header[mark]}]
+    if len(found) != 1:
+        marks = " or a ".join(_DELIMITERS[mark] for mark in found or parting)
+        raise ValueError(f"{path}, line 1: a {marks} may stand between the columns: quote the names that hold one")
+    return found[0]
+
+
+def _widths(content: str, delimiter: str) -> Iterator[int]:
+    """How many values each row of a table has, the header first, up to where it cannot be read."""
+    with contextlib.suppress(csv.Error):
+        for row in csv.reader(io.StringIO(content, newline=""), delimiter=delimiter):
+            if row:
+                yield len(row)
 
 
 def _read_parquet(path: Path, text_field: str | None) -> list[str]:

@@ -388,3 +388,37 @@ def test_parquet_text_that_is_no_utf8_is_said(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"t\.parquet is not a parquet file that can be read") as caught:
         read_texts(tmp_path / "t.parquet")
     assert type(caught.value) is ValueError
+
+
+# --- tables -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "texts"),
+    [
+        ("id;text\n1;One, two.\n2;a, b, c\n", ["One, two.", "a, b, c"]),
+        ("id\ttext\n1\tOne, two; three\n", ["One, two; three"]),
+        ("id,text\n1,a; b; c\n", ["a; b; c"]),
+        ('"id";"text"\n1;"a; b"\n\n2;"c\nd"\n', ["a; b", "c\nd"]),
+        ("id;text;a, b\n1;x;y\n2;z;y, y\n", ["x", "z"]),
+        ("what; is it\none\ntwo\n", ["one", "two"]),
+        ("text\none; two\n", ["one; two"]),
+    ],
+)
+def test_the_mark_between_the_columns_is_found(content: str, texts: list[str], tmp_path: Path) -> None:
+    assert read_texts(write(tmp_path / "a.csv", content)) == texts
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a,text;b\n1,2;3\n", "a.csv, line 1: a comma or a semicolon may stand between the columns: quote the names"),
+        ("a,text;b\n1,2,3;4\nx\n", "a.csv, line 1: a comma or a semicolon may stand between the columns"),
+        ("id;text\n1;a\n2\n", "a.csv, line 3: no value in column 'text'"),
+        ("id;text\n1;a;b\n", "a.csv, line 2: more values than the header has columns; quote a semicolon"),
+        ("id,text\n1,a,b\n", "a.csv, line 2: more values than the header has columns; quote a comma"),
+    ],
+)
+def test_a_table_that_may_mean_two_things_is_refused(content: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=message):
+        read_texts(write(tmp_path / "a.csv", content))

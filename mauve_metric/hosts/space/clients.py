@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -11,12 +12,13 @@ from fastapi import HTTPException, Request
 from gradio.context import LocalContext
 from gradio.data_classes import PredictBodyInternal
 from gradio.queueing import Event, Queue
-from gradio.route_utils import get_fn
 
 from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.run import Run, Tell
 
 RUNS = "model"  # the concurrency id of what runs a model
+_RECORDS = 200  # of past events, from which gradio makes a table after each
+_UNKNOWN = 30.0  # seconds after which to ask again where no run has ended yet
 _PATIENCE = 5.0  # seconds in which a client that asked for a run must come for its messages
 
 
@@ -55,6 +57,39 @@ def client_gone() -> Callable[[], bool]:
     return gone
 
 
+def forget_state() -> None:
+    """Drop what gradio holds of the session that this thread works for: .4 MB of each client, for good.
+
+    It is the state of the page's components, which a program that calls an endpoint, or a visitor who left, has not.
+    """
+    page, request = LocalContext.blocks.get(None), LocalContext.request.get(None)
+    name = getattr(request, "session_hash", None)
+    if page is not None and name is not None:
+        page.state_holder.session_data.pop(name, None)
+        page.state_holder.time_last_used.pop(name, None)
+
+
+def later(status: int, sentence: str, seconds: float | None) -> HTTPException:
+    """A refusal that says when to ask again.
+
+    >>> later(429, "3 runs wait", 61.2).detail
+    '3 runs wait: ask again in about 1 minute'
+    """
+    when = "when one has ended" if seconds is None else f"in about {spoken(seconds)}"
+    headers = {"Retry-After": str(math.ceil(_UNKNOWN if seconds is None else seconds))}
+    return HTTPException(status, f"{sentence}: ask again {when}", headers)
+
+
+def spoken(seconds: float) -> str:
+    """A time as people say it.
+
+    >>> spoken(1), spoken(59.2), spoken(100)
+    ('1 second', '60 seconds', '2 minutes')
+    """
+    number, unit = (math.ceil(seconds), "second") if seconds <= 60 else (round(seconds / 60), "minute")
+    return f"{number} {unit}{'' if number == 1 else 's'}"
+
+
 class Turns(Queue):
     """A queue in which no client's runs stand before everybody else's.
 
@@ -78,23 +113,26 @@ class Turns(Queue):
             default_concurrency_limit=like.default_concurrency_limit,
         )
         self._most = most
+        self.ANALYTICS_MAX_EVENTS = _RECORDS
         self._joining: Counter[str] = Counter()  # runs of each client that are between the check and the queue
 
     async def push(self, body: PredictBodyInternal, request: Request, username: str | None) -> Any:
         """Put a job into the queue; the answer is gradio's.
 
         Raises:
-            HTTPException: 422 for a job without all inputs, whose error of gradio would put them into the log; 429 for
-                a client that has enough runs in the queue.
+            HTTPException: 404 for an unknown function; 400 for a job without all inputs, whose error of gradio would
+                put them into the log; 429 for a client that has enough runs in the queue; 503 for a full queue, or 429
+                where the page asks, which shows the sentence of no 503. The last two say when to ask again.
         """
-        function = None if body.fn_index is None else get_fn(self.blocks, None, body)
-        if function is None or function.concurrency_id != RUNS:
-            return await super().push(body, request, username)
+        function = None if body.fn_index is None else self.blocks.fns.get(body.fn_index)
+        if function is None:
+            raise HTTPException(404, "there is no function of this number")
         if len(body.data) < len(function.inputs):
-            raise HTTPException(422, f"{len(function.inputs)} inputs are expected, got {len(body.data)}")
+            raise HTTPException(400, f"{len(function.inputs)} inputs are expected, got {len(body.data)}")
+        if function.concurrency_id != RUNS:
+            return await super().push(body, request, username)
         client = _address(request)
-        if self._runs()[client] + self._joining[client] >= self._most:
-            raise HTTPException(429, f"at most {self._most} runs of one client wait here: ask again when one has ended")
+        self._check_room(client, function.api_visibility == "public")
         self._joining[client] += 1
         try:
             answer = await super().push(body, request, username)
@@ -103,13 +141,41 @@ class Turns(Queue):
         self._sort()
         return answer
 
+    def seconds_until(self, ended: int) -> float | None:
+        """About how long it takes until so many more runs have ended, by the mean of past ones; None without any."""
+        past = [mean for function, mean in [*self.process_time_per_fn.items()] if function.concurrency_id == RUNS]
+        runs = sum(mean.count for mean in past)
+        if not runs:
+            return None
+        queue = self.event_queue_per_concurrency_id.get(RUNS)
+        began = [start for starts in [*queue.start_times_per_fn.values()] for start in [*starts]] if queue else []
+        gone = time.time() - min(began, default=time.time())
+        return max(ended * sum(mean.process_time for mean in past) / runs - gone, 1.0)
+
+    def _check_room(self, client: str, public: bool) -> None:
+        """`HTTPException` if a client has enough runs here, or the queue is full."""
+        if self._runs()[client] + self._joining[client] >= self._most:
+            turn = next((turn for turn, own in enumerate(self._clients(), 1) if own == client), 1)
+            raise later(429, f"at most {self._most} runs of one client wait here", self.seconds_until(turn))
+        waiting = len(self)
+        if self.max_size is not None and waiting >= self.max_size:
+            sentence = f"{waiting} runs wait here already, the most that may"
+            if (wait := self.seconds_until(waiting + 1)) is not None:
+                sentence += f", for about {spoken(wait)} in all"
+            raise later(503 if public else 429, sentence, self.seconds_until(1))
+
+    def _clients(self) -> list[str]:
+        """Whose runs they are, at work and waiting, in their order."""
+        working = [event for event in _at_work(self) if event.concurrency_id == RUNS]
+        return [_address(event.request) for event in [*working, *self._waiting()]]
+
     def _waiting(self) -> list[Event]:
         queue = self.event_queue_per_concurrency_id.get(RUNS)
         return [] if queue is None else queue.queue
 
     def _runs(self) -> Counter[str]:
         """How many runs each client has, at work and waiting."""
-        return self._working() + Counter(_address(event.request) for event in self._waiting())
+        return Counter(self._clients())
 
     def _working(self) -> Counter[str]:
         return Counter(_address(event.request) for event in _at_work(self) if event.concurrency_id == RUNS)

@@ -1,15 +1,52 @@
-"""What the page's endpoints do; their signatures and docstrings are their documentation."""
+"""What the page's endpoints do, what they take, and what they say of themselves."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
-from mauve_metric.config import MauveConfig
-from mauve_metric.hosts.space.clients import new_run
+from mauve_metric.config import MauveConfig, knobs
+from mauve_metric.hosts.space.clients import forget_state, new_run
 from mauve_metric.hosts.space.limits import Limits, check_options, check_texts, check_together
 from mauve_metric.hosts.space.run import errors_shown
 from mauve_metric.hosts.space.scoring import Encoders, Scored, embed, score
+from mauve_metric.texts.sources import text_source
+
+SCORE, COMPARE = "score", "compare"
+DESCRIPTIONS = {
+    SCORE: "Score a model's texts (predictions) against human texts (references): every number of the result.",
+    COMPARE: "Compare several models' texts with each other by their scores against human texts (references).",
+}
+_REQUIRED = inspect.Parameter.empty
+_BUCKETS = "num_buckets"  # None here, for programs that have no value of several types
+
+
+class Parameter(NamedTuple):
+    """One parameter of an endpoint: its type, what it means in one sentence, and its default if it has one."""
+
+    type: object
+    meaning: str
+    default: object = _REQUIRED
+
+    @property
+    def required(self) -> bool:
+        """Whether a call must give it."""
+        return self.default is _REQUIRED
+
+
+@dataclass(frozen=True)
+class Job:
+    """A call that was checked: what is to be scored.
+
+    sets: texts by what errors call them, the human ones first. names: of the models, to their titles in `sets`.
+    """
+
+    sets: Mapping[str, list[str]]
+    names: Mapping[str, str]
+    config: MauveConfig
+    aligned: bool = False
 
 
 class Endpoints:
@@ -19,77 +56,88 @@ class Endpoints:
         limits: of the server. models: featurizers that may be chosen. encoders: what is in memory of them.
     """
 
+    names = (SCORE, COMPARE)
+
     def __init__(self, limits: Limits, models: Sequence[str], encoders: Encoders) -> None:
         self.limits, self.models, self.encoders = limits, list(models), encoders
 
     def score(self) -> Callable[..., dict[str, object]]:
         """What `/score` does."""
-        preset = self.models[0]
 
-        def score(
-            references: list[str],
-            predictions: list[str],
-            num_buckets: int | None = None,
-            seed: int = MauveConfig.seed,
-            mauve_scaling_factor: float = MauveConfig.mauve_scaling_factor,
-            confidence_level: float = MauveConfig.confidence_level,
-            empty_texts: Literal["error", "drop"] = MauveConfig.empty_texts,
-            featurize_model_name: str = preset,
-        ) -> dict[str, object]:
-            """Score a model's texts (predictions) against human texts (references): every number of the result.
+        def answer(job: Job) -> dict[str, object]:
+            return self._scored(job).results["predictions"].to_dict()
 
-            num_buckets: left out, it follows from the number of texts.
-            """
-            options = {
-                "num_buckets": MauveConfig.num_buckets if num_buckets is None else num_buckets,
-                "seed": seed,
-                "mauve_scaling_factor": mauve_scaling_factor,
-                "confidence_level": confidence_level,
-                "empty_texts": empty_texts,
-                "featurize_model_name": featurize_model_name,
-            }
-            with errors_shown(as_html=False):
-                sets = {"references": references, "predictions": predictions}
-                scored = self._scored(sets, options)
-                return scored.results["predictions"].to_dict()
-
-        return score
+        return self._function(SCORE, answer)
 
     def compare(self) -> Callable[..., dict[str, object]]:
         """What `/compare` does."""
-        preset = self.models[0]
 
-        def compare(
-            references: list[str],
-            models: dict[str, list[str]],
-            aligned: bool = False,
-            num_buckets: int | None = None,
-            seed: int = MauveConfig.seed,
-            mauve_scaling_factor: float = MauveConfig.mauve_scaling_factor,
-            confidence_level: float = MauveConfig.confidence_level,
-            empty_texts: Literal["error", "drop"] = MauveConfig.empty_texts,
-            featurize_model_name: str = preset,
-        ) -> dict[str, object]:
-            """Compare several models' texts with each other by their scores against human texts (references).
+        def answer(job: Job) -> dict[str, object]:
+            comparison = self._scored(job).comparison
+            return {} if comparison is None else comparison.to_dict()
 
-            models: each model's texts by its name, two models at least. aligned: row i of every model answers the same
-            prompt. num_buckets: left out, it follows from the number of texts.
-            """
-            options = {
-                "num_buckets": MauveConfig.num_buckets if num_buckets is None else num_buckets,
-                "seed": seed,
-                "mauve_scaling_factor": mauve_scaling_factor,
-                "confidence_level": confidence_level,
-                "empty_texts": empty_texts,
-                "featurize_model_name": featurize_model_name,
+        return self._function(COMPARE, answer)
+
+    # --- what they take -------------------------------------------------------------------------------------------
+
+    def parameters(self, name: str) -> dict[str, Parameter]:
+        """The parameters of an endpoint by their names, in their order; meaning and default are the library's."""
+        human = Parameter(list[str], f"Human texts, at most {self.limits.texts}.")
+        if name == SCORE:
+            sets = {
+                "references": human,
+                "predictions": Parameter(list[str], f"The model's texts, at most {self.limits.texts}."),
             }
-            with errors_shown(as_html=False):
-                titles = self._titles(models)
-                sets = {"references": references} | {titles[name]: texts for name, texts in models.items()}
-                comparison = self._scored(sets, options, {name: titles[name] for name in models}, aligned).comparison
-                return {} if comparison is None else comparison.to_dict()
+        else:
+            models = f"Each model's texts by its name, two to {self.limits.model_sets} models."
+            aligned = "Whether row i of every model answers the same prompt."
+            sets = {
+                "references": human,
+                "models": Parameter(dict[str, list[str]], models),
+                "aligned": Parameter(bool, aligned, False),
+            }
+        return sets | self._options()
 
-        return compare
+    def _options(self) -> dict[str, Parameter]:
+        number = MauveConfig.num_buckets
+        buckets = f"Number of k-means buckets, at most {self.limits.buckets}; left out: a tenth of the smallest set."
+        return {
+            _BUCKETS: Parameter(int | None, buckets, None if number == "auto" else number),
+            "seed": Parameter(int, _sentence("seed"), MauveConfig.seed),
+            "mauve_scaling_factor": Parameter(
+                float, _sentence("mauve_scaling_factor"), MauveConfig.mauve_scaling_factor
+            ),
+            "confidence_level": Parameter(float, _sentence("confidence_level"), MauveConfig.confidence_level),
+            "empty_texts": Parameter(Literal["error", "drop"], _sentence("empty_texts"), MauveConfig.empty_texts),
+            "featurize_model_name": Parameter(str, f"Featurizer, one of {', '.join(self.models)}.", self.models[0]),
+        }
+
+    def job(self, name: str, arguments: Mapping[str, object]) -> Job:
+        """The arguments of a call by their names, checked, with the defaults of those that are left out.
+
+        Raises:
+            TypeError, ValueError: in one sentence, for a mistake of the caller.
+        """
+        known = self.parameters(name)
+        _check_names(name, known, arguments)
+        given = {own: parameter.default for own, parameter in known.items()} | dict(arguments)
+        aligned = given.get("aligned", False)
+        if not isinstance(aligned, bool):
+            raise TypeError(f"aligned must be True or False, got {aligned!r:.60}")
+        models = {"predictions": given["predictions"]} if name == SCORE else given["models"]
+        names = {"predictions": "predictions"} if name == SCORE else self._titles(models)
+        sets = {"references": given["references"]}
+        sets |= {names[own]: texts for own, texts in models.items()} if isinstance(models, dict) else {}
+        checked = {title: check_texts(title, texts, self.limits) for title, texts in sets.items()}
+        check_together(checked.values(), self.limits)
+        options = {own: given[own] for own in self._options()}
+        if options[_BUCKETS] is None:
+            options[_BUCKETS] = MauveConfig.num_buckets
+        check_options(options, self.models, self.limits)
+        config = self.encoders.config(options)
+        for title, texts in checked.items():
+            text_source(title, texts, empty_texts=config.empty_texts)
+        return Job(checked, names, config, aligned)
 
     def _titles(self, models: object) -> dict[str, str]:
         """What errors call the models."""
@@ -105,18 +153,53 @@ class Endpoints:
                 raise ValueError(f"models: names must be Unicode text, got half of a character in {name!r:.60}")
         return {name: f"models[{name!r}]" for name in models}
 
-    def _scored(
-        self,
-        sets: Mapping[str, object],
-        options: Mapping[str, object],
-        names: Mapping[str, str] | None = None,
-        aligned: bool = False,
-    ) -> Scored:
-        """The scores of sets by their titles, the human one first; names: of the models, to their titles."""
-        checked = {title: check_texts(title, texts, self.limits) for title, texts in sets.items()}
-        check_together(checked.values(), self.limits)
-        check_options(options, self.models, self.limits)
-        config = self.encoders.config(options)
+    # --- what they do ---------------------------------------------------------------------------------------------
+
+    def _function(self, name: str, answer: Callable[[Job], dict[str, object]]) -> Callable[..., dict[str, object]]:
+        """The function that gradio calls, with signature, types and docstring of the parameters."""
+        known = self.parameters(name)
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        signature = inspect.Signature(
+            [inspect.Parameter(own, kind, default=item.default, annotation=item.type) for own, item in known.items()],
+            return_annotation=dict[str, object],
+        )
+
+        def call(*values: object, **named: object) -> dict[str, object]:
+            try:
+                with errors_shown(as_html=False):
+                    return answer(self.job(name, signature.bind(*values, **named).arguments))
+            finally:
+                forget_state()
+
+        call.__name__ = name
+        call.__doc__ = document(name, known)
+        call.__annotations__ = {own: item.type for own, item in known.items()} | {"return": dict[str, object]}
+        call.__dict__["__signature__"] = signature
+        return call
+
+    def _scored(self, job: Job) -> Scored:
         run = new_run(self.limits)
-        embedded = embed(checked, config, self.encoders, run)
-        return score(embedded, names or {title: title for title in list(sets)[1:]}, config, aligned=aligned, run=run)
+        embedded = embed(job.sets, job.config, self.encoders, run)
+        return score(embedded, job.names, job.config, aligned=job.aligned, run=run)
+
+
+def _check_names(name: str, known: Mapping[str, Parameter], given: Mapping[str, object]) -> None:
+    """`ValueError` for a parameter that is not known, and for one that is missing."""
+    for own in given:
+        if own not in known:
+            raise ValueError(f"/{name} has no parameter {own[:60]!r}: it takes {', '.join(known)}")
+    for own, parameter in known.items():
+        if parameter.required and own not in given:
+            raise ValueError(f"/{name} needs {own!r}, and it was not given: {parameter.meaning}")
+
+
+def document(name: str, parameters: Mapping[str, Parameter]) -> str:
+    """A docstring as gradio reads it: description, and a line for each parameter."""
+    lines = [f"    {own}: {item.meaning}" for own, item in parameters.items()]
+    return "\n".join([DESCRIPTIONS[name], "", "Args:", *lines])
+
+
+def _sentence(name: str) -> str:
+    """What the library's help says of an option."""
+    text = str(knobs()[name].metadata["help"])
+    return f"{text[0].upper()}{text[1:]}."

@@ -13,7 +13,7 @@ from gradio.utils import get_upload_folder
 
 from mauve_metric.arrays import Array
 from mauve_metric.hosts.space import markup, takeaway
-from mauve_metric.hosts.space.clients import new_run
+from mauve_metric.hosts.space.clients import forget_state, new_run
 from mauve_metric.hosts.space.controls import PLAY, panel_options, play_options
 from mauve_metric.hosts.space.endpoints import Endpoints
 from mauve_metric.hosts.space.limits import Limits, check_options, check_together
@@ -269,6 +269,7 @@ class Handlers(TextHandlers):
     def leave(self, request: gr.Request) -> None:
         """The page was closed: nothing of it is kept."""
         self.sessions.drop(request.session_hash)
+        forget_state()
 
 
 def _shown(session: Session) -> Shown:

@@ -19,7 +19,7 @@ from mauve_metric.hosts.space.controls import panel_controls, play_controls
 from mauve_metric.hosts.space.figures import figure
 from mauve_metric.hosts.space.handlers import OF_MODEL, RESULT
 from mauve_metric.hosts.space.limits import Limits
-from mauve_metric.hosts.space.session import LONGEST_NAME
+from mauve_metric.hosts.space.session import LONGEST_NAME, delete_upload
 from mauve_metric.hosts.space.text_handlers import example_files
 from mauve_metric.hosts.space.uploads import FILE_TYPES
 
@@ -28,8 +28,8 @@ How close are a model's texts to human texts? Give a set of each, or the sets of
 to 1, the closer; the pictures say how much of that is chance, whether a model fails in quality (it writes what no human
 would) or in coverage (it misses what humans write), and in which texts."""
 PRIVACY = (
-    "Texts stay in this server's memory while the page is open, an hour at most, seen by nobody else; nothing of them "
-    "is logged."
+    "Texts stay in this server's memory, and what you upload or make in temporary files too, while the page is open, "
+    "an hour at most, seen by nobody else; what is replaced, cleared or refused is deleted at once; no text is logged."
 )
 
 
@@ -38,6 +38,7 @@ def upload(label: str, name: str, file_count: Literal["single", "multiple"] = "s
 
     def path_of(file: FileData) -> str:
         if Path(file.path).suffix.lower() not in FILE_TYPES:
+            delete_upload(Path(file.path))
             raise gr.Error(f"a file must be one of {', '.join(FILE_TYPES)}", print_exception=False)
         return str(file.path)
 

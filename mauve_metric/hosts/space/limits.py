@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-
-from gradio.route_utils import API_PREFIX
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mauve_metric.config import knobs
 
@@ -22,8 +18,6 @@ MOST = {  # the largest value of a knob whose cost grows with it
     "knn_k": 100,
     "max_text_length": 4096,
 }
-
-_MOST_THROWN_AWAY = 4  # times the largest body
 
 
 @dataclass(frozen=True)
@@ -137,49 +131,3 @@ def check_options(options: Mapping[str, object], models: Sequence[str], limits: 
         value = options.get(name, knobs()[name].default)
         if isinstance(value, (int, float)) and value > most:
             raise ValueError(f"{name} may be at most {most} here, got {value}")
-
-
-class BodyLimit:
-    """ASGI middleware: requests with a larger body than allowed are answered 413 and never held in memory.
-
-    A request may hold all sets of a `/compare`, with what JSON adds to a text at worst; one to gradio's upload route,
-    and to no other, as many files as there are sets, each of which gradio holds to its own limit.
-    """
-
-    def __init__(self, app: ASGIApp, limits: Limits) -> None:
-        self.app, self.most = app, 2 * limits.total_bytes
-        self.most_uploaded = (limits.model_sets + 1) * limits.bytes + 2**20  # and the marks between the files
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand a request on, counting its bytes."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        most = self.most_uploaded if scope["path"] == f"{API_PREFIX}/upload" else self.most
-        declared = dict(scope["headers"]).get(b"content-length", b"0")
-        if not declared.isdigit() or int(declared) > most:
-            await self._refuse(most, receive, send)
-            return
-        seen = 0
-
-        async def counted() -> Message:
-            nonlocal seen
-            message = await receive()
-            seen += len(message.get("body", b""))
-            # a body without a declared length is cut off, as if the visitor had left
-            return {"type": "http.disconnect"} if seen > most else message
-
-        await self.app(scope, counted, send)
-
-    async def _refuse(self, most: int, receive: Receive, send: Send) -> None:
-        """Answer 413 once the body was thrown away, without which most clients would only see a broken connection."""
-        thrown = 0
-        while thrown < _MOST_THROWN_AWAY * most:
-            message = await receive()
-            thrown += len(message.get("body", b""))
-            if message["type"] == "http.disconnect" or not message.get("more_body", False):
-                break
-        detail = json.dumps({"detail": f"a request may have at most {most // 2**20} MB here"}).encode()
-        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(detail)).encode())]
-        await send({"type": "http.response.start", "status": 413, "headers": headers})
-        await send({"type": "http.response.body", "body": detail})

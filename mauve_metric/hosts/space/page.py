@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict, cast
 
 import gradio as gr
 from gradio.components import Component
+from gradio.data_classes import APIInfo
 from gradio.events import api
 from gradio.themes import Base
 from starlette.middleware import Middleware
@@ -16,7 +17,10 @@ from starlette.middleware import Middleware
 from mauve_metric.hosts.space import layout
 from mauve_metric.hosts.space.clients import RUNS, Turns
 from mauve_metric.hosts.space.handlers import BUCKET_LINK, Handlers
-from mauve_metric.hosts.space.limits import BodyLimit, Limits, read_limits, read_models
+from mauve_metric.hosts.space.limits import Limits, read_limits, read_models
+from mauve_metric.hosts.space.logs import keep_texts_out
+from mauve_metric.hosts.space.requests import BodyLimit, CallCheck
+from mauve_metric.hosts.space.schema import Schema, described
 from mauve_metric.hosts.space.scoring import Encoders, Featurizer
 from mauve_metric.hosts.space.session import HOUR
 
@@ -50,6 +54,12 @@ class Page(gr.Blocks):
         super().queue(*args, **options)
         self._queue, self.api_open = Turns(self._queue, self.waiting_each), False
         return self
+
+    def get_api_info(self, all_endpoints: bool = False, page: str | None = None) -> APIInfo:
+        """See `gr.Blocks.get_api_info`; with meanings, and the schema of the answers."""
+        return cast(
+            APIInfo, described(cast(Schema, super().get_api_info(all_endpoints, page)), self.handlers.endpoints)
+        )
 
 
 def build_app(
@@ -190,6 +200,8 @@ class LaunchOptions(TypedDict):
     footer_links: list[Literal["api", "gradio", "settings", "runs"] | dict[str, str]]
     js: str
     app_kwargs: dict[str, object]
+    state_session_capacity: int
+    run_history: bool
 
 
 def launch_options(limits: Limits) -> LaunchOptions:
@@ -201,7 +213,9 @@ def launch_options(limits: Limits) -> LaunchOptions:
         "max_file_size": limits.bytes,
         "footer_links": ["api"],
         "js": JS,
-        "app_kwargs": {"middleware": [Middleware(BodyLimit, limits=limits)]},
+        "app_kwargs": {"middleware": [Middleware(BodyLimit, limits=limits), Middleware(CallCheck)]},
+        "state_session_capacity": 2 * limits.sessions,
+        "run_history": False,
     }
 
 
@@ -212,4 +226,5 @@ def main() -> None:
     if "SPACE_ID" in os.environ:  # there, all visitors come through the proxies of the Hub, which alone are reached
         os.environ.setdefault("FORWARDED_ALLOW_IPS", "*")
     limits = read_limits(os.environ)
+    keep_texts_out()
     build_app(limits).queue(max_size=limits.waiting).launch(**launch_options(limits))

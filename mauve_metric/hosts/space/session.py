@@ -1,7 +1,11 @@
-"""What is kept of a visitor while the page is open: in memory, apart from everyone else's, for an hour at most."""
+"""What is kept of a visitor while the page is open: apart from everyone else's, for an hour at most.
+
+Texts and results lie in memory, uploads and the files to take away in gradio's folder of temporary files.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import tempfile
 import threading
@@ -10,6 +14,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from gradio.utils import get_upload_folder
 
 from mauve_metric.hosts.space.run import Run
 from mauve_metric.hosts.space.scoring import Scored
@@ -111,6 +117,14 @@ def title_of(name: str) -> str:
     'model set “greedy”'
     """
     return f"model set “{name}”"
+
+
+def delete_upload(path: Path) -> None:
+    """Delete a file, and with it the folder of its own that gradio makes for each upload."""
+    path.unlink(missing_ok=True)
+    if path.parent.parent == Path(get_upload_folder()):
+        with contextlib.suppress(OSError):  # another file is there
+            path.parent.rmdir()
 
 
 HOUR = 3600  # seconds: without use, until a visitor's texts are dropped; on the disk, until an upload is deleted
@@ -225,7 +239,7 @@ class Sessions:
         with self._lock:
             needed = {side.path for session in self._sessions.values() for side in session.sets()}
         if path is not None and path not in needed:
-            path.unlink(missing_ok=True)
+            delete_upload(path)
 
     def _forget(self, session: Session) -> None:
         if session.run is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mauve_metric.config import knobs
@@ -65,7 +65,8 @@ def python_code(
 
 def _reading(side: TextSet, name: str) -> str:
     """The call that reads a set from the file of this name."""
-    return f"read_texts({name!r}{'' if _is_found(side) else f', {side.column!r}'})"
+    call = f"read_texts({name!r}{'' if _is_found(side) else f', {side.column!r}'})"
+    return f"[text for text in {call} if text.strip()]" if side.blank else call
 
 
 def shell_code(
@@ -77,7 +78,10 @@ def shell_code(
     if len(columns) > 1 or (columns and any(_is_found(side) and side.column is not None for side in sides)):
         return "# the files keep their texts in columns of different names: use Python"
     command = "score" if len(models) == 1 else "compare"
-    words = ["mauve-metric", command, *(_path_word(name) for name in _file_names(human, models))]
+    first, *names = _file_names(human, models)
+    if any(side.blank for side in sides):  # lines that the page left out
+        options = {**options, "empty_texts": "drop"}
+    words = ["mauve-metric", command, _path_word(first), *_model_words(list(models), names)]
     if aligned and len(models) > 1:
         words.append("--aligned")
     if columns:
@@ -89,6 +93,14 @@ def shell_code(
         else:
             words += [f"--{flag}", str(value).lower() if isinstance(value, bool) else str(value)]
     return shlex.join(words)
+
+
+def _model_words(models: Sequence[str], files: Sequence[str]) -> list[str]:
+    """The models' files as the shell takes them, each behind its name if it would have another one."""
+    if len(models) == 1 or list(models) == [Path(file).stem for file in files]:
+        return [_path_word(file) for file in files]
+    # before a name like `-a` a space, which the shell's reader of names takes away
+    return [f"{' ' if name.startswith('-') else ''}{name}={file}" for name, file in zip(models, files, strict=True)]
 
 
 def _given(options: Mapping[str, object]) -> dict[str, object]:

@@ -59,10 +59,16 @@ class TextHandlers:
     def take_file(self, path: str | None, request: gr.Request) -> list[object]:
         """A file was chosen or taken away: preview, columns, and the paste box emptied."""
         session = self.sessions.get(request.session_hash)
-        self._set_human(session, None)
+        old, session.human = session.human, None
+        shown = self._human_shown(session) if path is None else self._take_human(session, partial(self._read, path))
+        self.sessions.release(old.path if old is not None and old.kind == "file" else None)
         if path is None:
-            return [*self._human_shown(session), gr.skip()]
-        return [*self._take_human(session, lambda: read_upload(HUMAN, path, None, self.limits)), ""]
+            return [*shown, gr.skip()]
+        self.sessions.release(Path(path))  # which the session needs, if it could be read
+        return [*shown, ""]
+
+    def _read(self, path: str) -> TextSet:
+        return read_upload(HUMAN, path, None, self.limits)
 
     def take_column(self, column: str, request: gr.Request) -> str:
         """Another column of the file was chosen: preview."""

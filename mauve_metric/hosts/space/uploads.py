@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mauve_metric.hosts.space.limits import Limits, check_texts
-from mauve_metric.texts.files import read_texts
+from mauve_metric.texts.files import csv_delimiter, read_texts
 
 if TYPE_CHECKING:
     import pyarrow
@@ -33,7 +33,7 @@ class TextSet:
     """The texts of one side as a visitor gave them.
 
     title: what the page calls the set. name: of the file. columns: text columns to choose from. column: the one chosen.
-    path: of the uploaded file. kind: "file", "paste" or "example".
+    path: of the uploaded file. kind: "file", "paste" or "example". blank: lines without a text that were left out.
     """
 
     title: str
@@ -43,10 +43,13 @@ class TextSet:
     column: str | None = None
     path: Path | None = None
     kind: str = "file"
+    blank: int = 0
 
 
 def read_upload(title: str, path: str | Path, column: str | None, limits: Limits, kind: str = "file") -> TextSet:
     """The texts of a file; errors call it by its title, never by where it lies on the server.
+
+    Where a text is a line, blank lines are left out, as they are of what is pasted.
 
     Args:
         title: of the side, for errors.
@@ -73,22 +76,32 @@ def read_upload(title: str, path: str | Path, column: str | None, limits: Limits
                 texts = _read_parquet(path, column, limits)
             else:
                 texts = read_texts(path, column)
-            return TextSet(title, path.name, check_texts(title, texts, limits), columns, column, path, kind)
+            lines = len(texts)
+            if path.suffix.lower() == ".txt":
+                texts = _filled(texts)
+            checked = check_texts(title, texts, limits)
+            return TextSet(title, path.name, checked, columns, column, path, kind, lines - len(texts))
     except USER_ERRORS as error:
         message = str(error).replace(str(path), title)
         raise ValueError(message if message.startswith(title) else f"{title}: {message}") from error
 
 
 def read_paste(title: str, pasted: str, limits: Limits) -> TextSet:
-    """The texts of a paste box, one a line; blank lines are left out.
+    """The texts of a paste box, one a line; blank lines are left out and counted.
 
     >>> read_paste("the human texts", "one\\n\\ntwo\\r\\n", Limits()).texts
     ['one', 'two']
     """
     if len(pasted) > limits.bytes:
         raise ValueError(f"{title}: at most {limits.bytes} characters can be pasted here, got {len(pasted)}")
-    lines = [line for line in pasted.replace("\r\n", "\n").split("\n") if line.strip()]
-    return TextSet(title, "pasted.txt", check_texts(title, lines, limits), kind="paste")
+    lines = pasted.replace("\r\n", "\n").rstrip("\n").split("\n")
+    texts = check_texts(title, _filled(lines), limits)
+    return TextSet(title, "pasted.txt", texts, kind="paste", blank=len(lines) - len(texts))
+
+
+def _filled(lines: Sequence[str]) -> list[str]:
+    """The lines that hold a text."""
+    return [line for line in lines if line.strip()]
 
 
 def text_columns(path: Path) -> dict[str, float]:
@@ -132,11 +145,10 @@ def _json_rows(path: Path) -> Sequence[object]:
 
 
 def _csv_rows(path: Path) -> Sequence[object]:
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
     content = path.read_text(encoding="utf-8-sig")
     previous = csv.field_size_limit(2**31 - 1)
     try:
-        reader = csv.DictReader(io.StringIO(content, newline=""), delimiter=delimiter)
+        reader = csv.DictReader(io.StringIO(content, newline=""), delimiter=csv_delimiter(content, path))
         rows = list(itertools.islice(reader, _ROWS_LOOKED_AT))
         return rows or [dict.fromkeys(reader.fieldnames or [], "")]
     finally:

@@ -114,6 +114,108 @@ def test_twenty_people_at_once_get_their_own_answer_or_are_told_to_wait(served: 
     assert len(served.handlers.sessions) == 0  # the endpoint keeps nothing
 
 
+def test_what_the_endpoints_say_of_themselves(client: Any, served: Any) -> None:
+    with urllib.request.urlopen(f"{served.local_url}gradio_api/info", timeout=30) as answer:
+        said = json.loads(answer.read())["named_endpoints"]
+    for path, endpoint in said.items():
+        assert endpoint["description"].endswith(".") and "Args" not in endpoint["description"]
+        for item in endpoint["parameters"]:
+            meaning = item["python_type"]["description"]
+            assert item["label"] == item["parameter_name"] and "Api" not in item["component"]
+            assert meaning.endswith(".") and item["type"]["description"] == meaning
+            assert item["python_type"]["type"] != "Any"
+        required = [item["parameter_name"] for item in endpoint["parameters"] if not item["parameter_has_default"]]
+        assert required == (["references", "predictions"] if path == "/score" else ["references", "models"])
+        (returned,) = endpoint["returns"]
+        assert returned["python_type"]["type"].startswith("dict[") and returned["python_type"]["description"]
+    with pytest.raises(TypeError, match="No value provided for required argument: predictions"):
+        client.predict(references=HUMAN, api_name="/score")
+
+
+def test_the_schema_of_the_answers_is_true_and_whole(client: Any) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    from mauve_metric.hosts.space.schema import comparison_schema, result_schema
+
+    result = client.predict(references=HUMAN, predictions=MODEL, api_name="/score")
+    models = {"a": MODEL, "b": MODEL[:9]}
+    comparison = client.predict(references=HUMAN, models=models, api_name="/compare")
+    for answer, schema in ((result, result_schema()), (comparison, comparison_schema())):
+        jsonschema.validate(answer, schema)
+        assert set(schema["properties"]) == set(answer)
+        assert [name for name, item in schema["properties"].items() if not item.get("description")] == []
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(result | {"mauve": "high"}, result_schema())
+
+
+def test_what_tools_read_is_what_people_read() -> None:
+    from gradio.utils import get_function_description, get_function_params
+
+    from mauve_metric.hosts.space.endpoints import Endpoints
+
+    endpoints = Endpoints(LIMITS, ["ngrams"], Encoders({"ngrams": ngrams}))
+    for name, function in (("score", endpoints.score()), ("compare", endpoints.compare())):
+        description, meanings, _ = get_function_description(function)  # what MCP's tools are made of
+        known = endpoints.parameters(name)
+        assert meanings == {own: item.meaning for own, item in known.items()}
+        assert description.endswith("(references).") or description.endswith("the result.")
+        assert [(own, given) for own, given, *_ in get_function_params(function)] == [
+            (own, not item.required) for own, item in known.items()
+        ]
+
+
+CALLS: list[tuple[str, Any, int, str]] = [
+    ("v2/score", {"references": HUMAN}, 422, "/score needs 'predictions', and it was not given: The model's texts"),
+    ("v2/score", {"references": HUMAN, "prediction": MODEL}, 422, "/score has no parameter 'prediction': it takes"),
+    ("v2/score", {"references": HUMAN, "predictions": MODEL, "seed": "x"}, 422, "seed must be an integer"),
+    ("v2/score/", {"references": HUMAN, "predictions": ["a", 3]}, 422, "predictions must hold strings only, got int"),
+    ("v2/compare", {"references": HUMAN, "models": {"a": MODEL}}, 422, "models must hold 2 to 8 models"),
+    ("v2/score", [HUMAN], 422, "the body must be a JSON object, got list"),
+    ("v2/score", b"{", 400, "the body must be JSON, and cannot be read as such"),
+    ("v2/scores", {}, 404, "there is no endpoint of this name: there are /score and /compare"),
+    ("score", {"data": [HUMAN]}, 422, "/score needs 'predictions'"),
+    ("score", {"data": [HUMAN] * 9}, 422, "at most 8 values are expected (references, predictions, "),
+    ("score", {"references": HUMAN}, 422, "the body must hold a list of values under 'data': references, "),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "status", "sentence"), CALLS)
+def test_a_mistaken_call_is_refused_in_a_sentence(
+    served: Any, path: str, body: Any, status: int, sentence: str
+) -> None:
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    kind = {"Content-Type": "application/json"}
+    request = urllib.request.Request(f"{served.local_url}gradio_api/call/{path}", data=content, headers=kind)
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request, timeout=30)
+    assert refused.value.code == status
+    assert json.loads(refused.value.read())["detail"].startswith(sentence)
+
+
+@pytest.mark.parametrize("by_name", [True, False])
+def test_what_has_a_default_may_be_left_out_over_http(served: Any, expected: MauveResult, by_name: bool) -> None:
+    values = [HUMAN, MODEL, 4, 7]
+    names = ("references", "predictions", "num_buckets", "seed")
+    body = dict(zip(names, values, strict=True)) if by_name else {"data": values}
+    address = f"{served.local_url}gradio_api/call/"
+    kind = {"Content-Type": "application/json"}
+    asked = urllib.request.Request(f"{address}{'v2/' if by_name else ''}score", json.dumps(body).encode(), kind)
+    with urllib.request.urlopen(asked, timeout=30) as answer:
+        event = json.loads(answer.read())["event_id"]
+    with urllib.request.urlopen(f"{address}score/{event}", timeout=60) as stream:
+        said = stream.read().decode()
+    assert "event: complete" in said
+    assert json.loads(said.split("data: ")[-1])[0] == json.loads(json.dumps(expected.to_dict()))
+
+
+def test_nothing_is_held_of_a_client_that_was_answered(served: Any, client: Any) -> None:
+    before = set(served.state_holder.session_data)
+    own = gradio_client.Client(served.local_url, verbose=False)
+    own.predict(references=HUMAN, predictions=MODEL, api_name="/score")
+    assert own.session_hash not in served.state_holder.session_data
+    assert set(served.state_holder.session_data) <= before
+    assert served.state_session_capacity == 2 * LIMITS.sessions
+
+
 # --- limits -------------------------------------------------------------------------------------------------------
 
 

@@ -259,6 +259,7 @@ def test_the_commands_give_the_same_comparison(
 ) -> None:
     desk = Handlers(LIMITS, [minilm], Encoders())
     give_models(desk, tmp_path, {"a": MODEL[:12], "b b": SHOUTING[:12]})
+    desk.rename_model(0, "-x = 1", visitor())
     shown = press(desk, (5, 3, 4, 0.9), featurizer=minilm, aligned=True)
     monkeypatch.chdir(tmp_path)
     ran: dict[str, Any] = {}
