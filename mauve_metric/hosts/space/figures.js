@@ -36,6 +36,9 @@ const drawing = figure => {
     const paper = document.createElementNS(copy.namespaceURI, 'rect');
     for (const [name, value] of Object.entries({width, height, fill: 'white'})) paper.setAttribute(name, value);
     copy.prepend(paper);
+    copy.removeAttribute('aria-hidden');
+    copy.setAttribute('role', 'img');
+    copy.setAttribute('aria-label', figure.closest('[aria-label]').getAttribute('aria-label'));
     const text = new XMLSerializer().serializeToString(copy);
     return {width, height, content: new Blob([text], {type: 'image/svg+xml'})};
 };
@@ -69,6 +72,8 @@ const addButtons = place => {
 };
 new MutationObserver(changes => {
     for (const place of document.querySelectorAll('.mm-figure:has(svg.marks):not(:has(.mm-save))')) addButtons(place);
+    // What is drawn is described by its frame; its single words would only be in the way of those who listen.
+    for (const drawn of document.querySelectorAll('.mm-figure svg.marks:not([aria-hidden])')) drawn.ariaHidden = 'true';
     if (Date.now() < showTextsUntil && changes.some(({target}) => target.closest?.('#bucket_texts'))) {
         showTextsUntil = 0;
         showTexts();

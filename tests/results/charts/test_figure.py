@@ -137,7 +137,8 @@ def test_a_model_has_one_colour_in_all_figures_and_a_gap_has_its_own(comparison:
 
 def test_several_models_have_precision_recall_curves(comparison: Comparison) -> None:
     spec = of_comparison.precision_recall_curves_chart(comparison).to_dict()
-    _, lines, points = ([*layer["data"]["values"]] for layer in spec["layer"])
+    data = [layer["data"] for layer in spec["layer"][1:]]
+    lines, points = (part["values"] if "values" in part else spec["datasets"][part["name"]] for part in data)
     for name in comparison.ranking:
         drawn = [[row["coverage"], row["quality"]] for row in lines if row["model"] == name]
         np.testing.assert_array_equal(drawn, comparison.models[name].prd_curve)
