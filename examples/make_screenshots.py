@@ -81,7 +81,7 @@ def show_result(page: Page, address: str, example: str) -> None:
     page.click("#compare")
     page.wait_for_selector("#score strong")
     for figure in ("score_line", "divergence_curve", "precision_recall", "contributions", "histogram", "text_map"):
-        page.wait_for_selector(f"#{figure} canvas")
+        page.wait_for_selector(f"#{figure} svg.marks")
 
 
 if __name__ == "__main__":

@@ -65,5 +65,5 @@ def compare(page: Any) -> str:
     page.click("#compare")
     page.wait_for_selector("#score strong")
     for figure in FIGURES:
-        page.wait_for_selector(f"#{figure} canvas")
+        page.wait_for_selector(f"#{figure} svg.marks")
     return str(page.inner_text("#score strong"))

@@ -171,11 +171,11 @@ class Handlers(TextHandlers):
             charts = [
                 of_comparison.forest_chart(comparison),
                 of_comparison.curves_chart(comparison),
-                of_comparison.precision_recall_points_chart(comparison),
+                of_comparison.precision_recall_curves_chart(comparison),
             ]
             score, tables = markup.comparison_headline(comparison), markup.comparison_tables(comparison)
             signature = comparison.signature
-        line, curve, points = (chart.properties(width="container") for chart in charts)
+        line, curve, points = charts
         code = shown.human, shown.models, shown.options, scored.aligned
         picked = gr.update(choices=scored.best_first, value=shown.picked, visible=comparison is not None)
         values: dict[str, object] = {
@@ -187,7 +187,7 @@ class Handlers(TextHandlers):
             "divergence_curve": curve,
             "precision_recall": points,
             "picked": picked,
-            "text_map": text_map(scored, self.limits.points, BUCKET_LINK).properties(width="container"),
+            "text_map": text_map(scored, self.limits.points, BUCKET_LINK),
             "signature": signature,
             "python": takeaway.python_code(*code),
             "shell": takeaway.shell_code(*code),
@@ -204,12 +204,11 @@ class Handlers(TextHandlers):
         bucket = buckets[0][1] if bucket is None else bucket
         if bucket not in (number for _, number in buckets):
             raise ValueError("there is no such bucket any more: compare again")
-        contributions = of_explanation.contributions_chart(explanation, link=BUCKET_LINK)
         return {
-            "contributions": contributions.properties(width="container"),
+            "contributions": of_explanation.contributions_chart(explanation, link=BUCKET_LINK),
             "bucket": gr.update(choices=buckets, value=bucket),
             "bucket_texts": _bucket(shown, bucket),
-            "histogram": of_result.histogram_chart(result).properties(width="container"),
+            "histogram": of_result.histogram_chart(result, place=scored.best_first.index(name)),
             "table": markup.scores_panel(result, None if scored.comparison is None else name),
         }
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 
+from mauve_metric.results.names import shown_names
 from mauve_metric.runtime.packages import import_vl_convert
 from mauve_metric.runtime.whole_files import check_can_be_written, written_whole
 
@@ -12,6 +15,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 
+T = TypeVar("T")
 ChartRow = dict[str, str | float | None]
 ChartRows = list[ChartRow]
 
@@ -26,10 +30,19 @@ _FORMATS: dict[str, Literal["png", "svg", "pdf", "html", "json"]] = {
 }
 FIGURE_FILES = tuple(_FORMATS)
 
-BLUE, VERMILLION, GREY = "#0072B2", "#D55E00", "#6E6E6E"  # the first two are Okabe and Ito's
+# One meaning a colour, in every figure: the human texts, each model, the two sides of a gap. All stand out from white
+# and from a dark page, and are told apart by people with any colour vision, the models also by dash and shape.
+HUMAN = "#767676"
+COLORS = ("#0072B2", "#B25D24", "#00A362", "#D81FB0", "#6596E0", "#85673C", "#6DA349", "#D15EA3")
+DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [12, 4], [5, 2, 1, 2, 1, 2], [4, 4], [1, 4])
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
+TOO_MUCH, MISSED = "#E66100", "#9A50E8"
+LINE = "#8A8A8A"  # lines to compare with, which stand for no set
+
 SIDE = 300  # pixels of a curve's square
 GAP = 30  # pixels between two charts
-_PNG_SCALE = 2.0  # pixels in a .png for each pixel on the screen
+_PNG_SCALE = 3.0  # pixels in a .png for each pixel on the screen
+_LONGEST_LABEL = 44  # characters of a name in a figure
 
 
 class AxisStyle(TypedDict):
@@ -56,15 +69,107 @@ class CurveAxes(TypedDict):
     y: alt.Y
 
 
-def curve_axes(x_title: str, y_title: str) -> CurveAxes:
-    """The encodings of `coverage` and `quality` on two axes that run from 0 to 1."""
+def curve_axes(x_title: str, y_title: str, top: float = 1.0) -> CurveAxes:
+    """The encodings of `coverage` and `quality` on two axes from 0 to 1; that of `quality` goes to `top` if more."""
     import altair as alt
 
     unit, axis = alt.Scale(domain=[0, 1], nice=False), alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], **AXIS_STYLE)
+    higher, plain = alt.Scale(domain=[0, top], nice=True), alt.Axis(tickCount=6, **AXIS_STYLE)
+    y_scale, y_axis = (higher, plain) if top > 1 else (unit, axis)
     return {
         "x": alt.X("coverage:Q", title=x_title, scale=unit, axis=axis),
-        "y": alt.Y("quality:Q", title=y_title, scale=unit, axis=axis, stack=None),
+        "y": alt.Y("quality:Q", title=y_title, scale=y_scale, axis=y_axis, stack=None),
     }
+
+
+def heading(text: str, *below: str) -> alt.TitleParams:
+    """The title of a figure and the lines under it, from the left edge on; a line has about 55 characters at most."""
+    import altair as alt
+
+    return alt.Title(text, subtitle=list(below), anchor="start", frame="bounds", fontSize=12, subtitleFontSize=11)
+
+
+def equal_line() -> alt.Chart:
+    """The line on which coverage equals quality."""
+    import altair as alt
+
+    ends = alt.InlineData(values=[{"coverage": end, "quality": end} for end in (0, 1)])
+    line = alt.Chart(ends).mark_line(color=LINE, strokeDash=[2, 4], strokeWidth=1)
+    equal: alt.Chart = line.encode(x="coverage:Q", y="quality:Q")
+    return equal
+
+
+def cycle(values: Sequence[T], count: int) -> list[T]:
+    """The first of the values, from the beginning again where they are too few."""
+    return [values[index % len(values)] for index in range(count)]
+
+
+def short_labels(names: Sequence[str], most: int = _LONGEST_LABEL) -> list[str]:
+    """What a figure shows of long names: beginning and end, and a number where these are the same.
+
+    >>> short_labels(["gpt2", "a-very-long-name-1", "a-very-long-name-2"], most=9)
+    ['gpt2', 'a-ver…e-1', 'a-ver…e-2']
+    """
+
+    def short(name: str) -> str:
+        tail = (most - 1) // 2 - 1
+        return name if len(name) <= most else f"{name[: most - 1 - tail]}…{name[-tail:]}"
+
+    return list(shown_names(list(names), short).values())
+
+
+def legend(names: Sequence[str], lines: bool = False) -> alt.Legend:
+    """The names under a figure, the long ones shortened; on the page the whole name is seen under the pointer.
+
+    Args:
+        names: in the order of their scale.
+        lines: whether it shows dashes; else it shows shapes.
+    """
+    import altair as alt
+
+    labels = short_labels(names)
+    widest = 26 + 6 * max(map(len, labels))  # pixels, about
+    return alt.Legend(
+        title=None,
+        orient="bottom",
+        direction="horizontal",
+        columns=max(SIDE // widest, 1),
+        labelExpr=f"{json.dumps(labels)}[datum.index]",
+        labelLimit=SIDE,
+        labelFontSize=11,
+        symbolStrokeWidth=2 if lines else 0,
+        symbolSize=300 if lines else 70,
+        symbolOpacity=1,
+        rowPadding=3,
+    )
+
+
+def page_spec(chart: alt.TopLevelMixin, square: bool = False) -> dict[str, Any]:
+    """The Vega-Lite of a figure for a page with gradio's Vega-Embed: as SVG, which style sheets and scripts reach.
+
+    Args:
+        chart: with a description, which is read out instead of what is drawn.
+        square: whether it keeps its size, for the style sheet to scale; else it takes the width that there is.
+    """
+    spec: dict[str, Any] = chart.to_dict()
+    if not square:
+        spec["width"] = "container"
+    spec["config"] = spec.get("config", {}) | {"aria": False}
+    spec["usermeta"] = {"embedOptions": {"renderer": "svg", "actions": False}}
+    for encoding in _encodings(spec):
+        for channel in encoding.values():
+            shown = channel.get("legend") if isinstance(channel, dict) else None
+            if shown:
+                shown["encoding"] = {"labels": {"tooltip": {"value": {"signal": "datum.value"}}}}
+    return spec
+
+
+def _encodings(spec: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The encodings of a chart and of its layers."""
+    if "encoding" in spec:
+        yield spec["encoding"]
+    for layer in spec.get("layer", ()):
+        yield from _encodings(layer)
 
 
 def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> None:
@@ -72,8 +177,8 @@ def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> None:
 
     No browser and no network is needed.
 
-    `.png` (two pixels for one), `.svg` and `.pdf` for papers; `.html` shows the values under the pointer and holds all
-    its scripts itself; `.json` is Vega-Lite.
+    `.png` (three pixels for one), `.svg` and `.pdf` for papers; `.html` shows the values under the pointer and holds
+    all its scripts itself; `.json` is Vega-Lite.
 
     Raises:
         ValueError: another ending.
@@ -110,8 +215,3 @@ def check_figure_path(path: str | Path) -> None:
     if Path(path).suffix.lower() not in FIGURE_FILES:
         known = ", ".join(FIGURE_FILES)
         raise ValueError(f"a figure cannot be written to {str(path)!r}: expected a name that ends in {known}")
-
-
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
-DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [12, 4], [5, 2, 1, 2, 1, 2], [4, 4], [1, 4])
-SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")

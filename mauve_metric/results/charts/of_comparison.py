@@ -1,13 +1,13 @@
 """Figures of comparisons and explanations, on the same axes and with the same conventions as `plot`.
 
-A model has one colour (Okabe and Ito's, told apart by people with any colour vision), one dash and one shape in all
-figures, so that they can be read in grey.
+A model has one colour, one dash and one shape in all figures, so that they can be read in grey. Long names are
+shortened where they are drawn; the whole name is seen under the pointer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from mauve_metric.results.charts.figure import (
     AXIS_STYLE,
@@ -15,12 +15,18 @@ from mauve_metric.results.charts.figure import (
     COVERAGE,
     DASHES,
     GAP,
-    GREY,
+    LINE,
     QUALITY,
     SHAPES,
     SIDE,
+    ChartRow,
     ChartRows,
     curve_axes,
+    cycle,
+    equal_line,
+    heading,
+    legend,
+    short_labels,
 )
 from mauve_metric.results.names import figure_text
 from mauve_metric.results.numbers import ComparisonNumbers
@@ -31,8 +37,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 
-T = TypeVar("T")
-_ROW = 26  # pixels a model in the forest plot
+_ROW = 32  # pixels a model in the forest plot
 
 
 def comparison_chart(comparison: ComparisonNumbers) -> alt.VConcatChart:
@@ -44,8 +49,7 @@ def comparison_chart(comparison: ComparisonNumbers) -> alt.VConcatChart:
     import_altair()
     import altair as alt
 
-    both = alt.vconcat(curve_charts(comparison), forest_chart(comparison), spacing=GAP)
-    figure: alt.VConcatChart = both.configure_legend(labelLimit=300)
+    figure: alt.VConcatChart = alt.vconcat(curve_charts(comparison), forest_chart(comparison), spacing=GAP)
     return figure
 
 
@@ -54,7 +58,7 @@ def curve_charts(comparison: ComparisonNumbers) -> alt.HConcatChart:
     import_altair()
     import altair as alt
 
-    charts = alt.hconcat(curves_chart(comparison), precision_recall_points_chart(comparison), spacing=GAP)
+    charts = alt.hconcat(curves_chart(comparison), precision_recall_curves_chart(comparison), spacing=GAP)
     figure: alt.HConcatChart = charts.resolve_scale(color="independent", shape="independent", strokeDash="independent")
     return figure
 
@@ -69,34 +73,52 @@ def curves_chart(comparison: ComparisonNumbers) -> alt.LayerChart:
     for name in comparison.ranking:
         points = enumerate(comparison.models[name].divergence_curve.tolist())
         rows += [{"model": name, "row": row, "coverage": x, "quality": y} for row, (y, x) in points]
-    base = alt.Chart(alt.InlineData(values=rows)).encode(**curve_axes(COVERAGE, QUALITY))
-    line = base.mark_line(strokeWidth=2.2).encode(
-        color=_color(comparison.ranking), strokeDash=_dash(comparison.ranking), order="row:Q", tooltip="model:N"
-    )
-    title = alt.Title("Divergence curves", subtitle="the area under a curve is its MAUVE", anchor="start")
-    return alt.LayerChart(layer=[_equal_line(), line]).properties(width=SIDE, height=SIDE, title=title)
+    line = _curves("divergence", comparison.ranking, rows, COVERAGE, QUALITY)
+    title = heading("Divergence curves", "the area under a curve is its MAUVE")
+    areas = ", ".join(f"{name} {comparison.models[name].mauve:.4f}" for name in comparison.ranking)
+    description = f"Divergence curves, quality of a model's text against coverage of human text; MAUVE: {areas}."
+    chart = alt.LayerChart(layer=[equal_line(), line])
+    return chart.properties(width=SIDE, height=SIDE, title=title, description=description)
 
 
-def precision_recall_points_chart(comparison: ComparisonNumbers) -> alt.LayerChart:
-    """Quality against coverage, a point a model: k-NN precision and recall, those of the histograms without k-NN."""
+def precision_recall_curves_chart(comparison: ComparisonNumbers) -> alt.LayerChart:
+    """Quality against coverage: each model's curve of the histograms, and its k-NN scores if known."""
     import_altair()
     import altair as alt
 
     comparison = with_labels(comparison, figure_text)
-    knn = all(result.precision is not None for result in comparison.models.values())
-    rows: ChartRows = []
+    curves: ChartRows = []
+    points: ChartRows = []
+    said = []
     for name in comparison.ranking:
         result = comparison.models[name]
-        precision, recall = (result.precision, result.recall) if knn else (result.prd_precision, result.prd_recall)
-        rows.append({"model": name, "quality": precision, "coverage": recall})
-    kind = "k-NN" if knn else "of the histograms"
-    base = alt.Chart(alt.InlineData(values=rows)).encode(**curve_axes(f"recall: {COVERAGE}", f"precision: {QUALITY}"))
-    tooltip = ["model:N", alt.Tooltip("quality:Q", format=".4f"), alt.Tooltip("coverage:Q", format=".4f")]
-    points = base.mark_point(size=90, filled=True, opacity=1).encode(
-        color=_color(comparison.ranking), shape=_shape(comparison.ranking), tooltip=tooltip
+        rows = enumerate(result.prd_curve.tolist())
+        curves += [{"model": name, "row": row, "coverage": x, "quality": y} for row, (x, y) in rows]
+        text = f"{name} {result.prd_area:.4f}"
+        if result.precision is not None and result.recall is not None:
+            points.append({"model": name, "quality": result.precision, "coverage": result.recall})
+            text += f" (k-NN precision {result.precision:.4f}, recall {result.recall:.4f})"
+        said.append(text)
+    names = comparison.ranking
+    titles = f"recall: {COVERAGE}", f"precision: {QUALITY}"
+    line = _curves("precision_recall", names, curves, *titles, dashes=not points)
+    tooltip = [
+        "model:N",
+        alt.Tooltip("quality:Q", title="k-NN precision", format=".4f"),
+        alt.Tooltip("coverage:Q", title="k-NN recall", format=".4f"),
+    ]
+    marks = alt.Chart(alt.InlineData(values=points)).mark_point(size=90, filled=True, opacity=1)
+    marks = marks.encode(
+        x="coverage:Q",
+        y="quality:Q",
+        color=_color(names, legend(names)),
+        shape=_shape(names, legend(names)),
+        tooltip=tooltip,
     )
-    title = alt.Title("Precision and recall", subtitle=f"{kind}; right and up is better", anchor="start")
-    return alt.LayerChart(layer=[_equal_line(), points]).properties(width=SIDE, height=SIDE, title=title)
+    title = heading("Precision and recall", f"curves: of the histograms{'; points: k-NN' if points else ''}")
+    description = f"Precision-recall curves of the histograms, with their areas: {', '.join(said)}."
+    chart = alt.LayerChart(layer=[equal_line(), line, *([marks] if points else [])])
+    return chart.properties(width=SIDE, height=SIDE, title=title, description=description)
 
 
 def forest_chart(comparison: ComparisonNumbers, width: int = 560) -> alt.LayerChart:
@@ -106,66 +128,83 @@ def forest_chart(comparison: ComparisonNumbers, width: int = 560) -> alt.LayerCh
 
     comparison = with_labels(comparison, figure_text)
     rows: ChartRows = []
-    for name in comparison.ranking:
+    said = []
+    for row, (name, label) in enumerate(zip(comparison.ranking, short_labels(comparison.ranking), strict=True)):
         result = comparison.models[name]
         low, high = result.mauve_ci or (None, None)
         score = result.mauve if result.mauve_debiased is None else result.mauve_debiased
-        rows.append({"model": name, "score": score, "low": low, "high": high, "mauve": result.mauve})
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
-        y=alt.Y("model:N", sort=list(comparison.ranking), title=None, axis=alt.Axis(labelLimit=300, **AXIS_STYLE))
-    )
+        place: ChartRow = {"row": row + 0.64, "name_row": row + 0.22, "start": 0.0}
+        scores: ChartRow = {"score": score, "low": low, "high": high, "mauve": result.mauve}
+        called: ChartRow = {"model": name, "label": label}
+        rows.append(called | place | scores)
+        said.append(f"{name} {score:.3f}" + ("" if low is None else f" ({low:.3f} to {high:.3f})"))
     unit = alt.Scale(domain=[0, 1], nice=False)
-    x = alt.X("score:Q", title="debiased MAUVE and its interval (tick: MAUVE)", scale=unit, axis=alt.Axis(**AXIS_STYLE))
+    places = alt.Scale(domain=[0, len(rows)], range=[0, _ROW * len(rows)], nice=False)
+    base = alt.Chart(alt.InlineData(values=rows)).encode(y=alt.Y("row:Q", scale=places, axis=None))
+    x = alt.X(
+        "score:Q", title=None, scale=unit, axis=alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], format=".1f", **AXIS_STYLE)
+    )
     tooltip = ["model:N", *(alt.Tooltip(f"{key}:Q", format=".4f") for key in ("score", "low", "high", "mauve"))]
-    color = _color(comparison.ranking, legend=False)
+    color = _color(comparison.ranking, None)
+    names = base.mark_text(align="left", baseline="middle", fontSize=11)
     layers = [
-        base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", scale=unit), x2="high:Q", color=color),
-        base.mark_tick(color=GREY, thickness=1.5, size=12).encode(x=alt.X("mauve:Q", scale=unit)),
+        names.encode(
+            x=alt.X("start:Q", scale=unit),
+            y=alt.Y("name_row:Q", scale=places, axis=None),
+            text="label:N",
+            tooltip=tooltip,
+        ),
+        base.mark_rule(strokeWidth=3, opacity=0.6).encode(x=alt.X("low:Q", scale=unit), x2="high:Q", color=color),
+        base.mark_tick(color=LINE, thickness=1.5, size=12).encode(x=alt.X("mauve:Q", scale=unit)),
         base.mark_point(size=80, filled=True, opacity=1).encode(
-            x=x, color=color, shape=_shape(comparison.ranking, legend=False), tooltip=tooltip
+            x=x, color=color, shape=_shape(comparison.ranking, None), tooltip=tooltip
         ),
     ]
     level = f"{100 * comparison.confidence_level:g} % intervals, {next(iter(comparison.models.values())).ci_scope}"
-    title = alt.Title("Scores", subtitle=level, anchor="start")
-    return alt.LayerChart(layer=layers).properties(width=width, height=_ROW * len(rows) + 10, title=title)
+    title = heading("Of what two human sets reach", level, "tick: MAUVE on the buckets that all share")
+    description = f"Debiased MAUVE, of what two human sets reach, with its interval: {', '.join(said)}."
+    chart = alt.LayerChart(layer=layers)
+    return chart.properties(width=width, height=_ROW * len(rows), title=title, description=description)
 
 
-def _cycle(values: Sequence[T], names: Sequence[str]) -> list[T]:
-    return [values[index % len(values)] for index in range(len(names))]
+def _curves(
+    kind: str, names: Sequence[str], rows: ChartRows, x_title: str, y_title: str, dashes: bool = True
+) -> alt.Chart:
+    """A line a model; a click on a name below shows its line alone.
 
-
-def _color(names: Sequence[str], legend: bool = True) -> alt.Color:
+    kind: the curves' name. dashes: whether the names below have a dash each; else a shape.
+    """
     import altair as alt
 
-    scale = alt.Scale(domain=list(names), range=_cycle(COLORS, names))
-    return alt.Color("model:N", scale=scale, legend=_legend(legend), sort=list(names))
+    picked = alt.selection_point(name=f"{kind}_picked", fields=["model"], bind="legend")
+    line = alt.Chart(alt.InlineData(values=rows)).mark_line(strokeWidth=2.2)
+    curves: alt.Chart = line.encode(
+        **curve_axes(x_title, y_title),
+        color=_color(names, legend(names, lines=dashes)),
+        strokeDash=_dash(names, legend(names, lines=True) if dashes else None),
+        order="row:Q",
+        opacity=alt.condition(picked, alt.value(1), alt.value(0.12)),
+        tooltip="model:N",
+    ).add_params(picked)
+    return curves
 
 
-def _dash(names: Sequence[str], legend: bool = True) -> alt.StrokeDash:
+def _color(names: Sequence[str], key: alt.Legend | None) -> alt.Color:
     import altair as alt
 
-    scale = alt.Scale(domain=list(names), range=_cycle(DASHES, names))
-    return alt.StrokeDash("model:N", scale=scale, legend=_legend(legend), sort=list(names))
+    scale = alt.Scale(domain=list(names), range=cycle(COLORS, len(names)))
+    return alt.Color("model:N", scale=scale, legend=key, sort=list(names))
 
 
-def _shape(names: Sequence[str], legend: bool = True) -> alt.Shape:
+def _dash(names: Sequence[str], key: alt.Legend | None) -> alt.StrokeDash:
     import altair as alt
 
-    scale = alt.Scale(domain=list(names), range=_cycle(SHAPES, names))
-    return alt.Shape("model:N", scale=scale, legend=_legend(legend), sort=list(names))
+    scale = alt.Scale(domain=list(names), range=cycle(DASHES, len(names)))
+    return alt.StrokeDash("model:N", scale=scale, legend=key, sort=list(names))
 
 
-def _legend(shown: bool) -> alt.Legend | None:
+def _shape(names: Sequence[str], key: alt.Legend | None) -> alt.Shape:
     import altair as alt
 
-    return alt.Legend(title=None, symbolStrokeWidth=2, labelFontSize=11) if shown else None
-
-
-def _equal_line() -> alt.Chart:
-    """The line on which coverage equals quality."""
-    import altair as alt
-
-    ends = alt.InlineData(values=[{"coverage": end, "quality": end} for end in (0, 1)])
-    line = alt.Chart(ends).mark_line(color=GREY, strokeDash=[2, 4], strokeWidth=1)
-    equal: alt.Chart = line.encode(x="coverage:Q", y="quality:Q")
-    return equal
+    scale = alt.Scale(domain=list(names), range=cycle(SHAPES, len(names)))
+    return alt.Shape("model:N", scale=scale, legend=key, sort=list(names))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mauve_metric.results.charts.figure import AXIS_STYLE, BLUE, VERMILLION, ChartRow, ChartRows
+from mauve_metric.results.charts.figure import AXIS_STYLE, MISSED, TOO_MUCH, ChartRow, ChartRows, heading
 from mauve_metric.results.numbers import ExplanationNumbers
 from mauve_metric.results.signature import signature_number
 from mauve_metric.runtime.packages import import_altair
@@ -30,7 +30,7 @@ def contributions_chart(
     rows = _contribution_rows(explanation)[:most]
     if link is not None:
         rows = [row | {"link": f"{link}{row['bucket']}"} for row in rows]
-    sides = ["model writes too much (Type I)", "model misses (Type II)"]
+    sides = ["too much (Type I)", "missed (Type II)"]
     axis = alt.Axis(labels=False, ticks=False, grid=False, titleFontSize=12, titleFontWeight="normal")
     ends = alt.Scale(domain=[0, max(len(rows), 1)], nice=False)
     base = alt.Chart(alt.InlineData(values=rows)).encode(
@@ -39,9 +39,11 @@ def contributions_chart(
         y=alt.Y("contribution:Q", title="part of the gap 1 − MAUVE", axis=alt.Axis(**AXIS_STYLE)),
         y2=alt.datum(0),
     )
-    legend = alt.Legend(title=None, orient="top-right", labelLimit=300, labelFontSize=11)
-    bars = base.mark_rect(stroke="white", strokeWidth=0.5).encode(
-        color=alt.Color("side:N", scale=alt.Scale(domain=sides, range=[VERMILLION, BLUE]), legend=legend),
+    legend = alt.Legend(
+        title=None, orient="bottom", columns=2, symbolType="square", symbolOpacity=1, labelLimit=300, labelFontSize=11
+    )
+    bars = base.mark_rect().encode(
+        color=alt.Color("side:N", scale=alt.Scale(domain=sides, range=[TOO_MUCH, MISSED]), legend=legend),
         opacity=alt.Opacity("noise:N", scale=alt.Scale(domain=[False, True], range=[1.0, 0.35]), legend=None),
         tooltip=[
             alt.Tooltip("bucket:Q", format="d"),
@@ -62,12 +64,14 @@ def contributions_chart(
         y2=alt.datum(0),
         **({} if link is None else {"href": "link:N"}),
     )
-    subtitle = [
-        f"{explanation.type_one:.3f} from buckets filled too much, {explanation.type_two:.3f} from missed ones",
-        "dashed: filled too much; pale: could be noise",
-    ]
-    title = alt.Title(f"The gap of {explanation.gap:.3f}", subtitle=subtitle, anchor="start")
-    return alt.LayerChart(layer=[bars, middle]).properties(width=width, height=200, title=title)
+    parts = f"{explanation.type_one:.3f} from buckets filled too much, {explanation.type_two:.3f} from missed ones"
+    title = heading(f"The gap of {explanation.gap:.3f}", parts, "dashed: filled too much; pale: could be noise")
+    description = f"Buckets by their part of the gap of {explanation.gap:.3f}: {parts}"
+    if rows:
+        first = rows[0]
+        description += f"; the largest, bucket {first['bucket']}, adds {first['contribution']:.3f}"
+    chart = alt.LayerChart(layer=[bars, middle])
+    return chart.properties(width=width, height=200, title=title, description=f"{description}.")
 
 
 def _contribution_rows(explanation: ExplanationNumbers) -> ChartRows:
@@ -81,7 +85,7 @@ def _contribution_rows(explanation: ExplanationNumbers) -> ChartRows:
         if part <= 0:
             break
         too_much = bool(model > human)
-        side = "model writes too much (Type I)" if too_much else "model misses (Type II)"
+        side = "too much (Type I)" if too_much else "missed (Type II)"
         place: ChartRow = {"rank": rank + 0.05, "next": rank + 0.95, "middle": rank + 0.5, "bucket": bucket}
         shares = {"human": float(human), "model": float(model), "contribution": float(part)}
         noise = bool(explanation.p_values[bucket] > 1 - level)

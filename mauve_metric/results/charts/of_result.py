@@ -1,7 +1,8 @@
 """Figures of a result, one definition each: Altair charts for the page, the notebook, the shell and the paper.
 
 Both curves stand on the same axes: to the right the model covers more of the human text, upwards more of its own text
-looks human. A chart carries its data and its score, and can be read in grey.
+looks human. A chart carries its data, its score and a description for those who do not see it, and can be read in grey.
+The human texts are grey, the model has the first colour, or that of its place among several.
 """
 
 from __future__ import annotations
@@ -12,16 +13,17 @@ import numpy as np
 
 from mauve_metric.results.charts.figure import (
     AXIS_STYLE,
-    BLUE,
+    COLORS,
     COVERAGE,
     GAP,
-    GREY,
+    HUMAN,
+    LINE,
     QUALITY,
     SIDE,
-    VERMILLION,
-    ChartRow,
     ChartRows,
     curve_axes,
+    equal_line,
+    heading,
 )
 from mauve_metric.results.numbers import ResultNumbers
 from mauve_metric.results.signature import format_value
@@ -30,6 +32,8 @@ from mauve_metric.uncertainty.jackknife import CurveBand
 
 if TYPE_CHECKING:
     import altair as alt
+
+_SCORE_HEIGHT = 60  # pixels
 
 
 def divergence_curve_chart(result: ResultNumbers) -> alt.LayerChart:
@@ -54,22 +58,30 @@ def divergence_curve_chart(result: ResultNumbers) -> alt.LayerChart:
     ]
     base = _curve_base(_divergence_rows(result), COVERAGE, QUALITY)
     mixtures = base.transform_filter("isValid(datum.lambda)")
-    points = mixtures.mark_point(color=BLUE, filled=True, size=36, opacity=1, tooltip=None)
-    targets = mixtures.mark_point(color=BLUE, filled=True, size=250, opacity=0).encode(tooltip=tooltip)
+    points = mixtures.mark_point(color=COLORS[0], filled=True, size=36, opacity=1, tooltip=None)
+    targets = mixtures.mark_point(color=COLORS[0], filled=True, size=250, opacity=0).encode(tooltip=tooltip)
     c = format_value(result.signature_entries["mauve_scaling_factor"])
-    sizes = f"{result.n_p} human and {result.n_q} model texts, {result.num_buckets} buckets, c = {c}"
-    subtitle = [sizes, _interval(result), "dashed: debiased curve and its pointwise band"]
-    title = alt.Title(f"MAUVE = {result.mauve:.4f}", subtitle=subtitle, anchor="start")
-    area, equal, line = _curve_layers(base, BLUE, dash=[1, 0])
+    title = heading(
+        f"MAUVE = {result.mauve:.4f}",
+        f"{result.n_p} human and {result.n_q} model texts, {result.num_buckets} buckets, c = {c}",
+        _interval(result),
+        "dashed: debiased curve and its pointwise band",
+    )
+    area, equal, line = _curve_layers(base, dash=[1, 0])
     layers = alt.LayerChart(layer=[area, equal, line, *_band_layers(result.curve_band), points, targets])
-    return layers.properties(width=SIDE, height=SIDE, title=title)
+    description = (
+        f"Divergence curve, quality of the model's text against coverage of human text: MAUVE, the area under it, "
+        f"{result.mauve:.4f}; {_interval(result)}."
+    )
+    return layers.properties(width=SIDE, height=SIDE, title=title, description=description)
 
 
 def precision_recall_chart(result: ResultNumbers) -> alt.LayerChart:
     """The exact precision-recall curve of the two histograms (Sajjadi et al. 2018), the area under it shaded.
 
     x = recall, coverage of human text; y = precision, quality of the model's text; both in [0, 1], higher is better.
-    The circle is k-NN precision against recall, the square density (drawn at 1 if it is more) against coverage.
+    The circle is k-NN precision against recall, the square density against coverage; the axis goes on where density is
+    more than 1.
 
     Raises:
         ImportError: Altair is not installed.
@@ -81,19 +93,24 @@ def precision_recall_chart(result: ResultNumbers) -> alt.LayerChart:
         alt.Tooltip("quality:Q", title="precision", format=".4f"),
         alt.Tooltip("coverage:Q", title="recall", format=".4f"),
     ]
-    base = _curve_base(_precision_recall_rows(result), f"recall: {COVERAGE}", f"precision: {QUALITY}")
-    targets = base.mark_point(color=VERMILLION, filled=True, size=150, opacity=0).encode(tooltip=tooltip)
-    subtitle = [
-        f"precision (F 1/8) {result.prd_precision:.4f}, recall (F 8) {result.prd_recall:.4f}",
-        "curve: from the histograms",
-        "k-NN scores: not computed" if result.precision is None else "circle: k-NN, square: density and coverage",
-    ]
-    title = alt.Title(f"PRD area = {result.prd_area:.4f}", subtitle=subtitle, anchor="start")
-    layers = alt.LayerChart(layer=[*_curve_layers(base, VERMILLION, dash=[7, 3]), targets, *_neighbour_layers(result)])
-    return layers.properties(width=SIDE, height=SIDE, title=title)
+    top = max(1.0, result.density or 0.0)
+    base = _curve_base(_precision_recall_rows(result), f"recall: {COVERAGE}", f"precision: {QUALITY}", top)
+    targets = base.mark_point(color=COLORS[0], filled=True, size=150, opacity=0).encode(tooltip=tooltip)
+    found = f"precision (F 1/8) {result.prd_precision:.4f}, recall (F 8) {result.prd_recall:.4f}"
+    points = "circle: k-NN precision, recall; square: density, coverage"
+    title = heading(
+        f"PRD area = {result.prd_area:.4f}",
+        "dashed curve: of the histograms",
+        found,
+        "k-NN scores: not computed" if result.precision is None else points,
+    )
+    shown = "".join(f"; {row['name']}: {row['shown']}" for row in _neighbour_rows(result))
+    description = f"Precision-recall curve of the histograms: area {result.prd_area:.4f}, {found}{shown}."
+    layers = alt.LayerChart(layer=[*_curve_layers(base, dash=[7, 3]), targets, *_neighbour_layers(result)])
+    return layers.properties(width=SIDE, height=SIDE, title=title, description=description)
 
 
-def histogram_chart(result: ResultNumbers, width: int = 720) -> alt.LayerChart:
+def histogram_chart(result: ResultNumbers, width: int = 720, place: int = 0) -> alt.LayerChart:
     """Both histograms, human texts upwards and model texts downwards, the buckets in the order of p - q.
 
     Pointing at a bucket shows its number and what share of either set lies in it.
@@ -101,6 +118,7 @@ def histogram_chart(result: ResultNumbers, width: int = 720) -> alt.LayerChart:
     Args:
         result: the scores.
         width: of the plot, in pixels.
+        place: of the model among several, which have a colour each.
 
     Raises:
         ImportError: Altair is not installed.
@@ -120,16 +138,25 @@ def histogram_chart(result: ResultNumbers, width: int = 720) -> alt.LayerChart:
     base = base.encode(x=alt.X("rank:Q", title="buckets", scale=ends, axis=order), x2="next:Q", tooltip=tooltip)
     shares = alt.Axis(labelExpr="format(abs(datum.value), '~%')", **AXIS_STYLE)
     share = alt.Y("human:Q", title="share of a set's texts", axis=shares)
-    up = base.mark_rect(color=BLUE, stroke="white", strokeWidth=0.3).encode(y=share, y2=alt.datum(0))
-    down = base.mark_rect(color=VERMILLION, stroke="white", strokeWidth=0.3).encode(y="below:Q", y2=alt.datum(0))
-    middle = alt.Chart(alt.InlineData(values=[{"share": 0}])).mark_rule(color="black").encode(y="share:Q")
-    subtitle = ["human texts upwards, model texts downwards", "left: missed by the model, right: filled too much"]
-    title = alt.Title("Where the two sets differ", subtitle=subtitle, anchor="start")
-    return alt.LayerChart(layer=[up, down, middle]).properties(width=width, height=200, title=title)
+    up = base.mark_rect(color=HUMAN).encode(y=share, y2=alt.datum(0))
+    down = base.mark_rect(color=COLORS[place % len(COLORS)]).encode(y="below:Q", y2=alt.datum(0))
+    middle = alt.Chart(alt.InlineData(values=[{"share": 0}])).mark_rule(color=LINE).encode(y="share:Q")
+    title = heading(
+        "Where the two sets differ",
+        "human texts upwards, model texts downwards",
+        "left: missed by the model, right: filled too much",
+    )
+    difference = result.p_hist - result.q_hist
+    description = (
+        f"Histograms of both sets over {result.num_buckets} buckets: the human share is larger in "
+        f"{np.sum(difference > 0)}, the model's in {np.sum(difference < 0)}."
+    )
+    chart = alt.LayerChart(layer=[up, down, middle])
+    return chart.properties(width=width, height=200, title=title, description=description)
 
 
 def score_chart(result: ResultNumbers, width: int = 720) -> alt.LayerChart:
-    """MAUVE and its debiased interval on the line from 0 to 1, between the floor and the ceiling of these sizes.
+    """Debiased MAUVE with its interval on the line from 0 to 1; below it MAUVE between floor and ceiling.
 
     The shaded span runs from `mauve_floor` (nothing in common) to `mauve_ceiling` (two samples of one distribution).
 
@@ -143,23 +170,36 @@ def score_chart(result: ResultNumbers, width: int = 720) -> alt.LayerChart:
     import_altair()
     import altair as alt
 
-    axis = alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], **AXIS_STYLE)
-    x = alt.X("value:Q", title="lower: further apart, higher: closer", axis=axis)
-    x = x.scale(domain=[0, 1], nice=False)
-    rows = _score_rows(result)
-    base = alt.Chart(alt.InlineData(values=rows))
+    axis = alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], format=".1f", **AXIS_STYLE)
+    x = alt.X("value:Q", title=None, axis=axis).scale(domain=[0, 1], nice=False)
+    y = alt.Y("row:Q", axis=None).scale(domain=[0, 3], range=[0, _SCORE_HEIGHT], nice=False)
+    base = alt.Chart(alt.InlineData(values=_score_rows(result))).encode(x=x, y=y)
     tooltip = [alt.Tooltip("name:N", title=" "), alt.Tooltip("value:Q", title="value", format=".4f")]
-    one = {kind: base.transform_filter(f"datum.kind == '{kind}'") for kind in ("span", "end", "interval", "mark")}
-    span = one["span"].mark_bar(color=GREY, opacity=0.18, height=44).encode(x=x, x2="to:Q")
-    ends = one["end"].mark_tick(color=GREY, thickness=2, size=44).encode(x=x, tooltip=tooltip)
-    names = one["end"].mark_text(color=GREY, dy=-30, fontSize=11).encode(x=x, text="label:N")
-    interval = one["interval"].mark_rule(color=VERMILLION, strokeWidth=5).encode(x=x, x2="to:Q")
-    shape, color = alt.Shape("symbol:N", scale=None), alt.Color("color:N", scale=None)
-    marks = one["mark"].mark_point(filled=True, size=130, opacity=1, stroke="white", strokeWidth=1)
-    marks = marks.encode(x=x, shape=shape, color=color, tooltip=tooltip)
-    subtitle = ["diamond: MAUVE, to be read between floor and ceiling", f"circle: {_interval(result)}"]
-    title = alt.Title(f"MAUVE = {result.mauve:.4f}", subtitle=subtitle, anchor="start")
-    return alt.LayerChart(layer=[span, ends, names, interval, marks]).properties(width=width, height=80, title=title)
+    kinds = ("line", "span", "end", "interval", "mark", "label")
+    one = {kind: base.transform_filter(f"datum.kind == '{kind}'") for kind in kinds}
+    layers = [
+        one["line"].mark_rule(color=LINE, strokeWidth=1).encode(x2="to:Q"),
+        one["span"].mark_bar(color=HUMAN, opacity=0.25, height=16).encode(x2="to:Q"),
+        one["end"].mark_tick(color=HUMAN, thickness=2, size=16).encode(tooltip=tooltip),
+        one["interval"].mark_rule(color=COLORS[0], strokeWidth=5, opacity=0.6).encode(x2="to:Q", tooltip=tooltip),
+        one["mark"]
+        .mark_point(color=COLORS[0], filled=True, size=130, opacity=1)
+        .encode(shape=alt.Shape("symbol:N", scale=None), tooltip=tooltip),
+    ]
+    # to the inside of the middle, so that no label leaves the figure
+    left = one["label"].transform_filter("datum.value < 0.5").mark_text(align="left", fontSize=11, baseline="middle")
+    right = one["label"].transform_filter("datum.value >= 0.5").mark_text(align="right", fontSize=11, baseline="middle")
+    layers += [labels.encode(text="label:N") for labels in (left, right)]
+    literature = f"MAUVE as in the literature: {result.mauve:.4f}"
+    title, description = heading(literature), literature
+    if result.mauve_debiased is not None and result.mauve_ci is not None:
+        low, high = result.mauve_ci
+        lead, interval = f"{result.mauve_debiased:.3f} of what two human sets reach", f"{low:.3f} to {high:.3f}"
+        title = heading(lead, f"interval: {interval}", f"diamond: {literature}")
+        description = f"{lead} ({interval}). {literature}"
+    description += f", between {result.mauve_floor:.4f} (floor) and {result.mauve_ceiling:.4f} (ceiling)."
+    chart = alt.LayerChart(layer=layers)
+    return chart.properties(width=width, height=_SCORE_HEIGHT, title=title, description=description)
 
 
 def result_chart(result: ResultNumbers) -> alt.VConcatChart:
@@ -182,23 +222,19 @@ def result_chart(result: ResultNumbers) -> alt.VConcatChart:
     return alt.vconcat(score_chart(result), curves, histogram_chart(result), spacing=GAP)
 
 
-def _curve_base(rows: ChartRows, x_title: str, y_title: str) -> alt.Chart:
-    """A chart of rows with `coverage` and `quality` on two axes that run from 0 to 1, the rows in their own order."""
+def _curve_base(rows: ChartRows, x_title: str, y_title: str, top: float = 1.0) -> alt.Chart:
+    """A chart of rows with `coverage` and `quality` on the axes of `curve_axes`, the rows in their own order."""
     import altair as alt
 
-    return alt.Chart(alt.InlineData(values=rows)).encode(**curve_axes(x_title, y_title))
+    return alt.Chart(alt.InlineData(values=rows)).encode(**curve_axes(x_title, y_title, top))
 
 
-def _curve_layers(base: alt.Chart, color: str, dash: list[int]) -> list[alt.Chart]:
+def _curve_layers(base: alt.Chart, dash: list[int]) -> list[alt.Chart]:
     """Shaded area, line of equal coverage and quality, and the curve, its points joined in row order."""
-    import altair as alt
-
-    ends = [{"coverage": end, "quality": end} for end in (0, 1)]
-    equal = alt.Chart(alt.InlineData(values=ends)).mark_line(color=GREY, strokeDash=[2, 4], strokeWidth=1)
     return [
-        base.mark_area(color=color, opacity=0.15, orient="vertical", order=False),
-        equal.encode(x="coverage:Q", y="quality:Q"),
-        base.mark_line(color=color, strokeWidth=2.5, strokeDash=dash, order=False),
+        base.mark_area(color=COLORS[0], opacity=0.15, orient="vertical", order=False),
+        equal_line(),
+        base.mark_line(color=COLORS[0], strokeWidth=2.5, strokeDash=dash, order=False),
     ]
 
 
@@ -212,8 +248,8 @@ def _band_layers(band: CurveBand | None) -> list[alt.Chart]:
     place = {"x": "coverage:Q", "y": alt.Y("quality:Q", stack=None), "order": order}
     outline, middle = (alt.Chart(alt.InlineData(values=rows)) for rows in _band_rows(band))
     return [
-        outline.mark_line(fill=GREY, fillOpacity=0.3, strokeWidth=0, tooltip=None).encode(**place),
-        middle.mark_line(color=GREY, strokeWidth=1.5, strokeDash=[5, 3]).encode(**place),
+        outline.mark_line(fill=COLORS[0], fillOpacity=0.2, strokeWidth=0, tooltip=None).encode(**place),
+        middle.mark_line(color=COLORS[0], strokeWidth=1.5, strokeDash=[5, 3]).encode(**place),
     ]
 
 
@@ -226,7 +262,7 @@ def _neighbour_layers(result: ResultNumbers) -> list[alt.Chart]:
 
     tooltip = [alt.Tooltip("name:N", title=" "), alt.Tooltip("shown:N", title="values")]
     points = alt.Chart(alt.InlineData(values=rows)).mark_point(
-        color=BLUE, filled=True, size=110, opacity=1, stroke="white", strokeWidth=1, clip=False
+        color=COLORS[0], filled=True, size=110, opacity=1, clip=False
     )
     shape = alt.Shape("symbol:N", scale=None)
     return [points.encode(x="coverage:Q", y="quality:Q", shape=shape, tooltip=tooltip)]
@@ -272,29 +308,34 @@ def _neighbour_rows(result: ResultNumbers) -> ChartRows:
             "name": "k-NN density and coverage",
             "symbol": "square",
             "coverage": result.coverage,
-            "quality": min(result.density, 1.0),
+            "quality": result.density,
             "shown": f"density {result.density:.4f}, coverage {result.coverage:.4f}",
         },
     ]
 
 
 def _score_rows(result: ResultNumbers) -> ChartRows:
-    """What stands on the line of the score, by kind."""
+    """What stands on the two lines of the score, by kind: the debiased score above, MAUVE in its span below."""
     floor, ceiling = result.mauve_floor, result.mauve_ceiling
-    rows: ChartRows = [
+    below: ChartRows = [
         {"kind": "span", "value": floor, "to": ceiling},
-        {"kind": "end", "name": "floor: nothing in common", "label": "floor", "value": floor},
-        {"kind": "end", "name": "ceiling: two samples of one distribution", "label": "ceiling", "value": ceiling},
+        {"kind": "end", "name": "floor: nothing in common", "value": floor},
+        {"kind": "end", "name": "ceiling: two samples of one distribution", "value": ceiling},
+        {"kind": "mark", "name": "MAUVE", "value": result.mauve, "symbol": "diamond"},
     ]
-    if result.mauve_ci is not None:
-        rows.append({"kind": "interval", "value": result.mauve_ci[0], "to": result.mauve_ci[1]})
-    if result.mauve_debiased is not None:
-        rows.append(_mark("debiased MAUVE", result.mauve_debiased, "circle", VERMILLION))
-    return [*rows, _mark("MAUVE", result.mauve, "diamond", BLUE)]
-
-
-def _mark(name: str, value: float, symbol: str, color: str) -> ChartRow:
-    return {"kind": "mark", "name": name, "value": value, "symbol": symbol, "color": color}
+    between: ChartRows = [
+        {"kind": "label", "label": f"floor {floor:.3f}", "value": floor},
+        {"kind": "label", "label": f"ceiling {ceiling:.3f}", "value": ceiling},
+    ]
+    above: ChartRows = []
+    if result.mauve_ci is not None and result.mauve_debiased is not None:
+        low, high = result.mauve_ci
+        above = [
+            {"kind": "line", "value": 0.0, "to": 1.0},
+            {"kind": "interval", "name": "interval", "value": low, "to": high},
+            {"kind": "mark", "name": "debiased MAUVE", "value": result.mauve_debiased, "symbol": "circle"},
+        ]
+    return [{**row, "row": place} for place, rows in ((0.6, above), (1.5, between), (2.4, below)) for row in rows]
 
 
 def _histogram_rows(result: ResultNumbers) -> ChartRows:

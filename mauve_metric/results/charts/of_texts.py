@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mauve_metric.arrays import Array, Labels
-from mauve_metric.results.charts.figure import COLORS, SHAPES, ChartRows
+from mauve_metric.results.charts.figure import COLORS, HUMAN, SHAPES, ChartRows, cycle, heading, legend
 from mauve_metric.results.names import figure_text, shown_names
 from mauve_metric.results.words import EXCERPT, excerpt
 from mauve_metric.runtime.packages import import_altair
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 
-_HUMAN = "#8C8C8C"
+_HUMAN_SHAPE = "circle"
 _READ = 4 * EXCERPT  # characters of a text that are looked at for how it begins
 
 
@@ -55,17 +55,17 @@ def map_chart(
 
     names = list(shown_names(_unique(names), figure_text).values())
     points, total = _points(names, rows, labels, texts, most, seed, link)
-    models = range(len(names) - 1)
-    colors = alt.Scale(domain=names, range=[_HUMAN, *(COLORS[index % len(COLORS)] for index in models)])
-    shapes = alt.Scale(domain=names, range=["circle", *(SHAPES[index % len(SHAPES)] for index in models)])
+    models = len(names) - 1
+    colors = alt.Scale(domain=names, range=[HUMAN, *cycle(COLORS, models)])
+    shapes = alt.Scale(domain=names, range=[_HUMAN_SHAPE, *cycle(SHAPES, models)])
     bucket = alt.selection_point(name="bucket_picked", fields=["bucket"], on="click", clear="dblclick")
-    legend = alt.selection_point(name="set_picked", fields=["set"], bind="legend")
+    picked = alt.selection_point(name="set_picked", fields=["set"], bind="legend")
     axis = alt.Axis(titleFontSize=12, titleFontWeight="normal", labels=False, ticks=False, grid=False)
     places = {}
     for number, (key, channel) in enumerate((("x", alt.X), ("y", alt.Y))):
         title = f"principal component {number + 1} ({100 * shares[number]:.0f} % of the variance)"
         places[key] = channel(f"{key}:Q", title=title, scale=alt.Scale(zero=False), axis=axis)
-    symbols = alt.Legend(title=None, labelFontSize=11, labelLimit=220, orient="bottom", columns=3, symbolOpacity=1)
+    symbols = legend(names)
     chart = (
         alt.Chart(alt.InlineData(values=points))
         .mark_point(filled=True, size=40)
@@ -73,19 +73,22 @@ def map_chart(
             **places,
             color=alt.Color("set:N", scale=colors, sort=names, legend=symbols),
             shape=alt.Shape("set:N", scale=shapes, sort=names, legend=symbols),
-            opacity=alt.condition(bucket & legend, alt.value(0.75), alt.value(0.06)),
+            opacity=alt.condition(bucket & picked, alt.value(0.75), alt.value(0.06)),
             tooltip=[alt.Tooltip("set:N"), alt.Tooltip("bucket:Q", format="d"), alt.Tooltip("text:N")],
             **({} if link is None else {"href": "link:N"}),
         )
-        .add_params(bucket, legend)
+        .add_params(bucket, picked)
     )
     drawn = f"{len(points)} of {total} texts, drawn at random" if len(points) < total else f"all {total} texts"
-    subtitle = [
-        f"{drawn}; texts that lie close are alike, as far as two components of many can show it",
-        "click on a text: its bucket; on a name below: its set; double click: all",
-    ]
-    heading = alt.Title("Map of the texts", subtitle=subtitle, anchor="start")
-    figure: alt.Chart = chart.properties(width=width, height=420, title=heading)
+    top = heading(
+        "Map of the texts",
+        drawn,
+        "close texts are alike, as far as two components show it",
+        "click a text: its bucket; a name: its set; twice: all",
+    )
+    sets = ", ".join(f"{name} ({len(part)})" for name, part in zip(names, texts, strict=True))
+    description = f"Map of texts on two principal components, {drawn}: {sets}. The list of buckets leads to the texts."
+    figure: alt.Chart = chart.properties(width=width, height=420, title=top, description=description)
     return figure
 
 

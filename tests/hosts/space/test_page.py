@@ -65,9 +65,9 @@ def test_hovering_over_the_curve_shows_the_weight_and_both_errors(page: Any) -> 
     paste(page, "model", MODEL)
     compare(page)
     page.wait_for_timeout(300)
-    canvas = page.locator("#divergence_curve canvas")
-    canvas.scroll_into_view_if_needed()
-    box = canvas.bounding_box()
+    drawn = page.locator("#divergence_curve svg.marks")
+    drawn.scroll_into_view_if_needed()
+    box = drawn.bounding_box()
     tip = page.locator("#vg-tooltip-element")
     seen = ""
     for step in range(5, 95):  # across the curve, from one corner to the other

@@ -14,36 +14,18 @@ from visitors import NAMELESS, compare, paste, upload
 
 import mauve_metric
 from mauve_metric import compute_mauve
-from mauve_metric.results.charts.figure import COLORS
+from mauve_metric.results.charts.figure import COLORS, TOO_MUCH
 
 pytestmark = pytest.mark.browser
 
 
-def pixels_of(page: Any, figure: str, color: tuple[int, int, int]) -> list[tuple[float, float]]:
-    """Where a figure has about this colour, as shares of its width and height, to its left and right too."""
-    found: list[tuple[float, float]] = page.locator(f"#{figure} canvas").evaluate(
-        """(canvas, color) => {
-            const {width, height} = canvas, places = [];
-            const data = canvas.getContext('2d').getImageData(0, 0, width, height).data;
-            const near = at => color.every((value, part) => Math.abs(data[at + part] - value) < 10);
-            const inside = at => [0, 4].every(step => near(at + step));
-            for (let y = 0; y < height; y += 1) for (let x = 1; x < width - 1; x += 2)
-                if (inside(4 * (y * width + x))) places.push([(x + 0.5) / width, (y + 0.5) / height]);
-            return places;
-        }""",
-        color,
-    )
-    return found
-
-
-def hover(page: Any, figure: str, color: tuple[int, int, int], found: Callable[[str], bool]) -> str:
+def hover(page: Any, figure: str, color: str, found: Callable[[str], bool]) -> str:
     """Move over what has this colour until what is shown under the pointer is what is looked for."""
-    canvas = page.locator(f"#{figure} canvas")
     tip = page.locator("#vg-tooltip-element.visible")
-    for x, y in pixels_of(page, figure, color):
-        canvas.scroll_into_view_if_needed()
-        box = canvas.bounding_box()  # anew: what stands above may have changed
-        page.mouse.move(box["x"] + box["width"] * x, box["y"] + box["height"] * y)
+    for mark in page.locator(f"#{figure} .role-mark path[fill='{color}']").all():
+        mark.scroll_into_view_if_needed()
+        box = mark.bounding_box()  # anew: what stands above may have changed
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         page.wait_for_timeout(40)  # until the figure has seen it
         shown = tip.inner_text() if tip.count() else ""
         if found(shown):
@@ -83,13 +65,12 @@ def test_several_models_are_compared_and_a_click_shows_their_texts(page: Any, tm
 
     page.click("#picked label:has-text('again')")
     page.wait_for_selector("#table :text('again, on the buckets')")
-    shown = hover(page, "contributions", (213, 94, 0), lambda shown: "bucket" in shown)  # filled too much
+    shown = hover(page, "contributions", TOO_MUCH, lambda shown: "bucket" in shown)  # filled too much
     picked_by_click(page, shown)
 
-    # the model's colour at the map's opacity, on white; a text that would be a picture if it were not escaped
-    color = bytes.fromhex(COLORS[wanted.ranking.index(NASTY)][1:])
-    red, green, blue = (round(0.75 * part + 0.25 * 255) for part in color)
-    shown = hover(page, "text_map", (red, green, blue), lambda shown: "<img" in shown.split("text")[-1])
+    # a text that would be a picture if it were not escaped
+    color = COLORS[wanted.ranking.index(NASTY)]
+    shown = hover(page, "text_map", color, lambda shown: "<img" in shown.split("text")[-1])
     assert page.locator("img[src=x]").count() == 0
     picked_by_click(page, shown)
     page.wait_for_selector("#table p:has-text('<img')")  # the model of the text is picked

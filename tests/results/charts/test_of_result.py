@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -69,11 +70,20 @@ def test_the_points_of_the_nearest_neighbours_stand_beside_the_curve(result: Mau
     rows = rows_of(of_result.precision_recall_chart(result), layer=4)
     assert [(row["coverage"], row["quality"]) for row in rows] == [
         (result.recall, result.precision),
-        (result.coverage, min(result.density or 0, 1)),
+        (result.coverage, result.density),
     ]
     assert len({row["symbol"] for row in rows}) == 2  # told apart without colour
     without = dataclasses.replace(result, precision=None, recall=None, density=None, coverage=None)
     assert len(of_result.precision_recall_chart(without).to_dict()["layer"]) == 4
+
+
+def test_a_density_above_one_is_drawn_where_it_is(result: MauveResult) -> None:
+    for density, top in ((0.9, 1), (1.37, 1.37)):
+        chart = of_result.precision_recall_chart(dataclasses.replace(result, density=density))
+        assert rows_of(chart, layer=4)[1]["quality"] == density
+        spec = chart.to_dict()
+        assert spec["layer"][0]["encoding"]["y"]["scale"]["domain"] == [0, top]
+        assert f"density {density:.4f}" in spec["description"]
 
 
 def test_the_score_stands_between_floor_and_ceiling(result: MauveResult) -> None:
@@ -85,7 +95,18 @@ def test_the_score_stands_between_floor_and_ceiling(result: MauveResult) -> None
     assert rows["MAUVE"]["value"] == result.mauve and rows["debiased MAUVE"]["value"] == result.mauve_debiased
     assert rows["MAUVE"]["symbol"] != rows["debiased MAUVE"]["symbol"]
     one = dataclasses.replace(result, n_p=1, mauve_debiased=None, mauve_stderr=None, mauve_ci=None)
-    assert {row["kind"] for row in rows_of(of_result.score_chart(one))} == {"span", "end", "mark"}
+    assert {row["kind"] for row in rows_of(of_result.score_chart(one))} == {"span", "end", "mark", "label"}
+
+
+def test_the_score_leads_with_the_debiased_one_and_its_interval(result: MauveResult) -> None:
+    spec, (low, high) = of_result.score_chart(result).to_dict(), result.mauve_ci
+    lead, literature = f"{result.mauve_debiased:.3f} of what two human sets reach", f"{result.mauve:.4f}"
+    assert spec["title"]["text"] == lead
+    below = [f"interval: {low:.3f} to {high:.3f}", f"diamond: MAUVE as in the literature: {literature}"]
+    assert spec["title"]["subtitle"] == below
+    assert spec["description"].startswith(f"{lead} ({low:.3f} to {high:.3f}). MAUVE as in the literature: {literature}")
+    one = dataclasses.replace(result, n_p=1, mauve_debiased=None, mauve_stderr=None, mauve_ci=None)
+    assert of_result.score_chart(one).to_dict()["title"]["text"] == f"MAUVE as in the literature: {literature}"
 
 
 def test_the_band_is_drawn_around_the_debiased_curve(result: MauveResult) -> None:
@@ -179,8 +200,8 @@ def test_result_chart_has_all_four_and_is_what_plot_returns(result: MauveResult)
     spec = of_result.result_chart(result).to_dict()
     score, curves, histogram = spec["vconcat"]
     titles = [part["title"]["text"] for part in (score, *curves["hconcat"], histogram)]
-    mauve = f"MAUVE = {result.mauve:.4f}"
-    assert titles == [mauve, mauve, f"PRD area = {result.prd_area:.4f}", "Where the two sets differ"]
+    lead, mauve = f"{result.mauve_debiased:.3f} of what two human sets reach", f"MAUVE = {result.mauve:.4f}"
+    assert titles == [lead, mauve, f"PRD area = {result.prd_area:.4f}", "Where the two sets differ"]
     assert result.plot().to_dict() == spec
 
 
@@ -206,6 +227,15 @@ def test_every_format_is_written(result: MauveResult, tmp_path: Path, ending: st
         assert len(content) > 300_000  # the scripts are in it
     if ending == ".JSON":
         assert json.loads(content)["$schema"].startswith("https://vega.github.io/schema/vega-lite/")
+
+
+def test_a_picture_has_three_pixels_for_one(result: MauveResult, tmp_path: Path) -> None:
+    chart = of_result.divergence_curve_chart(result)
+    figure.save_chart(chart, tmp_path / "curve.png")
+    width, height = struct.unpack(">II", (tmp_path / "curve.png").read_bytes()[16:24])  # of the header, IHDR
+    drawn = re.search(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"', figure.chart_svg(chart))
+    assert drawn is not None
+    np.testing.assert_allclose([width, height], [3 * float(drawn[1]), 3 * float(drawn[2])], atol=3)  # whole pixels
 
 
 def test_unknown_ending_is_refused(result: MauveResult, tmp_path: Path) -> None:
