@@ -48,6 +48,7 @@ class Handlers(TextHandlers):
         self.featurizers, self.encoders = list(models), encoders
         self.endpoints = Endpoints(limits, models, encoders)
         self.example = arrival.Example(limits, self.featurizers, encoders)
+        self._arrived: dict[str, object] | None = None
 
     # --- the page opens -------------------------------------------------------------------------------------------
 
@@ -60,9 +61,9 @@ class Handlers(TextHandlers):
             shown = None if found else self.example.shown()
             if shown is None:
                 return [*controls, said, *[gr.skip()] * len(RESULT)]
-            values = result_values(shown, self.limits.points)
-            values |= {"shows": EXAMPLE, "status": ""}
-            return [*controls, said, *(values[name] for name in RESULT)]
+            if self._arrived is None:  # the same for every visitor
+                self._arrived = result_values(shown, self.limits.points) | {"shows": EXAMPLE, "status": ""}
+            return [*controls, said, *(self._arrived[name] for name in RESULT)]
 
     def take_up(self, shows: str | None, request: gr.Request) -> None:
         """If the page shows the example, it is from now on the result of this visitor's session."""
