@@ -34,7 +34,7 @@ EXAMPLE_TITLES = {  # what the buttons say, by the labels of `example_files`
     "pure sampling": "Pure sampling against human prose",
     "greedy decoding": "Greedy decoding against human prose",
     "other human texts": "Human prose against other human prose",
-    "three models at once": "Nucleus, pure and greedy at once against human prose",
+    "three models at once": "Nucleus, pure and greedy against human prose",
 }
 PRIVACY = (
     "Texts stay in this server's memory while the page is open, an hour at most, seen by nobody else; nothing of them "

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mauve_metric.arrays import Array, Features
+from mauve_metric.arrays import Array
 from mauve_metric.compare_models import check_sides, compare_features
 from mauve_metric.config import MauveConfig, knobs
 from mauve_metric.explain_gap import explain_model
@@ -20,6 +20,7 @@ from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.rows import all_rows
 from mauve_metric.features.sides import check_columns
+from mauve_metric.hosts.space.reading import has_rough, read_sets
 from mauve_metric.hosts.space.run import READ, Run, named
 from mauve_metric.options import RunOptions
 from mauve_metric.quantize.partition import Partition, partition_sets
@@ -36,7 +37,6 @@ Featurizer = Callable[[list[str]], ArrayLike]
 
 _KEPT_ENCODERS = 2
 _LOOK = 0.2  # seconds between two looks whether a waiting run was stopped
-ROUGH_TEXTS = 256  # of each set, from which a first score is made while the others are read
 _COUNTED_TOGETHER = 256  # texts that are tokenized at a time when tokens are counted
 REPORT_BUCKETS, REPORT_TEXTS = 5, 3  # of a model's gap, and texts of each side of one, in the report
 _FEATURE_KNOBS = [name for name, knob in knobs().items() if knob.metadata["stage"] == "featurize"]
@@ -175,89 +175,10 @@ def embed(
                 sides = job.matched(sides)
             given = [next(iter(form.items())) for form in sides.values()]
             known = [None if last is None else last.known(part, config) for part in texts]
-            early = encoder is not None and names is not None and _has_rough(texts, known)
-            read = _read(job, given, known, run, config, list(names or []) if early else None)
+            early = encoder is not None and names is not None and has_rough(texts, known)
+            read = read_sets(job, given, known, run, config, list(names or []) if early else None)
     check_columns(dict(zip(sets, read, strict=True)))
     return Embedded(feature_key(config), tuple(read), tuple(texts))
-
-
-def _has_rough(texts: Sequence[list[str]], known: Sequence[Reference | None]) -> bool:
-    """Whether a score of the first texts of each set says something before that of all; errors count from 0."""
-    new = [part for part, side in zip(texts, known, strict=True) if side is None]
-    plain = all(isinstance(text, str) and text.strip() for part in new for text in part)
-    return bool(new) and plain and min(map(len, texts)) > ROUGH_TEXTS
-
-
-def _read(
-    job: Featurizing,
-    given: Sequence[tuple[str, list[str]]],
-    known: Sequence[Reference | None],
-    run: Run,
-    config: MauveConfig,
-    rough: Sequence[str] | None,
-) -> list[Reference]:
-    """The features of each set, those that are known included.
-
-    Args:
-        job: reads. given: the argument and the texts of each set. known: its features, or None. run: is told. config:
-            of the scores. rough: names of the models, if the first texts of each set are read and scored first.
-    """
-    sizes = [len(texts) for _, texts in given]
-    run.begin_reading(sizes, sum(size for size, side in zip(sizes, known, strict=True) if side is not None))
-    first: list[Reference | None] = [None] * len(given)
-    if rough is not None:
-        for number, (name, texts) in enumerate(given):
-            side = known[number]
-            if side is None:
-                run.begin_set(number)
-                side = job.side({name: texts[:ROUGH_TEXTS]})
-            first[number] = side
-        run.rough(rough_score([_part(side) for side in first if side is not None], rough, config))
-    read = []
-    for number, (name, texts) in enumerate(given):
-        side, start = known[number], first[number]
-        if side is None:
-            run.begin_set(number, 0 if start is None else ROUGH_TEXTS)
-            side = job.side({name: texts if start is None else texts[ROUGH_TEXTS:]})
-            side = side if start is None else _joined(start, side)
-        read.append(side)
-    return read
-
-
-def rough_score(sides: Sequence[Reference], names: Sequence[str], config: MauveConfig) -> str:
-    """The debiased score of each model from the first texts, in words; empty where there is none."""
-    quick = replace(config, num_buckets="auto", num_runs=1, knn=False, permutations=0, frechet_distance=False)
-    said = []
-    for name, side in zip(names, sides[1:], strict=True):
-        result = score_features(sides[0], side, quick, quiet=True)
-        if result.mauve_ci is None or result.mauve_debiased is None:
-            return ""
-        low, high = result.mauve_ci
-        score = f"{result.mauve_debiased:.2f} ({low:.2f} to {high:.2f})"
-        said.append(score if len(names) == 1 else f"{name} {score}")
-    return f"rough, from the first {len(sides[0])} texts of each set: debiased MAUVE {', '.join(said)}"
-
-
-def _part(side: Reference) -> Reference:
-    """The first texts of a side."""
-    return _with_rows(side, slice(ROUGH_TEXTS))
-
-
-def _with_rows(side: Reference, rows: slice) -> Reference:
-    fields = {name: getattr(side, name) for name in ("lengths", "text_hashes", "opening_hashes")}
-    kept: dict[str, Any] = {name: None if values is None else values[rows] for name, values in fields.items()}
-    return replace(side, features=all_rows(side.features)[rows], **kept)
-
-
-def _joined(first: Reference, rest: Reference) -> Reference:
-    """Two parts of a set as one."""
-    joined: dict[str, Any] = {}
-    for name in ("lengths", "text_hashes", "opening_hashes"):
-        parts = [getattr(first, name), getattr(rest, name)]
-        joined[name] = None if any(part is None for part in parts) else np.concatenate(parts)
-    rows: Features = np.concatenate([all_rows(first.features), all_rows(rest.features)])
-    counts: dict[str, Any] = {name: getattr(first, name) + getattr(rest, name) for name in ("truncated", "dropped")}
-    return replace(first, features=rows, **joined, **counts)
 
 
 def spend_tokens(encoder: Encoder, sets: Sequence[Sequence[object]], run: Run) -> None:

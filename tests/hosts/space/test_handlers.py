@@ -23,7 +23,7 @@ from visitors import give, press, visitor
 
 from mauve_metric import MauveResult, Reference, compute_mauve, explain
 from mauve_metric.hosts import cli
-from mauve_metric.hosts.space import markup, scoring, takeaway, text_handlers
+from mauve_metric.hosts.space import markup, reading, takeaway, text_handlers
 from mauve_metric.hosts.space.controls import panel_names
 from mauve_metric.hosts.space.handlers import RESULT, Handlers
 from mauve_metric.hosts.space.limits import Limits
@@ -485,7 +485,7 @@ def test_a_stopped_run_says_so_and_the_old_result_stays(desk: Handlers, tmp_path
 
 
 def test_a_rough_score_comes_first_and_no_row_is_read_twice(tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scoring, "ROUGH_TEXTS", 8)
+    monkeypatch.setattr(reading, "ROUGH_TEXTS", 8)
     encoders, told = Encoders(), []
     config = encoders.config({"featurize_model_name": tiny_gpt2, "num_buckets": 3})
     sets = {"p": HUMAN[:20], "q": MODEL[:18]}
