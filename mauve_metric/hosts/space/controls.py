@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 import gradio as gr
@@ -65,24 +65,53 @@ def _control(name: str) -> gr.components.Component:
     return gr.Number(value=default, precision=0 if isinstance(default, int) else None, **shown)
 
 
+def play_ranges(limits: Limits) -> dict[str, tuple[float, float]]:
+    """The smallest and the largest value of each control of `PLAY`."""
+    return {
+        "mauve_scaling_factor": (0.5, 20),
+        "num_buckets": (0, limits.buckets),
+        "seed": (0, 2**31 - 1),
+        "confidence_level": (0.5, 0.99),
+    }
+
+
+def check_play(options: Mapping[str, object], limits: Limits) -> None:
+    """`ValueError` for a value that a control of `PLAY` cannot show.
+
+    >>> check_play({"mauve_scaling_factor": 50}, Limits())
+    Traceback (most recent call last):
+        ...
+    ValueError: Scaling factor c must be from 0.5 to 20 here, got 50
+    """
+    for name, (low, high) in play_ranges(limits).items():
+        value = options.get(name)
+        if isinstance(value, (int, float)) and not low <= value <= high:
+            raise ValueError(f"{label(name)} must be from {low:g} to {high:.10g} here, got {value:g}")
+
+
+def play_values(options: Mapping[str, object]) -> list[object]:
+    """What the controls of `PLAY` show of options.
+
+    >>> play_values({"num_buckets": "auto", "seed": 3, "mauve_scaling_factor": 2, "confidence_level": 0.9})
+    [2, 0, 3, 0.9]
+    """
+    return [0 if options[name] == "auto" else options[name] for name in PLAY]
+
+
 def play_controls(limits: Limits) -> list[gr.Slider | gr.Number]:
     """One control for each of `PLAY`."""
 
     def shown(name: str, info: str) -> _Look:
-        return {"label": label(name), "info": info, "elem_id": name, "min_width": 380}
+        return {"label": label(name), "info": info, "elem_id": name, "min_width": 280}
 
     c, level, seed = (knobs()[name].default for name in ("mauve_scaling_factor", "confidence_level", "seed"))
+    ranges = play_ranges(limits)
+    (low, high), (lowest, highest) = ranges["mauve_scaling_factor"], ranges["confidence_level"]
     return [
-        gr.Slider(0.5, 20, value=c, step=0.5, **shown("mauve_scaling_factor", "the literature uses 5")),
-        gr.Number(
-            value=0,
-            precision=0,
-            minimum=0,
-            maximum=limits.buckets,
-            **shown("num_buckets", f"0: a tenth of the smaller set; at most {limits.buckets}"),
-        ),
-        gr.Number(value=seed, precision=0, minimum=0, **shown("seed", "of the clustering")),
-        gr.Slider(0.5, 0.99, value=level, step=0.01, **shown("confidence_level", "of the debiased scores")),
+        gr.Slider(low, high, value=c, step=0.5, **shown("mauve_scaling_factor", "the literature uses 5")),
+        gr.Number(value=0, **shown("num_buckets", f"0: a tenth of the smaller set; at most {limits.buckets}")),
+        gr.Number(value=seed, **shown("seed", "of the clustering")),
+        gr.Slider(lowest, highest, value=level, step=0.01, **shown("confidence_level", "of the debiased scores")),
     ]
 
 

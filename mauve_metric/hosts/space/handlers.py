@@ -2,58 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import gradio as gr
-import numpy as np
 from gradio.utils import get_upload_folder
 
-from mauve_metric.arrays import Array
-from mauve_metric.hosts.space import markup, takeaway
+from mauve_metric.config import MauveConfig
+from mauve_metric.hosts.space import arrival, markup, notices, takeaway
 from mauve_metric.hosts.space.clients import forget_state, new_run
-from mauve_metric.hosts.space.controls import PLAY, panel_options, play_options
+from mauve_metric.hosts.space.controls import PLAY, check_play, panel_options, play_options, play_values
 from mauve_metric.hosts.space.endpoints import Endpoints
 from mauve_metric.hosts.space.limits import Limits, check_options, check_together
+from mauve_metric.hosts.space.opened import Opened, read_result
 from mauve_metric.hosts.space.run import Cancelled, Run, errors_shown
-from mauve_metric.hosts.space.scoring import Encoders, Scored, embed, score
+from mauve_metric.hosts.space.scoring import Embedded, Encoders, Scored, embed, score
 from mauve_metric.hosts.space.session import Session, Shown, title_of
+from mauve_metric.hosts.space.settings_link import control_values, query_of, read_query
+from mauve_metric.hosts.space.showing import OF_MODEL, RESULT, bucket_html, of_model_values, result_values
+from mauve_metric.hosts.space.stopping import withdraw
 from mauve_metric.hosts.space.text_handlers import HUMAN, TextHandlers
 from mauve_metric.hosts.space.uploads import TextSet, read_paste
-from mauve_metric.results.charts import of_comparison, of_explanation, of_result
-from mauve_metric.results.charts.of_texts import map_chart
-from mauve_metric.results.words import collected_warnings
-from mauve_metric.runtime.tensors import on_cpu
 
-if TYPE_CHECKING:
-    import altair as alt
-
-RESULT = (  # the outputs that show a result, in the order of the handlers
-    "rest",
-    "warnings",
-    "score",
-    "score_line",
-    "tables",
-    "divergence_curve",
-    "precision_recall",
-    "picked",
-    "contributions",
-    "bucket",
-    "bucket_texts",
-    "histogram",
-    "table",
-    "text_map",
-    "signature",
-    "python",
-    "shell",
-    "files",
-)
-OF_MODEL = ("contributions", "bucket", "bucket_texts", "histogram", "table")  # those of the picked model
-BUCKET_LINK = "#bucket-"  # where a click in a figure leads: the page listens for it
+EXAMPLE = "example"  # what `shows` holds while the example is on the page
 _WAIT = 15.0  # seconds that a run waits for one that was just stopped
-_FIRST = "compare two sets first (they are kept for an hour)"
+_LOOK = 0.05  # seconds between two looks whether a stopped run has ended
+_FIRST = f"compare two sets first: {notices.GONE}"
 
 
 class Handlers(TextHandlers):
@@ -69,38 +47,151 @@ class Handlers(TextHandlers):
         super().__init__(limits)
         self.featurizers, self.encoders = list(models), encoders
         self.endpoints = Endpoints(limits, models, encoders)
+        self.example = arrival.Example(limits, self.featurizers, encoders)
+        self._arrived: dict[str, object] | None = None
+
+    # --- the page opens -------------------------------------------------------------------------------------------
+
+    def arrive(self, request: gr.Request) -> list[object]:
+        """What the address sets, for featurizer, `PLAY` and panel, and the example where the address sets nothing."""
+        with errors_shown(as_html=True):
+            found, problems = read_query(dict(request.query_params), self.featurizers, self.limits)
+            said = "".join(markup.problem(markup.escape(problem)) for problem in problems)
+            controls = control_values(found, self.featurizers) if found else [gr.skip()] * len(control_values({}, [""]))
+            shown = None if found else self.example.shown()
+            if shown is None:
+                return [*controls, said, *[gr.skip()] * len(RESULT)]
+            if self._arrived is None:  # the same for every visitor
+                self._arrived = result_values(shown, self.limits.points) | {"shows": EXAMPLE, "status": ""}
+            return [*controls, said, *(self._arrived[name] for name in RESULT)]
+
+    def take_up(self, shows: str | None, request: gr.Request) -> None:
+        """If the page shows the example, it is from now on the result of this visitor's session."""
+        session = self.sessions.get(request.session_hash)
+        if shows == EXAMPLE and session.shown is None:
+            session.shown = self.example.shown()
+
+    def link(self, values: Sequence[object]) -> str:
+        """The query of an address with these settings: featurizer, `PLAY` and the panel's options."""
+        with errors_shown(as_html=True):
+            options = _options(values)
+            check_play(options, self.limits)
+            return query_of(options, self.featurizers[0])
+
+    def open_result(self, path: str | None, request: gr.Request) -> list[object]:
+        """A result's JSON was dropped: the page shows it, without texts."""
+        if path is None:
+            return [gr.skip()] * len(RESULT)
+        session = self.sessions.get(request.session_hash)
+        try:
+            with errors_shown(as_html=True), self._alone(session):
+                opened = read_result(Path(path), self.limits)
+                name = Path(path).name
+                human = TextSet(HUMAN, name, [])
+                models = {model: TextSet(title_of(model), name, []) for model in opened.results}
+                shown = Shown(human, models, {}, opened, opened.best_first[-1])
+                values = result_values(shown, self.limits.points) | {"about": notices.about_opened(name)}
+                session.shown = shown
+                return [values[output] for output in RESULT]
+        finally:
+            self.sessions.release(Path(path))
+
+    def stale(self, values: Sequence[object], shows: str | None, request: gr.Request) -> str:
+        """What is said if rows aligned, featurizer, `PLAY`, panel or sets are not those of the result; else nothing."""
+        session = self.sessions.get(request.session_hash)
+        shown = self.example.shown() if shows == EXAMPLE and session.shown is None else session.shown
+        if shown is None or not shown.options:
+            return ""
+        same = shown.options == _options(values[1:])
+        if shown.example:
+            return "" if same and not session.sets() else notices.stale(example=True)
+        same = same and _texts(session.human, session.models) == _texts(shown.human, shown.models)
+        aligned = bool(values[0]) and len(session.models) > 1
+        same = same and isinstance(shown.scored, Scored) and shown.scored.aligned == aligned
+        return "" if same else notices.stale(example=False)
 
     # --- scores ---------------------------------------------------------------------------------------------------
 
-    def compare(self, values: Sequence[object], request: gr.Request, progress: gr.Progress) -> list[object]:
-        """The button: pasted texts, rows aligned, featurizer, `PLAY` and the panel's options in, the result out."""
-        pasted, aligned, featurizer = [str(text or "") for text in values[:2]], bool(values[2]), values[3]
-        play, panel = values[4 : 4 + len(PLAY)], values[4 + len(PLAY) :]
+    def compare(
+        self,
+        values: Sequence[object],
+        request: gr.Request,
+        progress: gr.Progress,
+        held: tuple[object, object] = ("", ""),
+        asked: float = 0.0,
+    ) -> list[object]:
+        """The button: pasted texts, rows aligned, featurizer, `PLAY` and the panel's options in, the result out.
+
+        Args:
+            values: of the inputs.
+            request: of the visitor. progress: is told.
+            held: what the page shows of a human set and of a model's, "" for nothing.
+            asked: when the button was pressed, by the visitor's clock.
+        """
+        pasted, aligned = [str(text or "") for text in values[:2]], bool(values[2])
         session = self.sessions.get(request.session_hash)
+        if asked and asked <= session.stopped_at:  # stopped while it waited in the queue
+            return [gr.skip()] * len(RESULT)
         if session.run is not None and not session.run.stopped:
             raise gr.Error("a comparison of this page is running already", print_exception=False)
         run = session.run = new_run(self.limits, lambda share, words: progress(share, desc=words))
         try:
             with errors_shown(as_html=True), self._alone(session):
-                options = {"featurize_model_name": featurizer, **play_options(list(play)), **panel_options(list(panel))}
-                human, models = self._given(session, *pasted)
+                options = _options(values[3:])
+                check_play(options, self.limits)
+                human, models = self._given(session, pasted[0], pasted[1], held)
                 self._score(session, human, models, options, aligned, run)
                 return self._result(session)
         except Cancelled:
-            gr.Info("Stopped. Nothing was changed.", duration=4)
+            run.was_stopped = True
             return [gr.skip()] * len(RESULT)
         finally:
             if session.run is run:
                 session.run = None
 
+    async def stop(self, asked: float, request: gr.Request) -> AsyncIterator[str]:
+        """Stop the run of this page, if there is one, and say so once it has ended; asked: by the visitor's clock."""
+        session = self.sessions.get(request.session_hash)
+        run, session.stopped_at = session.run, float(asked or 0)
+        if run is None:
+            yield notices.STOPPED if withdraw(request.session_hash) else notices.NOTHING_RUNS
+            return
+        run.cancel()
+        yield notices.STOPPING
+        while session.run is run:
+            await asyncio.sleep(_LOOK)
+        if run.was_stopped:
+            yield notices.STOPPED
+
     def replay(self, values: Sequence[object], request: gr.Request) -> list[object]:
         """Other values of `PLAY`: the result again, from the features that are kept."""
         session = self.sessions.get(request.session_hash)
         with errors_shown(as_html=True), self._alone(session):
-            shown = _shown(session)
-            options = shown.options | play_options(list(values))
+            shown, changed = _shown(session), play_options(list(values))
+            if not isinstance(shown.scored, Scored):
+                raise ValueError(_FIRST)
+            check_play(changed, self.limits)
+            options = shown.options | changed
             self._score(session, shown.human, shown.models, options, shown.scored.aligned, new_run(self.limits))
+            if shown.example and session.shown is not None:
+                session.shown.example = True
             return self._result(session)
+
+    def play(self, written: str, request: gr.Request) -> list[object]:
+        """`replay` and the values of `PLAY`; if it cannot be done, what is wrong, and the values of what is shown.
+
+        Args:
+            written: the values as JSON, as the visitor wrote them.
+            request: of the visitor.
+        """
+        try:
+            return [*self.replay(json.loads(written), request), *[gr.skip()] * len(PLAY)]
+        except gr.Error as error:
+            shown = self.sessions.get(request.session_hash).shown
+            kept = [gr.skip()] * len(PLAY) if shown is None or not shown.options else play_values(shown.options)
+            still = "" if shown is None else "; the figures are still those of the values before"
+            problem = markup.problem(f"{error.message}{still}")
+            return [*(problem if name == "play_note" else gr.skip() for name in RESULT), *kept]
 
     @contextmanager
     def _alone(self, session: Session) -> Iterator[None]:
@@ -112,16 +203,22 @@ class Handlers(TextHandlers):
         finally:
             session.lock.release()
 
-    def _given(self, session: Session, human_pasted: str, model_pasted: str) -> tuple[TextSet, dict[str, TextSet]]:
-        """The sets of the page, with what stands in the paste boxes."""
+    def _given(
+        self, session: Session, human_pasted: str, model_pasted: str, held: tuple[object, object]
+    ) -> tuple[TextSet, dict[str, TextSet]]:
+        """The sets of the page, with what stands in the paste boxes; held: what the page shows of them."""
         with session.editing:
             if human_pasted.strip():
                 self._set_human(session, read_paste(HUMAN, human_pasted, self.limits))
             if model_pasted.strip():
                 self._paste_model(session, model_pasted)
             if session.human is None:
+                if held[0]:
+                    raise ValueError(f"{HUMAN} are not here any more: {notices.GONE}")
                 raise ValueError(f"{HUMAN}: choose a file, paste texts or take an example first")
             if not session.models:
+                if held[1]:
+                    raise ValueError(f"the model's texts are not here any more: {notices.GONE}")
                 raise ValueError("the model's texts: choose a file, paste texts or take an example first")
             check_together([side.texts for side in session.sets()], self.limits)
             return session.human, dict(session.models)
@@ -140,8 +237,9 @@ class Handlers(TextHandlers):
         config = self.encoders.config(options)
         titles = {name: title_of(name) for name in models}
         sets = {HUMAN: human.texts} | {titles[name]: side.texts for name, side in models.items()}
-        last = None if session.shown is None else session.shown.scored
-        embedded = embed(sets, config, self.encoders, run, None if last is None else last.embedded)
+        last = None if session.shown is None or isinstance(session.shown.scored, Opened) else session.shown.scored
+        kept = self._kept(None if last is None else last.embedded, [*sets.values()], config)
+        embedded = embed(sets, config, self.encoders, run, kept, list(models))
         scored = score(embedded, titles, config, aligned=aligned and len(models) > 1, last=last, run=run)
         picked = scored.best_first[-1]
         if session.shown is not None and session.shown.picked in models:
@@ -151,66 +249,19 @@ class Handlers(TextHandlers):
         run.check()
         session.shown = Shown(human, models, options, scored, picked)
 
+    def _kept(self, last: Embedded | None, texts: Sequence[list[str]], config: MauveConfig) -> Embedded | None:
+        """Features that may be used again: this session's, or those of the example if its texts are among these."""
+        for kept in (last, self.example.embedded):
+            if kept is not None and any(kept.known(part, config) is not None for part in texts):
+                return kept
+        return last
+
     # --- what is shown --------------------------------------------------------------------------------------------
 
     def _result(self, session: Session) -> list[object]:
         """The values of the outputs of `RESULT`."""
-        shown = _shown(session)
-        scored, comparison = shown.scored, shown.scored.comparison
-        if comparison is None:
-            result = scored.results[shown.picked]
-            found = [("", warning) for warning in result.warnings]
-            charts = [
-                of_result.score_chart(result),
-                of_result.divergence_curve_chart(result),
-                of_result.precision_recall_chart(result),
-            ]
-            score, tables, signature = markup.headline(result), "", result.signature
-        else:
-            found = collected_warnings(comparison)
-            charts = [
-                of_comparison.forest_chart(comparison),
-                of_comparison.curves_chart(comparison),
-                of_comparison.precision_recall_curves_chart(comparison),
-            ]
-            score, tables = markup.comparison_headline(comparison), markup.comparison_tables(comparison)
-            signature = comparison.signature
-        line, curve, points = charts
-        code = shown.human, shown.models, shown.options, scored.aligned
-        picked = gr.update(choices=scored.best_first, value=shown.picked, visible=comparison is not None)
-        values: dict[str, object] = {
-            "rest": gr.update(visible=True),
-            "warnings": markup.warnings_list(found),
-            "score": score,
-            "score_line": line,
-            "tables": tables,
-            "divergence_curve": curve,
-            "precision_recall": points,
-            "picked": picked,
-            "text_map": text_map(scored, self.limits.points, BUCKET_LINK),
-            "signature": signature,
-            "python": takeaway.python_code(*code),
-            "shell": takeaway.shell_code(*code),
-            "files": gr.update(value=None, visible=False),
-        }
-        values |= self._of_model(shown)
+        values = result_values(_shown(session), self.limits.points)
         return [values[name] for name in RESULT]
-
-    def _of_model(self, shown: Shown, bucket: int | None = None) -> dict[str, object]:
-        """The values of the outputs of `OF_MODEL` by their names; bucket: the one shown, None: the largest."""
-        scored, name = shown.scored, shown.picked
-        explanation, result = scored.explain(name), scored.results[name]
-        buckets = markup.bucket_choices(explanation, scored.resolved.confidence_level)
-        bucket = buckets[0][1] if bucket is None else bucket
-        if bucket not in (number for _, number in buckets):
-            raise ValueError("there is no such bucket any more: compare again")
-        return {
-            "contributions": of_explanation.contributions_chart(explanation, link=BUCKET_LINK),
-            "bucket": gr.update(choices=buckets, value=bucket),
-            "bucket_texts": _bucket(shown, bucket),
-            "histogram": of_result.histogram_chart(result, place=scored.best_first.index(name)),
-            "table": markup.scores_panel(result, None if scored.comparison is None else name),
-        }
 
     def pick_model(self, name: str | None, request: gr.Request) -> list[object]:
         """Another model's buckets and scores."""
@@ -220,14 +271,14 @@ class Handlers(TextHandlers):
             if name not in shown.models:
                 raise ValueError(f"there is no model set “{str(name)[:60]}” in this comparison")
             shown.picked = name
-            values = self._of_model(shown)
+            values = of_model_values(shown)
             return [values[part] for part in OF_MODEL]
 
     def pick_bucket(self, bucket: int | None, request: gr.Request) -> str:
         """The texts of a bucket, both sides."""
         session = self.sessions.get(request.session_hash)
         with errors_shown(as_html=True):
-            return _bucket(_shown(session), bucket)
+            return bucket_html(_shown(session), bucket)
 
     def click_bucket(self, clicked: str, request: gr.Request) -> list[object]:
         """A bar or a text was clicked in a figure: the picked model, and what is shown of it.
@@ -246,7 +297,7 @@ class Handlers(TextHandlers):
             changed = 0 < which <= len(names) and names[which - 1] != shown.picked
             if changed:
                 shown.picked = names[which - 1]
-            values = self._of_model(shown, number)
+            values = of_model_values(shown, number)
             if not changed:
                 values |= dict.fromkeys(("contributions", "histogram", "table"), gr.skip())
             return [shown.picked, *(values[part] for part in OF_MODEL)]
@@ -256,6 +307,8 @@ class Handlers(TextHandlers):
         session = self.sessions.get(request.session_hash)
         with errors_shown(as_html=True):
             scored = _shown(session).scored
+            if not isinstance(scored, Scored):
+                raise ValueError(_FIRST)
             folder = session.new_folder(get_upload_folder())
             return gr.update(value=takeaway.write_files(scored, folder), visible=True)
 
@@ -277,50 +330,12 @@ def _shown(session: Session) -> Shown:
     return session.shown
 
 
-def _bucket(shown: Shown, bucket: int | None) -> str:
-    """What is in a bucket of the picked model."""
-    if bucket is None:
-        return ""
-    result = shown.scored.results[shown.picked]
-    described = shown.scored.explain(shown.picked, [int(bucket)], max(result.n_p, result.n_q)).buckets[0]
-    return markup.bucket_panel(described, (result.n_p, result.n_q))
+def _options(values: Sequence[object]) -> dict[str, object]:
+    """Featurizer, `PLAY` and the panel's options as the library's."""
+    featurizer, play, panel = values[0], values[1 : 1 + len(PLAY)], values[1 + len(PLAY) :]
+    return {"featurize_model_name": featurizer, **play_options(list(play)), **panel_options(list(panel))}
 
 
-def text_map(scored: Scored, most: int, link: str | None = None) -> alt.Chart:
-    """Human texts and those of every model on their first two principal components (see `of_texts.map_chart`).
-
-    The models come in the order of the ranking, so that they have the colours of the other figures.
-
-    Args:
-        scored: what is known of the models.
-        most: points that are drawn.
-        link: see `map_chart`.
-    """
-    partition, embedded, given = scored.partition, scored.embedded, list(scored.results)
-    rows = [on_cpu(part) for part in partition.rows]
-    order = [0, *(given.index(name) + 1 for name in scored.best_first)]
-    return map_chart(
-        ["human texts", *scored.best_first],
-        [rows[number] for number in order],
-        [partition.labels[0][number] for number in order],
-        [embedded.kept(number) for number in order],
-        variance_shares(rows, embedded.variance),
-        most=most,
-        link=link,
-    )
-
-
-def variance_shares(rows: Sequence[Array], variance: float) -> tuple[float, float]:
-    """Which shares of the variance of the features, scaled to length 1, the first two projected columns hold.
-
-    >>> from mauve_metric.quantize.projection import unit_rows
-    >>> from mauve_metric.hosts.space.scoring import unit_variance
-    >>> features = np.array([[3.0, 4.0], [4.0, 3.0], [0.0, 1.0], [1.0, 0.0]])
-    >>> unit = unit_rows(features)
-    >>> variance = unit_variance([features[:2], features[2:]])
-    >>> [round(share, 6) for share in variance_shares([unit[:2], unit[2:]], variance)]
-    [0.5, 0.5]
-    """
-    along = [*np.concatenate([part[:, :2] for part in rows]).var(axis=0, dtype=np.float64).tolist(), 0.0][:2]
-    first, second = (min(max(value / variance, 0.0), 1.0) if variance > 0 else 0.0 for value in along)
-    return first, second
+def _texts(human: TextSet | None, models: Mapping[str, TextSet]) -> tuple[list[str], dict[str, list[str]], list[str]]:
+    """What a result hangs on: texts and names, in their order."""
+    return [] if human is None else human.texts, {name: side.texts for name, side in models.items()}, list(models)

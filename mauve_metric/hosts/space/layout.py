@@ -17,9 +17,9 @@ from gradio.data_classes import FileData
 from mauve_metric.config import knobs
 from mauve_metric.hosts.space.controls import panel_controls, play_controls
 from mauve_metric.hosts.space.figures import figure
-from mauve_metric.hosts.space.handlers import OF_MODEL, RESULT
 from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.session import LONGEST_NAME, delete_upload
+from mauve_metric.hosts.space.showing import OF_MODEL, RESULT
 from mauve_metric.hosts.space.text_handlers import example_files
 from mauve_metric.hosts.space.uploads import FILE_TYPES
 
@@ -27,6 +27,15 @@ INTRODUCTION = """# MAUVE
 How close are a model's texts to human texts? Give a set of each, or the sets of several models. The nearer a score is
 to 1, the closer; the pictures say how much of that is chance, whether a model fails in quality (it writes what no human
 would) or in coverage (it misses what humans write), and in which texts."""
+EXAMPLE_TITLES = {  # what the buttons say, by the labels of `example_files`
+    "nucleus sampling": "Nucleus sampling (p = 0.95) against human prose",
+    "top-k sampling": "Top-k sampling (k = 40) against human prose",
+    "temperature 0.7": "Temperature 0.7 against human prose",
+    "pure sampling": "Pure sampling against human prose",
+    "greedy decoding": "Greedy decoding against human prose",
+    "other human texts": "Human prose against other human prose",
+    "three models at once": "Nucleus, pure and greedy against human prose",
+}
 PRIVACY = (
     "Texts stay in this server's memory, and what you upload or make in temporary files too, while the page is open, "
     "an hour at most, seen by nobody else; what is replaced, cleared or refused is deleted at once; no text is logged."
@@ -166,23 +175,60 @@ def texts_part(limits: Limits) -> tuple[HumanInputs, ModelInputs, dict[str, gr.B
     labels = list(example_files())
     if labels:
         gr.Markdown(
-            "**Or take an example**: passages of human prose against a small language model's, or against others."
+            "**Or compare an example on one click**: passages that a small language model wrote, against passages of "
+            "human prose."
         )
         with gr.Row(elem_id="examples"):
-            buttons = {label: gr.Button(label.capitalize(), size="sm", min_width=130) for label in labels}
+            titles = {label: EXAMPLE_TITLES.get(label, label.capitalize()) for label in labels}
+            buttons = {label: gr.Button(title, size="sm", min_width=280) for label, title in titles.items()}
     return human, models, buttons
 
 
-def choices_part(models: Sequence[str]) -> tuple[gr.Dropdown, list[Component]]:
+@dataclass(frozen=True)
+class LinkParts:
+    """A link to the page with its settings, and what is said of one that was followed."""
+
+    make: gr.Button
+    link: gr.Textbox
+    problems: gr.HTML
+
+
+def choices_part(models: Sequence[str]) -> tuple[gr.Dropdown, list[Component], LinkParts]:
     """The featurizer, and all else folded away."""
     speed = (
-        "minilm: seconds for a thousand texts, 90 MB, in the package. gpt2 and its like are the models of the "
-        "literature: 0.5 GB (gpt2) to 3 GB (gpt2-large) to download, minutes to hours without a GPU."
+        "minilm: the fastest, 90 MB, in the package. gpt2 and its like are the models of the literature: 0.5 GB (gpt2) "
+        "to 3 GB (gpt2-large) to download, minutes to hours without a GPU. The time that is left is shown while the "
+        "texts are read."
     )
     model = gr.Dropdown(list(models), value=models[0], label="Featurizer", info=speed, elem_id="featurizer")
-    with gr.Accordion("All other options", open=False, elem_id="options"), gr.Row():
-        panel = panel_controls()
-    return model, panel
+    with gr.Accordion("All other options", open=False, elem_id="options"):
+        with gr.Row():
+            panel = panel_controls()
+        gr.Markdown(
+            "The link opens this page with the settings of now, those beside the figures included; no text is in it.",
+            elem_classes="mm-small",
+        )
+        make = gr.Button("Make a link to these settings", size="sm", elem_id="make_link")
+        link = gr.Textbox(
+            label="Link to these settings",
+            interactive=False,
+            visible=False,
+            elem_id="settings_link",
+            buttons=["copy"],
+            max_lines=2,
+        )
+    problems = gr.HTML(elem_id="link_problems")
+    return model, panel, LinkParts(make, link, problems)
+
+
+def open_part() -> gr.File:
+    """Where a result's JSON is dropped."""
+    return gr.File(
+        label="Or open a result again: drop its mauve.json here",
+        file_types=[".json"],
+        height=90,
+        elem_id="open_result",
+    )
 
 
 def buttons_part() -> tuple[gr.Button, gr.Button]:
@@ -198,6 +244,7 @@ class ResultOutputs:
     """What shows a result, by the names of `RESULT`, and what moves it."""
 
     named: dict[str, Block]
+    shows: gr.Textbox
     play: list[gr.Slider | gr.Number]
     score: gr.HTML
     picked: gr.Radio
@@ -217,24 +264,29 @@ class ResultOutputs:
 
 
 def result_part(limits: Limits) -> ResultOutputs:
-    """Warnings first, the scores, the pictures and what moves them, the texts, what to take away; hidden at first."""
-    warnings, score = gr.HTML(elem_id="warnings"), gr.HTML(elem_id="score")
-    shown: dict[str, Block] = {"warnings": warnings, "score": score}
-    with gr.Column(visible=False, elem_id="result") as shown["rest"]:
-        shown["score_line"] = figure("score_line", "Scores with their intervals")
-        shown["tables"] = gr.HTML(elem_id="tables")
-        gr.Markdown("### Play: the pictures follow, the texts are not read again")
-        with gr.Row(elem_id="play"):
-            play = play_controls(limits)
-        with gr.Row():
-            for name, label in (("divergence_curve", "Divergence curve"), ("precision_recall", "Precision and recall")):
-                shown[name] = figure(name, label, "mm-square")
-        picked, bucket, clicked = _gap_part(shown)
-        shown["text_map"] = figure("text_map", "Map of the texts")
-        gr.Markdown("### All scores")
-        shown["table"] = gr.HTML(elem_id="table")
-        make_files = _away_part(shown)
-    return ResultOutputs(shown, play, score, picked, bucket, clicked, make_files)
+    """Whose result it is, the scores, both curves, warnings, what moves the pictures, the texts, what to take away."""
+    shown: dict[str, Block] = {"status": gr.HTML(elem_id="status")}
+    shows = shown["shows"] = gr.Textbox(label="Shown result", visible=False)  # "", "example" or "own"
+    with gr.Column(elem_id="outcome"):
+        shown["stale"], shown["about"] = gr.HTML(elem_id="stale"), gr.HTML(elem_id="about")
+        score = shown["score"] = gr.HTML(elem_id="score")
+        with gr.Column(visible=False, elem_id="result") as shown["rest"]:
+            shown["score_line"] = figure("score_line", "Scores with their intervals")
+            curves = {"divergence_curve": "Divergence curve", "precision_recall": "Precision and recall"}
+            with gr.Row(elem_id="curves"):
+                shown |= {name: figure(name, label, "mm-square") for name, label in curves.items()}
+            shown["warnings"], shown["tables"] = gr.HTML(elem_id="warnings"), gr.HTML(elem_id="tables")
+            with gr.Column(elem_id="play_part") as shown["play"]:
+                gr.Markdown("### Play: the pictures follow, the texts are not read again")
+                with gr.Row(elem_id="play"):
+                    play = play_controls(limits)
+                shown["play_note"] = gr.HTML(elem_id="play_note")
+            picked, bucket, clicked = _gap_part(shown)
+            shown["text_map"] = figure("text_map", "Map of the texts")
+            gr.Markdown("### All scores")
+            shown["table"] = gr.HTML(elem_id="table")
+            make_files = _away_part(shown)
+    return ResultOutputs(shown, shows, play, score, picked, bucket, clicked, make_files)
 
 
 def _gap_part(shown: dict[str, Block]) -> tuple[gr.Radio, gr.Dropdown, gr.Textbox]:
@@ -261,16 +313,20 @@ def _away_part(shown: dict[str, Block]) -> gr.Button:
     gr.Markdown("### Take it away")
     title = "Signature: what another person needs to get the same numbers"
     shown["signature"] = gr.Code(label=title, language=None, interactive=False, wrap_lines=True, elem_id="signature")
-    shown["python"] = gr.Code(label="The same in Python", language="python", interactive=False, elem_id="python")
-    shown["shell"] = gr.Code(
-        label="The same in a shell", language="shell", interactive=False, wrap_lines=True, elem_id="shell"
-    )
-    make_files = gr.Button("Make files: report as HTML; figures as SVG, PDF, PNG; result as JSON", elem_id="make_files")
-    gr.Markdown(
-        "The report is one page that opens offline; it quotes texts. The other files hold numbers only.",
-        elem_classes="mm-small",
-    )
-    shown["files"] = gr.File(label="Files", file_count="multiple", visible=False, interactive=False, elem_id="files")
+    with gr.Column(elem_id="away") as shown["code"]:
+        shown["python"] = gr.Code(label="The same in Python", language="python", interactive=False, elem_id="python")
+        shown["shell"] = gr.Code(
+            label="The same in a shell", language="shell", interactive=False, wrap_lines=True, elem_id="shell"
+        )
+        title = "Make files: report as HTML; figures as SVG, PDF, PNG; result as JSON"
+        make_files = gr.Button(title, elem_id="make_files")
+        gr.Markdown(
+            "The report is one page that opens offline; it quotes texts. The other files hold numbers only; the JSON "
+            "can be dropped on this page again.",
+            elem_classes="mm-small",
+        )
+        files = gr.File(label="Files", file_count="multiple", visible=False, interactive=False, elem_id="files")
+        shown["files"] = files
     return make_files
 
 

@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any, Literal, TypedDict, cast
 
 import gradio as gr
-from gradio.components import Component
 from gradio.data_classes import APIInfo
 from gradio.events import api
 from gradio.themes import Base
 from starlette.middleware import Middleware
 
 from mauve_metric.hosts.space import layout
-from mauve_metric.hosts.space.clients import RUNS, Turns
-from mauve_metric.hosts.space.handlers import BUCKET_LINK, Handlers
+from mauve_metric.hosts.space.clients import Turns
+from mauve_metric.hosts.space.handlers import Handlers
 from mauve_metric.hosts.space.limits import Limits, read_limits, read_models
 from mauve_metric.hosts.space.logs import keep_texts_out
 from mauve_metric.hosts.space.requests import BodyLimit, CallCheck
 from mauve_metric.hosts.space.schema import Schema, described
 from mauve_metric.hosts.space.scoring import Encoders, Featurizer
 from mauve_metric.hosts.space.session import HOUR
-
-ONE_RUN: dict[str, Any] = {"concurrency_id": RUNS, "concurrency_limit": 1}  # one model at work at a time
-PLAY_RUNS: dict[str, Any] = {"concurrency_id": "play", "concurrency_limit": 2}  # from kept features, in seconds
-QUICK: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "concurrency_limit": 4}
+from mauve_metric.hosts.space.showing import BUCKET_LINK
+from mauve_metric.hosts.space.wiring import ONE_RUN, Wiring
 
 HERE = resources.files("mauve_metric.hosts.space")
-STYLES, SCRIPTS = ("page.css", "figures.css"), ("figures.js",)  # of the page, in this order
+STYLES, SCRIPTS = ("page.css", "notices.css", "figures.css"), ("figures.js", "page.js")  # of the page, in this order
 
 
 def _together(files: Sequence[str]) -> str:
@@ -83,99 +81,22 @@ def build_app(
     with app:
         gr.Markdown(layout.INTRODUCTION)
         human, models_in, examples = layout.texts_part(limits)
-        model, panel = layout.choices_part(models)
+        model, panel, link = layout.choices_part(models)
         compare, stop = layout.buttons_part()
+        opened = layout.open_part()
         result = layout.result_part(limits)
         layout.code_part(models)
-        _wire_texts(handlers, human, models_in, examples)
-        _wire_result(handlers, compare, stop, [human.paste, models_in.paste, models_in.aligned, model], panel, result)
+        settings = [model, *result.play, *panel]
+        wiring = Wiring(handlers, human, models_in, settings, result)
+        wiring.texts()
+        wiring.runs(compare, stop, examples)
+        wiring.reading()
+        wiring.staleness(panel, model)
+        wiring.arrival(app, link, opened)
         app.unload(handlers.leave)
         api(handlers.endpoints.score(), api_name="score", **ONE_RUN)
         api(handlers.endpoints.compare(), api_name="compare", **ONE_RUN)
     return app
-
-
-def _wire_texts(
-    handlers: Handlers, human: layout.HumanInputs, models: layout.ModelInputs, examples: Mapping[str, gr.Button]
-) -> None:
-    """Files, columns, pasted texts, names and examples."""
-    shown = [human.preview, human.column]
-    gr.on([human.file.upload, human.file.clear], handlers.take_file, human.file, [*shown, human.paste], **QUICK)
-    human.column.input(handlers.take_column, human.column, human.preview, **QUICK)
-    human.paste.blur(handlers.take_paste, human.paste, [*shown, human.file], **QUICK)
-    models.file.upload(handlers.add_files, models.file, models.all, **QUICK)
-    models.paste.blur(handlers.add_paste, models.paste, models.all, **QUICK)
-    models.another.click(handlers.paste_another, models.paste, models.all, **QUICK)
-    for number, place in enumerate(models.places):
-        rename = _with_request(handlers.rename_model, number)
-        gr.on([place.name.blur, place.name.submit], rename, place.name, [models.problem, place.name], **QUICK)
-        place.column.input(_with_request(handlers.choose_column, number), place.column, models.all, **QUICK)
-        place.remove.click(_request_only(handlers.remove_model, number), None, models.all, **QUICK)
-    everything = [human.preview, human.column, human.file, human.paste, *models.all]
-    for label, button in examples.items():
-        button.click(_request_only(handlers.take_example, label), None, everything, **QUICK)
-
-
-def _with_request(function: Callable[..., list[object]], first: object) -> Callable[..., list[object]]:
-    """A handler of one value whose first argument is known; Gradio finds the request by its annotation."""
-
-    def handler(value: str, request: gr.Request) -> list[object]:
-        return function(first, value, request)
-
-    return handler
-
-
-def _request_only(function: Callable[..., list[object]], first: object) -> Callable[..., list[object]]:
-    """A handler of no value whose first argument is known."""
-
-    def handler(request: gr.Request) -> list[object]:
-        return function(first, request)
-
-    return handler
-
-
-def _wire_result(
-    handlers: Handlers,
-    compare: gr.Button,
-    stop: gr.Button,
-    texts: list[Component],
-    panel: list[Component],
-    result: layout.ResultOutputs,
-) -> None:
-    """Compare, stop, play, read, take away."""
-
-    def run(request: gr.Request, progress: gr.Progress = gr.Progress(), *values: object) -> list[object]:  # noqa: B008
-        return handlers.compare(values, request, progress)
-
-    def play(request: gr.Request, *values: object) -> list[object]:
-        return handlers.replay(values, request)
-
-    running = compare.click(
-        run,
-        [*texts, *result.play, *panel],
-        result.all,
-        api_visibility="private",
-        trigger_mode="once",
-        show_progress_on=result.score,
-        **ONE_RUN,
-    )
-    stop.click(handlers.cancel, None, None, cancels=[running], queue=False, **QUICK)
-    for control in result.play:
-        control.input(
-            play,
-            result.play,
-            result.all,
-            api_visibility="private",
-            trigger_mode="always_last",
-            show_progress_on=result.score,
-            **PLAY_RUNS,
-        )
-    picked, bucket = result.picked, result.bucket
-    picked.input(handlers.pick_model, picked, result.of_model, **QUICK)
-    bucket.input(handlers.pick_bucket, bucket, result.named["bucket_texts"], **QUICK)
-    result.clicked.change(handlers.click_bucket, result.clicked, [picked, *result.of_model], **QUICK)
-    files = result.named["files"]
-    result.make_files.click(handlers.make_files, None, files, api_visibility="private", **PLAY_RUNS)
 
 
 def theme() -> Base:
@@ -227,4 +148,6 @@ def main() -> None:
         os.environ.setdefault("FORWARDED_ALLOW_IPS", "*")
     limits = read_limits(os.environ)
     keep_texts_out()
-    build_app(limits).queue(max_size=limits.waiting).launch(**launch_options(limits))
+    app = build_app(limits)
+    threading.Thread(target=app.handlers.example.shown, daemon=True).start()  # so that the first visitor need not wait
+    app.queue(max_size=limits.waiting).launch(**launch_options(limits))

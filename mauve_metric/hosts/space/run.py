@@ -53,6 +53,8 @@ class Cancelled(Exception):
 class Run:
     """One run in progress: whether it was stopped, how far it is, and what it may still spend.
 
+    `was_stopped` says afterwards whether it ended because somebody stopped it.
+
     Args:
         tell: is told how far it is. seconds, tokens: that it may take in all; None: any number. gone: says whether who
             asked for it has left.
@@ -71,7 +73,8 @@ class Run:
         self._end = None if seconds is None else time.monotonic() + seconds
         self._stopped = threading.Event()
         self._began = 0.0
-        self._words, self._start, self._width = "texts", *READ
+        self._words, self._sizes, self._read, self._all, self._before = "texts", [1], 0, 1, 0
+        self._rough, self._size, self.was_stopped = "", 1, False
 
     @property
     def stopped(self) -> bool:
@@ -110,21 +113,38 @@ class Run:
         if self._tell is not None:
             self._tell(share, words)
 
-    def begin_set(self, number: int, sizes: Sequence[int]) -> None:
-        """Say that a set is read next: the human texts are number 0 of those with these numbers of texts."""
-        models, every = len(sizes) - 1, max(sum(sizes), 1)
-        self._words = "human texts" if number == 0 else f"model {number} of {models}" if models > 1 else "model texts"
-        self._start = READ[0] + (READ[1] - READ[0]) * sum(sizes[:number]) / every
-        self._width = (READ[1] - READ[0]) * sizes[number] / every
+    def begin_reading(self, sizes: Sequence[int], known: int = 0) -> None:
+        """Say how many texts each set has, the human one first, and how many of all are read already."""
+        self._sizes, self._all, self._read = list(sizes), max(sum(sizes) - known, 1), 0
         self._began = time.monotonic()
-        self.stage(self._start, f"reading {self._words}")
+
+    def begin_set(self, number: int, before: int = 0) -> None:
+        """Say that a set is read next, or the rest of it: number 0 is the human one; before: texts read of it."""
+        models = len(self._sizes) - 1
+        which = "human texts" if number == 0 else f"model {number} of {models}" if models > 1 else "model texts"
+        self._words, self._before, self._size = which, before, self._sizes[number]
+        self._tell_reading(f"reading {self._words}", 0)
 
     def texts_done(self, name: str, done: int, total: int | None) -> None:
-        """Say how many texts of the set were read by the model, and about how long the rest of it takes."""
-        share = done / max(total or done, 1)
-        left = (time.monotonic() - self._began) * (1 - share) / share if share > 0 else 0.0
-        words = f"{self._words}: {done} of {total}" + (f", about {left:.0f} s left" if left >= 1 else "")
-        self.stage(self._start + self._width * share, words)
+        """Say how many texts of the set were read by the model, how fast, and how long all that are left take."""
+        passed, read = time.monotonic() - self._began, self._read + done
+        words = f"{self._words}: {self._before + done} of {self._size}"
+        if passed >= 1 and read:
+            speed = read / passed
+            words += f", {speed:.0f} texts a second" if speed >= 1.5 else f", {1 / speed:.0f} s a text"
+            left = (self._all - read) / speed
+            words += f", about {left:.0f} s left" if left >= 1 else ""
+        self._tell_reading(words, done)
+        if done == total:
+            self._read = read
+
+    def rough(self, words: str) -> None:
+        """A first score, which stands before what is said from now on."""
+        self._rough = f"{words}; " if words else ""
+
+    def _tell_reading(self, words: str, done: int) -> None:
+        share = min((self._read + done) / self._all, 1.0)
+        self.stage(READ[0] + (READ[1] - READ[0]) * share, self._rough + words)
 
 
 @contextmanager

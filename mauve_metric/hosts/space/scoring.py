@@ -20,6 +20,7 @@ from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.rows import all_rows
 from mauve_metric.features.sides import check_columns
+from mauve_metric.hosts.space.reading import has_rough, read_sets
 from mauve_metric.hosts.space.run import READ, Run, named
 from mauve_metric.options import RunOptions
 from mauve_metric.quantize.partition import Partition, partition_sets
@@ -138,7 +139,12 @@ def unit_variance(features: Sequence[Array]) -> float:
 
 
 def embed(
-    sets: Mapping[str, list[str]], config: MauveConfig, encoders: Encoders, run: Run, last: Embedded | None = None
+    sets: Mapping[str, list[str]],
+    config: MauveConfig,
+    encoders: Encoders,
+    run: Run,
+    last: Embedded | None = None,
+    names: Sequence[str] | None = None,
 ) -> Embedded:
     """The features of all sets; nothing of a text is kept on the disk.
 
@@ -146,6 +152,7 @@ def embed(
         sets: the texts by what errors call them, the human ones first.
         config, encoders, run: what to do it with.
         last: features that may be used again.
+        names: of the models, for a rough score while the texts are read; None: none is made.
 
     Raises:
         Cancelled: stopped. ValueError, TypeError, OSError, ImportError: as `compute_mauve`.
@@ -163,16 +170,13 @@ def embed(
             spend_tokens(encoder, new, run)
         job = Featurizing(config, RunOptions(cache=False), encoder=encoder, progress=run.texts_done)
         sides: dict[str, Any] = {name: {name: part} for name, part in zip(forms, texts, strict=True)}
-        read = []
         with job:
             if config.match_lengths == "truncate":
                 sides = job.matched(sides)
-            for number, form in enumerate(sides.values()):
-                side = None if last is None else last.known(texts[number], config)
-                if side is None:
-                    run.begin_set(number, [len(part) for part in texts])
-                    side = job.side(form)
-                read.append(side)
+            given = [next(iter(form.items())) for form in sides.values()]
+            known = [None if last is None else last.known(part, config) for part in texts]
+            early = encoder is not None and names is not None and has_rough(texts, known)
+            read = read_sets(job, given, known, run, config, list(names or []) if early else None)
     check_columns(dict(zip(sets, read, strict=True)))
     return Embedded(feature_key(config), tuple(read), tuple(texts))
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from gradio.utils import get_upload_folder
 
+from mauve_metric.hosts.space.opened import Opened
 from mauve_metric.hosts.space.run import Run
 from mauve_metric.hosts.space.scoring import Scored
 from mauve_metric.hosts.space.uploads import TextSet
@@ -135,14 +136,16 @@ _SWEEP = 60.0  # seconds between two looks
 class Shown:
     """What the page shows: a human set, models' sets by their names, what they were scored with, and what came out.
 
-    picked: the model whose buckets are shown.
+    picked: the model whose buckets are shown. example: whether it is the one that the page opened with. The sets of a
+    result that was opened from a file hold no texts.
     """
 
     human: TextSet
     models: dict[str, TextSet]
     options: dict[str, object]
-    scored: Scored
+    scored: Scored | Opened
     picked: str
+    example: bool = False
 
 
 @dataclass
@@ -150,8 +153,8 @@ class Session:
     """One visitor's texts, features and last result.
 
     human, models: the sets that are on the page. pasted: the name of the set that the models' paste box holds. shown:
-    the last result. run: the one in progress. folder: of the files to take away. lock: held while something is
-    computed. editing: held while the sets change.
+    the last result. run: the one in progress. stopped_at: when the visitor last stopped one, by his clock. folder: of
+    the files to take away. lock: held while something is computed. editing: held while the sets change.
     """
 
     models: ModelSets
@@ -159,6 +162,7 @@ class Session:
     pasted: str | None = None
     shown: Shown | None = None
     run: Run | None = None
+    stopped_at: float = 0.0
     folder: Path | None = None
     used: float = 0.0
     lock: threading.Lock = field(default_factory=threading.Lock)

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
 import json
 import logging
+import re
 import shlex
 import subprocess
+import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
 from samples import HOSTILE, HUMAN, LIMITS, MODEL, NASTY, ngrams, write_jsonl
 from visitors import give, press, visitor
 
-from mauve_metric import MauveResult, compute_mauve, explain
+from mauve_metric import MauveResult, Reference, compute_mauve, explain
 from mauve_metric.hosts import cli
-from mauve_metric.hosts.space import markup, takeaway, text_handlers
+from mauve_metric.hosts.space import markup, reading, takeaway, text_handlers
+from mauve_metric.hosts.space.controls import panel_names
 from mauve_metric.hosts.space.handlers import RESULT, Handlers
 from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.run import Cancelled, Run
 from mauve_metric.hosts.space.scoring import Encoders, embed, score
 from mauve_metric.hosts.space.session import Sessions
+from mauve_metric.hosts.space.settings_link import control_values
 from mauve_metric.hosts.space.uploads import TextSet, read_paste, read_upload
 from mauve_metric.results import words
 from mauve_metric.results.digits import digits
@@ -354,14 +361,20 @@ def test_a_run_is_stopped_and_a_second_one_refused(desk: Handlers, tmp_path: Pat
 def test_progress_counts_texts_and_time() -> None:
     told: list[tuple[float, str]] = []
     run = Run(lambda share, words: told.append((share, words)))
-    run.begin_set(0, [100, 50, 50])
+    run.begin_reading([100, 50, 50])
+    run.begin_set(0)
     run._began -= 10  # ten seconds ago
-    run.texts_done("a set", 50, 100)
-    assert told[1][1].startswith("human texts: 50 of 100, about 10 s left")
+    run.texts_done("a set", 50, 100)  # five texts a second, and 150 of all are left
+    assert told[1][1] == "human texts: 50 of 100, 5 texts a second, about 30 s left"
     assert told[0][0] < told[1][0] < 0.5
-    run.begin_set(2, [100, 50, 50])
+    run.texts_done("a set", 100, 100)
+    run.begin_set(1)
     run.texts_done("a set", 50, 50)
-    assert told[-1] == (pytest.approx(0.85), "model 2 of 2: 50 of 50")
+    run.rough("rough: 0.5")
+    run.begin_set(2)
+    run.texts_done("a set", 50, 50)
+    assert told[-1][0] == pytest.approx(0.85)
+    assert told[-1][1].startswith("rough: 0.5; model 2 of 2: 50 of 50, 20 texts a second")
     run.cancel()
     with pytest.raises(Cancelled):
         run.texts_done("a set", 1, 2)
@@ -386,3 +399,193 @@ def test_nothing_is_logged_of_a_run(desk: Handlers, tmp_path: Path, caplog: pyte
     with caplog.at_level(logging.DEBUG):
         press(desk)
     assert "slept" not in caplog.text and "The bird" not in caplog.text
+
+
+# --- the flow of the page -----------------------------------------------------------------------------------------
+
+
+def settings(**more: Any) -> list[object]:
+    """Featurizer, `PLAY` and the panel, as `press` gives them."""
+    return [more.get("featurizer", "ngrams"), *more.get("play", (5, 4, 7, 0.95)), *(more.get(n) for n in panel_names())]
+
+
+def stale(desk: Handlers, shows: str = "own", **more: Any) -> str:
+    return desk.stale([more.get("aligned", False), *settings(**more)], shows, visitor())
+
+
+def test_a_result_is_stale_until_the_inputs_are_its_own_again(desk: Handlers, tmp_path: Path) -> None:
+    assert stale(desk) == ""  # no result, nothing to say
+    give(desk, tmp_path)
+    press(desk)
+    assert stale(desk) == ""
+    assert "compare again" in stale(desk, knn=False) and "compare again" in stale(desk, play=(5, 4, 8, 0.95))
+    desk.replay([5, 4, 8, 0.95], visitor())
+    assert stale(desk, play=(5, 4, 8, 0.95)) == "" and "compare again" in stale(desk)
+    desk.rename_model(0, "other", visitor())
+    assert "compare again" in stale(desk, play=(5, 4, 8, 0.95))
+    desk.rename_model(0, "a_model", visitor())
+    assert stale(desk, play=(5, 4, 8, 0.95)) == ""
+    human = the_human(desk)
+    desk.take_paste("one\ntwo", visitor())
+    assert "compare again" in stale(desk, play=(5, 4, 8, 0.95))
+    desk.sessions.get("a").human = human
+    assert stale(desk, play=(5, 4, 8, 0.95)) == ""
+
+
+def test_a_play_value_out_of_range_is_named_and_put_back(desk: Handlers, tmp_path: Path) -> None:
+    give(desk, tmp_path)
+    press(desk)
+    before = the_result(desk)
+    *shown, c, buckets, seed, level = desk.play("[50, 4, 7, 0.95]", visitor())
+    values = dict(zip(RESULT, shown, strict=True))
+    assert "Scaling factor c must be from 0.5 to 20 here, got 50; the figures are still" in values["play_note"]
+    assert (c, buckets, seed, level) == (5, 4, 7, 0.95)
+    assert the_result(desk) is before
+    with pytest.raises(gr.Error, match=r"Scaling factor c must be from 0\.5 to 20 here, got 50"):
+        press(desk, (50, 4, 7, 0.95))
+
+
+def test_what_is_not_kept_any_more_is_said(desk: Handlers) -> None:
+    progress: Any = lambda share, desc: None  # noqa: E731
+    with pytest.raises(gr.Error, match="human texts are not here any more: uploads and results are kept for an hour"):
+        desk.compare(["", "", False, *settings()], visitor(), progress, held=("<p>24 texts</p>", "a"))
+    with pytest.raises(gr.Error, match="texts are not here any more"):
+        desk.compare(["a\nb", "", False, *settings()], visitor(), progress, held=("<p>24 texts</p>", "a"))
+    with pytest.raises(gr.Error, match="kept for an hour: choose them again"):
+        desk.replay([5, 4, 7, 0.95], visitor())
+
+
+def test_a_stopped_run_says_so_and_the_old_result_stays(desk: Handlers, tmp_path: Path) -> None:
+    give(desk, tmp_path)
+    press(desk)
+    before = the_result(desk)
+
+    async def stopped_while_reading() -> list[str]:
+        begun = threading.Event()
+
+        def slow(texts: list[str]) -> np.ndarray:
+            begun.set()
+            while not desk.sessions.get("a").run.stopped:
+                time.sleep(0.01)
+            return ngrams(texts)
+
+        desk.encoders.functions["ngrams"] = slow
+        run = asyncio.get_running_loop().run_in_executor(None, press, desk)
+        await asyncio.to_thread(begun.wait)
+        said = [words async for words in desk.stop(5.0, visitor())]
+        assert all(value == gr.skip() for value in (await run).values())
+        return said
+
+    assert [re.sub("<.*?>", "", said) for said in asyncio.run(stopped_while_reading())] == [
+        "Stopping, as soon as the texts at work are read.",
+        "Stopped. Nothing was changed.",
+    ]
+    assert the_result(desk) is before
+    waited = desk.compare(["", "", False, *settings()], visitor(), None, asked=4.0)  # it was asked for before the stop
+    assert all(value == gr.skip() for value in waited) and desk.sessions.get("a").run is None
+
+
+def test_a_rough_score_comes_first_and_no_row_is_read_twice(tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "ROUGH_TEXTS", 8)
+    encoders, told = Encoders(), []
+    config = encoders.config({"featurize_model_name": tiny_gpt2, "num_buckets": 3})
+    sets = {"p": HUMAN[:20], "q": MODEL[:18]}
+    whole = embed(sets, config, encoders, Run())
+    run = Run(lambda share, words: told.append(words))
+    early = embed(sets, config, encoders, run, names=["m"])
+    for one, other in zip(early.sets, whole.sets, strict=True):
+        np.testing.assert_allclose(one.features, other.features, atol=1e-5)  # float32, batches of other shapes
+        assert one.text_hashes.tolist() == other.text_hashes.tolist() and len(one.lengths) == len(other.lengths)
+    assert any(words.startswith("rough, from the first 8 texts of each set: debiased MAUVE") for words in told)
+    assert [words for words in told if words.endswith("human texts: 20 of 20")]
+    told.clear()
+    embed({"p": HUMAN[:8], "q": MODEL[:8]}, config, encoders, Run(lambda share, words: told.append(words)), names=["m"])
+    assert told and not any("rough" in words for words in told)  # all of them are read at once
+
+
+def test_a_link_holds_the_settings_and_names_what_it_cannot_set(desk: Handlers) -> None:
+    query = desk.link(settings(play=(2, 0, 3, 0.9), knn=False, match_lengths="truncate"))
+    assert dict(parse_qsl(query)) == {
+        "mauve_scaling_factor": "2", "seed": "3", "confidence_level": "0.9", "knn": "False", "match_lengths": "truncate"
+    }  # fmt: skip
+    request = visitor()
+    request.query_params = dict(parse_qsl(query)) | {"<b>": "red", "num_buckets": "many", "__theme": "dark"}
+    shown = desk.arrive(request)
+    assert shown[: len(settings())] == control_values(
+        {"mauve_scaling_factor": 2, "seed": 3, "confidence_level": 0.9, "knn": False, "match_lengths": "truncate"},
+        ["ngrams"],
+    )
+    said = html.unescape(shown[len(settings())])
+    assert "“<b>”, which is no setting" in said
+    assert "num_buckets" in said and "theme" not in said and "<b>" not in shown[len(settings())]
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_result_file_is_opened_again_without_texts(desk: Handlers, tmp_path: Path, several: bool) -> None:
+    give(desk, tmp_path)
+    if several:
+        desk.add_files([write_jsonl(tmp_path / "loud.jsonl", [text.upper() for text in HUMAN])], visitor())
+    made = press(desk)
+    (path,) = [path for path in desk.make_files(visitor())["value"] if path.endswith("mauve.json")]
+    copy = tmp_path / "kept.json"
+    copy.write_bytes(Path(path).read_bytes())
+    shown = dict(zip(RESULT, desk.open_result(str(copy), visitor("b")), strict=True))
+    same = ("score", "warnings", "tables", "signature")
+    assert {name: shown[name] for name in same} == {name: made[name] for name in same}
+    for name in ("divergence_curve", "precision_recall", "score_line"):
+        assert shown[name].to_dict() == made[name].to_dict()
+    assert "without its texts" in shown["about"] and "texts are not in a result's file" in shown["bucket_texts"]
+    assert shown["text_map"] is None and shown["play"]["visible"] is False and not copy.exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"mauve": 0.99}, "its mauve is not that of its own histograms"),
+        ({"p_hist": [0.5, 0.5, 0.0, "x"]}, "not a file that “Make files” wrote"),
+        ({"n_p": None}, "n_p must be a number"),
+        ({"signature": 3}, "not a file that"),
+        ({"num_buckets": 10**12}, "p_hist must hold num_buckets numbers"),
+        (None, "an object is expected, got list"),
+    ],
+)
+def test_another_json_is_refused_in_one_sentence(
+    desk: Handlers, tmp_path: Path, expected: MauveResult, change: dict[str, object] | None, message: str
+) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([1] if change is None else expected.to_dict() | change), encoding="utf-8")
+    with pytest.raises(gr.Error, match=message):
+        desk.open_result(str(path), visitor())
+    assert not path.exists() and desk.sessions.get("a").shown is None
+
+
+def test_the_example_on_arrival_is_what_its_texts_give(minilm: str) -> None:
+    desk = Handlers(Limits(), [minilm], Encoders())
+    request = visitor()
+    request.query_params = {}
+    arrived = dict(zip(RESULT, desk.arrive(request)[-len(RESULT) :], strict=True))
+    assert len(desk.sessions) == 0  # who only looks takes nobody's place
+    shown = desk.example.shown()
+    assert shown is not None
+    (result,) = shown.scored.results.values()
+    about = html.unescape(arrived["about"])
+    assert (
+        f"MAUVE is {result.mauve:.2f}, where two human sets of this size would reach {result.mauve_ceiling:.2f}"
+        in about
+    )
+    assert "https://arxiv.org/abs/2102.01454" in about and "https://arxiv.org/abs/2212.14578" in about
+    embedded = desk.example.embedded
+    for number in (0, 1):  # the stored rows are those of the texts
+        fresh = Reference.from_texts(embedded.texts[number][:4], featurize_model_name=minilm, cache=False)
+        np.testing.assert_allclose(embedded.sets[number].features[:4], fresh.features, atol=1e-4)
+    played = desk.take_up("example", visitor()) or desk.replay([2, 0, 25, 0.95], visitor())
+    assert "An example" in dict(zip(RESULT, played, strict=True))["about"]
+    assert desk.stale([False, *settings(featurizer=minilm, play=(2, 0, 25, 0.95))], "own", visitor()) == ""
+    desk.take_paste("one\ntwo", visitor())
+    assert "still the example" in desk.stale(
+        [False, *settings(featurizer=minilm, play=(2, 0, 25, 0.95))], "own", visitor()
+    )
+
+
+def test_no_example_where_it_could_not_be_run(desk: Handlers) -> None:
+    assert desk.example.shown() is None and Handlers(LIMITS, ["minilm"], Encoders()).example.shown() is None

@@ -1,0 +1,40 @@
+"""What the page says of itself: whose result it shows, whether that still fits the inputs, how a run ended."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+from mauve_metric.hosts.space.markup import escape
+
+STOPPED = "<p class='mm-note'>Stopped. Nothing was changed.</p>"
+STOPPING = "<p class='mm-note'>Stopping, as soon as the texts at work are read.</p>"
+NOTHING_RUNS = "<p class='mm-note'>Nothing is running.</p>"
+NO_TEXTS = (
+    "<p class='mm-note'>The texts are not in a result's file: choose them again and compare, to read them here, to see "
+    "their map and to play.</p>"
+)
+GONE = "uploads and results are kept for an hour: choose them again"
+
+
+def stale(example: bool) -> str:
+    """The result belongs to other inputs than those that the page holds now."""
+    whose = "This is still the example. " if example else ""
+    return f"<p class='mm-stale' role='status'>{whose}Inputs changed: compare again.</p>"
+
+
+def arrived(headline: str) -> str:
+    """The result is there: its headline as one line, which screen readers read out and the page scrolls away from.
+
+    >>> arrived("<p>MAUVE <strong>0.5</strong></p> <p>Far.</p>")
+    "<p class='mm-note' data-result='yes'>The result is there: MAUVE 0.5. Far.</p>"
+    """
+    lines = re.findall(r"<p[^>]*>(.*?)</p>", headline, re.DOTALL)
+    texts = [" ".join(unescape(re.sub(r"<[^>]*>", "", line)).split()) for line in lines[:2]]
+    said = " ".join(text if text.endswith((".", ":")) else f"{text}." for text in texts if text)
+    return f"<p class='mm-note' data-result='yes'>The result is there: {escape(said)}</p>"
+
+
+def about_opened(name: str) -> str:
+    """The result on the page comes from a file."""
+    return f"<p class='mm-about'>Opened from <strong>{escape(name)}</strong>: a result without its texts.</p>"

@@ -1,0 +1,57 @@
+"""The flow of the page in a browser: to the result, back to stale inputs, and a stop that is no failure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from samples import HUMAN, MODEL, ngrams
+from visitors import compare, paste
+
+pytest.importorskip("gradio")
+pytest.importorskip("playwright.sync_api")
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize(
+    "page", [{"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce"}], indirect=True
+)
+def test_the_page_goes_to_its_result_and_says_when_it_is_stale_or_stopped(page: Any, served: Any) -> None:
+    paste(page, "human", HUMAN)
+    paste(page, "model", MODEL)
+    score = compare(page)
+    page.wait_for_function("document.activeElement.id == 'outcome'")
+    for part in ("score", "score_line", "divergence_curve", "precision_recall"):  # together on one screen
+        box = page.locator(f"#{part}").bounding_box()
+        assert box["y"] >= 0 and box["y"] + box["height"] <= 900, part
+    assert page.get_attribute("#status", "aria-live") == "polite"
+    assert f"The result is there: MAUVE {score}" in page.inner_text("#status")
+
+    page.fill("#mauve_scaling_factor input[type=number]", "50")
+    page.wait_for_selector("#play_note :text('from 0.5 to 20 here, got 50')")
+    page.keyboard.press("Tab")
+    page.wait_for_function("document.querySelector('#mauve_scaling_factor input[type=number]').value == '5'")
+
+    page.fill("#model_1_name input, #model_1_name textarea", "renamed")
+    page.keyboard.press("Tab")
+    page.wait_for_selector("#stale :text('Inputs changed: compare again')")
+    page.fill("#model_1_name input, #model_1_name textarea", "pasted")
+    page.keyboard.press("Tab")
+    page.wait_for_selector("#stale .mm-stale", state="detached")
+
+    def slow(texts: list[str]) -> Any:
+        (session,) = served.handlers.sessions._sessions.values()
+        session.run._stopped.wait(20)
+        return ngrams(texts)
+
+    served.handlers.encoders.functions["ngrams"] = slow
+    try:
+        paste(page, "human", HUMAN[:20])
+        page.click("#compare")
+        page.wait_for_selector("#score :text('reading human texts')")
+        page.click("#stop")
+        page.wait_for_selector("#status :text('Stopped. Nothing was changed.')")
+    finally:
+        served.handlers.encoders.functions["ngrams"] = ngrams
+    assert page.inner_text("#score strong") == score
+    assert page.locator("#score .error").count() == 0
