@@ -16,6 +16,7 @@ from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.estimate import announce
 from mauve_metric.runtime.model_state import settings_kept
 from mauve_metric.runtime.processes import agree, my_share, rank_and_size, together
+from mauve_metric.runtime.threads import fitting_threads
 
 logger = logging.getLogger(__name__)
 
@@ -130,6 +131,7 @@ def _windows(texts: Iterable[str], size: int) -> Iterator[list[str]]:
         yield window
 
 
+@fitting_threads()
 def featurize_tokens(
     encoder: Encoder,
     ids: Sequence[Sequence[int]],

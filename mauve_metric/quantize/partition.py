@@ -18,6 +18,7 @@ from mauve_metric.runtime import tensors
 from mauve_metric.runtime.devices import check_device
 from mauve_metric.runtime.progress import watch_blocks
 from mauve_metric.runtime.tensors import ProjectedRows
+from mauve_metric.runtime.threads import fitting_threads
 
 if TYPE_CHECKING:
     import torch
@@ -73,6 +74,7 @@ class Partition:
         return _split(labels, self.stacking)
 
 
+@fitting_threads()
 def partition_sets(
     sets: Sequence[Features],
     config: MauveConfig,

@@ -19,6 +19,7 @@ from mauve_metric.hosts.space.handlers import BUCKET_LINK, Handlers
 from mauve_metric.hosts.space.limits import BodyLimit, Limits, read_limits, read_models
 from mauve_metric.hosts.space.scoring import Encoders, Featurizer
 from mauve_metric.hosts.space.session import HOUR
+from mauve_metric.runtime.threads import prepare_threads
 
 ONE_RUN: dict[str, Any] = {"concurrency_id": RUNS, "concurrency_limit": 1}  # one model at work at a time
 PLAY_RUNS: dict[str, Any] = {"concurrency_id": "play", "concurrency_limit": 2}  # from kept features, in seconds
@@ -207,8 +208,7 @@ def launch_options(limits: Limits) -> LaunchOptions:
 
 def main() -> None:
     """Serve the page until it is interrupted."""
-    # Waiting threads sleep instead of spinning, which halves the time on processors that others use too.
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    prepare_threads()
     if "SPACE_ID" in os.environ:  # there, all visitors come through the proxies of the Hub, which alone are reached
         os.environ.setdefault("FORWARDED_ALLOW_IPS", "*")
     limits = read_limits(os.environ)
