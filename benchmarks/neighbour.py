@@ -4,8 +4,8 @@
 
 Scores the packaged examples in a program of its own (features computed anew, then from the cache) and a set of random
 features in Python, on an idle machine and beside one busy process for each CPU. With a fair scheduler a program that
-keeps every CPU busy then takes twice as long: "in proportion" is 2.0 or less. Beside it, the same with threads that spin
-while they wait (`OMP_WAIT_POLICY=active`), as they do in most programs.
+keeps every CPU busy then takes twice as long: "in proportion" is 2.0 or less. Beside it, the same with spinning threads
+(`OMP_WAIT_POLICY=active`), as most programs have them.
 """
 
 from __future__ import annotations
