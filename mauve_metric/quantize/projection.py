@@ -113,12 +113,12 @@ def fit_projection(
     blocks = (unit_rows(block) for block in rows.blocks())
     if n >= d:
         mean, scatter = _scatter(blocks, n, d)
-        variances, vectors = _descending(*_eigh(scatter))
+        variances, vectors = _descending(*np.linalg.eigh(scatter))
         return _projection(mean, variances, lambda kept: vectors[:, :kept], n, explained_variance)
     centred = np.concatenate(list(blocks))
     mean = centred.mean(axis=0)
     centred -= mean
-    variances, vectors = _descending(*_eigh(centred @ centred.T))  # the same eigenvalues, in a smaller matrix
+    variances, vectors = _descending(*np.linalg.eigh(centred @ centred.T))  # the same eigenvalues, in a smaller matrix
     variances[variances <= variances[0] * np.finfo(np.float64).eps * d] = 0.0
     scale = 1 / np.sqrt(np.where(variances > 0, variances, np.inf))
     return _projection(
@@ -150,26 +150,16 @@ def _scatter(blocks: Iterable[Floats], n: int, d: int) -> tuple[Floats, Floats]:
 
     Rows are shifted, in place, by the first block's mean, so that little is lost when all point about the same way.
     """
-    from scipy.linalg.blas import dsyrk
-
     shift: Floats | None = None
     total = np.zeros(d)
-    scatter = np.zeros((d, d), order="F")
+    scatter = np.zeros((d, d))
     for unit in blocks:
         shift = unit.mean(axis=0) if shift is None else shift
         unit -= shift
         total += unit.sum(axis=0)
-        scatter = dsyrk(1.0, unit.T, beta=1.0, c=scatter, overwrite_c=1)  # the upper half
+        scatter += unit.T @ unit
     scatter -= np.outer(total, total) / n
     return total / n + (0.0 if shift is None else shift), scatter
-
-
-def _eigh(matrix: Floats) -> tuple[Floats, Floats]:
-    """Eigenvalues, rising, and eigenvectors of a symmetric matrix of which the upper half is used."""
-    from scipy.linalg import eigh
-
-    values, vectors = eigh(matrix, lower=False, overwrite_a=True, check_finite=False, driver="evd")
-    return values, vectors
 
 
 def _descending(values: Floats, vectors: Floats) -> tuple[Floats, Floats]:
