@@ -20,6 +20,9 @@ def main() -> int:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where a shell has told to ignore it
         signal.signal(signal.SIGINT, _interrupted)
     try:
+        from mauve_metric.runtime.threads import prepare_threads
+
+        prepare_threads()
         from mauve_metric.hosts import cli
 
         return cli.main()

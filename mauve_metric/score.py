@@ -25,6 +25,7 @@ from mauve_metric.results.scores import SCORES
 from mauve_metric.results.signature import signature_entries
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.tensors import ProjectedRows
+from mauve_metric.runtime.threads import fitting_threads
 from mauve_metric.uncertainty import intervals, jackknife, resampling, score_warnings
 from mauve_metric.uncertainty.jackknife import CurveBand
 
@@ -298,6 +299,7 @@ def resolve_config(config: MauveConfig, *sizes: int) -> MauveConfig:
     return replace(config, num_buckets=num_buckets, num_runs=runs, knn=knn)
 
 
+@fitting_threads()
 def _neighbours(projected: Sequence[ProjectedRows], config: MauveConfig) -> Neighbours:
     """Nearest-neighbour precision, recall, density and coverage, or None for each."""
     if not config.knn:

@@ -248,7 +248,9 @@ class FeatureCache:
 
     def info(self) -> CacheInfo:
         """What the cache holds."""
-        count = self._run(lambda connection: connection.execute("SELECT COUNT(*) FROM features").fetchone()[0])
+        count = self._run(
+            lambda connection: connection.execute("SELECT COUNT(*) FROM features WHERE dtype != '|u1'").fetchone()[0]
+        )
         return CacheInfo(self.path, int(count), self._bytes(), self.max_bytes)
 
     def _bytes(self) -> int:

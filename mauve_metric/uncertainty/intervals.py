@@ -184,16 +184,16 @@ def local_form(a: float) -> float:
 
 
 def local_form_inverse(value: float) -> float:
-    """The a ≥ 0 with local_form(a) = value, for value in (0, 1].
+    """The a ≥ 0 with local_form(a) = value, for value in (0, 1], by bisection to the last bit.
 
     >>> round(local_form_inverse(local_form(2.0)), 9)
     2.0
     """
-    from scipy.optimize import brentq
-
     if value >= 1:
         return 0.0
-    high = 1.0
+    low, high = 0.0, 1.0
     while local_form(high) > value:
-        high *= 2
-    return float(brentq(lambda a: local_form(a) - value, 0.0, high, xtol=1e-300))
+        low, high = high, 2 * high
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if local_form(middle) > value else (low, middle)
+    return middle

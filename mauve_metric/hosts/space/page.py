@@ -25,6 +25,7 @@ from mauve_metric.hosts.space.scoring import Encoders, Featurizer
 from mauve_metric.hosts.space.session import HOUR
 from mauve_metric.hosts.space.showing import BUCKET_LINK
 from mauve_metric.hosts.space.wiring import ONE_RUN, Wiring
+from mauve_metric.runtime.threads import prepare_threads
 
 HERE = resources.files("mauve_metric.hosts.space")
 STYLES, SCRIPTS = ("page.css", "notices.css", "figures.css"), ("figures.js", "page.js")  # of the page, in this order
@@ -142,8 +143,7 @@ def launch_options(limits: Limits) -> LaunchOptions:
 
 def main() -> None:
     """Serve the page until it is interrupted."""
-    # Waiting threads sleep instead of spinning, which halves the time on processors that others use too.
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    prepare_threads()
     if "SPACE_ID" in os.environ:  # there, all visitors come through the proxies of the Hub, which alone are reached
         os.environ.setdefault("FORWARDED_ALLOW_IPS", "*")
     limits = read_limits(os.environ)

@@ -1,0 +1,72 @@
+"""The projection of many float32 rows of few columns, with the rounding of scikit-learn's PCA.
+
+With at least ten rows a column and at most 1000 columns (nearly every run with a sentence encoder) scikit-learn
+diagonalises the covariance in the number format of its input. In float32, directions of nearly equal variance come out
+up to 1e-4 away from the exact ones, and the buckets of the exact ones are others than the literature's. Hence the same
+operations in the same order here: the projected rows are equal to the bit where numpy and its BLAS are the same.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mauve_metric.arrays import Integers, Rows
+from mauve_metric.features.rows import MOST_NUMBERS_AT_ONCE
+from mauve_metric.quantize.unit_rows import unit_rows_in_float32
+
+_MOST_COLUMNS, _ROWS_A_COLUMN = 1000, 10  # scikit-learn's rule for its solver "covariance_eigh"
+_ROUNDING_VARIANCE = 1e-5  # of unit rows: below, float32 leaves nothing but rounding in a covariance
+
+
+def is_scikit_learns_choice(n: int, d: int, fitted: int = -1) -> bool:
+    """Whether scikit-learn's PCA would diagonalise the covariance of n rows of d columns, and they fit in memory here.
+
+    Args:
+        n, d: the shape of all rows. fitted: how many of them the projection is fitted on; all unless between 1 and n.
+
+    >>> is_scikit_learns_choice(3840, 384), is_scikit_learns_choice(3839, 384), is_scikit_learns_choice(20_000, 1280)
+    (True, False, False)
+    """
+    rows = fitted if 0 < fitted < n else n
+    return d <= _MOST_COLUMNS and rows >= _ROWS_A_COLUMN * d and n * d <= MOST_NUMBERS_AT_ONCE
+
+
+def project(features: Rows, explained_variance: float, fitted: Integers | None = None) -> Rows | None:
+    """Rows (n, d) scaled to length 1, on the leading principal axes, (n, r).
+
+    Args:
+        features: float32, finite.
+        explained_variance: in (0, 1], which the kept axes reach by float32 shares.
+        fitted: numbers of the rows that the axes are fitted on; None: all.
+
+    Returns:
+        None if all rows point the same way as far as float32 can tell.
+    """
+    unit = unit_rows_in_float32(features)
+    mean, variances, components = _axes(unit if fitted is None else unit[fitted])
+    if variances.sum() <= _ROUNDING_VARIANCE:
+        return None
+    projected = unit @ components.T  # with all components: with fewer, the sums round otherwise
+    projected -= mean[None, :] @ components.T
+    return np.ascontiguousarray(projected[:, : _num_components(variances, explained_variance)])
+
+
+def _axes(unit: Rows) -> tuple[Rows, Rows, Rows]:
+    """The mean (d,) of rows, their variances along the principal axes (d,), falling, and the axes (d, d), as rows."""
+    n, d = unit.shape
+    mean = unit.mean(axis=0)
+    matrix = unit.T @ unit
+    matrix -= n * mean[:, None] * mean[None, :]
+    matrix /= n - 1
+    values, vectors = np.linalg.eigh(matrix)
+    components = vectors[:, ::-1].T
+    signs = np.sign(components[np.arange(d), np.abs(components).argmax(axis=1)])
+    return mean, np.maximum(values[::-1], np.float32(0)), components * signs[:, None]
+
+
+def _num_components(variances: Rows, explained_variance: float) -> int:
+    """How many leading axes reach a share of the variance."""
+    if explained_variance >= 1:
+        return len(variances)
+    reached = np.cumsum(variances / variances.sum()) >= explained_variance
+    return int(np.argmax(reached)) + 1 if reached.any() else len(variances)

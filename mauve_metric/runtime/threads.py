@@ -1,0 +1,111 @@
+"""How many threads to work with: as many as the process has CPUs, by affinity and by the quota of its container.
+
+OpenMP, BLAS and torch start a thread for each CPU of the affinity mask and know nothing of quotas: with a quota of two
+CPUs on a machine of sixty-four, sixty-two threads wait for the other two's turn.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_CGROUPS = Path("/sys/fs/cgroup")
+_MEMBERSHIP = Path("/proc/self/cgroup")
+
+
+def usable_cpus() -> int:
+    """CPUs that this process may keep busy: the smaller of its affinity and its quota, 1 at least.
+
+    >>> 1 <= usable_cpus() <= (os.cpu_count() or 1)
+    True
+    """
+    quota = cpu_quota()
+    return _allowed_cpus() if quota is None else max(1, min(_allowed_cpus(), round(quota)))
+
+
+def _allowed_cpus() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def cpu_quota(cgroups: Path = _CGROUPS, membership: Path = _MEMBERSHIP) -> float | None:
+    """How many CPUs' time the process may use together, by its control groups (both versions); None: no bound.
+
+    Args:
+        cgroups: where they are mounted. membership: the file that says which ones the process belongs to.
+    """
+    try:
+        lines = membership.read_text(encoding="utf-8").splitlines()
+    except OSError:  # not Linux
+        return None
+    found = [quota for line in lines for quota in _quotas(cgroups, line)]
+    return min(found, default=None)
+
+
+def _quotas(cgroups: Path, line: str) -> Iterator[float]:
+    """The bounds of one hierarchy, from the process's own group upwards; line: "number:controllers:/path"."""
+    number, controllers, path = [*line.split(":", 2), "", ""][:3]
+    if number != "0" and "cpu" not in controllers.split(","):
+        return
+    root = cgroups if number == "0" else cgroups / "cpu"
+    own = root / path.lstrip("/")
+    for group in (own, *own.parents):
+        quota = _quota_of(group)
+        if quota is not None:
+            yield quota
+        if group == root:
+            return
+
+
+def _quota_of(group: Path) -> float | None:
+    """The bound of one group, in CPUs."""
+    for names in (["cpu.max"], ["cpu.cfs_quota_us", "cpu.cfs_period_us"]):
+        try:
+            words = " ".join((group / name).read_text(encoding="ascii") for name in names).split()
+            quota, period = int(words[0]), int(words[1])
+        except (OSError, ValueError, IndexError):  # not there, or "max"
+            continue
+        if quota > 0 and period > 0:
+            return quota / period
+    return None
+
+
+def prepare_threads() -> None:
+    """Tell the libraries that are not loaded yet how to wait and how many threads to start, where nobody has.
+
+    For programs of the package, before numpy, faiss or torch are imported. Threads that wait sleep: on processors that
+    others use too, spinning ones take the time of those that work.
+    """
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    if usable_cpus() < _allowed_cpus():
+        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+            os.environ.setdefault(name, str(usable_cpus()))
+
+
+@contextmanager
+def fitting_threads() -> Iterator[int]:
+    """Let no library start more threads than the process has CPUs; the number that it may.
+
+    Only a quota makes a difference: libraries know the affinity themselves. What was set by hand to less stays.
+    """
+    usable = usable_cpus()
+    if usable >= _allowed_cpus():
+        yield usable
+        return
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    above = [pool | {"num_threads": usable} for pool in threadpool_info() if pool["num_threads"] > usable]
+    torch = sys.modules.get("torch")
+    before = 0 if torch is None else int(torch.get_num_threads())
+    with threadpool_limits(above):
+        if torch is not None and before > usable:
+            torch.set_num_threads(usable)
+        try:
+            yield usable
+        finally:
+            if torch is not None and before > usable:
+                torch.set_num_threads(before)

@@ -1,0 +1,105 @@
+"""As many threads as CPUs: control groups of both versions, and what the libraries are told."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mauve_metric import compute_mauve
+from mauve_metric.runtime import threads
+from mauve_metric.runtime.threads import cpu_quota, fitting_threads, prepare_threads, usable_cpus
+
+
+def group(root: Path, path: str, **files: str) -> None:
+    folder = root / path.lstrip("/")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (folder / name.replace("__", ".")).write_text(content + "\n", encoding="ascii")
+
+
+def quota(tmp_path: Path, membership: str) -> float | None:
+    (tmp_path / "cgroup").write_text(membership, encoding="utf-8")
+    return cpu_quota(tmp_path / "fs", tmp_path / "cgroup")
+
+
+def test_the_smallest_bound_of_a_group_and_those_above_it_holds(tmp_path: Path) -> None:
+    group(tmp_path / "fs", "/jobs", cpu__max="350000 100000")
+    group(tmp_path / "fs", "/jobs/mine", cpu__max="max 100000")
+    assert quota(tmp_path, "0::/jobs/mine\n") == 3.5
+    group(tmp_path / "fs", "/jobs/mine", cpu__max="50000 100000")
+    assert quota(tmp_path, "0::/jobs/mine\n") == 0.5
+
+
+def test_a_container_sees_its_bound_at_the_root(tmp_path: Path) -> None:
+    group(tmp_path / "fs", "/", cpu__max="200000 100000")
+    assert quota(tmp_path, "0::/\n") == 2.0
+
+
+def test_the_first_version_of_control_groups(tmp_path: Path) -> None:
+    group(tmp_path / "fs", "/cpu/docker/a", **{"cpu__cfs_quota_us": "150000", "cpu__cfs_period_us": "100000"})
+    assert quota(tmp_path, "4:memory:/docker/a\n3:cpu,cpuacct:/docker/a\n") == 1.5
+    group(tmp_path / "fs", "/cpu/docker/a", **{"cpu__cfs_quota_us": "-1"})
+    assert quota(tmp_path, "3:cpu,cpuacct:/docker/a\n") is None
+
+
+@pytest.mark.parametrize("membership", ["", "nonsense", "0::/nowhere\n", "x:cpu:/\n0::\n"])
+def test_where_nothing_is_said_nothing_binds(tmp_path: Path, membership: str) -> None:
+    assert quota(tmp_path, membership) is None
+    assert cpu_quota(tmp_path, tmp_path / "missing") is None
+
+
+def test_a_quota_bounds_the_threads_and_what_was_there_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    import faiss
+    import torch
+    from threadpoolctl import threadpool_info
+
+    monkeypatch.setattr(threads, "_allowed_cpus", lambda: 64)
+    monkeypatch.setattr(threads, "cpu_quota", lambda: 1.2)
+    before = faiss.omp_get_max_threads(), torch.get_num_threads()
+    faiss.omp_set_num_threads(3)
+    torch.set_num_threads(3)
+    with fitting_threads() as number:
+        assert number == usable_cpus() == 1
+        assert {pool["num_threads"] for pool in threadpool_info()} == {1}
+        assert torch.get_num_threads() == faiss.omp_get_max_threads() == 1
+    assert torch.get_num_threads() == faiss.omp_get_max_threads() == 3
+    faiss.omp_set_num_threads(before[0])
+    torch.set_num_threads(before[1])
+
+
+def test_a_score_under_a_quota_is_the_score(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    p, q = rng.normal(size=(300, 12)), rng.normal(size=(300, 12))
+    expected = compute_mauve(p_features=p, q_features=q)
+    monkeypatch.setattr(threads, "_allowed_cpus", lambda: 64)
+    monkeypatch.setattr(threads, "cpu_quota", lambda: 1.0)
+    np.testing.assert_array_equal(compute_mauve(p_features=p, q_features=q).p_labels, expected.p_labels)
+
+
+def test_programs_prepare_the_libraries_unless_somebody_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("OMP_WAIT_POLICY", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    for name in names:
+        monkeypatch.setenv(name, "")  # so that what was there comes back
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    monkeypatch.setattr(threads, "_allowed_cpus", lambda: 64)
+    monkeypatch.setattr(threads, "cpu_quota", lambda: 2.0)
+    prepare_threads()
+    assert [os.environ.get(name) for name in names] == ["passive", "7", "2", "2"]
+
+
+def test_the_command_line_prepares_before_anything_is_imported() -> None:
+    script = (
+        "import sys, mauve_metric.__main__ as main, mauve_metric.runtime.threads as threads\n"
+        "assert 'numpy' not in sys.modules\n"
+        "threads.prepare_threads = lambda: print('prepared', 'numpy' in sys.modules)\n"
+        "sys.argv = ['mauve-metric', '--version']\n"
+        "main.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("prepared False\n"), done.stderr
