@@ -6,12 +6,16 @@ For each number of rows a side (d = 1280 with the spectrum of a language model's
 500): our fields that mauve-text has too (`knn=False, num_runs=1`), everything that we give by default, and mauve-text;
 the best of a few alternating repeats. Then the whole process, from `python` to the printed score, with its peak memory.
 `--minilm` adds MiniLM features of sentences of the example texts (featurized first, which takes minutes).
+
+The first line names the machine. The cases one by one: `--rows 500`, `--rows 5000`, `--rows 50000 --repeats 1`,
+`--rows --minilm`.
 """
 
 from __future__ import annotations
 
 import argparse
 import logging
+import os
 import subprocess
 import sys
 import tempfile
@@ -54,6 +58,19 @@ def minilm(n: int) -> tuple[Array, Array]:
         sentences = list(dict.fromkeys(part.strip() for text in texts for part in text.split(". ") if len(part) > 20))
         sides.append(Reference.from_texts(sentences[:n], featurize_model_name="minilm").features)
     return sides[0], sides[1]
+
+
+def machine() -> str:
+    """The processor, how many of its cores this process may use, and whether bounds are made in bfloat16 there."""
+    from mauve_metric.runtime.low_precision import has_units
+
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines() if Path("/proc/cpuinfo").exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    widest = next(
+        (name for name in ("amx_bf16", "avx512f", "avx2") if any(name in line.split() for line in lines)), "?"
+    )
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return f"{cores} cores of {names[0] if names else 'an unnamed processor'}, {widest}, bfloat16 bounds: {has_units()}"
 
 
 def contenders(human: Array, model: Array, buckets: int) -> dict[str, Callable[[], Any]]:
@@ -194,6 +211,7 @@ def main() -> None:
     parser.add_argument("--minilm", action="store_true")
     options = parser.parse_args()
     logging.getLogger("mauve_metric").setLevel(logging.ERROR)
+    print(machine())
     for rows in options.rows:
         report("language-model-like features", *language_model_like(rows), options.repeats)
     if options.minilm:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -55,6 +56,14 @@ class _Pairs(NamedTuple):
     i: Integers
     j: Integers
     squared: Floats
+
+    def moved(self, i: int, j: int) -> _Pairs:
+        """The same for sets that begin at these rows of larger ones."""
+        return _Pairs(self.i + i, self.j + j, self.squared)
+
+    def turned(self) -> _Pairs:
+        """The same with the sets in the other order."""
+        return _Pairs(self.j, self.i, self.squared)
 
 
 def support_scores(p: Array, q: Array, k: int = 4, strict: bool = False, tolerance: float = 0.0) -> SupportScores:
@@ -121,6 +130,9 @@ def _points(rows: Array, mean: Floats, unit: float) -> _Points:
 def _distinct(rows: Array) -> tuple[Array, Integers]:
     """The rows without their copies, in the order in which they come, and how often each occurs."""
     rows = np.ascontiguousarray(rows) + np.float32(0)  # -0.0 becomes 0.0: equal rows have equal bytes
+    start = np.ascontiguousarray(rows[:, :2])  # mostly enough to tell that there are no copies, for much less
+    if len(np.unique(start.view(np.dtype((np.void, start.itemsize * start.shape[1]))))) == len(rows):
+        return rows, np.ones(len(rows), dtype=np.int64)
     as_bytes = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
     _, first, weights = np.unique(as_bytes, return_index=True, return_counts=True)
     order = np.argsort(first)
@@ -204,25 +216,44 @@ def _squared_radii(points: _Points, k: int, unit: float) -> Floats:
     radii = np.zeros(m)  # of points with k copies or more
     if m == 1:
         return radii
-    size = max(1, _BLOCK_ELEMENTS // m)
-    for start in range(0, m, size):
-        block = _part(points, slice(start, start + size))
-        squared = _squared_distances(block, points)
-        own = np.arange(len(squared))
-        squared[own, own + start] = np.inf
-        slack = _slack(block.length, points.length, d)
-        taken = min(k, m - 1)
-        pairs = _below(squared, (_at_least_kth(squared, taken) + 2 * slack)[:, None])
-        needed = k + 1 - block.weights  # the copies of the point are neighbours at distance 0
-        row, value = _kth(pairs, points.weights, needed)
-        about = np.zeros(len(squared))
-        about[row] = value
-        unsure = np.flatnonzero(np.abs(pairs.squared - about[pairs.i]) <= 2 * slack[pairs.i])
-        again = pairs.squared * unit**2
-        again[unsure] = _exact(block.rows, points.rows, pairs.i[unsure], pairs.j[unsure])
-        row, value = _kth(pairs._replace(squared=again), points.weights, needed)
-        radii[row + start] = value
+    slack = _slack(points.length, points.length, d)
+    pairs = _near_pairs(points, min(k, m - 1), slack)
+    needed = k + 1 - points.weights  # the copies of the point are neighbours at distance 0
+    row, value = _kth(pairs, points.weights, needed)
+    about = np.zeros(m)
+    about[row] = value
+    unsure = np.flatnonzero(np.abs(pairs.squared - about[pairs.i]) <= 2 * slack[pairs.i])
+    again = pairs.squared * unit**2
+    again[unsure] = _exact(points.rows, points.rows, pairs.i[unsure], pairs.j[unsure])
+    row, value = _kth(pairs._replace(squared=again), points.weights, needed)
+    radii[row] = value
     return radii
+
+
+def _near_pairs(points: _Points, k: int, slack: Floats) -> _Pairs:
+    """Every ordered pair that could be one of the k nearest of its first point, and some more, sorted by that point.
+
+    A square tile of distances serves the points of its rows and those of its columns; the tiles on the diagonal come
+    first and say how far the k-th neighbour of each point can be.
+    """
+    m = len(points.rows)
+    ends = np.linspace(0, m, -(-m // max(1, math.isqrt(_BLOCK_ELEMENTS))) + 1).astype(np.int64).tolist()
+    tiles = [slice(start, end) for start, end in pairwise(ends)]
+    limits, found = np.full(m, np.inf), []
+    for some in tiles:
+        squared = _squared_distances(_part(points, some), _part(points, some))
+        np.fill_diagonal(squared, np.inf)
+        if len(squared) > k:
+            limits[some] = _at_least_kth(squared, k) + 2 * slack[some]
+        found.append(_below(squared, limits[some, None]).moved(some.start, some.start))
+    for number, some in enumerate(tiles):
+        for other in tiles[number + 1 :]:
+            squared = _squared_distances(_part(points, some), _part(points, other))
+            found.append(_below(squared, limits[some, None]).moved(some.start, other.start))
+            found.append(_below(squared, limits[other]).moved(some.start, other.start).turned())
+    i, j, near = (np.concatenate([getattr(pairs, name) for pairs in found]) for name in _Pairs._fields)
+    order = np.argsort(i, kind="stable")
+    return _Pairs(i[order], j[order], near[order])
 
 
 def _at_least_kth(squared: Rows, k: int) -> Floats:

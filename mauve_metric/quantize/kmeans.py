@@ -139,6 +139,7 @@ class _Means:
         self.rows = rows
         self.counts = np.zeros(num_buckets, dtype=np.int64)
         self.sums = np.zeros((num_buckets, rows.shape[1]))
+        self.means = np.zeros((num_buckets, rows.shape[1]), dtype=np.float32)
         self.labels: Labels | None = None
 
     def update(self, labels: Labels, centres: Rows) -> tuple[Rows, bool]:
@@ -146,28 +147,35 @@ class _Means:
         if is_tensor(self.rows):
             self.sums = on_device.bucket_sums(self.rows, labels, len(self.counts))
             self.counts = np.bincount(labels, minlength=len(self.counts))
+            self._renew(np.arange(len(self.counts)))
         elif self.labels is None:
-            self._add(np.arange(len(labels)), labels, 1)
+            self._renew(self._add(np.arange(len(labels)), labels, 1))
         else:
-            changed = np.nonzero(labels != self.labels)[0]
-            self._add(changed, self.labels[changed], -1)
-            self._add(changed, labels[changed], 1)
+            changed = np.flatnonzero(labels != self.labels)
+            fewer = self._add(changed, self.labels[changed], -1)
+            self._renew(np.union1d(fewer, self._add(changed, labels[changed], 1)))
         self.labels = labels
         filled = self.counts > 0
-        updated = centres.copy()
-        updated[filled] = self.sums[filled] / self.counts[filled, None]
+        updated = np.where(filled[:, None], self.means, centres)
         if not filled.all():
             _split(updated, self.counts.astype(np.float32), len(self.rows))
         return updated, not filled.all()
 
-    def _add(self, numbers: Labels, buckets: Labels, sign: int) -> None:
-        """Add rows to their buckets' sums, or take them off."""
+    def _add(self, numbers: Labels, buckets: Labels, sign: int) -> Labels:
+        """Add rows to their buckets' sums, or take them off; returns the buckets, rising."""
         from scipy.sparse import csr_array
 
-        m, k = len(numbers), len(self.counts)
-        members = csr_array((np.ones(m, dtype=np.float32), buckets, np.arange(m + 1)), shape=(m, k))
-        self.sums += sign * (members.T @ self.rows[numbers])
-        self.counts += sign * np.bincount(buckets, minlength=k)
+        touched, columns = np.unique(buckets, return_inverse=True)
+        m = len(numbers)
+        members = csr_array((np.ones(m, dtype=np.float32), columns, np.arange(m + 1)), shape=(m, len(touched)))
+        self.sums[touched] += sign * (members.T @ self.rows[numbers])
+        self.counts += sign * np.bincount(buckets, minlength=len(self.counts))
+        return touched
+
+    def _renew(self, buckets: Labels) -> None:
+        """The means of these buckets, where they are not empty."""
+        filled = buckets[self.counts[buckets] > 0]
+        self.means[filled] = self.sums[filled] / self.counts[filled, None]
 
 
 def _split(centres: Rows, counts: NDArray[np.float32], n: int) -> None:

@@ -6,6 +6,10 @@ squared distance of the heads with the length of the rest as one more column, a 
 Only pairs whose bound is below the row's best distance so far are computed in full, about one in a hundred on features
 of language models. Between two iterations of k-means only the bounds of centres that moved are renewed.
 
+Where the processor has units for bfloat16 (`low_precision.pays` is the rule), the bounds are products of all columns in
+that precision, less what rounding can have changed. Either way the pairs that are left are decided by the same
+distances in float32, so that the labels are the same.
+
 All squared distances here are without the row's own square: ‖c‖² - 2x·c.
 """
 
@@ -19,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mauve_metric.arrays import Labels, Rows
+from mauve_metric.runtime import low_precision
 from mauve_metric.runtime.packages import import_faiss
 from mauve_metric.runtime.tensors import ProjectedRows
 
@@ -26,7 +31,8 @@ _WORTH_BOUNDS = 10**8  # products of all rows, columns and centres: with fewer, 
 _MOST_MOVED = 0.8  # with more of the centres moved, all distances are computed again
 _FIRST_HEAD, _HEAD = 128, 64  # columns of the bounds: without a good guess for each row, and with one
 _MANY_PAIRS = 0.1  # above this share of pairs left by the bounds, all are computed in full from then on
-_ROUNDING = 16 * np.finfo(np.float32).eps  # of a bound and a distance, relative to the longest row and centre
+_UNDERFLOW = 1e-36  # of a product, at most, with some to spare
+_LONGEST = 1e18  # of a row whose square and its sums with others are numbers in float32
 _FEW_PAIRS, _FEW_BOUNDS = 512, 2**17  # not worth another thread
 _PART_BYTES = 2**26  # of bounds computed at once
 _KEPT_BYTES = 2**30  # of bounds kept between iterations; above, all are computed in each
@@ -51,7 +57,8 @@ class NearestCentres(Protocol):
 
 def nearest_centres(rows: Rows, num_centres: int) -> NearestCentres:
     """The way that is fastest for a number of centres."""
-    return BoundedCentres(rows) if rows.size * num_centres >= _WORTH_BOUNDS else AllCentres(rows)
+    bounded = rows.size * num_centres >= _WORTH_BOUNDS and float(np.abs(rows).max()) * rows.shape[1] < _LONGEST
+    return BoundedCentres(rows, low_precision.pays(rows.size * num_centres)) if bounded else AllCentres(rows)
 
 
 class AllCentres:
@@ -100,11 +107,16 @@ def all_distances(rows: Rows, centres: Rows) -> Rows:
 
 
 class BoundedCentres:
-    """Distances only where lower bounds leave a question, in parts of the rows; always for one number of centres."""
+    """Distances only where lower bounds leave a question, in parts of the rows; always for one number of centres.
 
-    def __init__(self, rows: Rows) -> None:
+    `low`: the bounds are made in bfloat16, if the rows are of a length that it can take.
+    """
+
+    def __init__(self, rows: Rows, low: bool = False) -> None:
         self.rows = rows
-        self._heads = {width: cut(rows, width) for width in (_FIRST_HEAD, _HEAD) if width < rows.shape[1]}
+        self._low = low_precision.rounded(rows) if low and low_precision.are_safe(rows) else None
+        widths = (_FIRST_HEAD, _HEAD) if self._low is None else ()
+        self._heads = {width: cut(rows, width) for width in widths if width < rows.shape[1]}
         self._workers = _Workers()
         self._parts: list[_Part] = []
 
@@ -115,7 +127,8 @@ class BoundedCentres:
             keep = 4 * n * k <= _KEPT_BYTES
             for some in parts(n, k):
                 heads = {width: head[some] for width, head in self._heads.items()}
-                self._parts.append(_Part(self.rows[some], heads, self._workers, keep))
+                low = None if self._low is None else low_precision.part(self._low, some)
+                self._parts.append(_Part(self.rows[some], heads, low, self._workers, keep))
         return np.concatenate([part.start(centres) for part in self._parts])
 
     def follow(self, centres: Rows, moved: NDArray[np.int64]) -> Labels:
@@ -151,12 +164,15 @@ class _Part:
     """Some of the rows, and lower bounds of their distances to all centres, exact where they were looked at.
 
     `own` (n,) is the distance of each row to its nearest centre; in `bounds` (k, n) that is infinite, to be looked at
-    no more. `width` is that of the bounds; that of the rows: they are the distances themselves, but for rounding.
+    no more. `width` is that of the bounds; that of the rows: they are the distances themselves, but for rounding. With
+    rows in bfloat16, `low`, there are no other heads.
     """
 
-    def __init__(self, rows: Rows, heads: dict[int, Rows], workers: _Workers, keep: bool) -> None:
-        self.rows, self.heads, self.workers, self.keep = rows, heads, workers, keep
-        self.longest = float(np.einsum("ij,ij->i", rows, rows).max(initial=0.0))
+    def __init__(
+        self, rows: Rows, heads: dict[int, Rows], low: low_precision.Rounded | None, workers: _Workers, keep: bool
+    ) -> None:
+        self.rows, self.heads, self.low, self.workers, self.keep = rows, heads, low, workers, keep
+        self.longest = float(np.sqrt(np.einsum("ij,ij->i", rows, rows).max(initial=0.0)))
         self.width = _HEAD
         self.bounds = np.empty((0, len(rows)), dtype=np.float32)
         self.labels = np.zeros(len(rows), dtype=np.int64)
@@ -177,13 +193,19 @@ class _Part:
         has_moved = np.zeros(len(centres), dtype=bool)
         has_moved[moved] = True
         left = np.nonzero(has_moved[self.labels])[0]
-        self.own[left] = self.workers.distances(self.rows, left, centres, squares, self.labels[left])
+        own = self.workers.distances(self.rows, left, centres, squares, self.labels[left])
+        farther = own > self.own[left]  # the others stay nearer to theirs than to what has not moved
+        self.own[left] = own
         if not self.keep:
             self.bounds = self._bounds(centres, squares, self.width)
             return self._settle(centres, squares, *self._open(centres, squares))
         fresh = self._bounds(centres[moved], squares[moved], self.width)
         fresh[np.searchsorted(moved, self.labels[left]), left] = np.inf
-        self.bounds[moved] = fresh
+        if len(moved) == len(centres):
+            self.bounds = fresh
+        else:
+            self.bounds[moved] = fresh
+        left = left[farther]
         if 4 * len(left) > len(self.rows):
             return self._settle(centres, squares, *self._open(centres, squares))
         limits = self._limits(squares)
@@ -195,6 +217,12 @@ class _Part:
     def _bounds(self, centres: Rows, squares: Rows, width: int) -> Rows:
         """Lower bounds of the distances to some centres, (k, n)."""
         heads, ends = self.rows, centres
+        if self.low is not None:
+            products, errors = low_precision.products(low_precision.rounded(centres), self.low)
+            products += errors.astype(np.float32)
+            products *= np.float32(-2)
+            products += squares[:, None]
+            return products
         if width in self.heads:
             heads, ends = self.heads[width], cut(centres, width)
         bounds: Rows = np.matmul(ends * np.float32(-2), heads.T)
@@ -207,16 +235,21 @@ class _Part:
         limits = self._limits(squares)
         self.bounds[self.labels, places] = np.inf
         pairs = self.workers.below(self.bounds, limits)
-        if len(pairs[0]) > _MANY_PAIRS * self.bounds.size and self.width in self.heads:
-            self.width = self.rows.shape[1]
+        if len(pairs[0]) > _MANY_PAIRS * self.bounds.size and (self.width in self.heads or self.low is not None):
+            self.width, self.low = self.rows.shape[1], None
             self.bounds = self._bounds(centres, squares, self.width)
             self.bounds[self.labels, places] = np.inf
             pairs = self.workers.below(self.bounds, limits)
         return pairs
 
     def _limits(self, squares: Rows) -> Rows:
-        """What a bound must not exceed to leave a question, (n,): rounding could hide so much."""
-        return self.own + np.float32(_ROUNDING * (self.longest + float(squares.max())))
+        """What a bound must not exceed to leave a question, (n,): rounding could hide so much.
+
+        With u = 2⁻²⁴ a sum of r products is off by at most r·u of their sizes, in whatever order it is taken: a
+        distance by (r + 16)·u·(‖x‖ + ‖c‖)², a bound, which has the length of a rest too, by twice as much.
+        """
+        error = (self.rows.shape[1] + 16) * 2.0**-24 * (self.longest + float(np.sqrt(squares.max()))) ** 2
+        return self.own + np.float32(3 * error + self.rows.shape[1] * _UNDERFLOW)
 
     def _settle(self, centres: Rows, squares: Rows, numbers: Labels, places: Labels) -> Labels:
         """Compute these pairs, and give each row the nearest centre, the lowest number among equals."""

@@ -323,3 +323,27 @@ def test_the_tolerance_moves_the_edge() -> None:
     assert support_scores(p, q, k=1, tolerance=0.01).precision == 0.75
     assert support_scores(p, q, k=1, strict=True).precision == 0.25
     assert support_scores(p, q, k=1, strict=True, tolerance=0.02).precision == 0
+
+
+def test_each_distance_within_a_set_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    computed = []
+    distances = support._squared_distances
+
+    def counted(a: support._Points, b: support._Points) -> NDArray[np.float32]:
+        computed.append(len(a.rows) * len(b.rows))
+        return distances(a, b)
+
+    monkeypatch.setattr(support, "_squared_distances", counted)
+    monkeypatch.setattr(support, "_BLOCK_ELEMENTS", 50 * 50)
+    p, q = random_pair(14, 500, 400)
+    support_scores(p, q)
+    # half of each square and its diagonal tiles of 50, and all of the rectangle between the sets
+    assert sum(computed) == (500 * 550 + 400 * 450) / 2 + 500 * 400
+
+
+def test_tiles_smaller_than_k(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, _ = random_pair(15, 51, 5)
+    expected = naive(rows, rows[:5], 4, False)
+    for tile in (1, 3, 7, 64):
+        monkeypatch.setattr(support, "_BLOCK_ELEMENTS", tile**2)
+        assert support_scores(rows, rows[:5], 4) == pytest.approx(expected, rel=0, abs=1e-12)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from mauve_metric.quantize import kmeans, nearest_centres
 from mauve_metric.quantize.nearest_centres import AllCentres, BoundedCentres, assign
 
 Rows = NDArray[np.float32]
+LowCentres = partial(BoundedCentres, low=True)  # bounds in bfloat16, as on a processor that has units for it
 
 
 def rows(n: int, r: int, decay: float, seed: int = 0) -> Rows:
@@ -37,7 +39,7 @@ def check_nearest(search: Any, centres: Rows, labels: NDArray[np.int64]) -> None
     assert squares + search.cost() == pytest.approx(mine.sum(), rel=1e-5, abs=1e-6 * squares)
 
 
-@pytest.mark.parametrize("way", [AllCentres, BoundedCentres])
+@pytest.mark.parametrize("way", [AllCentres, BoundedCentres, LowCentres])
 @pytest.mark.parametrize(
     ("n", "r", "k", "decay"),
     [
@@ -101,7 +103,7 @@ def test_parts_and_forgotten_bounds_give_the_same(monkeypatch: pytest.MonkeyPatc
     np.testing.assert_array_equal(assign(points, later), expected[1])
 
 
-@pytest.mark.parametrize("way", [AllCentres, BoundedCentres])
+@pytest.mark.parametrize("way", [AllCentres, BoundedCentres, LowCentres])
 def test_the_lowest_number_among_equal_centres(way: Any) -> None:
     points = rows(500, 200, 0.5)
     centres = np.repeat(points[:20], 2, axis=0)
@@ -122,8 +124,79 @@ def test_equal_rows_have_equal_centres() -> None:
 
 
 @pytest.mark.parametrize(("n", "r", "k", "decay"), [(6000, 300, 60, 0.5), (4000, 250, 100, 0.35)])
-def test_labels_are_those_of_faiss(n: int, r: int, k: int, decay: float) -> None:
+@pytest.mark.parametrize("low", [False, True])
+def test_labels_are_those_of_faiss(
+    n: int, r: int, k: int, decay: float, low: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mauve_metric.runtime.low_precision.pays", lambda multiplications: low)
     points = rows(n, r, decay, seed=4)
     assert isinstance(nearest_centres.nearest_centres(points, k), BoundedCentres)
     ours = kmeans.fit_and_assign(points, k, 3, 100, seed=27)
     np.testing.assert_array_equal(ours, kmeans._faiss_labels(points, k, 3, 100, seed=27))
+
+
+def copies(n: int, r: int) -> Rows:
+    """Rows of which most occur often."""
+    return rows(n // 8, r, 0.5)[np.random.default_rng(5).integers(0, n // 8, size=n)]
+
+
+def lattice(n: int, r: int) -> Rows:
+    """Whole numbers: many centres are exactly as far."""
+    return np.random.default_rng(6).integers(-1, 2, size=(n, r)).astype(np.float32)
+
+
+def mixed_lengths(n: int, r: int) -> Rows:
+    """Rows of lengths from 1e-30 to 10, most of them nothing beside the others."""
+    return rows(n, r, 0.3) * np.float32(10) ** np.random.default_rng(7).integers(-30, 2, size=(n, 1)).astype(np.float32)
+
+
+def shifted(n: int, r: int) -> Rows:
+    """Rows that differ by less than bfloat16 can tell."""
+    return np.float32(1) + np.float32(1e-4) * rows(n, r, 0.2)
+
+
+@pytest.mark.parametrize("make", [copies, lattice, mixed_lengths, shifted])
+def test_bounds_decide_nothing(make: Any) -> None:
+    """By heads or in bfloat16, the labels are those of looking at every pair in float32, ties included."""
+    points = make(700, 200)
+    centres = points[np.random.default_rng(8).permutation(700)[:60]].copy()
+    later, moved = centres.copy(), np.arange(0, 60, 3)
+    later[moved] = points[100:120]
+    found = []
+    for low, many in ((False, 0.1), (True, 0.1), (False, -1.0)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(nearest_centres, "_MANY_PAIRS", many)
+            search = BoundedCentres(points, low)
+            if many < 0:  # no bound rules anything out
+                patch.setattr(nearest_centres._Part, "_limits", lambda part, squares: np.full_like(part.own, 1e30))
+            found.append((search.start(centres), search.follow(later, moved), search.cost()))
+    for labels, after, cost in found[:2]:
+        np.testing.assert_array_equal(labels, found[2][0])
+        np.testing.assert_array_equal(after, found[2][1])
+        assert cost == found[2][2]
+
+
+@pytest.mark.parametrize("make", [lattice, shifted])
+def test_clusterings_do_not_depend_on_the_bounds(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    points = make(2500, 300)
+    expected = kmeans.fit_and_assign(points, 160, 2, 100, seed=27)
+    asked: list[float] = []
+
+    def always(multiplications: float) -> bool:
+        asked.append(multiplications)
+        return True
+
+    monkeypatch.setattr("mauve_metric.runtime.low_precision.pays", always)
+    np.testing.assert_array_equal(kmeans.fit_and_assign(points, 160, 2, 100, seed=27), expected)
+    assert asked
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
+def test_lengths_that_float32_cannot_square(scale: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are computed as they come, without bounds that would be infinite or nothing."""
+    monkeypatch.setattr("mauve_metric.runtime.low_precision.pays", lambda multiplications: True)
+    points = rows(2000, 200, 0.5) * np.float32(scale)
+    search = nearest_centres.nearest_centres(points, 300)
+    with np.errstate(over="ignore", invalid="ignore"):
+        labels = search.start(points[:300].copy())
+        np.testing.assert_array_equal(labels, AllCentres(points).start(points[:300].copy()))
