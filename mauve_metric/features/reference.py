@@ -261,11 +261,8 @@ class Featurizing:
             self.check_asked()
             store = self.store()
             source = None if store is None else source_of(self.config)
-            self._known = (
-                None
-                if store is None or source is None
-                else KnownTexts(store, source, str(self.config.featurize_model_name))
-            )
+            if store is not None and source is not None:
+                self._known = KnownTexts(store, source, str(self.config.featurize_model_name))
         return self._known
 
     def _of_function(self, function: Callable[[list[str]], object], name: str, texts: list[str]) -> Array:
