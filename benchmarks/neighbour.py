@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -29,6 +28,7 @@ TEXTS = [str(ROOT / "examples" / name) for name in ("human.jsonl", "nucleus.json
 FEATURES = """
 import numpy as np
 from mauve_metric import compute_mauve
+from machine import machine
 rng = np.random.default_rng(0)
 p, q = (rng.normal(size=(4000, 512)).astype(np.float32) for _ in range(2))
 compute_mauve(p_features=p, q_features=q)
@@ -66,9 +66,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     repeats = parser.parse_args().repeats
     cpus = usable_cpus()
-    print(
-        f"{platform.platform()}, {cpus} CPUs; median of {repeats}; seconds idle, beside {cpus} busy processes, ratio\n"
-    )
+    print(f"{machine()}; median of {repeats}; seconds idle, beside {cpus} busy processes, ratio\n")
     with tempfile.TemporaryDirectory() as cache:
         plain = os.environ | {"PYTHONPATH": str(ROOT), "MAUVE_METRIC_CACHE": cache}
         plain.pop("OMP_WAIT_POLICY", None)
