@@ -21,6 +21,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from machine import machine
+
 from mauve_metric.runtime.threads import usable_cpus
 
 ROOT = Path(__file__).parent.parent
