@@ -15,6 +15,7 @@ from gradio.components import Component
 from gradio.data_classes import FileData
 
 from mauve_metric.config import knobs
+from mauve_metric.hosts.space.components import with_methods
 from mauve_metric.hosts.space.controls import panel_controls, play_controls
 from mauve_metric.hosts.space.figures import figure
 from mauve_metric.hosts.space.limits import Limits
@@ -42,18 +43,19 @@ PRIVACY = (
 )
 
 
+def _path_of(box: gr.File, file: FileData) -> str:
+    if Path(file.path).suffix.lower() not in FILE_TYPES:
+        delete_upload(Path(file.path))
+        raise gr.Error(f"a file must be one of {', '.join(FILE_TYPES)}", print_exception=False)
+    return str(file.path)
+
+
+_Upload = with_methods(gr.File, _process_single_file=_path_of)
+
+
 def upload(label: str, name: str, file_count: Literal["single", "multiple"] = "single") -> gr.File:
     """A `gr.File` without the empty temporary file that it leaves behind for each upload it hands on."""
-
-    def path_of(file: FileData) -> str:
-        if Path(file.path).suffix.lower() not in FILE_TYPES:
-            delete_upload(Path(file.path))
-            raise gr.Error(f"a file must be one of {', '.join(FILE_TYPES)}", print_exception=False)
-        return str(file.path)
-
-    component = gr.File(label=label, file_types=FILE_TYPES, height=130, elem_id=name, file_count=file_count)
-    component._process_single_file = path_of  # type: ignore[method-assign, assignment]
-    return component
+    return _Upload(label=label, file_types=FILE_TYPES, height=130, elem_id=name, file_count=file_count)
 
 
 @dataclass(frozen=True)
