@@ -55,7 +55,7 @@ _Upload = with_methods(gr.File, _process_single_file=_path_of)
 
 def upload(label: str, name: str, file_count: Literal["single", "multiple"] = "single") -> gr.File:
     """A `gr.File` without the empty temporary file that it leaves behind for each upload it hands on."""
-    return _Upload(label=label, file_types=FILE_TYPES, height=130, elem_id=name, file_count=file_count)
+    return _Upload(label=label, file_types=FILE_TYPES, height=96, elem_id=name, file_count=file_count)
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class ModelInputs:
 def human_inputs(limits: Limits) -> HumanInputs:
     """Upload or paste, the column, and what was found."""
     with gr.Column(min_width=300, elem_id="human_side"):
-        gr.Markdown("### Human texts")
+        gr.Markdown("## Human texts")
         with gr.Tabs():
             with gr.Tab("Upload", elem_id="human_upload_tab"):
                 file = upload("Human texts: file", "human_file")
@@ -118,7 +118,7 @@ def _paste_box(label: str, name: str, limits: Limits) -> gr.Textbox:
 def model_inputs(limits: Limits) -> ModelInputs:
     """Upload or paste, again and again; a place for each set, with its name, its column and what was found."""
     with gr.Column(min_width=300, elem_id="model_side"):
-        gr.Markdown(f"### Model's texts, or those of up to {limits.model_sets} models")
+        gr.Markdown(f"## Model's texts, or those of up to {limits.model_sets} models")
         with gr.Tabs():
             with gr.Tab("Upload", elem_id="model_upload_tab"):
                 file = upload("Models' texts: a file for each model", "model_file", file_count="multiple")
@@ -228,7 +228,7 @@ def open_part() -> gr.File:
     return gr.File(
         label="Or open a result again: drop its mauve.json here",
         file_types=[".json"],
-        height=90,
+        height=72,
         elem_id="open_result",
     )
 
