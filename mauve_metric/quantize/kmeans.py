@@ -24,6 +24,7 @@ MAX_ROWS_PER_CENTRE = 256  # faiss fits on a random subset above this
 _RESTART_STEP = 15_486_557  # between the seeds of two restarts, as in faiss
 _SPLIT_SEED = 1234  # of the draw of a bucket to split, as in faiss
 _SPLIT_SHIFT = 1 / 1024  # relative distance between the halves of a split bucket, as in faiss
+_ROWS_ADDED_ONE_BY_ONE = 2048  # for so few, making a sparse matrix takes longer than adding them up
 _NO_GAIN = 1e-6  # relative: below, a cheaper clustering is rounding
 
 
@@ -149,11 +150,11 @@ class _Means:
             self.counts = np.bincount(labels, minlength=len(self.counts))
             self._renew(np.arange(len(self.counts)))
         elif self.labels is None:
-            self._renew(self._add(np.arange(len(labels)), labels, 1))
+            self._renew(self._add(self.rows, np.arange(len(labels)), labels, 1))
         else:
             changed = np.flatnonzero(labels != self.labels)
-            fewer = self._add(changed, self.labels[changed], -1)
-            self._renew(np.union1d(fewer, self._add(changed, labels[changed], 1)))
+            fewer = self._add(self.rows, changed, self.labels[changed], -1)
+            self._renew(np.union1d(fewer, self._add(self.rows, changed, labels[changed], 1)))
         self.labels = labels
         filled = self.counts > 0
         updated = np.where(filled[:, None], self.means, centres)
@@ -161,14 +162,10 @@ class _Means:
             _split(updated, self.counts.astype(np.float32), len(self.rows))
         return updated, not filled.all()
 
-    def _add(self, numbers: Labels, buckets: Labels, sign: int) -> Labels:
+    def _add(self, rows: Rows, numbers: Labels, buckets: Labels, sign: int) -> Labels:
         """Add rows to their buckets' sums, or take them off; returns the buckets, rising."""
-        from scipy.sparse import csr_array
-
-        touched, columns = np.unique(buckets, return_inverse=True)
-        m = len(numbers)
-        members = csr_array((np.ones(m, dtype=np.float32), columns, np.arange(m + 1)), shape=(m, len(touched)))
-        self.sums[touched] += sign * (members.T @ self.rows[numbers])
+        touched, places = np.unique(buckets, return_inverse=True)
+        self.sums[touched] += sign * _sums_by_place(rows[numbers], places, len(touched))
         self.counts += sign * np.bincount(buckets, minlength=len(self.counts))
         return touched
 
@@ -176,6 +173,20 @@ class _Means:
         """The means of these buckets, where they are not empty."""
         filled = buckets[self.counts[buckets] > 0]
         self.means[filled] = self.sums[filled] / self.counts[filled, None]
+
+
+def _sums_by_place(rows: Rows, places: Labels, count: int) -> Rows:
+    """The float32 sums (count, r) of the rows (m, r) at each place, each added up in the order of the rows."""
+    m = len(rows)
+    if m <= _ROWS_ADDED_ONE_BY_ONE:
+        sums = np.zeros((count, rows.shape[1]), dtype=np.float32)
+        for place, row in zip(places.tolist(), rows, strict=True):
+            sums[place] += row
+        return sums
+    from scipy.sparse import csr_array
+
+    members = csr_array((np.ones(m, dtype=np.float32), places, np.arange(m + 1)), shape=(m, count))
+    return members.T @ rows  # type: ignore[no-any-return]
 
 
 def _split(centres: Rows, counts: NDArray[np.float32], n: int) -> None:

@@ -29,13 +29,13 @@ How close are a model's texts to human texts? Give a set of each, or the sets of
 to 1, the closer; the pictures say how much of that is chance, whether a model fails in quality (it writes what no human
 would) or in coverage (it misses what humans write), and in which texts."""
 EXAMPLE_TITLES = {  # what the buttons say, by the labels of `example_files`
-    "nucleus sampling": "Nucleus sampling (p = 0.95) against human prose",
-    "top-k sampling": "Top-k sampling (k = 40) against human prose",
-    "temperature 0.7": "Temperature 0.7 against human prose",
-    "pure sampling": "Pure sampling against human prose",
-    "greedy decoding": "Greedy decoding against human prose",
-    "other human texts": "Human prose against other human prose",
-    "three models at once": "Nucleus, pure and greedy against human prose",
+    "nucleus sampling": "Nucleus sampling (p = 0.95)",
+    "top-k sampling": "Top-k sampling (k = 40)",
+    "temperature 0.7": "Temperature 0.7",
+    "pure sampling": "Pure sampling",
+    "greedy decoding": "Greedy decoding",
+    "other human texts": "Other human prose",
+    "three models at once": "Nucleus, pure and greedy",
 }
 PRIVACY = (
     "Texts stay in this server's memory, and what you upload or make in temporary files too, while the page is open, "
@@ -163,27 +163,31 @@ def _place(number: int) -> Place:
     return Place(group, title, column, preview, remove)
 
 
-def texts_part(limits: Limits) -> tuple[HumanInputs, ModelInputs, dict[str, gr.Button]]:
-    """Both sides, what they may be, and a button for each example."""
-    with gr.Row():
-        human, models = human_inputs(limits), model_inputs(limits)
+def texts_part(limits: Limits) -> tuple[HumanInputs, ModelInputs]:
+    """Both sides."""
+    with gr.Row(elem_id="sides"):
+        return human_inputs(limits), model_inputs(limits)
+
+
+def limits_part(limits: Limits) -> None:
+    """What texts may be, and what becomes of them."""
     gr.Markdown(
         f"One text a line (.txt), or a column of texts ({', '.join(FILE_TYPES[1:])}): at most {limits.texts} texts of "
         f"{limits.characters} characters, {limits.megabytes} MB a file; {limits.total_texts} texts in all. {PRIVACY}",
         elem_id="limits",
         elem_classes="mm-small",
     )
-    buttons = {}
+
+
+def examples_part() -> dict[str, gr.Button]:
+    """A button for each example."""
     labels = list(example_files())
-    if labels:
-        gr.Markdown(
-            "**Or compare an example on one click**: passages that a small language model wrote, against passages of "
-            "human prose."
-        )
-        with gr.Row(elem_id="examples"):
-            titles = {label: EXAMPLE_TITLES.get(label, label.capitalize()) for label in labels}
-            buttons = {label: gr.Button(title, size="sm", min_width=280) for label, title in titles.items()}
-    return human, models, buttons
+    if not labels:
+        return {}
+    gr.Markdown("**Or compare an example on one click**: human prose against")
+    with gr.Row(elem_id="examples"):
+        titles = {label: EXAMPLE_TITLES.get(label, label.capitalize()) for label in labels}
+        return {label: gr.Button(title, size="sm", min_width=150) for label, title in titles.items()}
 
 
 @dataclass(frozen=True)
@@ -270,6 +274,7 @@ def result_part(limits: Limits) -> ResultOutputs:
     shown: dict[str, Block] = {"status": gr.HTML(elem_id="status")}
     shows = shown["shows"] = gr.Textbox(label="Shown result", visible=False)  # "", "example" or "own"
     with gr.Column(elem_id="outcome"):
+        gr.HTML("<h2 class='mm-unseen'>Result</h2>", elem_id="result_heading")  # for those who hear the page
         shown["stale"], shown["about"] = gr.HTML(elem_id="stale"), gr.HTML(elem_id="about")
         score = shown["score"] = gr.HTML(elem_id="score")
         with gr.Column(visible=False, elem_id="result") as shown["rest"]:

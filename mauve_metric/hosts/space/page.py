@@ -78,16 +78,21 @@ def build_app(
     models = read_models(os.environ) if models is None else [*models]
     models = [*models, *(name for name in functions or {} if name not in models)]
     handlers = Handlers(limits, models, Encoders(functions))
-    app = Page(title="MAUVE", analytics_enabled=False, delete_cache=(HOUR // 12, HOUR))
+    app = Page(title="MAUVE", analytics_enabled=False, fill_width=True, delete_cache=(HOUR // 12, HOUR))
     app.handlers, app.waiting_each = handlers, limits.waiting_each
     with app:
         gr.Markdown(layout.INTRODUCTION)
-        human, models_in, examples = layout.texts_part(limits)
-        model, panel, link = layout.choices_part(models)
-        compare, stop = layout.buttons_part()
-        result = layout.result_part(limits)
-        opened = layout.open_part()
-        layout.code_part(models)
+        with gr.Row(elem_id="desk"):
+            with gr.Column(scale=2, min_width=340, elem_id="given"):
+                human, models_in = layout.texts_part(limits)
+                compare, stop = layout.buttons_part()
+                examples = layout.examples_part()
+                model, panel, link = layout.choices_part(models)
+                opened = layout.open_part()
+                layout.limits_part(limits)
+            with gr.Column(scale=4, min_width=620):
+                result = layout.result_part(limits)
+                layout.code_part(models)
         settings = [model, *result.play, *panel]
         wiring = Wiring(handlers, human, models_in, settings, result)
         wiring.texts()

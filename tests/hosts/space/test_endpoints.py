@@ -94,7 +94,7 @@ def test_twenty_people_at_once_get_their_own_answer_or_are_told_to_wait(served: 
 
     def ask(number: int) -> dict[str, Any] | str:
         try:
-            own = gradio_client.Client(served.local_url, verbose=False)
+            own = gradio_client.Client(served.local_url, verbose=False, httpx_kwargs={"timeout": 120})
             answer: dict[str, Any] = own.predict(references=HUMAN, predictions=sets[number], api_name="/score")
             return answer
         except (gradio_client.exceptions.AppError, ValueError) as error:
@@ -209,7 +209,7 @@ def test_what_has_a_default_may_be_left_out_over_http(served: Any, expected: Mau
 
 def test_nothing_is_held_of_a_client_that_was_answered(served: Any, client: Any) -> None:
     before = set(served.state_holder.session_data)
-    own = gradio_client.Client(served.local_url, verbose=False)
+    own = gradio_client.Client(served.local_url, verbose=False, httpx_kwargs={"timeout": 120})
     own.predict(references=HUMAN, predictions=MODEL, api_name="/score")
     assert own.session_hash not in served.state_holder.session_data
     assert set(served.state_holder.session_data) <= before
