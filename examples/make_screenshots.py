@@ -1,7 +1,9 @@
 """Make the README's pictures of the page: `python examples/make_screenshots.py`, into docs/.
 
-It serves the page on this machine, compares two examples, one of several models, with the packaged featurizer in
-Debian's Chromium, and needs the extras `[test]` and no network.
+With `--all` it makes every picture that is worth a look before a release: the page as it opens, with the result of one
+model and with that of three, in light and in dark, as wide as a desk, a tablet and a phone; once what is seen without
+scrolling, and once the whole page. It serves the page on this machine, compares two examples with the packaged
+featurizer in Debian's Chromium, and needs the extras `[test]` and no network.
 """
 
 from __future__ import annotations
@@ -9,44 +11,44 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 CHROMIUM = "/usr/bin/chromium"
 ROOT = Path(__file__).resolve().parent.parent
-# by example, for each picture its width and height, whether it is dark, and what stands at its top
+ONE, THREE = "Pure sampling", "Nucleus, pure and greedy"  # how the words on an example's button begin
+# by what is compared, for each picture of the README its width and height, and what stands at its top
 WINDOWS = {
-    "Pure sampling": {
-        "space": (1160, 1180, False, "#warnings"),
-        "space-dark": (1160, 1180, True, "#warnings"),
-        "space-phone": (390, 844, False, "#warnings"),
-    },
-    "Three models at once": {
-        "space-models": (1160, 1280, False, "#score"),
-        "space-texts": (1160, 1400, False, "#picked"),
-    },
+    ONE: {"space": (1160, 900, "#outcome")},
+    THREE: {"space-models": (1160, 1180, "#outcome"), "space-texts": (1160, 1300, "#picked")},
 }
+WIDTHS = {1440: 900, 768: 1024, 390: 844}  # pixels of a screen, and its height
+STATES = {"arrival": None, "one": ONE, "three": THREE}
+FIGURES = ("score_line", "divergence_curve", "precision_recall", "contributions", "histogram", "text_map")
 
 
 def main() -> None:
-    """Serve, compare, and save one picture a window."""
+    """Serve, compare, and save."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=ROOT / "docs", help="where the pictures go")
-    folder = parser.parse_args().folder
-    folder.mkdir(parents=True, exist_ok=True)
+    parser.add_argument("--all", action="store_true", help="every state, width and theme, not the README's alone")
+    given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     with tempfile.TemporaryDirectory() as uploads:
         os.environ["GRADIO_TEMP_DIR"] = uploads
-        take_pictures(folder)
+        with served() as address, chromium() as browser:
+            take_all(browser, address, given.folder) if given.all else take_readme(browser, address, given.folder)
 
 
-def take_pictures(folder: Path) -> None:
-    """One picture of the result for each of `WINDOWS`."""
-    from playwright.sync_api import sync_playwright
-
+@contextmanager
+def served() -> Iterator[str]:
+    """The page's address, with the packaged featurizer."""
     from mauve_metric.hosts.space.limits import Limits
     from mauve_metric.hosts.space.page import build_app, launch_options
 
@@ -54,34 +56,71 @@ def take_pictures(folder: Path) -> None:
     app = build_app(limits, ["minilm"])
     app.queue().launch(prevent_thread_lock=True, quiet=True, **launch_options(limits))
     try:
-        with sync_playwright() as play:
-            browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-            for example, windows in WINDOWS.items():
-                page = browser.new_page()
-                show_result(page, app.local_url, example)
-                for name, (width, height, dark, top) in windows.items():
-                    page.set_viewport_size({"width": width, "height": height})
-                    page.evaluate("dark => document.body.classList.toggle('dark', dark)", dark)
-                    page.wait_for_timeout(1000)
-                    page.evaluate("top => document.querySelector(top).scrollIntoView()", top)
-                    page.wait_for_timeout(500)
-                    page.screenshot(path=folder / f"{name}.png")
-                page.close()
-            browser.close()
+        yield app.local_url
     finally:
         app.close()
 
 
-def show_result(page: Page, address: str, example: str) -> None:
-    """Compare an example and wait for every picture."""
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """A browser without a window."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+def take_readme(browser: Browser, address: str, folder: Path) -> None:
+    """One picture for each of `WINDOWS`."""
+    for example, windows in WINDOWS.items():
+        page = opened(browser, address, example)
+        for name, (width, height, top) in windows.items():
+            show(page, width, height, dark=False)
+            page.evaluate("top => document.querySelector(top).scrollIntoView()", top)
+            page.screenshot(path=folder / f"{name}.png")
+        page.close()
+
+
+def take_all(browser: Browser, address: str, folder: Path) -> None:
+    """Every state of `STATES` at every width of `WIDTHS` in both themes: `arrival-1440-dark.png`, `…-page.png`."""
+    for state, example in STATES.items():
+        page = opened(browser, address, example)
+        for width, height in WIDTHS.items():
+            for dark in (False, True):
+                show(page, width, height, dark)
+                top = "#outcome" if example else "body"
+                page.evaluate("top => document.querySelector(top).scrollIntoView()", top)
+                name = f"{state}-{width}-{'dark' if dark else 'light'}"
+                page.screenshot(path=folder / f"{name}.png")
+                page.screenshot(path=folder / f"{name}-page.png", full_page=True)
+        page.close()
+
+
+def opened(browser: Browser, address: str, example: str | None) -> Page:
+    """The page with every figure drawn: of the example that it opens with, or of one that is compared."""
+    page = browser.new_page(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
     page.set_default_timeout(600_000)
     page.goto(address)
-    page.click(f"#examples button:has-text('{example}')")
-    page.wait_for_selector("#model_1_preview li")
-    page.click("#compare")
-    page.wait_for_selector("#score strong")
-    for figure in ("score_line", "divergence_curve", "precision_recall", "contributions", "histogram", "text_map"):
+    page.wait_for_selector("#about p")
+    if example is not None:
+        page.click(f"#examples button:has-text('{example}')")
+        page.wait_for_selector("#about p", state="detached")
+    for figure in FIGURES:
         page.wait_for_selector(f"#{figure} svg.marks")
+    return page
+
+
+def show(page: Page, width: int, height: int, dark: bool) -> None:
+    """A window of this size in this theme, once the figures have followed it."""
+    page.set_viewport_size({"width": width, "height": height})
+    page.evaluate("dark => document.body.classList.toggle('dark', dark)", dark)
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('svg.marks')].every("
+        "figure => figure.getBoundingClientRect().right < innerWidth)"
+    )
+    page.wait_for_timeout(300)  # what fades in has come
 
 
 if __name__ == "__main__":

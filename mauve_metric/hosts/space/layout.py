@@ -15,6 +15,7 @@ from gradio.components import Component
 from gradio.data_classes import FileData
 
 from mauve_metric.config import knobs
+from mauve_metric.hosts.space.components import with_methods
 from mauve_metric.hosts.space.controls import panel_controls, play_controls
 from mauve_metric.hosts.space.figures import figure
 from mauve_metric.hosts.space.limits import Limits
@@ -42,18 +43,19 @@ PRIVACY = (
 )
 
 
+def _path_of(box: gr.File, file: FileData) -> str:
+    if Path(file.path).suffix.lower() not in FILE_TYPES:
+        delete_upload(Path(file.path))
+        raise gr.Error(f"a file must be one of {', '.join(FILE_TYPES)}", print_exception=False)
+    return str(file.path)
+
+
+_Upload = with_methods(gr.File, _process_single_file=_path_of)
+
+
 def upload(label: str, name: str, file_count: Literal["single", "multiple"] = "single") -> gr.File:
     """A `gr.File` without the empty temporary file that it leaves behind for each upload it hands on."""
-
-    def path_of(file: FileData) -> str:
-        if Path(file.path).suffix.lower() not in FILE_TYPES:
-            delete_upload(Path(file.path))
-            raise gr.Error(f"a file must be one of {', '.join(FILE_TYPES)}", print_exception=False)
-        return str(file.path)
-
-    component = gr.File(label=label, file_types=FILE_TYPES, height=120, elem_id=name, file_count=file_count)
-    component._process_single_file = path_of  # type: ignore[method-assign, assignment]
-    return component
+    return _Upload(label=label, file_types=FILE_TYPES, height=96, elem_id=name, file_count=file_count)
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ class ModelInputs:
 def human_inputs(limits: Limits) -> HumanInputs:
     """Upload or paste, the column, and what was found."""
     with gr.Column(min_width=300, elem_id="human_side"):
-        gr.Markdown("### Human texts")
+        gr.Markdown("## Human texts")
         with gr.Tabs():
             with gr.Tab("Upload", elem_id="human_upload_tab"):
                 file = upload("Human texts: file", "human_file")
@@ -116,7 +118,7 @@ def _paste_box(label: str, name: str, limits: Limits) -> gr.Textbox:
 def model_inputs(limits: Limits) -> ModelInputs:
     """Upload or paste, again and again; a place for each set, with its name, its column and what was found."""
     with gr.Column(min_width=300, elem_id="model_side"):
-        gr.Markdown(f"### Model's texts, or those of up to {limits.model_sets} models")
+        gr.Markdown(f"## Model's texts, or those of up to {limits.model_sets} models")
         with gr.Tabs():
             with gr.Tab("Upload", elem_id="model_upload_tab"):
                 file = upload("Models' texts: a file for each model", "model_file", file_count="multiple")
@@ -230,7 +232,7 @@ def open_part() -> gr.File:
     return gr.File(
         label="Or open a result again: drop its mauve.json here",
         file_types=[".json"],
-        height=90,
+        height=72,
         elem_id="open_result",
     )
 
@@ -272,6 +274,7 @@ def result_part(limits: Limits) -> ResultOutputs:
     shown: dict[str, Block] = {"status": gr.HTML(elem_id="status")}
     shows = shown["shows"] = gr.Textbox(label="Shown result", visible=False)  # "", "example" or "own"
     with gr.Column(elem_id="outcome"):
+        gr.HTML("<h2 class='mm-unseen'>Result</h2>", elem_id="result_heading")  # for those who hear the page
         shown["stale"], shown["about"] = gr.HTML(elem_id="stale"), gr.HTML(elem_id="about")
         score = shown["score"] = gr.HTML(elem_id="score")
         with gr.Column(visible=False, elem_id="result") as shown["rest"]:

@@ -24,11 +24,12 @@ from mauve_metric.hosts.space.schema import Schema, described
 from mauve_metric.hosts.space.scoring import Encoders, Featurizer
 from mauve_metric.hosts.space.session import HOUR
 from mauve_metric.hosts.space.showing import BUCKET_LINK
+from mauve_metric.hosts.space.theme import theme
 from mauve_metric.hosts.space.wiring import ONE_RUN, Wiring
 from mauve_metric.runtime.threads import prepare_threads
 
 HERE = resources.files("mauve_metric.hosts.space")
-STYLES, SCRIPTS = ("page.css", "notices.css", "figures.css"), ("figures.js", "page.js")  # of the page, in this order
+STYLES, SCRIPTS = ("page.css", "notices.css", "figures.css", "access.css"), ("figures.js", "page.js", "access.js")
 
 
 def _together(files: Sequence[str]) -> str:
@@ -103,18 +104,6 @@ def build_app(
         api(handlers.endpoints.score(), api_name="score", **ONE_RUN)
         api(handlers.endpoints.compare(), api_name="compare", **ONE_RUN)
     return app
-
-
-def theme() -> Base:
-    """Fonts of the visitor's machine (nothing is fetched), and small print that can be read."""
-    plain = gr.themes.Default(
-        primary_hue="indigo", font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]
-    )
-    names = ("body_text_color_subdued", "block_info_text_color", "block_title_text_color")
-    colors = dict.fromkeys(names, "*neutral_600") | {f"{name}_dark": "*neutral_300" for name in names}
-    for part in ("background_fill", "background_fill_dark", "border_color", "border_color_dark"):
-        colors[f"button_primary_{part}"] = "*primary_700"
-    return plain.set(**colors)
 
 
 class LaunchOptions(TypedDict):
