@@ -30,7 +30,6 @@ TEXTS = [str(ROOT / "examples" / name) for name in ("human.jsonl", "nucleus.json
 FEATURES = """
 import numpy as np
 from mauve_metric import compute_mauve
-from machine import machine
 rng = np.random.default_rng(0)
 p, q = (rng.normal(size=(4000, 512)).astype(np.float32) for _ in range(2))
 compute_mauve(p_features=p, q_features=q)
