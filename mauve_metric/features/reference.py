@@ -18,7 +18,7 @@ from mauve_metric.config import MauveConfig
 from mauve_metric.features.batches import FeaturizeStats
 from mauve_metric.features.cache import FeatureCache
 from mauve_metric.features.encoder import Encoder, load_encoder
-from mauve_metric.features.featurize import featurize_texts, featurize_tokens, tokenize
+from mauve_metric.features.featurize import check_tokens, featurize_texts, featurize_tokens, tokenize
 from mauve_metric.features.known_texts import KnownTexts, source_of
 from mauve_metric.features.pretrained import FEATURIZERS
 from mauve_metric.features.reference_files import StoredFeatures, check_identity, read_features, write_features
@@ -28,8 +28,10 @@ from mauve_metric.options import Options, RunOptions, split_options
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.runtime.tensors import TensorRows, is_on_device
+from mauve_metric.texts.files import read_texts
 from mauve_metric.texts.fingerprints import TextHashes
-from mauve_metric.texts.sources import text_source
+from mauve_metric.texts.sources import TextSource, text_source
+from mauve_metric.texts.wrapping import Stripping
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +48,8 @@ class Reference(StoredFeatures):
         truncated: texts that were cut to the encoder's length. dropped: empty texts left out.
         text_hashes: a hash of each text, to find duplicates, shape (n,) of uint64; None if unknown.
         opening_hashes: a hash of each text's first words, to find shared prompts, likewise.
+        marks: what the texts are wrapped in and how they open; None if unknown. stripped: how many texts were changed
+            by each rule of `strip`.
         from_file: whether the features were loaded from a file, where their origin should stand.
     """
 
@@ -135,6 +139,7 @@ class Featurizing:
             "featurize_model_name": model,
             "pooling": identity.get("pooling"),
             "dtype": identity.get("dtype"),
+            "strip": identity.get("strip"),
             "max_text_length": int(identity["max_text_length"]) if "max_text_length" in identity else None,
         }
         changes = {name: value for name, value in wanted.items() if value is not None and name not in self.given}
@@ -209,15 +214,34 @@ class Featurizing:
             return self._of_tokens(name, data)
         return self.of_texts(name, data)
 
+    def source(self, name: str, data: object, empty_texts: str | None = None) -> TextSource:
+        """Texts in any form that `text_source` takes, without what the config takes off them."""
+        given = self.run.prompts
+        prompts = read_texts(given) if isinstance(given, (str, Path)) else tuple(given or ())
+        return text_source(
+            name,
+            data,
+            text_field=self.run.text_field,
+            empty_texts=empty_texts or self.config.empty_texts,
+            stripping=Stripping(str(self.config.strip), prompts),
+        )
+
     def of_texts(self, name: str, data: object) -> Reference:
-        """The features of texts in any form that `text_source` takes."""
-        source = text_source(name, data, text_field=self.run.text_field, empty_texts=self.config.empty_texts)
+        """The features of texts in any form that `text_source` takes, or of a source."""
+        source = data if isinstance(data, TextSource) else self.source(name, data)
+        side = self._of_source(name, source)
+        if source.stripping is None or side.identity is None:
+            return side
+        identity = {**side.identity, **source.stripping.identity()}
+        return replace(side, identity=identity, stripped=dict(source.stripping.changed))
+
+    def _of_source(self, name: str, source: TextSource) -> Reference:
         hashes = TextHashes()
         texts = hashes.watch(source.texts)
         model = self.config.featurize_model_name
         if callable(model) and not isinstance(model, tuple):
             features, identity = self._of_function(model, name, list(texts)), {"model": name_of(model)}
-            return Reference(features, identity, dropped=source.dropped, **hashes.arrays())
+            return Reference(features, identity, dropped=source.dropped, **hashes.fields())
         notes = self._notes()
         known = notes.find(source.texts) if notes is not None and isinstance(source.texts, list) else None
         if known is not None:
@@ -228,7 +252,7 @@ class Featurizing:
                 lengths=known.lengths,
                 truncated=known.truncated,
                 dropped=source.dropped,
-                **hashes.arrays(),
+                **hashes.fields(),
             )
         encoder = self.load()
         reduced = self.config.max_text_length not in (None, encoder.max_text_length)  # which is said anew each time
@@ -251,7 +275,7 @@ class Featurizing:
             lengths=np.concatenate(stats.lengths),
             truncated=stats.truncated,
             dropped=source.dropped,
-            **hashes.arrays(),
+            **hashes.fields(),
         )
 
     def _notes(self) -> KnownTexts | None:
@@ -304,38 +328,13 @@ class Featurizing:
         encoder = self.load()
         medians = []
         for forms in texts.values():
-            ids, _ = tokenize(encoder, [text for text in next(iter(forms.values())) if text.strip()])
+            ((name, read),) = forms.items()
+            ids, _ = tokenize(encoder, [text for text in self.source(name, read, "keep").texts if text.strip()])
             medians.append(float(np.median([len(row) for row in ids])) if ids else 1.0)
         length = max(1, int(min(medians)))
         identity = {**encoder.identity, "max_text_length": str(length), "match_lengths": "truncate"}
         self.encoder = replace(encoder, max_text_length=length, identity=identity)
         return texts
-
-
-def check_tokens(name: str, data: object, encoder: Encoder) -> list[list[int]]:
-    """Token ids as lists; rows may be lists, vectors, or (1, t) arrays as tokenizers return them."""
-    if isinstance(data, (str, bytes)) or not hasattr(data, "__iter__"):
-        raise TypeError(f"{name} must be a list of token id lists, got {type(data).__name__}")
-    vocabulary = encoder.model.get_input_embeddings().num_embeddings
-    rows = []
-    for index, row in enumerate(data):
-        ids = np.asarray(row)
-        ids = ids[0] if ids.ndim == 2 and len(ids) == 1 else ids
-        if ids.ndim != 1 or ids.size == 0 or ids.dtype.kind not in "iu":
-            raise ValueError(f"{name}, row {index}: expected a non-empty list of token ids, got {row!r:.60}")
-        if ids.min() < 0 or ids.max() >= vocabulary:
-            raise ValueError(
-                f"{name}, row {index}: token ids must be in [0, {vocabulary}), got {ids.min()}…{ids.max()}"
-            )
-        if encoder.max_positions is not None and len(ids) > encoder.max_positions:
-            raise ValueError(
-                f"{name}, row {index}: {len(ids)} tokens are more than the {encoder.max_positions} that "
-                f"{encoder.name} takes"
-            )
-        rows.append(ids.tolist())
-    if not rows:
-        raise ValueError(f"{name} must hold at least one list of token ids, got none")
-    return rows
 
 
 def name_of(function: object) -> str:

@@ -166,20 +166,18 @@ class OpenAIServer:
 
     def _text(self, call: _Call, path: str, body: Mapping[str, object]) -> str | _Failure:
         """One text, with as many tries as it takes."""
-        for tried in range(self._retries + 1):
-            if call.lost is not None:
-                return _Failure(f"not sent, as another one failed: {call.lost}")
+        tried = 0
+        while call.lost is None:
             answer = self._try(call, path, body)
             if isinstance(answer, str):
                 call.came = True
                 return answer
-            if not answer.again or tried == self._retries:
-                break
-            if call.stop.wait(_pause(tried, answer.wait)):
-                break
-        if answer.for_all and not call.came:
-            call.lost = answer.reason
-        return answer
+            if not answer.again or tried == self._retries or call.stop.wait(_pause(tried, answer.wait)):
+                if answer.for_all and not call.came:
+                    call.lost = answer.reason
+                return answer
+            tried += 1
+        return _Failure(f"not sent, as another one failed: {call.lost}")
 
     def _try(self, call: _Call, path: str, body: Mapping[str, object]) -> str | _Failure:
         """One text, with one try."""
@@ -339,5 +337,5 @@ def _asked_wait(headers: Mapping[str, str]) -> float:
 
 def _pause(tried: int, asked: float) -> float:
     """Seconds before the next try: twice those before, by chance up to half less; never less than the server asked."""
-    own = min(LONGEST_PAUSE, FIRST_WAIT * 2**tried) * random.uniform(0.5, 1)
+    own: float = min(LONGEST_PAUSE, FIRST_WAIT * 2.0**tried) * (0.5 + random.random() / 2)
     return asked + 0.1 * own if asked else own

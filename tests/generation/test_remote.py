@@ -141,9 +141,7 @@ def test_conversations_and_plain_prompts(answers: Answers) -> None:
     assert len(answers.requests) == 3
 
 
-def test_what_passes_is_tried_again_and_what_stays_is_named(
-    answers: Answers, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_passes_is_tried_again_and_what_stays_is_named(answers: Answers, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     write = openai_server(answers.url, model="m", retries=2)
     prompts = ["fine", "twice a", "never b", "down c", "page d", "odd e", "busy f", "hours g", "empty h", "null i"]
@@ -160,7 +158,9 @@ def test_what_passes_is_tried_again_and_what_stays_is_named(
         7: "HTTP 429: no, Bearer *** may not (the server asks to wait 7200 seconds)",
     }
     (warning,) = [record.getMessage() for record in caplog.records if record.name == "mauve_metric.generation.remote"]
-    assert warning.startswith(f"5 of 10 prompts failed at {answers.url}/v1 (prompt 2: HTTP 400: no, Bearer *** may not;")
+    assert warning.startswith(
+        f"5 of 10 prompts failed at {answers.url}/v1 (prompt 2: HTTP 400: no, Bearer *** may not;"
+    )
     assert KEY not in caplog.text
 
 
@@ -172,7 +172,9 @@ def test_a_date_is_waited_for(answers: Answers) -> None:
 
 def test_a_server_that_refuses_everything_is_not_asked_for_everything(answers: Answers) -> None:
     write = openai_server(answers.url, model="m", concurrency=2)
-    with pytest.raises(OSError, match=r"no text came from .*/v1 for any of 200 prompts \(prompt 0: HTTP 401: ") as failed:
+    with pytest.raises(
+        OSError, match=r"no text came from .*/v1 for any of 200 prompts \(prompt 0: HTTP 401: "
+    ) as failed:
         write([f"forbidden {number}" for number in range(200)])
     assert len(answers.requests) < 20 and KEY not in str(failed.value) and len(write.failures) == 200
 
