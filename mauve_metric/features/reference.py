@@ -200,6 +200,7 @@ class Featurizing:
         """The features of one side from the first form that is given: a Reference, features, tokens, texts."""
         name, data = next((name, value) for name, value in forms.items() if value is not None)
         if isinstance(data, Reference):
+            data = self._as_stripped(data)
             if hasattr(data.features, "blocks"):
                 return data
             return replace(data, features=check_features(f"{name}_features", data.features))
@@ -214,10 +215,17 @@ class Featurizing:
             return self._of_tokens(name, data)
         return self.of_texts(name, data)
 
+    def _as_stripped(self, side: Reference) -> Reference:
+        """A reference as if it had been stripped, if its texts are known to hold nothing that would be taken off."""
+        identity, rules = side.identity, str(self.config.strip).split(",")
+        if identity is None or "strip" in identity or side.marks is None or not side.marks.free_of(rules):
+            return side
+        return replace(side, identity={**identity, "strip": ",".join(rules)}, stripped=dict.fromkeys(rules, 0))
+
     def source(self, name: str, data: object, empty_texts: str | None = None) -> TextSource:
         """Texts in any form that `text_source` takes, without what the config takes off them."""
-        given = self.run.prompts
-        prompts = read_texts(given) if isinstance(given, (str, Path)) else tuple(given or ())
+        given = self.run.prompts or ()
+        prompts = read_texts(given) if isinstance(given, (str, Path)) else tuple(given)
         return text_source(
             name,
             data,
@@ -230,9 +238,9 @@ class Featurizing:
         """The features of texts in any form that `text_source` takes, or of a source."""
         source = data if isinstance(data, TextSource) else self.source(name, data)
         side = self._of_source(name, source)
-        if source.stripping is None or side.identity is None:
+        if source.stripping is None:
             return side
-        identity = {**side.identity, **source.stripping.identity()}
+        identity = {**(side.identity or {}), **source.stripping.identity()}
         return replace(side, identity=identity, stripped=dict(source.stripping.changed))
 
     def _of_source(self, name: str, source: TextSource) -> Reference:
@@ -246,14 +254,8 @@ class Featurizing:
         known = notes.find(source.texts) if notes is not None and isinstance(source.texts, list) else None
         if known is not None:
             collections.deque(texts, maxlen=0)  # reads them for their hashes
-            return Reference(
-                check_features(f"the features of {name}", known.features),
-                known.identity,
-                lengths=known.lengths,
-                truncated=known.truncated,
-                dropped=source.dropped,
-                **hashes.fields(),
-            )
+            rows = check_features(f"the features of {name}", known.features)
+            return Reference(rows, known.identity, known.lengths, known.truncated, source.dropped, **hashes.fields())
         encoder = self.load()
         reduced = self.config.max_text_length not in (None, encoder.max_text_length)  # which is said anew each time
         remember = None if notes is None or reduced else partial(notes.remember, dict(encoder.identity))
@@ -323,8 +325,9 @@ class Featurizing:
             name, data = next((name, value) for name, value in forms.items() if value is not None)
             if not name.endswith("text"):
                 raise ValueError(f"match_lengths='truncate' needs texts on both sides, got {name}")
-            source = text_source(name, data, text_field=self.run.text_field, empty_texts="keep")
-            texts[side] = {name: list(source.texts)}
+            texts[side] = {
+                name: list(text_source(name, data, text_field=self.run.text_field, empty_texts="keep").texts)
+            }
         encoder = self.load()
         medians = []
         for forms in texts.values():

@@ -145,7 +145,8 @@ class OpenAIServer:
         """Name the prompts that failed."""
         if not self.failures:
             return
-        named = "; ".join(f"prompt {number}: {reason}" for number, reason in list(self.failures.items())[:_NAMED])
+        sent_first = sorted(self.failures.items(), key=lambda item: (item[1].startswith("not sent"), item[0]))
+        named = "; ".join(f"prompt {number}: {reason}" for number, reason in sent_first[:_NAMED])
         more = "; …" if len(self.failures) > _NAMED else ""
         if len(self.failures) == prompts:
             raise OSError(f"no text came from {self.url} for any of {prompts} prompts ({named}{more})")
@@ -166,18 +167,18 @@ class OpenAIServer:
 
     def _text(self, call: _Call, path: str, body: Mapping[str, object]) -> str | _Failure:
         """One text, with as many tries as it takes."""
-        tried = 0
-        while call.lost is None:
+        answer: str | _Failure = _Failure("not sent, since no other one came")
+        for tried in range(self._retries + 1):
+            if call.lost:
+                break
             answer = self._try(call, path, body)
             if isinstance(answer, str):
                 call.came = True
-                return answer
+                break
             if not answer.again or tried == self._retries or call.stop.wait(_pause(tried, answer.wait)):
-                if answer.for_all and not call.came:
-                    call.lost = answer.reason
-                return answer
-            tried += 1
-        return _Failure(f"not sent, as another one failed: {call.lost}")
+                call.lost = call.lost or (answer.for_all and not call.came)
+                break
+        return answer
 
     def _try(self, call: _Call, path: str, body: Mapping[str, object]) -> str | _Failure:
         """One text, with one try."""
@@ -213,13 +214,13 @@ class OpenAIServer:
 
 @dataclass
 class _Call:
-    """What the requests of one call share: the client, whether any text came, and why none can come."""
+    """What the requests of one call share: the client, whether any text came, and whether none can come."""
 
     httpx: ModuleType
     client: Any  # of a package that may not be there
     stop: threading.Event
     came: bool = False
-    lost: str | None = None
+    lost: bool = False
 
 
 @dataclass(frozen=True)

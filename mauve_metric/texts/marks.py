@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from mauve_metric.texts.wrapping import SHOWN, WRAPPING
 
 SHORTEST_OPENING, LONGEST_OPENING = 2, 6  # words
+_INNER = ("reasoning", "special_tokens")  # which are taken off before the rest is looked at
 RARE_SHARE = 0.005  # of texts: openings that fewer have are not told apart from none
 _LOOKED_AT = 64  # characters of a text in which its first words stand
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
@@ -36,6 +37,10 @@ class Marks:
         names = [*self.wrapped, *(name for name in other.wrapped if name not in self.wrapped)]
         wrapped = {name: self.wrapped.get(name, 0) + other.wrapped.get(name, 0) for name in names}
         return Marks(wrapped, openings, self.texts + other.texts)
+
+    def free_of(self, rules: Sequence[str]) -> bool:
+        """Whether rules would change none of the texts, as far as that is known: of reasoning and special tokens."""
+        return {*rules} <= {*_INNER} and not any(self.wrapped.get(name) for name in _INNER)
 
     @cached_property
     def common_openings(self) -> dict[tuple[str, ...], int]:
@@ -64,7 +69,7 @@ class MarksSeen:
     def note(self, text: str) -> None:
         """Look at one text: at what is inside of its reasoning and special tokens, too."""
         self._texts += 1
-        for name in ("reasoning", "special_tokens"):
+        for name in _INNER:
             inner = WRAPPING[name](text)
             if inner != text:
                 self._wrapped[name] += 1

@@ -173,7 +173,7 @@ def test_a_date_is_waited_for(answers: Answers) -> None:
 def test_a_server_that_refuses_everything_is_not_asked_for_everything(answers: Answers) -> None:
     write = openai_server(answers.url, model="m", concurrency=2)
     with pytest.raises(
-        OSError, match=r"no text came from .*/v1 for any of 200 prompts \(prompt 0: HTTP 401: "
+        OSError, match=r"no text came from .*/v1 for any of 200 prompts \(prompt \d+: HTTP 401: "
     ) as failed:
         write([f"forbidden {number}" for number in range(200)])
     assert len(answers.requests) < 20 and KEY not in str(failed.value) and len(write.failures) == 200
@@ -181,7 +181,9 @@ def test_a_server_that_refuses_everything_is_not_asked_for_everything(answers: A
 
 def test_no_server_is_an_error_with_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote, "FIRST_WAIT", 0.001)
-    with pytest.raises(OSError, match=r"no text came from http://127.0.0.1:9/v1 for any of 3 prompts \(prompt 0: Conn"):
+    with pytest.raises(
+        OSError, match=r"no text came from http://127.0.0.1:9/v1 for any of 3 prompts \(prompt \d: Conn"
+    ):
         openai_server("http://127.0.0.1:9", model="m", retries=1)(["a", "b", "c"])
 
 

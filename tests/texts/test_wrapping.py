@@ -195,6 +195,17 @@ def test_both_sets_are_stripped_alike(tmp_path: Path) -> None:
         compute_mauve(p=made, q_text=THOUGHT, strip="markdown", **SMALL)
 
 
+def test_a_reference_without_wrapping_needs_no_stripping(tmp_path: Path) -> None:
+    kept = Reference.load(featurize(HUMAN, **SMALL).save(tmp_path / "human.npz"))
+    both = compute_mauve(p_text=HUMAN, q_text=THOUGHT, strip="reasoning", **SMALL)
+    found = compute_mauve(p=kept, q_text=THOUGHT, strip="reasoning", **SMALL)
+    assert (found.signature, found.mauve, found.p_stripped) == (both.signature, both.mauve, both.p_stripped)
+    thought = featurize([*HUMAN[:-1], THOUGHT[0]], **SMALL)
+    for reference, rules in ((thought, "reasoning"), (kept, "reasoning,markdown")):
+        with pytest.raises(ValueError, match=f"featurized differently .*: strip None and {rules}$"):
+            compute_mauve(p=reference, q_text=THOUGHT, strip=rules, **SMALL)
+
+
 def test_prompts_come_from_a_list_or_a_file(tmp_path: Path) -> None:
     prompts = [f"Write text number {number}:" for number in range(len(MODEL))]
     echo = [f"{prompt} {text}" for prompt, text in zip(prompts, MODEL, strict=True)]

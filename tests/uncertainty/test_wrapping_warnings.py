@@ -36,7 +36,7 @@ def some(start: str, count: int) -> list[str]:
 
 @pytest.mark.parametrize(
     ("start", "kind"),
-    [("<think>Hm.</think>", "reasoning"), ("<s>", "special_tokens"), ("# A\n", "markdown"), (" ", "whitespace")],
+    [("<think>Hm.</think>", "reasoning"), ("<s>", "special_tokens"), ("# A\n", "markdown")],
 )
 def test_wrapping_of_one_set_is_named_with_its_remedy(start: str, kind: str) -> None:
     for p, q, human, model in ((PLAIN, some(start, 30), 0, 30), (some(start, 30), PLAIN, 30, 0)):
@@ -49,9 +49,15 @@ def test_wrapping_of_one_set_is_named_with_its_remedy(start: str, kind: str) -> 
     assert wrapping_warnings(Side(None), side(some(start, 30))) == []  # nothing is known of features
 
 
+def test_blanks_of_one_set_are_said_when_they_are_many() -> None:
+    (warning,) = wrapping_warnings(side(PLAIN), side(some(" ", 51)))
+    assert warning.code == "blanks_in_one_set" and "strip='whitespace'" in warning.message and not warning.severe
+    assert wrapping_warnings(side(PLAIN), side(some("\n", 50))) == []  # 10 %
+
+
 def test_openings_of_one_set_are_shown() -> None:
     (warning,) = wrapping_warnings(side(some("+ ", 0)), side(some("Sure, here is a story: ", 26)))
-    assert warning.code == "opening_in_one_set" and warning.severe
+    assert warning.code == "opening_in_one_set"
     assert "of 500 model texts many begin" in warning.message and "“sure here is a story” (26)" in warning.message
     assert warning.numbers == {"set": "model", "texts": 500, "openings": {"sure here is a story": 26}}
     (warning,) = wrapping_warnings(side(some("The New York ", 100)), side(PLAIN))
