@@ -96,6 +96,27 @@ def _choice(*choices: object) -> Check:
     return check
 
 
+def _several(*choices: str) -> Check:
+    """A check for "no" or some of a few words, joined by commas or in a list; they come out in the choices' order."""
+
+    def check(name: str, value: object) -> object:
+        expected = f"{name} must be 'no' or a comma-joined list of {', '.join(map(repr, choices))}"
+        if not isinstance(value, (str, list, tuple)) or not all(isinstance(part, str) for part in value):
+            raise TypeError(f"{expected}, got {shown(value)}")
+        words = value.split(",") if isinstance(value, str) else value
+        wanted = [word.strip().lower().replace("-", "_").replace(" ", "_") for word in words]
+        if wanted in (["no"], []):
+            return "no"
+        for word in wanted:
+            if word not in choices:
+                near = difflib.get_close_matches(word[:60], choices, n=1)
+                hint = f" (did you mean {near[0]!r}?)" if near else ""
+                raise ValueError(f"{expected}, got {shown(value)}{hint}")
+        return ",".join(choice for choice in choices if choice in wanted)
+
+    return check
+
+
 def _model(name: str, value: object) -> object:
     """A check for what names or is a featurizer."""
     if isinstance(value, str) and value.strip():
@@ -125,6 +146,7 @@ POOLINGS = ("auto", "last", "mean", "cls")
 DTYPES = ("float32", "float64", "bfloat16", "float16")
 ROW_ORDERS = ("qp", "pq")
 EMPTY_TEXTS = ("error", "drop")
+STRIP = ("reasoning", "special_tokens", "prompts", "markdown", "whitespace")  # what can be taken off texts, in order
 MATCH_LENGTHS = ("no", "truncate")
 KNN = ("auto", True, False)
 SMALLEST_SCALING_FACTOR = 1e-6  # below, every score is 1 to six digits, and its errors are 0/0 in the end
@@ -173,6 +195,13 @@ class MauveConfig:
         "featurize",
         "what to do with empty or whitespace-only texts: stop, or drop and count them",
         EMPTY_TEXTS,
+    )
+    strip: str | list[str] | tuple[str, ...] = knob(
+        "no",
+        _several(*STRIP),
+        "featurize",
+        f"what to take off the texts of both sets, joined by commas: {', '.join(STRIP)} (prompts: a leading copy of "
+        "one of them)",
     )
     match_lengths: Literal["no", "truncate"] = knob(
         "no",

@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import operator
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, SupportsIndex, TypedDict
 
 from mauve_metric.config import Check, Featurizer, MauveConfig, is_bool, knob, knobs, shown, unknown_options
+from mauve_metric.texts.sources import text_source
 
 
 def _unchecked(name: str, value: object) -> object:
@@ -47,6 +48,13 @@ def _column(name: str, value: object) -> object:
     if value is not None and not isinstance(value, str):
         raise TypeError(f"{name} must be the name of a column, got {shown(value)}")
     return value
+
+
+def _prompts(name: str, value: object) -> object:
+    """A check for None, the name of a file of texts, or texts, of which a tuple is made."""
+    if value is None or isinstance(value, (str, Path)):
+        return value if value is None else _folder(name, value, "a list of texts or the name of a file")
+    return tuple(text_source(name, value).texts)
 
 
 def _folder_or_bool(name: str, value: object) -> object:
@@ -104,6 +112,13 @@ class RunOptions:
         "field or column of the texts; unset: 'text' or the only one",
         metavar="NAME",
     )
+    prompts: Iterable[str] | str | Path | None = knob(
+        None,
+        _prompts,
+        "texts",
+        "what the texts were written from, for strip=prompts: a file of texts; in Python also a list",
+        metavar="FILE",
+    )
     cache: bool | str | Path = knob(
         True,
         _folder_or_bool,
@@ -140,13 +155,14 @@ class RunOptions:
 
 
 class OptionsOfOneProcess(TypedDict, total=False):
-    """Every option as a keyword, for editors and type checkers, but for `distributed`."""
+    """Every option as a keyword, for editors and type checkers, but for `distributed` and `prompts`."""
 
     featurize_model_name: Featurizer
     max_text_length: int | None
     pooling: Literal["auto", "last", "mean", "cls"]
     dtype: Literal["float32", "float64", "bfloat16", "float16"]
     empty_texts: Literal["error", "drop"]
+    strip: str | list[str] | tuple[str, ...]
     match_lengths: Literal["no", "truncate"]
     num_buckets: int | Literal["auto"]
     row_order: Literal["qp", "pq"]
@@ -181,6 +197,7 @@ class Options(OptionsOfOneProcess, total=False):
     """The options of `compute_mauve`: the fields of `MauveConfig` and of `RunOptions`, and `use_float64`."""
 
     distributed: bool
+    prompts: Iterable[str] | str | Path | None
 
 
 def run_fields() -> dict[str, Any]:

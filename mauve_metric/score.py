@@ -20,13 +20,14 @@ from mauve_metric.options import RunOptions
 from mauve_metric.quantize import histograms
 from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.quantize.partition import KNN_MOST_ROWS, partition_sets
+from mauve_metric.results.numbers import Stripped
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.scores import SCORES
 from mauve_metric.results.signature import signature_entries
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.tensors import ProjectedRows
 from mauve_metric.runtime.threads import fitting_threads
-from mauve_metric.uncertainty import intervals, jackknife, resampling, score_warnings
+from mauve_metric.uncertainty import intervals, jackknife, resampling, score_warnings, wrapping_warnings
 from mauve_metric.uncertainty.jackknife import CurveBand
 
 logger = logging.getLogger(__name__)
@@ -258,6 +259,8 @@ def score_buckets(
         q_dropped=q.dropped,
         p_truncated=p.truncated,
         q_truncated=q.truncated,
+        p_stripped=tuple(Stripped(*item) for item in p.stripped.items()),
+        q_stripped=tuple(Stripped(*item) for item in q.stripped.items()),
         p_median_length=_median_length(p),
         q_median_length=_median_length(q),
         warnings=tuple(
@@ -271,6 +274,7 @@ def score_buckets(
                 uncertainty.ceiling_std,
                 texts_a_bucket,
             )
+            + wrapping_warnings.wrapping_warnings(p, q)
         ),
         signature_entries=signature_entries(p, q, config, entries or {}),
         p_hist=scores.p_hist,

@@ -272,6 +272,7 @@ CHANGES: dict[str, Any] = {
     "dtype": "float64",
     "empty_texts": "drop",
     "match_lengths": "truncate",
+    "strip": "reasoning",
     "num_runs": 3,
     "confidence_level": 0.8,
     "permutations": 50,

@@ -51,7 +51,7 @@ SLOW = ("torch", "transformers", "gradio", "altair", "pandas", "scipy")  # to ch
 def test_the_keywords_are_the_fields() -> None:
     fields = typing.get_type_hints(MauveConfig) | typing.get_type_hints(RunOptions) | {"use_float64": bool}
     assert typing.get_type_hints(Options) == fields
-    assert set(typing.get_type_hints(OptionsOfOneProcess)) == set(fields) - {"distributed"}
+    assert set(typing.get_type_hints(OptionsOfOneProcess)) == set(fields) - {"distributed", "prompts"}
 
 
 def test_a_users_script_is_checked(tmp_path: Path) -> None:

@@ -210,3 +210,29 @@ def _distinct(ids: Sequence[Sequence[int]]) -> tuple[list[tuple[int, ...]], Inte
     numbers: dict[tuple[int, ...], int] = {}
     inverse = np.array([numbers.setdefault(tuple(row), len(numbers)) for row in ids], dtype=np.int64)
     return list(numbers), inverse
+
+
+def check_tokens(name: str, data: object, encoder: Encoder) -> list[list[int]]:
+    """Token ids as lists; rows may be lists, vectors, or (1, t) arrays as tokenizers return them."""
+    if isinstance(data, (str, bytes)) or not hasattr(data, "__iter__"):
+        raise TypeError(f"{name} must be a list of token id lists, got {type(data).__name__}")
+    vocabulary = encoder.model.get_input_embeddings().num_embeddings
+    rows = []
+    for index, row in enumerate(data):
+        ids = np.asarray(row)
+        ids = ids[0] if ids.ndim == 2 and len(ids) == 1 else ids
+        if ids.ndim != 1 or ids.size == 0 or ids.dtype.kind not in "iu":
+            raise ValueError(f"{name}, row {index}: expected a non-empty list of token ids, got {row!r:.60}")
+        if ids.min() < 0 or ids.max() >= vocabulary:
+            raise ValueError(
+                f"{name}, row {index}: token ids must be in [0, {vocabulary}), got {ids.min()}…{ids.max()}"
+            )
+        if encoder.max_positions is not None and len(ids) > encoder.max_positions:
+            raise ValueError(
+                f"{name}, row {index}: {len(ids)} tokens are more than the {encoder.max_positions} that "
+                f"{encoder.name} takes"
+            )
+        rows.append(ids.tolist())
+    if not rows:
+        raise ValueError(f"{name} must hold at least one list of token ids, got none")
+    return rows

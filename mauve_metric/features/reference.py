@@ -18,7 +18,7 @@ from mauve_metric.config import MauveConfig
 from mauve_metric.features.batches import FeaturizeStats
 from mauve_metric.features.cache import FeatureCache
 from mauve_metric.features.encoder import Encoder, load_encoder
-from mauve_metric.features.featurize import featurize_texts, featurize_tokens, tokenize
+from mauve_metric.features.featurize import check_tokens, featurize_texts, featurize_tokens, tokenize
 from mauve_metric.features.known_texts import KnownTexts, source_of
 from mauve_metric.features.pretrained import FEATURIZERS
 from mauve_metric.features.reference_files import StoredFeatures, check_identity, read_features, write_features
@@ -28,8 +28,10 @@ from mauve_metric.options import Options, RunOptions, split_options
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.runtime.tensors import TensorRows, is_on_device
+from mauve_metric.texts.files import read_texts
 from mauve_metric.texts.fingerprints import TextHashes
-from mauve_metric.texts.sources import text_source
+from mauve_metric.texts.sources import TextSource, text_source
+from mauve_metric.texts.wrapping import Stripping
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +48,8 @@ class Reference(StoredFeatures):
         truncated: texts that were cut to the encoder's length. dropped: empty texts left out.
         text_hashes: a hash of each text, to find duplicates, shape (n,) of uint64; None if unknown.
         opening_hashes: a hash of each text's first words, to find shared prompts, likewise.
+        marks: what the texts are wrapped in and how they open; None if unknown. stripped: how many texts were changed
+            by each rule of `strip`.
         from_file: whether the features were loaded from a file, where their origin should stand.
     """
 
@@ -135,6 +139,7 @@ class Featurizing:
             "featurize_model_name": model,
             "pooling": identity.get("pooling"),
             "dtype": identity.get("dtype"),
+            "strip": identity.get("strip"),
             "max_text_length": int(identity["max_text_length"]) if "max_text_length" in identity else None,
         }
         changes = {name: value for name, value in wanted.items() if value is not None and name not in self.given}
@@ -195,6 +200,7 @@ class Featurizing:
         """The features of one side from the first form that is given: a Reference, features, tokens, texts."""
         name, data = next((name, value) for name, value in forms.items() if value is not None)
         if isinstance(data, Reference):
+            data = self._as_stripped(data)
             if hasattr(data.features, "blocks"):
                 return data
             return replace(data, features=check_features(f"{name}_features", data.features))
@@ -209,27 +215,47 @@ class Featurizing:
             return self._of_tokens(name, data)
         return self.of_texts(name, data)
 
+    def _as_stripped(self, side: Reference) -> Reference:
+        """A reference as if it had been stripped, if its texts are known to hold nothing that would be taken off."""
+        identity, rules = side.identity, str(self.config.strip).split(",")
+        if identity is None or "strip" in identity or side.marks is None or not side.marks.free_of(rules):
+            return side
+        return replace(side, identity={**identity, "strip": ",".join(rules)}, stripped=dict.fromkeys(rules, 0))
+
+    def source(self, name: str, data: object, empty_texts: str | None = None) -> TextSource:
+        """Texts in any form that `text_source` takes, without what the config takes off them."""
+        given = self.run.prompts or ()
+        prompts = read_texts(given) if isinstance(given, (str, Path)) else tuple(given)
+        return text_source(
+            name,
+            data,
+            text_field=self.run.text_field,
+            empty_texts=empty_texts or self.config.empty_texts,
+            stripping=Stripping(str(self.config.strip), prompts),
+        )
+
     def of_texts(self, name: str, data: object) -> Reference:
-        """The features of texts in any form that `text_source` takes."""
-        source = text_source(name, data, text_field=self.run.text_field, empty_texts=self.config.empty_texts)
+        """The features of texts in any form that `text_source` takes, or of a source."""
+        source = data if isinstance(data, TextSource) else self.source(name, data)
+        side = self._of_source(name, source)
+        if source.stripping is None:
+            return side
+        identity = {**(side.identity or {}), **source.stripping.identity()}
+        return replace(side, identity=identity, stripped=dict(source.stripping.changed))
+
+    def _of_source(self, name: str, source: TextSource) -> Reference:
         hashes = TextHashes()
         texts = hashes.watch(source.texts)
         model = self.config.featurize_model_name
         if callable(model) and not isinstance(model, tuple):
             features, identity = self._of_function(model, name, list(texts)), {"model": name_of(model)}
-            return Reference(features, identity, dropped=source.dropped, **hashes.arrays())
+            return Reference(features, identity, dropped=source.dropped, **hashes.fields())
         notes = self._notes()
         known = notes.find(source.texts) if notes is not None and isinstance(source.texts, list) else None
         if known is not None:
             collections.deque(texts, maxlen=0)  # reads them for their hashes
-            return Reference(
-                check_features(f"the features of {name}", known.features),
-                known.identity,
-                lengths=known.lengths,
-                truncated=known.truncated,
-                dropped=source.dropped,
-                **hashes.arrays(),
-            )
+            rows = check_features(f"the features of {name}", known.features)
+            return Reference(rows, known.identity, known.lengths, known.truncated, source.dropped, **hashes.fields())
         encoder = self.load()
         reduced = self.config.max_text_length not in (None, encoder.max_text_length)  # which is said anew each time
         remember = None if notes is None or reduced else partial(notes.remember, dict(encoder.identity))
@@ -251,7 +277,7 @@ class Featurizing:
             lengths=np.concatenate(stats.lengths),
             truncated=stats.truncated,
             dropped=source.dropped,
-            **hashes.arrays(),
+            **hashes.fields(),
         )
 
     def _notes(self) -> KnownTexts | None:
@@ -299,43 +325,19 @@ class Featurizing:
             name, data = next((name, value) for name, value in forms.items() if value is not None)
             if not name.endswith("text"):
                 raise ValueError(f"match_lengths='truncate' needs texts on both sides, got {name}")
-            source = text_source(name, data, text_field=self.run.text_field, empty_texts="keep")
-            texts[side] = {name: list(source.texts)}
+            texts[side] = {
+                name: list(text_source(name, data, text_field=self.run.text_field, empty_texts="keep").texts)
+            }
         encoder = self.load()
         medians = []
         for forms in texts.values():
-            ids, _ = tokenize(encoder, [text for text in next(iter(forms.values())) if text.strip()])
+            ((name, read),) = forms.items()
+            ids, _ = tokenize(encoder, [text for text in self.source(name, read, "keep").texts if text.strip()])
             medians.append(float(np.median([len(row) for row in ids])) if ids else 1.0)
         length = max(1, int(min(medians)))
         identity = {**encoder.identity, "max_text_length": str(length), "match_lengths": "truncate"}
         self.encoder = replace(encoder, max_text_length=length, identity=identity)
         return texts
-
-
-def check_tokens(name: str, data: object, encoder: Encoder) -> list[list[int]]:
-    """Token ids as lists; rows may be lists, vectors, or (1, t) arrays as tokenizers return them."""
-    if isinstance(data, (str, bytes)) or not hasattr(data, "__iter__"):
-        raise TypeError(f"{name} must be a list of token id lists, got {type(data).__name__}")
-    vocabulary = encoder.model.get_input_embeddings().num_embeddings
-    rows = []
-    for index, row in enumerate(data):
-        ids = np.asarray(row)
-        ids = ids[0] if ids.ndim == 2 and len(ids) == 1 else ids
-        if ids.ndim != 1 or ids.size == 0 or ids.dtype.kind not in "iu":
-            raise ValueError(f"{name}, row {index}: expected a non-empty list of token ids, got {row!r:.60}")
-        if ids.min() < 0 or ids.max() >= vocabulary:
-            raise ValueError(
-                f"{name}, row {index}: token ids must be in [0, {vocabulary}), got {ids.min()}…{ids.max()}"
-            )
-        if encoder.max_positions is not None and len(ids) > encoder.max_positions:
-            raise ValueError(
-                f"{name}, row {index}: {len(ids)} tokens are more than the {encoder.max_positions} that "
-                f"{encoder.name} takes"
-            )
-        rows.append(ids.tolist())
-    if not rows:
-        raise ValueError(f"{name} must hold at least one list of token ids, got none")
-    return rows
 
 
 def name_of(function: object) -> str:

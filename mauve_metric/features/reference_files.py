@@ -7,7 +7,7 @@ import logging
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -20,6 +20,7 @@ from mauve_metric.features.row_files import NpyRows, npy_header
 from mauve_metric.features.rows import CheckedRows, all_rows, check_features, hash_of_rows
 from mauve_metric.runtime.packages import import_parquet
 from mauve_metric.runtime.whole_files import written_whole
+from mauve_metric.texts.marks import Marks
 
 LAZY_BYTES = 2**30  # a larger .npy file is read in blocks
 _FORMAT = "mauve_metric features 1"
@@ -39,6 +40,8 @@ class StoredFeatures:
     dropped: int = 0
     text_hashes: Hashes | None = None
     opening_hashes: Hashes | None = None
+    marks: Marks | None = None
+    stripped: Mapping[str, int] = field(default_factory=dict)
 
 
 def _meta(stored: StoredFeatures) -> dict[str, Any]:
@@ -49,6 +52,8 @@ def _meta(stored: StoredFeatures) -> dict[str, Any]:
         "identity": None if stored.identity is None else dict(stored.identity),
         "truncated": stored.truncated,
         "dropped": stored.dropped,
+        "stripped": dict(stored.stripped),
+        "marks": None if stored.marks is None else {"wrapped": dict(stored.marks.wrapped), "texts": stored.marks.texts},
     } | {name: None if value is None else value.tolist() for name, value in arrays.items()}
 
 
@@ -61,12 +66,21 @@ def _from_meta(features: Features, meta: Mapping[str, Any], path: Path) -> Store
         values["identity"] = None if meta["identity"] is None else check_identity(str(path), meta["identity"])
         for name, kind in (("lengths", np.int64), ("text_hashes", np.uint64), ("opening_hashes", np.uint64)):
             values[name] = None if meta[name] is None else np.array(meta[name], dtype=kind)
+        values["stripped"] = _counts(meta.get("stripped") or {})  # which files of older versions do not have
+        marks = meta.get("marks")
+        values["marks"] = None if marks is None else Marks(_counts(marks["wrapped"]), None, int(marks["texts"]))
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{path} is damaged: what stands beside the features is not complete ({error!r})") from error
     for name in ("lengths", "text_hashes", "opening_hashes"):
         if values[name] is not None and values[name].shape != features.shape[:1]:
             raise ValueError(f"{path} is damaged: {features.shape[0]} features and {values[name].size} {name}")
     return StoredFeatures(features, **values)
+
+
+def _counts(values: object) -> dict[str, int]:
+    if not isinstance(values, Mapping):
+        raise TypeError(f"counts by name expected, got {shown(values)}")
+    return {str(name): int(count) for name, count in values.items()}
 
 
 def check_identity(name: str, identity: object) -> dict[str, str]:

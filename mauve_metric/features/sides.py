@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from mauve_metric.features.reference import Featurizing, Reference
-from mauve_metric.texts.sources import text_source
 
 
 def check_columns(sides: Mapping[str, Reference]) -> None:
@@ -36,16 +35,17 @@ def _read_side(job: Featurizing, forms: Mapping[str, object]) -> tuple[Reference
     name, data = next(((name, data) for name, data in forms.items() if name.endswith("text")), ("", None))
     if data is None:
         return job.side(forms), None
-    source = text_source(name, data, text_field=job.run.text_field, empty_texts=job.config.empty_texts)
+    source = job.source(name, data)
     texts = list(source.texts)
-    side = job.side({**forms, name: texts})
+    own = next(other for other, value in forms.items() if value is not None) == name
+    side = job.side({**forms, name: replace(source, texts=texts)})
     if len(side) != len(texts):
         other = next(other for other, value in forms.items() if value is not None)
         raise ValueError(f"{name} must hold one text for each row of {other}, got {len(texts)} for {len(side)}")
-    return replace(side, dropped=side.dropped + source.dropped), texts
+    return side if own else replace(side, dropped=side.dropped + source.dropped), texts
 
 
-IDENTITY_KEYS = ("revision", "tokenizer", "pooling", "max_text_length", "dtype", "match_lengths")
+IDENTITY_KEYS = ("revision", "tokenizer", "pooling", "max_text_length", "dtype", "match_lengths", "strip", "prompts")
 
 
 def check_same_encoder(p: Mapping[str, str] | None, q: Mapping[str, str] | None) -> None:

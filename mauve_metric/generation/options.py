@@ -119,8 +119,10 @@ class TrainingKeywords(WritingKeywords, OptionsOfOneProcess, total=False):
     """What a `MauveCallback` takes for writing and scoring; it finds the other processes by itself."""
 
 
-class ModelKeywords(WritingKeywords, Options, total=False):
+class ModelKeywords(WritingKeywords, OptionsOfOneProcess, total=False):
     """What `evaluate_model` takes for writing and scoring."""
+
+    distributed: bool
 
 
 def split_writing(given: Mapping[str, object]) -> tuple[WritingOptions, Options]:
@@ -145,7 +147,8 @@ def shows_options(*left_out: str) -> Callable[[Function], Function]:
             for item in fields(WritingOptions)
             if item.name not in signature.parameters
         ]
-        scoring = [item for item in option_parameters() if item.name not in left_out]
+        taken = (*left_out, *(item.name for item in [*own, *writing]))
+        scoring = [item for item in option_parameters() if item.name not in taken]
         vars(function)["__signature__"] = signature.replace(parameters=[*own, *writing, *scoring])
         return function
 

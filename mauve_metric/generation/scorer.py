@@ -113,7 +113,7 @@ class ReferenceScorer:
         seconds["featurize"] = time.perf_counter() - started
         options: Options = {**self.options, "featurize_model_name": job.config.featurize_model_name}
         options |= {"checkpoint": None, "score_device": None}  # the features are there, and in memory
-        result = compute_mauve(p=p, q=replace(q, dropped=dropped), **options)
+        result = compute_mauve(p=p, q=replace(q, dropped=q.dropped + dropped), **options)
         seconds["score"] = time.perf_counter() - started - seconds["featurize"]
         return result
 

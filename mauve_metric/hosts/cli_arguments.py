@@ -231,4 +231,7 @@ def _literal(name: str, text: str) -> str | int | float | bool:
 def given_options(options: argparse.Namespace) -> dict[str, Any]:
     """The keywords of `compute_mauve` that were given on the command line."""
     names = [*knobs(), *(name for name, item in run_fields().items() if item.metadata["stage"] == "speed")]
-    return {name: getattr(options, name) for name in names if hasattr(options, name)} | {"verbose": not options.quiet}
+    given = {name: getattr(options, name) for name in names if hasattr(options, name)}
+    if getattr(options, "prompts", None) is not None:
+        given["prompts"] = options.prompts
+    return given | {"verbose": not options.quiet}

@@ -15,6 +15,13 @@ from mauve_metric.uncertainty.jackknife import CurveBand
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 
+class Stripped(NamedTuple):
+    """How many texts of a set one rule of `strip` changed."""
+
+    rule: str
+    texts: int
+
+
 @dataclass(frozen=True)
 class ResultNumbers:
     """What a `MauveResult` holds; its fields are explained there."""
@@ -54,6 +61,8 @@ class ResultNumbers:
     q_dropped: int
     p_truncated: int
     q_truncated: int
+    p_stripped: tuple[Stripped, ...]
+    q_stripped: tuple[Stripped, ...]
     p_median_length: float | None
     q_median_length: float | None
     warnings: tuple[ScoreWarning, ...]

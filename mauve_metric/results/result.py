@@ -40,7 +40,8 @@ class MauveResult(ResultNumbers):
         frechet_distance: of the features, at least 0, lower is better (Heusel 2017).
         n_p, n_q: number of texts. num_buckets: number of buckets of the histograms.
         p_dropped, q_dropped: empty texts left out on request. p_truncated, q_truncated: texts cut to the featurizer's
-            length. p_median_length, q_median_length: in tokens.
+            length. p_stripped, q_stripped: how many texts each rule of `strip` changed. p_median_length,
+            q_median_length: in tokens.
         p_hist, q_hist: probabilities, shape (num_buckets,).
         divergence_curve: shape (m + 2, 2), see `mauve_metric.measures.frontier.divergence_curve`.
         prd_curve: shape (j, 2): recall, precision.

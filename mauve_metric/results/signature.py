@@ -22,10 +22,11 @@ def signature_entries(
     if identity is not None:
         entries["featurize_model_name"] = identity["model"]
         entries["revision"] = identity.get("revision", "unknown")[:12]
-        for key in ("tokenizer", "max_text_length", "pooling", "dtype"):
+        for key in ("tokenizer", "max_text_length", "pooling", "dtype", "prompts"):
             if key in identity:
                 entries[key] = identity[key]
         entries |= {"match_lengths": config.match_lengths, "empty_texts": config.empty_texts}
+        entries["strip"] = identity.get("strip", "no")
     for name, knob in knobs().items():
         if knob.metadata["stage"] != "featurize":
             entries[name] = getattr(config, name)

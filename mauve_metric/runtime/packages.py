@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 from types import ModuleType
 
@@ -55,6 +56,16 @@ def import_vl_convert() -> ModuleType:
     except ImportError as error:
         raise ImportError("figure files need vl-convert-python: pip install 'mauve_metric[space]'") from error
     return vl_convert
+
+
+def import_httpx() -> ModuleType:
+    """The module httpx2 or httpx, of which huggingface_hub brings one, or an error that says how to install it."""
+    for name in ("httpx2", "httpx"):
+        try:
+            return importlib.import_module(name)
+        except ImportError:
+            logger.debug("%s is not installed", name)
+    raise ImportError("openai_server needs httpx: pip install httpx")
 
 
 def import_parquet() -> ModuleType:

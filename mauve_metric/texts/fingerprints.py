@@ -1,4 +1,4 @@
-"""Hashes of texts: enough to find duplicates and shared prompts."""
+"""What is noted of texts as they pass by: hashes, enough to find duplicates and shared prompts, and their marks."""
 
 from __future__ import annotations
 
@@ -9,36 +9,41 @@ from typing import TypedDict
 import numpy as np
 
 from mauve_metric.arrays import Hashes
+from mauve_metric.texts.marks import Marks, MarksSeen
 
 OPENING_WORDS = 8  # texts with so many first words in common were written from one prompt
 
 
-class HashArrays(TypedDict):
-    """The two fields of `Reference`, (n,) each."""
+class Fingerprints(TypedDict):
+    """Fields of `Reference`: hashes, (n,) each, and marks."""
 
     text_hashes: Hashes
     opening_hashes: Hashes
+    marks: Marks
 
 
 class TextHashes:
-    """Hashes of texts as they pass by, and of their first words: enough to find duplicates and shared prompts."""
+    """Hashes of texts as they pass by, and of their first words; and what they are wrapped in."""
 
     def __init__(self) -> None:
         self.texts: list[int] = []
         self.openings: list[int] = []
+        self._seen = MarksSeen()
 
     def watch(self, texts: Iterable[str]) -> Iterator[str]:
         """The same texts, each noted."""
         for text in texts:
             self.texts.append(_hash(text))
+            self._seen.note(text)
             self.openings.append(_hash(" ".join(text.split(maxsplit=OPENING_WORDS)[:OPENING_WORDS])))
             yield text
 
-    def arrays(self) -> HashArrays:
-        """The two fields of `Reference`."""
+    def fields(self) -> Fingerprints:
+        """The fields of `Reference`."""
         return {
             "text_hashes": np.array(self.texts, dtype=np.uint64),
             "opening_hashes": np.array(self.openings, dtype=np.uint64),
+            "marks": self._seen.marks(),
         }
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mauve_metric.texts.wrapping import Stripping
+
 _SHOWN = 5  # how many positions an error lists
 
 
@@ -13,14 +15,23 @@ _SHOWN = 5  # how many positions an error lists
 class TextSource:
     """Checked texts of one side: a list, or a stream that is checked while it is read.
 
-    texts: non-empty strings. dropped: how many empty ones were left out (so far, for a stream).
+    texts: non-empty strings. dropped: how many empty ones were left out (so far, for a stream). stripping: what was
+    taken off them, None if nothing was to be.
     """
 
     texts: Iterable[str]
     dropped: int = 0
+    stripping: Stripping | None = None
 
 
-def text_source(name: str, data: Any, *, text_field: str | None = None, empty_texts: str = "error") -> TextSource:
+def text_source(
+    name: str,
+    data: Any,
+    *,
+    text_field: str | None = None,
+    empty_texts: str = "error",
+    stripping: Stripping | None = None,
+) -> TextSource:
     """Take texts in any of the usual forms.
 
     Args:
@@ -30,6 +41,7 @@ def text_source(name: str, data: Any, *, text_field: str | None = None, empty_te
         text_field: the column of a `Dataset`; None: "text", or the only text column.
         empty_texts: "error" or "drop" for empty and whitespace-only texts; "keep" takes any number of them, none at
             all too, and makes a list of a stream.
+        stripping: what is taken off each text; what is empty then counts as an empty text.
 
     Raises:
         TypeError: not texts. ValueError: none at all, or empty ones with "error".
@@ -50,18 +62,19 @@ def text_source(name: str, data: Any, *, text_field: str | None = None, empty_te
         raise TypeError(f"{name} must be a list of texts, got {type(data).__name__}")
     if not hasattr(data, "__len__"):  # a stream, such as the column of an IterableDataset
         data = iter(data)
-    source = TextSource(())
+    source = TextSource((), stripping=stripping)
     if isinstance(data, Iterator) and empty_texts != "keep":
-        source.texts = _checked_stream(name, data, empty_texts, source)
+        source.texts = _checked_stream(name, data, empty_texts, source, stripping)
         return source
     texts: list[str] = list(data)
     _check_strings(name, texts)
+    texts = texts if stripping is None else list(stripping.each(texts))
     if empty_texts == "keep":
         source.texts = texts
         return source
     empty = [index for index, text in enumerate(texts) if not text.strip()]
     if empty and empty_texts == "error":
-        raise ValueError(_empty_message(name, empty, len(texts)))
+        raise ValueError(_empty_message(name, empty, len(texts), stripping))
     source.texts = [text for text in texts if text.strip()] if empty else texts
     source.dropped = len(empty)
     if not source.texts:
@@ -114,25 +127,34 @@ def _check_string(name: str, index: int, text: object) -> None:
             ) from error
 
 
-def _empty_message(name: str, positions: Sequence[int], total: int) -> str:
+def _empty_message(name: str, positions: Sequence[int], total: int, stripping: Stripping | None) -> str:
     shown = ", ".join(map(str, positions[:_SHOWN])) + (", …" if len(positions) > _SHOWN else "")
     return (
-        f"{name} holds {len(positions)} empty or whitespace-only texts of {total}, at positions {shown}: "
-        "remove them, or pass empty_texts='drop'"
+        f"{name} holds {len(positions)} empty or whitespace-only texts of {total}{_after(stripping)}, at positions "
+        f"{shown}: remove them, or pass empty_texts='drop'"
     )
 
 
-def _checked_stream(name: str, data: Iterator[str], empty_texts: str, source: TextSource) -> Iterator[str]:
+def _after(stripping: Stripping | None) -> str:
+    """Says that texts are empty only without their wrapping, if that may be."""
+    rules = "" if stripping is None else ", ".join(name for name, times in stripping.changed.items() if times)
+    return f" once {rules} is taken off" if rules else ""
+
+
+def _checked_stream(
+    name: str, data: Iterator[str], empty_texts: str, source: TextSource, stripping: Stripping | None
+) -> Iterator[str]:
     kept = 0
     for index, text in enumerate(data):
         _check_string(name, index, text)
+        text = text if stripping is None else stripping.of(text)
         if text.strip():
             kept += 1
             yield text
         elif empty_texts == "error":
             raise ValueError(
-                f"{name} holds an empty or whitespace-only text at position {index}: remove it, or pass "
-                "empty_texts='drop'"
+                f"{name} holds an empty or whitespace-only text{_after(stripping)} at position {index}: remove it, "
+                "or pass empty_texts='drop'"
             )
         else:
             source.dropped += 1

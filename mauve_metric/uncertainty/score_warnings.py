@@ -24,7 +24,8 @@ TRUNCATED_SHARE = 0.1  # the featurizer never sees what was cut
 FLOOR_REACH = 0.01  # of the range above the floor, or the floor again if that is less (a small c has a high floor)
 CEILING_STDS = 2.0  # standard deviations of equal sets' score: one pair in forty is further above by chance
 SEVERE = frozenset(  # after these the score may not mean what it seems to mean
-    "constant_features nearly_constant_features at_floor above_ceiling duplicates_between equal_models".split()
+    "constant_features nearly_constant_features at_floor above_ceiling duplicates_between equal_models "
+    "wrapping_in_one_set".split()
 )
 LITERATURE_FEATURIZER = "gpt2-large"
 ROWS_LOOKED_AT = 4096  # of features that are not in memory

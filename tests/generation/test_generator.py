@@ -454,7 +454,7 @@ def test_keywords_of_writing_are_the_fields_of_its_options() -> None:
 
 
 def test_keywords_of_scoring_are_the_options_of_a_score() -> None:
-    scoring = {item.name for item in option_parameters()}
+    scoring = {item.name for item in option_parameters()} - {"prompts"}  # which are to be continued here
     assert scoring | set(WritingKeywords.__annotations__) == set(ModelKeywords.__annotations__)
     assert set(ModelKeywords.__annotations__) - set(TrainingKeywords.__annotations__) == {"distributed"}
 

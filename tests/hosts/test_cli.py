@@ -136,6 +136,7 @@ FLAGS: dict[str, tuple[str, Any]] = {
     "dtype": ("float64", "float64"),
     "empty_texts": ("drop", "drop"),
     "match_lengths": ("truncate", "truncate"),
+    "strip": ("whitespace,reasoning", "reasoning,whitespace"),
     "num_runs": ("3", 3),
     "confidence_level": ("0.8", 0.8),
     "permutations": ("50", 50),

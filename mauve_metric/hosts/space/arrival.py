@@ -80,7 +80,7 @@ class Example:
             stored = replace(Reference.load(file.with_suffix(_ENDING)), from_file=False)
             hashes = TextHashes()
             list(hashes.watch(side.texts))
-            if stored.text_hashes is None or stored.text_hashes.tolist() != hashes.arrays()["text_hashes"].tolist():
+            if stored.text_hashes is None or stored.text_hashes.tolist() != hashes.fields()["text_hashes"].tolist():
                 raise ValueError(f"{file.with_suffix(_ENDING).name} holds the features of other texts than {file.name}")
             sides.append(stored)
         config = self._encoders.config(self.options)

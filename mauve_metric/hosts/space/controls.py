@@ -61,7 +61,7 @@ def _control(name: str) -> gr.components.Component:
     if isinstance(default, bool):
         return gr.Checkbox(value=default, **shown)
     if default is None or isinstance(default, str):
-        return gr.Textbox(value=default or "", max_length=20, **shown)
+        return gr.Textbox(value=default or "", max_length=60, **shown)
     return gr.Number(value=default, precision=0 if isinstance(default, int) else None, **shown)
 
 

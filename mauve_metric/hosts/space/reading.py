@@ -94,4 +94,6 @@ def _joined(first: Reference, rest: Reference) -> Reference:
         joined[name] = None if any(part is None for part in parts) else np.concatenate(parts)
     rows: Features = np.concatenate([all_rows(first.features), all_rows(rest.features)])
     counts: dict[str, Any] = {name: getattr(first, name) + getattr(rest, name) for name in ("truncated", "dropped")}
+    counts["stripped"] = {name: first.stripped.get(name, 0) + times for name, times in rest.stripped.items()}
+    counts["marks"] = None if first.marks is None or rest.marks is None else first.marks + rest.marks
     return replace(first, features=rows, **joined, **counts)

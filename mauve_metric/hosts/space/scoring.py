@@ -32,6 +32,7 @@ from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.model_state import settings_kept
 from mauve_metric.score import resolve_config, score_buckets, score_features
 from mauve_metric.texts.phrases import Readable
+from mauve_metric.texts.wrapping import Stripping
 
 Featurizer = Callable[[list[str]], ArrayLike]
 
@@ -115,8 +116,9 @@ class Embedded:
         return next((side for side, old in zip(self.sets, self.texts, strict=True) if old == texts), None)
 
     def kept(self, number: int) -> list[str]:
-        """The texts behind the rows of a set: without the empty ones."""
-        return [text for text in self.texts[number] if text.strip()]
+        """The texts behind the rows of a set: without what was taken off them, and without the empty ones."""
+        stripping = Stripping(str(dict(zip(_FEATURE_KNOBS, self.key, strict=True))["strip"]))
+        return [text for text in stripping.each(self.texts[number]) if text.strip()]
 
     @cached_property
     def readable(self) -> Readable:

@@ -1,0 +1,342 @@
+"""Texts that a server writes: vLLM, or any other that speaks OpenAI's protocol."""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import logging
+import os
+import random
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from types import ModuleType
+from typing import Any, NoReturn
+from urllib.parse import urlsplit
+
+from mauve_metric.config import check_count, is_bool, shown
+from mauve_metric.runtime.packages import import_httpx
+
+logger = logging.getLogger(__name__)
+
+Conversation = Sequence[Mapping[str, object]]
+
+FIRST_WAIT = 0.5  # seconds before the second try, doubled for each further one
+LONGEST_PAUSE = 60.0  # seconds between two tries, unless the server asks for more
+LONGEST_ASKED = 600.0  # seconds that a server may ask to wait
+_AGAIN = (408, 409, 425, 429, *range(500, 600))  # statuses that may be others a little later
+_FOR_ALL = (401, 402, 403, 404, 405, 429)  # that every other prompt would get as well
+_OURS = ("model", "messages", "prompt", "stream", "n")  # fields of a request that are not sampling
+_NAMED = 3  # failed prompts that a message names
+
+
+def openai_server(
+    url: str,
+    *,
+    model: str,
+    api_key: str | None = None,
+    chat: bool | None = None,
+    max_tokens: int | None = 128,
+    concurrency: int = 16,
+    retries: int = 5,
+    timeout: float = 300.0,
+    **sampling: object,
+) -> OpenAIServer:
+    """A `generate_fn` that asks a vLLM or any other server with OpenAI's protocol.
+
+    Args:
+        url: of the server, such as "http://localhost:8000/v1".
+        model: the name that it serves.
+        api_key: None: that of the environment variable OPENAI_API_KEY, if there is one. It is shown nowhere.
+        chat: whether plain prompts are sent to the chat as a user's message, or continued; None: they are continued,
+            conversations (lists of {"role": …, "content": …}) go to the chat.
+        max_tokens: the most tokens of a text; None: what the server does by itself (16 for many that continue).
+        concurrency: requests at a time. retries: after the first try, with growing pauses, where the server is busy
+            or does not answer. timeout: seconds for one answer.
+        **sampling: further fields of the request, such as temperature and top_p, and those of the server's own such as
+            top_k. What is not given, the server decides. With a seed, prompt i gets seed + i.
+
+    Returns:
+        A function from prompts to texts, None for a prompt that failed; see `OpenAIServer`.
+
+    Raises:
+        TypeError, ValueError: an argument is not what it should be. ImportError: httpx is not there.
+
+    >>> openai_server("http://localhost:8000", model="gpt2", temperature=1.0)
+    openai_server('http://localhost:8000/v1', model='gpt2', max_tokens=128, temperature=1.0)
+    """
+    import_httpx()
+    if not isinstance(model, str) or not model.strip():
+        raise TypeError(f"model must be the name that the server has for it, got {shown(model)}")
+    if chat is not None and not is_bool(chat):
+        raise TypeError(f"chat must be True, False or None, got {shown(chat)}")
+    if is_bool(timeout) or not isinstance(timeout, (int, float)) or not 0 < timeout < float("inf"):
+        raise ValueError(f"timeout must be a number of seconds above 0, got {shown(timeout)}")
+    settings = {} if max_tokens is None else {"max_tokens": check_count("max_tokens", max_tokens)}
+    return OpenAIServer(
+        _base(url),
+        model,
+        _key(api_key),
+        chat,
+        settings | _checked_sampling(sampling),
+        check_count("concurrency", concurrency),
+        check_count("retries", retries, low=0),
+        float(timeout),
+    )
+
+
+class OpenAIServer:
+    """Sends prompts to a server, several at a time, and gives the texts in the prompts' order.
+
+    Attributes:
+        failures: of the last call: the reason for each prompt that failed, by its number.
+
+    Raises:
+        ValueError, TypeError: a prompt is none. OSError: no text came for any prompt.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        key: _Secret,
+        chat: bool | None,
+        settings: Mapping[str, object],
+        concurrency: int,
+        retries: int,
+        timeout: float,
+    ) -> None:
+        self.url, self.model, self.settings = url, model, dict(settings)
+        self.failures: dict[int, str] = {}
+        self._key, self._chat = key, chat
+        self._concurrency, self._retries, self._timeout = concurrency, retries, timeout
+        shown_settings = "".join(f", {name}={value!r}" for name, value in settings.items())
+        self.__qualname__ = f"openai_server(model={model!r}{shown_settings})"  # what a signature says of it
+
+    def __repr__(self) -> str:
+        settings = "".join(f", {name}={value!r}" for name, value in self.settings.items())
+        return f"openai_server({self.url!r}, model={self.model!r}{settings})"
+
+    def __call__(self, prompts: Sequence[str | Conversation]) -> list[str | None]:
+        """The text of each prompt; None for one that failed."""
+        requests = [self._request(number, prompt) for number, prompt in enumerate(prompts)]
+        self.failures = {}
+        if not requests:
+            return []
+        httpx = import_httpx()
+        headers = {"Authorization": f"Bearer {self._key.value}"} if self._key.value else {}
+        limits = httpx.Limits(max_connections=self._concurrency)
+        pool = ThreadPoolExecutor(min(self._concurrency, len(requests)), thread_name_prefix="openai_server")
+        with httpx.Client(headers=headers, timeout=self._timeout, limits=limits) as client:
+            call = _Call(httpx, client, threading.Event())
+            waiting = [pool.submit(self._text, call, path, body) for path, body in requests]
+            try:
+                found = [future.result() for future in waiting]
+            finally:  # nobody waits for the rest if the user interrupts
+                call.stop.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+        self.failures = {number: item.reason for number, item in enumerate(found) if isinstance(item, _Failure)}
+        self._tell(len(found))
+        return [None if isinstance(item, _Failure) else item for item in found]
+
+    def _tell(self, prompts: int) -> None:
+        """Name the prompts that failed."""
+        if not self.failures:
+            return
+        sent_first = sorted(self.failures.items(), key=lambda item: (item[1].startswith("not sent"), item[0]))
+        named = "; ".join(f"prompt {number}: {reason}" for number, reason in sent_first[:_NAMED])
+        more = "; …" if len(self.failures) > _NAMED else ""
+        if len(self.failures) == prompts:
+            raise OSError(f"no text came from {self.url} for any of {prompts} prompts ({named}{more})")
+        logger.warning("%d of %d prompts failed at %s (%s%s)", len(self.failures), prompts, self.url, named, more)
+
+    def _request(self, number: int, prompt: object) -> tuple[str, dict[str, object]]:
+        """The path and the body of the request for one prompt."""
+        body: dict[str, object] = {"model": self.model, **self.settings}
+        if isinstance(body.get("seed"), int):
+            body["seed"] = int(str(body["seed"])) + number
+        if not isinstance(prompt, str):
+            if self._chat is False:
+                raise ValueError(f"prompt {number} is a conversation, which chat=False cannot take")
+            return "/chat/completions", {**body, "messages": _checked_conversation(number, prompt)}
+        if self._chat:
+            return "/chat/completions", {**body, "messages": [{"role": "user", "content": prompt}]}
+        return "/completions", {**body, "prompt": prompt}
+
+    def _text(self, call: _Call, path: str, body: Mapping[str, object]) -> str | _Failure:
+        """One text, with as many tries as it takes."""
+        answer: str | _Failure = _Failure("not sent, since no other one came")
+        for tried in range(self._retries + 1):
+            if call.lost:
+                break
+            answer = self._try(call, path, body)
+            if isinstance(answer, str):
+                call.came = True
+                break
+            if not answer.again or tried == self._retries or call.stop.wait(_pause(tried, answer.wait)):
+                call.lost = call.lost or (answer.for_all and not call.came)
+                break
+        return answer
+
+    def _try(self, call: _Call, path: str, body: Mapping[str, object]) -> str | _Failure:
+        """One text, with one try."""
+        httpx = call.httpx
+        try:
+            response = call.client.post(f"{self.url}{path}", json=body)
+        except httpx.TimeoutException as error:
+            return _Failure(f"no answer within {self._timeout:g} seconds ({type(error).__name__})", again=True)
+        except httpx.HTTPError as error:
+            reason = self._clean(f"{type(error).__name__}: {error}")
+            return _Failure(reason, again=True, for_all=isinstance(error, httpx.ConnectError))
+        status = response.status_code
+        if status != 200:
+            wait = _asked_wait(response.headers) if status in _AGAIN else 0.0
+            asked = f" (the server asks to wait {wait:.0f} seconds)" if wait > LONGEST_ASKED else ""
+            reason = f"HTTP {status}: {self._clean(_said(response))}{asked}"
+            return _Failure(reason, status in _AGAIN and not asked, wait, status in _FOR_ALL)
+        try:
+            answer = response.json()
+        except ValueError:
+            return _Failure(f"the answer is not JSON: {self._clean(response.text) or 'nothing'}", again=True)
+        text = _text_of(answer)
+        if text is None:
+            return _Failure(f"the answer holds no text: {self._clean(json.dumps(answer))}")
+        return text
+
+    def _clean(self, message: str) -> str:
+        """What a server said, on one line, not too long, and without the key, which some repeat."""
+        message = message.replace(self._key.value, "***") if self._key.value else message
+        message = " ".join(message.split())
+        return message if len(message) <= 200 else f"{message[:199]}…"
+
+
+@dataclass
+class _Call:
+    """What the requests of one call share: the client, whether any text came, and whether none can come."""
+
+    httpx: ModuleType
+    client: Any  # of a package that may not be there
+    stop: threading.Event
+    came: bool = False
+    lost: bool = False
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """Why a try failed; whether another one may not, and after how many seconds; whether all prompts would fail."""
+
+    reason: str
+    again: bool = False
+    wait: float = 0.0
+    for_all: bool = False
+
+
+class _Secret:
+    """A key that no message, log or traceback shows."""
+
+    def __init__(self, value: str) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return "***"
+
+
+def _key(given: object) -> _Secret:
+    """The key from the argument or the environment; empty if there is none."""
+    if given is not None and not isinstance(given, str):
+        raise TypeError(f"api_key must be a string or None, got {type(given).__name__}")
+    name = "OPENAI_API_KEY" if given is None else "api_key"
+    value = (os.environ.get(name, "") if given is None else given).strip()
+    if not all("!" <= letter <= "~" for letter in value):
+        raise ValueError(f"{name} must be one word of ASCII letters, digits and signs, and what was given is not")
+    return _Secret(value)
+
+
+def _base(url: object) -> str:
+    """The address that the paths of the protocol are appended to."""
+    expected = "url must be an address such as 'http://localhost:8000/v1'"
+    if not isinstance(url, str):
+        raise TypeError(f"{expected}, got {shown(url)}")
+
+    def refuse(got: str) -> NoReturn:
+        raise ValueError(f"{expected}, got {got}")
+
+    try:
+        parts = urlsplit(url.strip())
+        parts.port  # noqa: B018  (which is read only when it is asked for)
+    except ValueError:
+        refuse("something that is none")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        refuse("one with a password or a query in it: a key goes into api_key")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        refuse(shown(url))
+    path = parts.path.rstrip("/").removesuffix("/completions").removesuffix("/chat").rstrip("/")
+    return f"{parts.scheme}://{parts.netloc}{path or '/v1'}"
+
+
+def _checked_sampling(sampling: Mapping[str, object]) -> dict[str, object]:
+    """Fields that a request can have besides ours, and that JSON can hold."""
+    for name, value in sampling.items():
+        if name in _OURS:
+            raise TypeError(f"{name} is not an option of sampling: openai_server sets it itself")
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError, RecursionError):
+            raise TypeError(f"{name} must be a value that JSON can hold, got {shown(value)}") from None
+    return dict(sampling)
+
+
+def _checked_conversation(number: int, prompt: object) -> list[dict[str, object]]:
+    """A conversation whose messages have a role and a content."""
+    if not isinstance(prompt, Sequence) or not prompt:
+        raise TypeError(f"prompt {number} must be a text or a conversation (a list of messages), got {shown(prompt)}")
+    for message in prompt:
+        if not isinstance(message, Mapping) or not isinstance(message.get("role"), str) or "content" not in message:
+            raise TypeError(
+                f"prompt {number} must hold messages such as {{'role': 'user', 'content': 'Hello'}}, got "
+                f"{shown(message)}"
+            )
+    return [dict(message) for message in prompt]
+
+
+def _text_of(answer: object) -> str | None:
+    """The text of the first choice; empty where a model says nothing; None if there is no such thing."""
+    match answer:
+        case {"choices": [{"message": {"content": str(text)}}, *_]} | {"choices": [{"text": str(text)}, *_]}:
+            return text
+        case {"choices": [{"message": {"content": None}}, *_]} | {"choices": [{"text": None}, *_]}:
+            return ""
+    return None
+
+
+def _said(response: Any) -> str:
+    """What a server says of an error."""
+    try:
+        answer = response.json()
+    except ValueError:
+        return str(response.text) or str(response.reason_phrase)
+    match answer:
+        case {"error": {"message": str(text)}} | {"error": str(text)} | {"message": str(text)} | {"detail": str(text)}:
+            return text
+    return str(response.text)
+
+
+def _asked_wait(headers: Mapping[str, str]) -> float:
+    """The seconds that a server asks to wait, as a number or as a date; 0 if it does not."""
+    asked = headers.get("retry-after", "").strip()
+    if asked.isascii() and asked.replace(".", "", 1).isdigit():
+        return float(asked)
+    try:
+        until = email.utils.parsedate_to_datetime(asked)
+    except ValueError:
+        return 0.0
+    until = until if until.tzinfo else until.replace(tzinfo=UTC)
+    return max(0.0, (until - datetime.now(UTC)).total_seconds())
+
+
+def _pause(tried: int, asked: float) -> float:
+    """Seconds before the next try: twice those before, by chance up to half less; never less than the server asked."""
+    own: float = min(LONGEST_PAUSE, FIRST_WAIT * 2.0**tried) * (0.5 + random.random() / 2)
+    return asked + 0.1 * own if asked else own

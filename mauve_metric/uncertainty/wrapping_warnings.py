@@ -1,0 +1,118 @@
+"""What a careful reviewer would say about what texts are wrapped in: each threshold once, with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from mauve_metric.texts.marks import Marks
+from mauve_metric.uncertainty.score_warnings import ScoreWarning
+
+STRIPPED_SHARE = 0.01  # of a set: above, what was taken off is no accident, and the score is of other texts
+WRAPPED_SHARE = 0.01  # of one set, and less than a tenth of that of the other: a featurizer sees it before all else
+BLANKS_SHARE = 0.1  # instead: a sampled text that was cut ends with a blank once in twenty, which moves no score
+OPENING_SHARE, RARE_SHARE = 0.05, 0.005  # of one set and of the other: people do not begin alike so often
+LEAST_TEXTS = 5  # that must show it: fewer of a small set may be chance
+MOST_OPENINGS = 3  # that a warning shows
+ALIKE = 0.9  # of the texts with an opening go on with the same word: then that is shown as well
+_SIGHTS = {
+    "reasoning": "reasoning such as <think>",
+    "special_tokens": "special tokens such as <|im_end|> or </s>",
+    "markdown": "Markdown such as fences and headings",
+    "whitespace": "blanks at their beginning or end",
+}
+
+
+class Wrapped(Protocol):
+    """What `wrapping_warnings` looks at (`Reference`)."""
+
+    @property
+    def marks(self) -> Marks | None:
+        """What the texts are wrapped in."""
+
+    @property
+    def stripped(self) -> Mapping[str, int]:
+        """How many texts each rule of `strip` changed."""
+
+    def __len__(self) -> int:
+        """Number of texts."""
+
+
+def wrapping_warnings(p: Wrapped, q: Wrapped) -> list[ScoreWarning]:
+    """Texts that were changed, and what one set is wrapped in or opens with and the other is not."""
+    found = [warning for side, name in ((p, "human"), (q, "model")) for warning in _stripped(side, name)]
+    if p.marks is None or q.marks is None:
+        return found
+    return found + _differences(p.marks, q.marks) + _openings(p.marks, q.marks)
+
+
+def _stripped(side: Wrapped, name: str) -> list[ScoreWarning]:
+    many = {rule: times for rule, times in side.stripped.items() if times > STRIPPED_SHARE * len(side)}
+    if not many:
+        return []
+    rules = ", ".join(f"{rule} off {times}" for rule, times in many.items())
+    message = f"strip changed the {name} texts ({rules} of {len(side)}): the score is of what was left of them"
+    return [ScoreWarning("stripped_texts", message, {"set": name, "texts": len(side), **many})]
+
+
+def _differences(p: Marks, q: Marks) -> list[ScoreWarning]:
+    """What one set is wrapped in and the other is not."""
+    found = []
+    for rule, sight in _SIGHTS.items():
+        human, model = p.wrapped.get(rule, 0), q.wrapped.get(rule, 0)
+        shares = human / p.texts, model / q.texts
+        blanks = rule == "whitespace"
+        if max(shares) <= (BLANKS_SHARE if blanks else WRAPPED_SHARE) or min(shares) >= max(shares) / 10:
+            continue
+        if (human if shares[0] > shares[1] else model) < LEAST_TEXTS:
+            continue
+        message = (
+            f"{human} of {p.texts} human and {model} of {q.texts} model texts show {sight}: the score may measure "
+            f"these more than the texts; strip={rule!r} takes them off both sets"
+        )
+        numbers = {"kind": rule, "p_texts": human, "q_texts": model, "n_p": p.texts, "n_q": q.texts}
+        found.append(ScoreWarning("blanks_in_one_set" if blanks else "wrapping_in_one_set", message, numbers))
+    return found
+
+
+def _openings(p: Marks, q: Marks) -> list[ScoreWarning]:
+    """Words that many texts of one set begin with, and hardly any of the other."""
+    if p.openings is None or q.openings is None:
+        return []
+    found = []
+    for name, other, marks, others in (("human", "model", p, q), ("model", "human", q, p)):
+        telling = _telling(marks, others)
+        if telling:
+            shown = ", ".join(f"“{' '.join(words)}” ({times})" for words, times in telling.items())
+            message = (
+                f"of {marks.texts} {name} texts many begin with the same words, and next to none of the {other} texts: "
+                f"{shown}; the score may measure these more than the texts"
+            )
+            counts = {" ".join(words): times for words, times in telling.items()}
+            numbers = {"set": name, "texts": marks.texts, "openings": counts}
+            found.append(ScoreWarning("opening_in_one_set", message, numbers))
+    return found
+
+
+def _telling(marks: Marks, others: Marks) -> dict[tuple[str, ...], int]:
+    """The most common openings of one set that the other does not have; none that is a part of another one."""
+    wanted = {
+        words: times
+        for words, times in marks.common_openings.items()
+        if times > OPENING_SHARE * marks.texts
+        and times >= LEAST_TEXTS
+        and others.common_openings.get(words, 0) < RARE_SHARE * others.texts
+    }
+    found: dict[tuple[str, ...], int] = {}
+    for words, times in sorted(wanted.items(), key=lambda item: (-item[1], item[0])):
+        longer = [other for other, count in wanted.items() if other[: len(words)] == words and count >= ALIKE * times]
+        best = max(longer, key=len)
+        if not any(_parts(best, other) for other in found):
+            found[best] = wanted[best]
+    return dict(list(found.items())[:MOST_OPENINGS])
+
+
+def _parts(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether one opening begins with the other."""
+    length = min(len(one), len(other))
+    return one[:length] == other[:length]

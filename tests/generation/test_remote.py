@@ -1,0 +1,240 @@
+"""Texts of a server with OpenAI's protocol: order, tries, what fails, and a key that nobody sees."""
+
+from __future__ import annotations
+
+import copy
+import json
+import logging
+import pickle
+import random
+import threading
+import time
+from collections.abc import Iterator
+from email.utils import formatdate
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+from samples import HUMAN, ngrams
+
+from mauve_metric import evaluate_model
+from mauve_metric.generation import openai_server, remote
+
+KEY = "sk-secret-0123456789"
+
+
+class Answers(ThreadingHTTPServer):
+    """A server that answers "…PROMPT" after a random moment, but for prompts whose first word says otherwise."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.requests: list[tuple[str, dict[str, Any], str | None]] = []
+        self.tried: dict[str, int] = {}
+        self.times: dict[str, list[float]] = {}
+        self.busy = self.busiest = 0
+        self.lock = threading.Lock()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Answers
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        prompt = body["prompt"] if "prompt" in body else body["messages"][-1]["content"]
+        server = self.server
+        with server.lock:
+            server.requests.append((self.path, body, self.headers.get("Authorization")))
+            server.tried[prompt] = server.tried.get(prompt, 0) + 1
+            server.times.setdefault(prompt, []).append(time.monotonic())
+            server.busy += 1
+            server.busiest = max(server.busiest, server.busy)
+        time.sleep(random.Random(prompt).uniform(0, 0.03))
+        status, headers, answer = self._answer(prompt, server.tried[prompt])
+        with server.lock:
+            server.busy -= 1
+        content = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+        self.send_response(status)
+        for name, value in {"Content-Length": str(len(content)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def _answer(self, prompt: str, tried: int) -> tuple[int, dict[str, str], object]:
+        word = prompt.split()[0] if prompt.split() else ""
+        said = {"error": {"message": f"no, {self.headers.get('Authorization')} may not"}}
+        if word == "twice" and tried < 3:
+            return 503, {}, said
+        if word == "busy" and tried == 1:
+            return 429, {"Retry-After": "0.4"}, said
+        if word == "date" and tried == 1:
+            return 429, {"Retry-After": formatdate(time.time() + 2, usegmt=True)}, said
+        if word == "hours":
+            return 429, {"Retry-After": "7200"}, said
+        if word == "never":
+            return 400, {}, said
+        if word == "down":
+            return 500, {}, b"<html>down</html>"
+        if word == "forbidden":
+            return 401, {}, said
+        if word == "page":
+            return 200, {}, b"<html>hello</html>"
+        if word == "odd":
+            return 200, {}, {"choices": []}
+        text: str | None = f"…{prompt}"
+        if word in ("empty", "null"):
+            text = "" if word == "empty" else None
+        choice: dict[str, Any] = {"text": text} if "completions" in self.path and "chat" not in self.path else {}
+        return 200, {}, {"choices": [choice or {"message": {"role": "assistant", "content": text}}]}
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Answers]:
+    monkeypatch.setattr(remote, "FIRST_WAIT", 0.01)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    server = Answers()
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_texts_come_in_the_order_of_the_prompts(answers: Answers) -> None:
+    write = openai_server(answers.url, model="m", concurrency=4, temperature=0.5, top_k=3, seed=7)
+    prompts = [f"prompt {number}" for number in range(40)]
+    assert write(prompts) == [f"…{prompt}" for prompt in prompts] and write.failures == {}
+    assert 1 < answers.busiest <= 4
+    assert {path for path, _, _ in answers.requests} == {"/v1/completions"}
+    for _, body, key in answers.requests:
+        number = prompts.index(body.pop("prompt"))
+        assert body == {"model": "m", "max_tokens": 128, "temperature": 0.5, "top_k": 3, "seed": 7 + number}
+        assert key == f"Bearer {KEY}"
+    assert write([]) == []
+
+
+def test_conversations_and_plain_prompts(answers: Answers) -> None:
+    talk = [{"role": "system", "content": "Be short."}, {"role": "user", "content": "Hello"}]
+    assert openai_server(answers.url + "/v1/", model="m", max_tokens=None)([talk, "Once"]) == ["…Hello", "…Once"]
+    chat = openai_server(answers.url + "/v1/chat/completions", model="m", api_key="", chat=True)
+    assert chat(["Once"]) == ["…Once"]
+    sent = {path: body for path, body, _ in answers.requests[:2]}
+    assert sent["/v1/chat/completions"] == {"model": "m", "messages": talk}
+    assert sent["/v1/completions"] == {"model": "m", "prompt": "Once"}
+    path, body, key = answers.requests[2]
+    assert path == "/v1/chat/completions" and body["messages"] == [{"role": "user", "content": "Once"}] and key is None
+    with pytest.raises(ValueError, match=r"prompt 1 is a conversation, which chat=False cannot take"):
+        openai_server(answers.url, model="m", chat=False)(["a", talk])
+    wrong: tuple[Any, ...] = (3, [], [{"content": "a"}], [["role", "user"]])
+    for prompt in wrong:
+        with pytest.raises(TypeError, match="prompt 1 must "):
+            openai_server(answers.url, model="m")(["a", prompt])
+    assert len(answers.requests) == 3
+
+
+def test_what_passes_is_tried_again_and_what_stays_is_named(answers: Answers, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    write = openai_server(answers.url, model="m", retries=2)
+    prompts = ["fine", "twice a", "never b", "down c", "page d", "odd e", "busy f", "hours g", "empty h", "null i"]
+    found = write(prompts)
+    assert found == ["…fine", "…twice a", None, None, None, None, "…busy f", None, "", ""]
+    assert [answers.tried[prompt] for prompt in prompts] == [1, 3, 1, 3, 3, 1, 2, 1, 1, 1]
+    first, second = answers.times["busy f"]
+    assert second - first >= 0.4  # what Retry-After asked for
+    assert write.failures == {
+        2: "HTTP 400: no, Bearer *** may not",
+        3: "HTTP 500: <html>down</html>",
+        4: "the answer is not JSON: <html>hello</html>",
+        5: 'the answer holds no text: {"choices": []}',
+        7: "HTTP 429: no, Bearer *** may not (the server asks to wait 7200 seconds)",
+    }
+    (warning,) = [record.getMessage() for record in caplog.records if record.name == "mauve_metric.generation.remote"]
+    assert warning.startswith(
+        f"5 of 10 prompts failed at {answers.url}/v1 (prompt 2: HTTP 400: no, Bearer *** may not;"
+    )
+    assert KEY not in caplog.text
+
+
+def test_a_date_is_waited_for(answers: Answers) -> None:
+    assert openai_server(answers.url, model="m")(["date a"]) == ["…date a"]
+    first, second = answers.times["date a"]
+    assert second - first >= 0.9  # of 2 seconds, of which a date in whole seconds may lose one
+
+
+def test_a_server_that_refuses_everything_is_not_asked_for_everything(answers: Answers) -> None:
+    write = openai_server(answers.url, model="m", concurrency=2)
+    with pytest.raises(
+        OSError, match=r"no text came from .*/v1 for any of 200 prompts \(prompt \d+: HTTP 401: "
+    ) as failed:
+        write([f"forbidden {number}" for number in range(200)])
+    assert len(answers.requests) < 20 and KEY not in str(failed.value) and len(write.failures) == 200
+
+
+def test_no_server_is_an_error_with_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "FIRST_WAIT", 0.001)
+    with pytest.raises(
+        OSError, match=r"no text came from http://127.0.0.1:9/v1 for any of 3 prompts \(prompt \d: Conn"
+    ):
+        openai_server("http://127.0.0.1:9", model="m", retries=1)(["a", "b", "c"])
+
+
+def test_the_key_is_in_nothing_that_is_shown(answers: Answers) -> None:
+    write = openai_server(answers.url, model="m", temperature=1.0)
+    shown = [repr(write), str(write), repr(vars(write)), repr(copy.deepcopy(write)), write.__qualname__]
+    assert not any(KEY in text for text in shown)
+    assert repr(write) == f"openai_server('{answers.url}/v1', model='m', max_tokens=128, temperature=1.0)"
+    assert pickle.loads(pickle.dumps(write))(["a"]) == ["…a"] and answers.requests[0][2] == f"Bearer {KEY}"
+
+
+def test_arguments_that_cannot_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    url = "http://localhost:8000"
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"url": 3}, r"url must be an address such as .*, got 3$"),
+        ({"url": "localhost:8000"}, r"url must be an address such as .*, got 'localhost:8000'$"),
+        ({"url": "http://localhost:port"}, "url must be an address"),
+        ({"url": f"http://me:{KEY}@localhost"}, "a key goes into api_key"),
+        ({"url": f"http://localhost/v1?key={KEY}"}, "a key goes into api_key"),
+        ({"model": ""}, "model must be the name"),
+        ({"api_key": f"{KEY}é"}, "api_key must be one word of ASCII"),
+        ({"api_key": KEY.encode()}, "api_key must be a string or None, got bytes"),
+        ({"chat": "yes"}, "chat must be True, False or None, got 'yes'"),
+        ({"max_tokens": 0}, "max_tokens must be an integer of at least 1, got 0"),
+        ({"concurrency": 0}, "concurrency must be"),
+        ({"retries": -1}, "retries must be"),
+        ({"timeout": 0}, "timeout must be a number of seconds above 0, got 0"),
+        ({"stream": True}, "stream is not an option of sampling"),
+        ({"temperature": float("nan")}, "temperature must be a value that JSON can hold, got nan"),
+        ({"stop": {"a"}}, "stop must be a value that JSON can hold"),
+    ]
+    for change, message in wrong:
+        with pytest.raises((TypeError, ValueError), match=message) as failed:
+            openai_server(**{"url": url, "model": "m", **change})
+        assert KEY not in str(failed.value)
+    monkeypatch.setenv("OPENAI_API_KEY", f"{KEY} {KEY}")
+    with pytest.raises(ValueError, match="OPENAI_API_KEY must be one word") as failed:
+        openai_server(url, model="m")
+    assert KEY not in str(failed.value)
+
+
+def test_a_model_behind_a_server_is_evaluated(answers: Answers) -> None:
+    prompts = [f"{text.split()[0]} {number}" for number, text in enumerate(HUMAN)]
+    result = evaluate_model(
+        None,
+        None,
+        prompts,
+        HUMAN,
+        generate_fn=openai_server(answers.url, model="m", temperature=1.0),
+        featurize_model_name=ngrams,
+        num_buckets=3,
+    )
+    assert result.n_q == len(HUMAN)
+    assert "generation:mauve_metric.generation.remote.openai_server(model='m', max_tokens=128, temp" in result.signature
