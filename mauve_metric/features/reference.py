@@ -46,6 +46,7 @@ class Reference(StoredFeatures):
         truncated: texts that were cut to the encoder's length. dropped: empty texts left out.
         text_hashes: a hash of each text, to find duplicates, shape (n,) of uint64; None if unknown.
         opening_hashes: a hash of each text's first words, to find shared prompts, likewise.
+        origin: the format and field of the file that the texts come from; None for texts without one.
         from_file: whether the features were loaded from a file, where their origin should stand.
     """
 
