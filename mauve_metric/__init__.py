@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mauve_metric.results.explanation import Explanation
     from mauve_metric.results.numbers import Difference
     from mauve_metric.results.result import MauveResult
-    from mauve_metric.texts.files import read_texts
+    from mauve_metric.texts.files import TextFile, read_texts
     from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "MauveTrainerMixin",
     "Reference",
     "ScoreWarning",
+    "TextFile",
     "__version__",
     "compare",
     "compute_mauve",
@@ -57,6 +58,7 @@ _HOMES = {  # every public name is imported when it is first asked for
     "MauveTrainerMixin": "hosts.callback",
     "Reference": "features.reference",
     "ScoreWarning": "uncertainty.score_warnings",
+    "TextFile": "texts.files",
     "compare": "compare_models",
     "compute_mauve": "compute",
     "evaluate_model": "generation.evaluator",

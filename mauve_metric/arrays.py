@@ -34,6 +34,6 @@ class FeatureRows(Protocol):
 
 Features = Array | FeatureRows  # of one set of texts, (n, d)
 
-TextData = Iterable[object]  # texts as users give them: lists, columns, tables, streams (see `texts.sources`)
+TextData = Iterable[object] | Path  # texts as users give them: lists, columns, streams (`texts.sources`), files
 TokenData = Iterable[object]  # lists of token ids, likewise
 FeatureData = Iterable[object] | Path  # arrays, tensors, nested lists, files, data sets, streams of blocks

@@ -15,7 +15,8 @@ from mauve_metric.arrays import FeatureData, Labels, TextData, TokenData
 from mauve_metric.config import MauveConfig, check_count
 from mauve_metric.explain_gap import explain_model
 from mauve_metric.features.reference import Featurizing, Reference
-from mauve_metric.features.sides import check_columns, check_same_encoder, read_sides
+from mauve_metric.features.reference_files import is_feature_file
+from mauve_metric.features.sides import check_columns, check_same_encoder, open_sides, read_sides
 from mauve_metric.options import Options, RunOptions, split_options, with_options
 from mauve_metric.quantize.partition import Partition, partition_sets
 from mauve_metric.results.comparison import Comparison
@@ -23,6 +24,7 @@ from mauve_metric.results.numbers import Difference, OwnScore
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, signature_entries
 from mauve_metric.score import resolve_config, score_buckets, score_features
+from mauve_metric.texts.files import TextFile
 from mauve_metric.texts.phrases import Readable
 from mauve_metric.uncertainty import forecast, intervals
 from mauve_metric.uncertainty.buckets import holm
@@ -31,13 +33,14 @@ from mauve_metric.uncertainty.differences import JointErrors, difference_of, joi
 
 
 def compare(
-    p_text: TextData | None = None,
-    models: Mapping[str, FeatureData | Reference] | None = None,
+    p_text: TextData | TextFile | None = None,
+    models: Mapping[str, FeatureData | Reference | TextFile | str] | None = None,
     *,
     p_features: FeatureData | None = None,
     p_tokens: TokenData | None = None,
     p: Reference | None = None,
     aligned: bool = False,
+    common_rows: bool = False,
     buckets: int = 0,
     texts: int = 3,
     **options: Unpack[Options],
@@ -50,9 +53,12 @@ def compare(
 
     Args:
         p_text, p_features, p_tokens, p: the human side, as in `compute_mauve`; texts beside another form are read only.
-        models: for each name its texts, features (n, d) or `Reference`.
+            Where the models are files with human texts beside theirs, on which they agree, it can be left out.
+        models: for each name its texts, features (n, d), `Reference`, or a file of texts, by name or as `TextFile`.
         aligned: row i of every model answers prompt i, so that texts of one row may be alike across models; the sets
-            are of one size. The intervals of the differences allow for it.
+            are of one size. The intervals of the differences allow for it. Files that name the prompt of each row are
+            matched by it, and aligned without being asked.
+        common_rows: leave out the rows that not all of these files have, which are an error else.
         buckets: how many buckets of each model's gap to explain, see `explain`; 0 for none.
         texts: how many texts of each side to keep for a bucket.
         **options: see `compute_mauve`.
@@ -75,10 +81,12 @@ def compare(
     forms = {name: _form(name, data) for name, data in _check_models(models).items()}
     config, run = split_options(options)
     human = {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text}
+    opened = open_sides(
+        {"human": human} | {f"model {key}": forms[key] for key in forms}, config, run, common_rows=common_rows
+    )
+    aligned = aligned or opened.aligned
     with Featurizing(config, run, frozenset(options)) as job:
-        human_read, *model_reads = read_sides(
-            job, {"human": human} | {f"model {key}": forms[key] for key in forms}
-        ).values()
+        human_read, *model_reads = read_sides(job, opened).values()
     sides = {"the human set": human_read[0]} | {
         f"models[{name!r}]": side for name, (side, _) in zip(forms, model_reads, strict=True)
     }
@@ -118,6 +126,8 @@ def _form(name: str, data: object) -> dict[str, object]:
         return {f"{argument} reference": data}
     if isinstance(data, MauveResult):
         raise TypeError(f"{argument} must hold texts, features or a Reference, got a result")
+    if isinstance(data, (str, Path)) and is_feature_file(data):
+        return {f"{argument} reference": Reference.load(data)}
     is_table = hasattr(data, "columns") or hasattr(data, "column_names")
     is_rows = isinstance(data, (list, tuple)) and len(data) > 0 and isinstance(data[0], (list, tuple, np.ndarray))
     is_numbers = getattr(getattr(data, "dtype", None), "kind", None) in ("f", "i", "u")
@@ -218,6 +228,10 @@ def compare_features(
     sizes = {_size_key(name): len(side) for name, side in models.items()}
     entries = signature_entries(p, next(iter(models.values())), resolved, {**sizes, "aligned": aligned})
     entries.pop("n_q")
+    if len({side.origin for side in models.values()}) > 1:
+        entries.pop("q_texts", None)
+        named = {f"texts_{name}": side.origin for name, side in models.items() if side.origin is not None}
+        entries = {**named, **entries}
     return Comparison(
         models=results,
         own=own,

@@ -6,10 +6,11 @@ from typing import Unpack
 
 from mauve_metric.arrays import FeatureData, TextData, TokenData
 from mauve_metric.features.reference import Featurizing, Reference
-from mauve_metric.features.sides import check_same_encoder
+from mauve_metric.features.sides import check_same_encoder, open_sides
 from mauve_metric.options import Options, split_options, with_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.score import score_features
+from mauve_metric.texts.files import TextFile
 
 
 def compute_mauve(
@@ -17,8 +18,8 @@ def compute_mauve(
     q_features: FeatureData | None = None,
     p_tokens: TokenData | None = None,
     q_tokens: TokenData | None = None,
-    p_text: TextData | None = None,
-    q_text: TextData | None = None,
+    p_text: TextData | TextFile | None = None,
+    q_text: TextData | TextFile | None = None,
     *,
     p: Reference | None = None,
     q: Reference | None = None,
@@ -32,7 +33,8 @@ def compute_mauve(
     Args:
         p_features, q_features: finite arrays (n_p, d) and (n_q, d) of one featurizer.
         p_tokens, q_tokens: lists of token id lists of the featurizer's tokenizer, used as they are.
-        p_text, q_text: texts: a list, a `datasets` column, a stream (see `sources.text_source`).
+        p_text, q_text: texts: a list, a `datasets` column, a stream (see `sources.text_source`), a file's name or a
+            `TextFile`. Where q_text is a file with human texts beside the model's, the side P can be left out.
         p, q: features kept with their origin (see `Reference`).
         **options: the fields of `MauveConfig` (what can change the score) and of `RunOptions` (what cannot), and
             mauve-text's `use_float64`, which means `dtype="float64"`.
@@ -57,8 +59,9 @@ def compute_mauve(
         "p": {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text},
         "q": {"q": q, "q_features": q_features, "q_tokens": q_tokens, "q_text": q_text},
     }
+    opened = open_sides(forms, config, run)
     with Featurizing(config, run, frozenset(options)) as job:
-        p_side, q_side = map(job.side, job.prepared(forms).values())
+        p_side, q_side = (opened.told(name, job.side(given)) for name, given in job.prepared(opened.forms).items())
     check_same_encoder(p_side.identity, q_side.identity)
     return score_features(p_side, q_side, config, run=run)
 

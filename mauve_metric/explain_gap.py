@@ -10,7 +10,7 @@ import numpy as np
 from mauve_metric.arrays import FeatureData, Floats, Labels, Rows, TextData, TokenData
 from mauve_metric.config import MauveConfig, check_count
 from mauve_metric.features.reference import Featurizing, Reference
-from mauve_metric.features.sides import check_columns, check_same_encoder, read_sides
+from mauve_metric.features.sides import check_columns, check_same_encoder, open_sides, read_sides
 from mauve_metric.measures import gap
 from mauve_metric.options import Options, split_options, with_options
 from mauve_metric.quantize.histograms import count_labels
@@ -20,6 +20,7 @@ from mauve_metric.results.numbers import GapBucket, NearText
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.tensors import on_cpu
 from mauve_metric.score import resolve_config, score_buckets
+from mauve_metric.texts.files import TextFile
 from mauve_metric.texts.phrases import Readable, repeated_phrases, telling_phrases
 from mauve_metric.uncertainty.buckets import best_overlaps, noise_p_values
 
@@ -31,8 +32,8 @@ def explain(
     q_features: FeatureData | None = None,
     p_tokens: TokenData | None = None,
     q_tokens: TokenData | None = None,
-    p_text: TextData | None = None,
-    q_text: TextData | None = None,
+    p_text: TextData | TextFile | None = None,
+    q_text: TextData | TextFile | None = None,
     *,
     p: Reference | None = None,
     q: Reference | None = None,
@@ -70,8 +71,9 @@ def explain(
         "p": {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text},
         "q": {"q": q, "q_features": q_features, "q_tokens": q_tokens, "q_text": q_text},
     }
+    opened = open_sides(forms, config, run)
     with Featurizing(config, run, frozenset(options)) as job:
-        (p_side, p_read), (q_side, q_read) = read_sides(job, forms).values()
+        (p_side, p_read), (q_side, q_read) = read_sides(job, opened).values()
     check_same_encoder(p_side.identity, q_side.identity)
     check_columns({"p_features": p_side, "q_features": q_side})
     config = resolve_config(config, len(p_side), len(q_side))

@@ -50,6 +50,7 @@ class Reference(StoredFeatures):
         opening_hashes: a hash of each text's first words, to find shared prompts, likewise.
         marks: what the texts are wrapped in and how they open; None if unknown. stripped: how many texts were changed
             by each rule of `strip`.
+        origin: the format and field of the file that the texts come from; None for texts without one.
         from_file: whether the features were loaded from a file, where their origin should stand.
     """
 

@@ -20,6 +20,7 @@ from mauve_metric.features.row_files import NpyRows, npy_header
 from mauve_metric.features.rows import CheckedRows, all_rows, check_features, hash_of_rows
 from mauve_metric.runtime.packages import import_parquet
 from mauve_metric.runtime.whole_files import written_whole
+from mauve_metric.texts.files import FEATURE_FILES
 from mauve_metric.texts.marks import Marks
 
 LAZY_BYTES = 2**30  # a larger .npy file is read in blocks
@@ -42,6 +43,7 @@ class StoredFeatures:
     opening_hashes: Hashes | None = None
     marks: Marks | None = None
     stripped: Mapping[str, int] = field(default_factory=dict)
+    origin: str | None = None
 
 
 def _meta(stored: StoredFeatures) -> dict[str, Any]:
@@ -54,6 +56,7 @@ def _meta(stored: StoredFeatures) -> dict[str, Any]:
         "dropped": stored.dropped,
         "stripped": dict(stored.stripped),
         "marks": None if stored.marks is None else {"wrapped": dict(stored.marks.wrapped), "texts": stored.marks.texts},
+        "origin": stored.origin,
     } | {name: None if value is None else value.tolist() for name, value in arrays.items()}
 
 
@@ -64,6 +67,7 @@ def _from_meta(features: Features, meta: Mapping[str, Any], path: Path) -> Store
     try:
         values |= {"truncated": int(meta["truncated"]), "dropped": int(meta["dropped"])}
         values["identity"] = None if meta["identity"] is None else check_identity(str(path), meta["identity"])
+        values["origin"] = None if meta.get("origin") is None else str(meta["origin"])
         for name, kind in (("lengths", np.int64), ("text_hashes", np.uint64), ("opening_hashes", np.uint64)):
             values[name] = None if meta[name] is None else np.array(meta[name], dtype=kind)
         values["stripped"] = _counts(meta.get("stripped") or {})  # which files of older versions do not have
@@ -224,6 +228,11 @@ def _json_object(content: str, path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError(f"{path} is damaged: expected a JSON object, got {type(value).__name__}")
     return value
+
+
+def is_feature_file(path: str | Path) -> bool:
+    """Whether a file holds features by its ending, or as parquet written by `Reference.save`."""
+    return Path(path).suffix.lower() in FEATURE_FILES or is_feature_parquet(path)
 
 
 def is_feature_parquet(path: str | Path) -> bool:

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
 
+from mauve_metric.config import MauveConfig
 from mauve_metric.features.reference import Featurizing, Reference
+from mauve_metric.options import RunOptions
+from mauve_metric.texts.files import READERS, Side, SideTexts, TextFile
+from mauve_metric.texts.joined import join
+
+logger = logging.getLogger(__name__)
+
+Forms = Mapping[str, object]  # of one side by name, as `Featurizing.side` takes them; the name of texts ends in "text"
 
 
 def check_columns(sides: Mapping[str, Reference]) -> None:
@@ -19,19 +31,96 @@ def check_columns(sides: Mapping[str, Reference]) -> None:
         )
 
 
-def read_sides(
-    job: Featurizing, sides: Mapping[str, Mapping[str, object]]
-) -> dict[str, tuple[Reference, list[str] | None]]:
-    """The features of each side and its texts where they are given.
+class OpenedSides(NamedTuple):
+    """Sides of which none is a file of texts any more.
+
+    forms: of each side. origins: of those that came from a file of a known format, for the signature. aligned: whether
+    the files say that row i of every model answers prompt i.
+    """
+
+    forms: dict[str, Forms]
+    origins: dict[str, str]
+    aligned: bool = False
+
+    def told(self, name: str, side: Reference) -> Reference:
+        """The features of a side, which know where their texts come from."""
+        return replace(side, origin=self.origins[name]) if name in self.origins else side
+
+
+def open_sides(
+    sides: Mapping[str, Forms], config: MauveConfig, run: RunOptions, *, common_rows: bool = False
+) -> OpenedSides:
+    """Read the texts of sides that are given as files; a human side that is not given is read from the models' files.
 
     Args:
-        job: of featurizing.
-        sides: for each side its forms by name, as `Featurizing.side` takes them; the name of texts ends in "text".
+        sides: the human one first. config: says what becomes of empty texts. run: has the field of the texts.
+        common_rows: see `joined.join`.
+
+    Raises:
+        OSError, ValueError, ImportError: see `TextFile` and `joined.join`.
     """
-    return {name: _read_side(job, forms) for name, forms in job.prepared(sides).items()}
+    human, *models = sides
+    files = {name: file for name in sides if (file := _file_of(sides[name], run)) is not None}
+    of_models = {name: files[name] for name in models if name in files}
+    asked = bool(of_models) and all(value is None for value in sides[human].values())
+    found: dict[str, SideTexts] = {}
+    aligned = False
+    if of_models:
+        joined = join(of_models, human=asked, common_rows=common_rows)
+        found = dict(joined.models) if joined.human is None else {human: joined.human, **joined.models}
+        aligned = joined.aligned and len(of_models) == len(models)
+        if any(joined.left_out.values()):
+            shown = ", ".join(f"{name} {count}" for name, count in joined.left_out.items())
+            logger.warning("rows that not all models have are left out: %s", shown)
+    if human in files:
+        found[human] = files[human].side("reference")
+    for name, file in files.items():
+        read: list[Side] = ["reference"] if name == human else ["reference", "prediction"] if asked else ["prediction"]
+        said = file.says(*read)
+        if said:
+            logger.info("%s", said)
+    return OpenedSides(
+        {name: _with_texts(forms, found.get(name), config) for name, forms in sides.items()},
+        {name: side.origin for name, side in found.items() if side.origin is not None},
+        aligned and _rows_are_kept([found[name] for name in models], config),
+    )
 
 
-def _read_side(job: Featurizing, forms: Mapping[str, object]) -> tuple[Reference, list[str] | None]:
+def _file_of(forms: Forms, run: RunOptions) -> TextFile | None:
+    """The file that is given in the place of texts; None for texts, and for what is a text itself."""
+    data = next((data for name, data in forms.items() if name.endswith("text")), None)
+    if isinstance(data, str) and not os.path.exists(data) and Path(data).suffix.lower() not in READERS:
+        return None
+    if isinstance(data, (str, Path)):
+        return TextFile(data, run.text_field)
+    return data if isinstance(data, TextFile) else None
+
+
+def _with_texts(forms: Forms, found: SideTexts | None, config: MauveConfig) -> Forms:
+    if found is None:
+        return forms
+    if config.empty_texts == "error":
+        found.check_filled()
+    return {**forms, next(name for name in forms if name.endswith("text")): found.texts}
+
+
+def _rows_are_kept(models: Sequence[SideTexts], config: MauveConfig) -> bool:
+    """Whether rows that the files align stay so: no empty text is dropped."""
+    blank = sum(not text.strip() for side in models for text in side.texts)
+    if blank and config.empty_texts == "drop":
+        logger.warning("the models' rows are not aligned: %d empty texts are dropped", blank)
+        return False
+    logger.info("row by row, the models' texts answer the same prompts: they are compared as aligned")
+    return True
+
+
+def read_sides(job: Featurizing, sides: OpenedSides) -> dict[str, tuple[Reference, list[str] | None]]:
+    """The features of each side and its texts where they are given."""
+    read = {name: _read_side(job, forms) for name, forms in job.prepared(sides.forms).items()}
+    return {name: (sides.told(name, side), texts) for name, (side, texts) in read.items()}
+
+
+def _read_side(job: Featurizing, forms: Forms) -> tuple[Reference, list[str] | None]:
     name, data = next(((name, data) for name, data in forms.items() if name.endswith("text")), ("", None))
     if data is None:
         return job.side(forms), None

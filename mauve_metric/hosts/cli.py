@@ -12,24 +12,23 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from mauve_metric.hosts.cli_arguments import given_options, named_file, parser
+from mauve_metric.hosts.cli_arguments import given_options, named_file, parsed
+from mauve_metric.hosts.cli_files import sides_of_models, two_sides
 from mauve_metric.results.names import printable
 from mauve_metric.runtime.whole_files import check_can_be_written
-from mauve_metric.texts.files import FEATURE_FILES, read_texts
+from mauve_metric.texts.files import read_texts
 
 if TYPE_CHECKING:
     import altair as alt
 
-    from mauve_metric.features.reference import Reference
     from mauve_metric.results.comparison import Comparison
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the exit status: 0, 1 for an input or runtime error, 2 for wrong usage."""
-    options = parser().parse_args(arguments)
+    options = parsed(arguments)
     if sys.stdout is None:
         _tell("error: standard output is closed, so that nothing can be shown: open it, or send it to a file")
         return 1
@@ -89,11 +88,13 @@ def _logging_to_stderr(options: argparse.Namespace) -> Iterator[None]:
     package.setLevel(logging.INFO if options.verbose else logging.ERROR if options.quiet else logging.WARNING)
     scores = logging.getLogger("mauve_metric.score")
     scores.setLevel(logging.ERROR)  # the warnings of a result stand in the result
+    files = logging.getLogger("mauve_metric.features.sides")
+    files.setLevel(logging.ERROR if options.quiet else logging.INFO)  # what a file was taken for is always said
     try:
         yield
     finally:
         package.removeHandler(handler)
-        for logger in (package, scores):
+        for logger in (package, scores, files):
             logger.setLevel(logging.NOTSET)
 
 
@@ -104,7 +105,7 @@ def _check_outputs(options: argparse.Namespace) -> None:
     """
     given = vars(options)
     outputs = [path for name in ("plot", "report", "output") if (path := given.get(name)) is not None]
-    inputs = [given[name] for name in ("human", "model", "texts") if isinstance(given.get(name), str)]
+    inputs = [named_file(given[name])[1] for name in ("human", "model", "texts") if isinstance(given.get(name), str)]
     if os.environ.get("RANK", "0") != "0":
         return
     for number, path in enumerate(outputs):
@@ -117,34 +118,15 @@ def _check_outputs(options: argparse.Namespace) -> None:
 
 def _score(options: argparse.Namespace) -> int:
     title = f"{options.model} (model) against {options.human} (human)"
-    return _compute_and_show(_two_sides(options), options, title)
-
-
-def _two_sides(options: argparse.Namespace) -> dict[str, Any]:
-    """HUMAN and MODEL as keywords of `compute_mauve`."""
-    if options.human == options.model == "-":
-        raise ValueError("standard input can stand for one of HUMAN and MODEL, not for both")
-    sides: dict[str, Any] = {}
-    for side, path in (("p", options.human), ("q", options.model)):
-        data = _read_side(path, options.text_field)
-        sides[f"{side}_text" if isinstance(data, list) else side] = data
-    return sides
-
-
-def _read_side(path: str, text_field: str | None) -> Reference | list[str]:
-    """A file as a `Reference` if it holds features, else its texts."""
-    from mauve_metric.features.reference import Reference
-    from mauve_metric.features.reference_files import is_feature_parquet
-
-    if Path(path).suffix.lower() in FEATURE_FILES or is_feature_parquet(path):
-        return Reference.load(path)
-    return read_texts(path, text_field)
+    if options.model is None:
+        title = f"{options.human} (model and human)"
+    return _compute_and_show(two_sides(options), options, title)
 
 
 def _explain(options: argparse.Namespace) -> int:
     from mauve_metric.explain_gap import explain
 
-    sides = _two_sides(options)
+    sides = two_sides(options)
     with _processes() as rank:
         explanation = explain(
             **sides,
@@ -167,23 +149,13 @@ def _compare(options: argparse.Namespace) -> int:
 
     if options.json and (options.markdown or options.csv or options.csv_differences or options.latex):
         raise ValueError("--json prints JSON alone: leave out --markdown, --csv, --csv-differences or --latex")
-    paths = [named_file(model)[1] for model in options.models]
-    if [options.human, *paths].count("-") > 1:
-        raise ValueError("standard input can stand for one of HUMAN and the models, not for several")
-    human = _read_side(options.human, options.text_field)
-    side: dict[str, Any] = {"p_text" if isinstance(human, list) else "p": human}
-    given = [named_file(model)[0] for model in options.models]
-    names = [name or found for name, found in zip(given, model_names(paths), strict=True)]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"two models are called {name!r}: expected a name of its own for each")
-    models = {name: _read_side(path, options.text_field) for name, path in zip(names, paths, strict=True)}
+    sides = sides_of_models(options)
     with _processes() as rank:
         comparison = compare(
-            models=models,
-            **side,
+            **sides,
             **given_options(options),
             aligned=options.aligned,
+            common_rows=options.common_rows,
             buckets=options.buckets if options.report else 0,
             distributed=rank is not None,
         )
@@ -227,26 +199,6 @@ def _comparison_text(comparison: Comparison, options: argparse.Namespace) -> str
     return comparison.to_latex() if options.latex else str(comparison)
 
 
-def model_names(paths: Sequence[str]) -> list[str]:
-    """A name for each file: its stem, with as many folders before it as it takes to be unique, else a number after it.
-
-    >>> model_names(["a/xl.jsonl", "b/xl.jsonl", "small.txt", "-"])
-    ['a/xl', 'b/xl', 'small', 'stdin']
-    """
-    parts = [("stdin",) if path == "-" else (*Path(path).parent.parts, Path(path).stem or path) for path in paths]
-    names = []
-    for own in parts:
-        depth = next(
-            (depth for depth in range(1, len(own) + 1) if sum(own[-depth:] == other[-depth:] for other in parts) == 1),
-            1,
-        )
-        name, number = "/".join(own[-depth:]), 2
-        while name in names:
-            name, number = f"{'/'.join(own[-depth:])}-{number}", number + 1
-        names.append(name)
-    return names
-
-
 def _demo(options: argparse.Namespace) -> int:
     from mauve_metric.texts.examples import examples_folder
 
@@ -288,7 +240,7 @@ def _processes() -> Iterator[int | None]:
 def _featurize(options: argparse.Namespace) -> int:
     from mauve_metric.features.reference import Reference
 
-    texts = read_texts(options.texts, options.text_field)
+    texts = read_texts(options.texts, options.text_field, filter=options.filter)
     with _processes() as rank:
         reference = Reference.from_texts(texts, **given_options(options), distributed=rank is not None)
     if rank in (None, 0):

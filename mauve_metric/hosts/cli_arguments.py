@@ -15,6 +15,7 @@ from mauve_metric.texts.files import FEATURE_FILES, READERS
 from mauve_metric.version import __version__
 
 _FILES = f"{', '.join([*READERS, *FEATURE_FILES])}, a folder of .txt files, or - for standard input"
+_ALONE = "a file with human texts beside the model's, such as lm-evaluation-harness's samples, stands alone"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -25,8 +26,8 @@ def parser() -> argparse.ArgumentParser:
 
     score = commands.add_parser("score", help="score a model's texts against human texts")
     score.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {_FILES}")
-    score.add_argument("model", metavar="MODEL", help="the model's texts or features, likewise")
-    _add_text_field(score)
+    score.add_argument("model", metavar="MODEL", nargs="?", help=f"the model's texts or features, likewise; {_ALONE}")
+    _add_field_options(score)
     _add_output_options(score)
     _add_run_options(score)
     _add_config_options(score, ("featurize", "quantize", "score"))
@@ -34,12 +35,18 @@ def parser() -> argparse.ArgumentParser:
     comparing = commands.add_parser("compare", help="say which of several models is closest, and which differ")
     comparing.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {_FILES}")
     comparing.add_argument(
-        "models", metavar="MODEL", nargs="+", help="a model's texts or features, likewise; NAME=FILE names it"
+        "models",
+        metavar="MODEL",
+        nargs="*",
+        help="a model's texts or features, likewise; NAME=FILE names it; without HUMAN where every file holds both",
     )
     comparing.add_argument(
         "--aligned", action="store_true", help="row i of every model answers prompt i: truer intervals of differences"
     )
-    _add_text_field(comparing)
+    comparing.add_argument(
+        "--common-rows", action="store_true", help="leave out rows (doc_id) that not all of the models' files have"
+    )
+    _add_field_options(comparing)
     form = _add_output_options(comparing).add_mutually_exclusive_group()
     for flag, text in (
         ("--markdown", "print Markdown"),
@@ -57,10 +64,10 @@ def parser() -> argparse.ArgumentParser:
 
     explaining = commands.add_parser("explain", help="show which buckets of texts keep a model's score from 1")
     explaining.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {_FILES}")
-    explaining.add_argument("model", metavar="MODEL", help="the model's texts or features, likewise")
+    explaining.add_argument("model", metavar="MODEL", nargs="?", help="the model's texts or features, likewise")
     explaining.add_argument("--buckets", type=_count, default=10, help="how many buckets to show (default: 10)")
     explaining.add_argument("--texts", type=_count, default=3, help="texts of each side to show (default: 3)")
-    _add_text_field(explaining)
+    _add_field_options(explaining)
     _add_output_options(explaining)
     _add_run_options(explaining)
     _add_config_options(explaining, ("featurize", "quantize", "score"))
@@ -76,6 +83,7 @@ def parser() -> argparse.ArgumentParser:
         "-o", "--output", metavar="FILE", required=True, type=_features_file, help=".npy, .npz or .parquet"
     )
     _add_text_field(featurize)
+    _add_filter(featurize)
     _add_run_options(featurize)
     _add_config_options(featurize, ("featurize",))
 
@@ -85,6 +93,23 @@ def parser() -> argparse.ArgumentParser:
     cache.add_argument("--json", action="store_true", help="print one JSON object")
     _add_log_options(cache)
     return parser
+
+
+def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """What the command line says; a lone file that cannot hold both sides is wrong usage.
+
+    `SystemExit` with status 2 after a message for wrong usage.
+    """
+    whole = parser()
+    options = whole.parse_args(arguments)
+    alone = any(not getattr(options, name, True) for name in ("model", "models"))
+    if alone and not _may_hold_both(named_file(options.human)[1]):
+        whole.error(f"{options.command} {options.human}: expected MODEL after HUMAN, or a file that holds both")
+    return options
+
+
+def _may_hold_both(path: str) -> bool:
+    return path == "-" or Path(path).is_dir() or Path(path).suffix.lower() in set(READERS) - {".txt"}
 
 
 def named_file(argument: str) -> tuple[str | None, str]:
@@ -105,6 +130,22 @@ def _add_text_field(parser: argparse.ArgumentParser) -> None:
     for name, item in run_fields().items():
         if item.metadata["stage"] == "texts":
             parser.add_argument(_flag(name), metavar=item.metadata["metavar"], help=item.metadata["help"])
+
+
+def _add_field_options(parser: argparse.ArgumentParser) -> None:
+    """Flags for the fields of a file; a dotted path names one in a field."""
+    _add_text_field(parser)
+    for flag, text in (
+        ("--reference-field", "field of the human texts, where a file holds both sides; doc.story is one inside doc"),
+        ("--prediction-field", "field of the model's texts, likewise; resps.0.0 is the first of the first"),
+    ):
+        parser.add_argument(flag, metavar="NAME", help=text)
+    _add_filter(parser)
+
+
+def _add_filter(parser: argparse.ArgumentParser) -> None:
+    text = "the filter of lm-evaluation-harness, or the epoch of Inspect, whose texts are read"
+    parser.add_argument("--filter", metavar="NAME", help=text)
 
 
 def _flag(name: str) -> str:

@@ -18,6 +18,7 @@ def signature_entries(
     entries: dict[str, object] = {
         f"{name}_input": "features" for name, side in (("p", p), ("q", q)) if not side.identity
     }
+    entries |= {f"{name}_texts": side.origin for name, side in (("p", p), ("q", q)) if side.origin is not None}
     identity = p.identity or q.identity
     if identity is not None:
         entries["featurize_model_name"] = identity["model"]

@@ -76,3 +76,13 @@ def import_parquet() -> ModuleType:
         raise ImportError("parquet files need pyarrow: pip install pyarrow") from error
     parquet: ModuleType = pyarrow.parquet
     return parquet
+
+
+def import_inspect_log() -> ModuleType:
+    """The module inspect_ai.log, or an error that says how to install it."""
+    try:
+        import inspect_ai.log
+    except ImportError as error:
+        raise ImportError("logs of Inspect need its own reader: pip install inspect_ai") from error
+    log: ModuleType = inspect_ai.log
+    return log

@@ -1,117 +1,332 @@
-"""Files and folders of texts, read and checked."""
+"""Files and folders of texts, read and checked: plain ones, and those that other tools write."""
 
 from __future__ import annotations
 
-import contextlib
-import csv
-import io
 import json
 import re
-import reprlib
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Literal, NamedTuple
 
-from mauve_metric.texts.sources import choose_field
+from mauve_metric.texts.formats import INSPECT, Column, Format, format_of, key_of, text_column
+from mauve_metric.texts.inspect_logs import inspect_records
+from mauve_metric.texts.lines import decode, lines_of
+from mauve_metric.texts.records import Record, has_field, json_entries, json_lines, loaded, plain_text, value_at
+from mauve_metric.texts.tables import field_names, read_csv, read_parquet
 
-_WIDE_SHARE = 0.04  # of the characters of UTF-16 are spaces and ends of lines, even where no letter is Latin
+Side = Literal["reference", "prediction"]
+
 _LIST = re.compile(r'\s*\[\s*(["{\]]|$)')  # how a JSON list of texts or objects begins, and hardly a text
-_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
 FEATURE_FILES = (".npy", ".npz")  # of numbers, where a file of texts could also be meant
+TABLES: dict[str, Callable[[Path, str | None], list[str]]] = {
+    ".txt": lambda path, _: lines_of(decode(path.read_bytes(), str(path))),
+    ".csv": read_csv,
+    ".tsv": read_csv,
+    ".parquet": read_parquet,
+}
+READERS = (".txt", ".jsonl", ".json", ".csv", ".tsv", ".parquet", ".eval")
 
 
-def read_texts(path: str | Path, text_field: str | None = None) -> list[str]:
+def read_texts(
+    path: str | Path,
+    text_field: str | None = None,
+    *,
+    side: Side | None = None,
+    filter: str | None = None,
+) -> list[str]:
     """The texts of a file or folder, in order.
 
     `.txt`: one text a line; `.jsonl`: one string or object a line; `.json`: a list of them; `.csv` (with commas,
-    semicolons or tabs, see `csv_delimiter`) and `.tsv` with a header; `.parquet`; a folder: each `.txt` file in it is a
-    text, by name; `-`: standard input, JSON lines if its lines are objects or all of them strings in quotes, a JSON
-    list if it begins as one of strings or objects does, else one text a line.
+    semicolons or tabs, see `csv_delimiter`) and `.tsv` with a header; `.parquet`; `.eval`: a log of Inspect; a folder:
+    each `.txt` file in it is a text, by name, or the one file in it that another tool wrote; `-`: standard input, JSON
+    lines if its lines are objects or all of them strings in quotes, a JSON list if it begins as one of strings or
+    objects does, else one text a line. What other tools write is known by its fields (see `formats.FORMATS`).
+
+    Args:
+        path: of the file.
+        text_field: the field or column of the texts, also a dotted path such as "doc.story".
+        side: "reference" or "prediction", where a file holds human texts and a model's.
+        filter: the one whose rows are read, where lm-evaluation-harness wrote several; of a log of Inspect, the epoch.
 
     Raises:
         FileNotFoundError: no such file. ValueError: not what its name says, with the line.
     """
-    if str(path) == "-":
-        if sys.stdin is None:
-            raise ValueError("standard input is closed: expected texts there")
-        return _parse_standard_input(_decode(sys.stdin.buffer.read(), "standard input"), text_field)
-    path = Path(path)
-    if path.is_dir():
-        return _read_folder(path)
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no file {str(path)!r}")
-    if path.suffix.lower() not in READERS:
-        known = ", ".join(READERS)
-        raise ValueError(f"{path} has an unknown ending {path.suffix!r}: expected {known}, or a folder of .txt files")
-    texts = READERS[path.suffix.lower()](path, text_field)
-    if not texts:
-        raise ValueError(f"{path} holds no texts")
-    return texts
-
-
-def _decode(raw: bytes, name: str) -> str:
-    encoding = _wide_encoding(raw)
-    if encoding is not None:
-        raise ValueError(f"{name} is not UTF-8: it looks like {encoding}; save it as UTF-8")
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
+    file = TextFile(path, text_field, filter=filter)
+    if side is None and file.holds_both:
+        said = file.says("reference", "prediction")
         raise ValueError(
-            f"{name} is not UTF-8: byte {error.start} on line {line} is 0x{raw[error.start]:02x}"
-        ) from error
+            f"{said}: say which are meant with side='reference' or 'prediction', or name their field with text_field "
+            "(--text-field)"
+        )
+    return file.side(side or "prediction").texts
 
 
-def _wide_encoding(raw: bytes) -> str | None:
-    """The encoding of two or four bytes a character that bytes look like, with a mark at the beginning or without.
+class SideTexts(NamedTuple):
+    """The texts of one side of a file.
 
-    Latin letters, spaces and ends of lines have bytes of 0 there, all of them at even or all at odd places.
-
-    >>> _wide_encoding("no mark".encode("utf-16-le")), _wide_encoding(b"text")
-    ('UTF-16 (little-endian)', None)
+    field: they stand in, and origin: what the signature says of them; None where nothing was recognised or chosen.
+    where: the place of each. keys: what each row is matched by, and documents: what must be equal then; None where the
+    format has none.
     """
-    if 2 * raw.count(0) > len(raw):
-        return "UTF-32"
-    if raw.startswith(b"\xff\xfe") or _zeros(raw[1::2], raw[::2]):
-        return "UTF-16 (little-endian)"
-    return "UTF-16 (big-endian)" if raw.startswith(b"\xfe\xff") or _zeros(raw[::2], raw[1::2]) else None
+
+    texts: list[str]
+    field: str | None = None
+    origin: str | None = None
+    where: Sequence[str] | None = None
+    keys: Sequence[str | int] | None = None
+    documents: Sequence[str | int] | None = None
+
+    def check_filled(self) -> None:
+        """`ValueError` for texts of nothing but white space, with the place of the first."""
+        empty = [number for number, text in enumerate(self.texts) if not text.strip()]
+        if empty and self.where is not None:
+            raise ValueError(
+                f"{self.where[empty[0]]}: the text in {self.field!r} is empty, as are {len(empty)} of {len(self.texts)}"
+                " in all; a model that says nothing is a finding: pass empty_texts='drop' to score the others"
+            )
 
 
-def _zeros(high: bytes, low: bytes) -> bool:
-    """Whether bytes of 0 are among the high ones of the characters, and hardly any among the low ones."""
-    return high.count(0) > _WIDE_SHARE * len(high) and 10 * low.count(0) <= high.count(0)
+class TextFile:
+    """A file of texts, or of another tool's records, that is read once and can be given wherever texts are.
+
+    Attributes:
+        name: what errors call it. format: what was recognised; None for plain texts and tables. group: the filter, or
+        epoch, whose rows are read; None where there is none.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        text_field: str | None = None,
+        *,
+        reference_field: str | None = None,
+        prediction_field: str | None = None,
+        filter: str | None = None,
+    ) -> None:
+        """Read a file as `read_texts` does.
+
+        Args:
+            path: of the file, `-` for standard input.
+            text_field, filter: see `read_texts`.
+            reference_field, prediction_field: the field of the human texts and of the model's.
+
+        Raises:
+            FileNotFoundError, ValueError, TypeError, ImportError: it cannot be read.
+        """
+        self._own: dict[Side, str | None] = {"reference": reference_field, "prediction": prediction_field}
+        self._text_field = text_field
+        given = {"text_field": text_field, **{f"{side}_field": field for side, field in self._own.items()}}
+        for name, value in (given | {"filter": filter}).items():
+            if value is not None and not isinstance(value, str):
+                raise TypeError(f"{name} must be a text, got {value!r:.60}")
+        self.format: Format | None = None
+        self.group: str | None = None
+        self._records: list[Record] | None = None
+        self._path = Path(path)
+        if str(path) == "-":
+            self.name, self._records = "standard input", _standard_input()
+        else:
+            self._path = _file_in(self._path) if self._path.is_dir() else self._path
+            self.name = str(self._path)
+            self._read()
+        if self._records is not None:
+            self._recognise(any(given.values()), filter)
+        elif filter is not None:
+            raise ValueError(f"{self.name} has no field that filter={filter!r} could choose from")
+
+    def _read(self) -> None:
+        path, suffix = self._path, self._path.suffix.lower()
+        if path.is_dir():
+            return
+        if not path.is_file():
+            raise FileNotFoundError(f"there is no file {str(path)!r}")
+        if suffix not in READERS:
+            known = ", ".join(READERS)
+            raise ValueError(
+                f"{path} has an unknown ending {path.suffix!r}: expected {known}, or a folder of .txt files"
+            )
+        if suffix in TABLES:
+            return
+        if suffix == ".jsonl":
+            self._records = json_lines(lines_of(decode(path.read_bytes(), self.name)), self.name)
+            return
+        values = None if suffix == ".eval" else loaded(decode(path.read_bytes(), self.name), self.name)
+        if values is None or _is_inspect_log(values):
+            self.format, self._records = INSPECT, inspect_records(path)
+        else:
+            self._records = json_entries(values, self.name)
+
+    def _recognise(self, named: bool, filter: str | None) -> None:
+        """Find out the format, and keep the rows of one filter."""
+        if not self._records:
+            raise ValueError(f"{self.name} holds no texts")
+        try:
+            self.format = self.format or format_of(self._records[0])
+        except ValueError:
+            if not named:
+                raise
+        field = None if self.format is None else self.format.group
+        self._records, self.group = _of_group(self.name, self._records, field, filter)
+
+    def column(self, side: Side) -> Column | None:
+        """Where the texts of one side stand; those of its only side where a file has one; None for plain texts."""
+        known = [] if self.format is None else [self.format.prediction]
+        if self.format is not None and self.format.reference is not None:
+            known.append(self.format.reference)
+        field = self._own[side] or self._text_field
+        if field is None:
+            return known[-1 if side == "reference" else 0] if known else None
+        return next((column for column in known if column.field == field), self._chosen(side, field))
+
+    def _chosen(self, side: Side, field: str) -> Column:
+        return text_column(field) if self._own[side] else Column(field, lambda record: plain_text(record, field))
+
+    @property
+    def has_two_fields(self) -> bool:
+        """Whether human texts and a model's are to be looked for in different fields."""
+        human, model = self.column("reference"), self.column("prediction")
+        return human is not None and model is not None and human.field != model.field
+
+    @property
+    def holds_both(self) -> bool:
+        """Whether human texts and a model's do stand beside each other."""
+        human, model = self.column("reference"), self.column("prediction")
+        if human is None or model is None or human.field == model.field:
+            return False
+        if self._records is not None:
+            return all(has_field(self._records[0], column.field) for column in (human, model))
+        return not self._path.is_dir() and {human.field, model.field} <= set(field_names(self._path))
+
+    def says(self, *sides: Side) -> str:
+        """What the file was taken for, in words; an empty text for plain texts and tables of one column."""
+        columns = {side: column for side in sides if (column := self.column(side)) is not None}
+        if not columns or (self.format is None and not any(self._own.values())):
+            return ""
+        title = "records" if self.format is None else self.format.title
+        group = "" if self.group is None or self.format is None else f" ({self.format.group} {self.group!r})"
+        whose: dict[Side, str] = {"reference": "human texts", "prediction": "the model's texts"}
+        fields = " and ".join(f"{whose[side]} in {column.field!r}" for side, column in columns.items())
+        return f"{self.name}: {title}{group}, {fields}"
+
+    def side(self, side: Side) -> SideTexts:
+        """The texts of one side.
+
+        Raises:
+            ValueError: a record is not what the first one is, with its line and the field.
+        """
+        column, records = self.column(side), self._records
+        if records is None:
+            return SideTexts(self._of_table(column))
+        if column is None or (self.format is None and not self._own[side]):
+            field = None if column is None else column.field
+            return SideTexts([plain_text(record, field) for record in records])
+        texts = [column.read(record) for record in records]
+        name = "records" if self.format is None else self.format.name
+        group = "" if self.group is None or side == "reference" else f"/{self.group}"
+        origin, where = f"{name}/{column.field}{group}", [record.where for record in records]
+        return SideTexts(texts, column.field, origin, where, *_keys(records, self.format))
+
+    def _of_table(self, column: Column | None) -> list[str]:
+        path = self._path
+        if path.is_dir():
+            return [decode(file.read_bytes(), str(file)) for file in _text_files(path)]
+        texts = TABLES[path.suffix.lower()](path, None if column is None else column.field)
+        if not texts:
+            raise ValueError(f"{path} holds no texts")
+        return texts
 
 
-def _lines(content: str) -> list[str]:
-    """Lines split at newlines alone (not at the other characters that str.splitlines takes for one)."""
-    lines = content.replace("\r\n", "\n").split("\n")
-    return lines[:-1] if lines[-1] == "" else lines
+def _of_group(
+    name: str, records: list[Record], field: str | None, wanted: str | None
+) -> tuple[list[Record], str | None]:
+    """The records of one group, and its name."""
+    if field is None or not has_field(records[0], field):
+        if wanted is not None:
+            raise ValueError(f"{name} has no field that filter={wanted!r} could choose from")
+        return records, None
+    groups = [str(value_at(record, field)) for record in records]
+    found = list(dict.fromkeys(groups))
+    listed = ", ".join(map(repr, found))
+    if wanted is None and len(found) > 1:
+        raise ValueError(
+            f"{name} holds {len(found)} runs over the same documents, of {field} {listed}: choose one with filter, "
+            f"such as --filter {found[0]}"
+        )
+    if wanted is not None and wanted not in found:
+        raise ValueError(f"{name} has no row of {field} {wanted!r}; it has {listed}")
+    chosen = found[0] if wanted is None else wanted
+    return [record for record, group in zip(records, groups, strict=True) if group == chosen], chosen
 
 
-def _read_lines(path: Path, text_field: str | None) -> list[str]:
-    return _lines(_decode(path.read_bytes(), str(path)))
+def _keys(records: Sequence[Record], known: Format | None) -> tuple[list[str | int] | None, list[str | int] | None]:
+    """What the rows are matched by, and what must be equal then; None where the format has none."""
+    if known is None or known.key is None or not has_field(records[0], known.key):
+        return None, None
+    keys = [key_of(record, known.key) for record in records]
+    seen: dict[str | int, Record] = {}
+    for key, record in zip(keys, records, strict=True) if known.unique else ():
+        if key in seen:
+            raise ValueError(
+                f"{record.where}: {known.key!r} {key!r} stands there already at {seen[key].where}: expected one row a "
+                "document"
+            )
+        seen[key] = record
+    if known.document is None or not has_field(records[0], known.document):
+        return keys, None
+    return keys, [key_of(record, known.document) for record in records]
 
 
-def _read_folder(path: Path) -> list[str]:
-    files = sorted(file for file in path.iterdir() if file.suffix.lower() == ".txt" and file.is_file())
-    if not files:
-        raise ValueError(f"the folder {path} holds no .txt files")
-    return [_decode(file.read_bytes(), str(file)) for file in files]
+def _is_inspect_log(values: object) -> bool:
+    return isinstance(values, dict) and {"version", "status", "eval"} <= set(values)
 
 
-def _parse_standard_input(content: str, text_field: str | None) -> list[str]:
-    name, lines = "standard input", _lines(content)
-    if content.lstrip().startswith("{"):
-        texts = _parse_json_lines(lines, name, text_field)
-    elif _LIST.match(content):
-        texts = _parse_json(content, name, text_field)
-    elif _all_json_strings(lines):
-        texts = _parse_json_lines(lines, name, None)
-    else:
-        texts = lines
-    if not texts:
-        raise ValueError("standard input holds no texts")
-    return texts
+def _text_files(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.iterdir() if file.suffix.lower() == ".txt" and file.is_file())
+
+
+def _file_in(folder: Path) -> Path:
+    """The one file in a folder that another tool wrote; the folder itself where its .txt files are the texts.
+
+    Raises:
+        ValueError: there is nothing to read, or more than one thing.
+    """
+    texts, known = _text_files(folder), [file for file in sorted(folder.iterdir()) if _is_recognised(file)]
+    if texts and not known:
+        return folder
+    if not known:
+        raise ValueError(f"the folder {folder} holds no .txt files, and no file of a tool that is known")
+    if len(known) > 1 or texts:
+        names = ", ".join(repr(file.name) for file in known) + (f" and {len(texts)} .txt files" if texts else "")
+        raise ValueError(f"the folder {folder} holds {names}: expected one of them, give its own name")
+    return known[0]
+
+
+def _is_recognised(file: Path) -> bool:
+    """Whether a file in a folder is a log, or JSON lines of a known format, by its first line."""
+    suffix = file.suffix.lower()
+    if suffix == ".eval" or suffix != ".jsonl" or not file.is_file():
+        return suffix == ".eval"
+    with file.open("rb") as lines:
+        first = next((line for line in lines if line.strip()), b"")
+    try:
+        record = Record(json.loads(first.decode("utf-8-sig")), str(file))
+        return format_of(record) is not None
+    except (ValueError, RecursionError):  # it may be one of several formats, or is damaged: reading it says so
+        return True
+
+
+def _standard_input() -> list[Record]:
+    if sys.stdin is None:
+        raise ValueError("standard input is closed: expected texts there")
+    name = "standard input"
+    content = decode(sys.stdin.buffer.read(), name)
+    lines = lines_of(content)
+    if content.lstrip().startswith("{") or (not _LIST.match(content) and _all_json_strings(lines)):
+        return json_lines(lines, name)
+    if _LIST.match(content):
+        return json_entries(loaded(content, name), name)
+    return [Record(line, f"{name}, line {number}") for number, line in enumerate(lines, 1)]
 
 
 def _all_json_strings(lines: Sequence[str]) -> bool:
@@ -121,151 +336,3 @@ def _all_json_strings(lines: Sequence[str]) -> bool:
         return bool(filled) and all(line.startswith('"') and isinstance(json.loads(line), str) for line in filled)
     except json.JSONDecodeError:
         return False
-
-
-def _read_json_lines(path: Path, text_field: str | None) -> list[str]:
-    return _parse_json_lines(_lines(_decode(path.read_bytes(), str(path))), str(path), text_field)
-
-
-def _parse_json_lines(lines: Sequence[str], name: str, text_field: str | None) -> list[str]:
-    texts = []
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            texts.append(_text_of(_loaded(line, name, number), f"{name}, line {number}", text_field))
-    return texts
-
-
-def _read_json(path: Path, text_field: str | None) -> list[str]:
-    return _parse_json(_decode(path.read_bytes(), str(path)), str(path), text_field)
-
-
-def _parse_json(content: str, name: str, text_field: str | None) -> list[str]:
-    values = _loaded(content, name)
-    if not isinstance(values, list):
-        raise ValueError(f"{name} must hold a JSON list of texts or objects, got {type(values).__name__}")
-    return [_text_of(value, f"{name}, entry {index}", text_field) for index, value in enumerate(values)]
-
-
-def _loaded(content: str, name: str, line: int | None = None) -> object:
-    """A JSON value: a file's, or that of one of its lines."""
-    where = name if line is None else f"{name}, line {line}"
-    try:
-        value: object = json.loads(content)
-    except json.JSONDecodeError as error:
-        if line is None:
-            raise ValueError(f"{name}, line {error.lineno}: not JSON: {error.msg}") from error
-        raise ValueError(f"{where}: not JSON: {error.msg} at column {error.colno}") from error
-    except RecursionError as error:
-        raise ValueError(f"{where}: not JSON that can be read: it is nested too deep") from error
-    except ValueError as error:  # Python reads no integer of more than some thousand digits
-        raise ValueError(f"{where}: not JSON that can be read: a whole number of too many digits") from error
-    return value
-
-
-def _text_of(value: object, where: str, text_field: str | None) -> str:
-    """The text in one JSON value: a string, or an object's field."""
-    if isinstance(value, dict):
-        value = value[choose_field(where, list(value), text_field)]
-    if not isinstance(value, str):
-        raise ValueError(f"{where}: expected a text, got {type(value).__name__}: {reprlib.repr(value):.60}")
-    return value
-
-
-def _read_csv(path: Path, text_field: str | None) -> list[str]:
-    content = _decode(path.read_bytes(), str(path))
-    previous = csv.field_size_limit(2**31 - 1)
-    try:
-        delimiter = csv_delimiter(content, path)
-        reader = csv.DictReader(io.StringIO(content, newline=""), delimiter=delimiter)
-        if not reader.fieldnames:
-            raise ValueError(f"{path} is empty: expected a header line")
-        column = choose_field(str(path), list(reader.fieldnames), text_field)
-        texts = []
-        for row in reader:
-            if row[column] is None:
-                raise ValueError(f"{path}, line {reader.line_num}: no value in column {column!r}")
-            if None in row:
-                mark = _DELIMITERS[delimiter]
-                raise ValueError(
-                    f"{path}, line {reader.line_num}: more values than the header has columns; quote a {mark}"
-                )
-            texts.append(row[column])
-    except csv.Error as error:
-        raise ValueError(f"{path}, line {reader.line_num}: not CSV: {error}") from error
-    finally:
-        csv.field_size_limit(previous)
-    return texts
-
-
-def csv_delimiter(content: str, path: Path) -> str:
-    """What stands between the columns of a table: a tab in `.tsv`; in `.csv` a comma, a semicolon or a tab.
-
-    It is the one mark that parts the header into several columns; of several marks, the one that parts every row into
-    as many. A mark that stands in the header alone is part of its only column's name.
-
-    Raises:
-        ValueError: several marks may be meant.
-
-    >>> csv_delimiter("id;text\\n1;One, two.\\n", Path("texts.csv"))
-    ';'
-    """
-    if path.suffix.lower() == ".tsv":
-        return "\t"
-    header = {mark: next(_widths(content, mark), 0) for mark in _DELIMITERS}
-    parting = [mark for mark, columns in header.items() if columns > 1]
-    if parting in ([], [","]):
-        return ","
-    if len(parting) == 1:
-        return parting[0] if any(width > 1 for width in list(_widths(content, parting[0]))[1:]) else ","
-    found = [mark for mark in parting if set(_widths(content, mark)) == {header[mark]}]
-    if len(found) != 1:
-        marks = " or a ".join(_DELIMITERS[mark] for mark in found or parting)
-        raise ValueError(f"{path}, line 1: a {marks} may stand between the columns: quote the names that hold one")
-    return found[0]
-
-
-def _widths(content: str, delimiter: str) -> Iterator[int]:
-    """How many values each row of a table has, the header first, up to where it cannot be read."""
-    with contextlib.suppress(csv.Error):
-        for row in csv.reader(io.StringIO(content, newline=""), delimiter=delimiter):
-            if row:
-                yield len(row)
-
-
-def _read_parquet(path: Path, text_field: str | None) -> list[str]:
-    try:
-        import pyarrow
-        import pyarrow.parquet as parquet
-    except ImportError as error:
-        raise ImportError("reading parquet needs pyarrow: pip install pyarrow") from error
-    with path.open("rb") as raw:
-        with _reading_parquet(path, pyarrow.ArrowException):
-            file = parquet.ParquetFile(raw, page_checksum_verification=True)
-            names = file.schema_arrow.names
-        column = choose_field(str(path), names, text_field)
-        with _reading_parquet(path, pyarrow.ArrowException):
-            texts: list[str] = file.read([column])[column].to_pylist()
-    for index, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise ValueError(f"{path}, row {index}: expected a text in {column!r}, got {type(text).__name__}")
-    return texts
-
-
-@contextlib.contextmanager
-def _reading_parquet(path: Path, foreign: type[Exception]) -> Iterator[None]:
-    """What pyarrow raises, in one sentence that names the file."""
-    try:
-        yield
-    except (OSError, ValueError, KeyError, foreign) as error:
-        reason = " ".join(str(error).split())
-        raise ValueError(f"{path} is not a parquet file that can be read: {reason:.200}") from error
-
-
-READERS: dict[str, Callable[[Path, str | None], list[str]]] = {
-    ".txt": _read_lines,
-    ".jsonl": _read_json_lines,
-    ".json": _read_json,
-    ".csv": _read_csv,
-    ".tsv": _read_csv,
-    ".parquet": _read_parquet,
-}

@@ -20,12 +20,13 @@ DUPLICATE_SHARE = 0.01  # human prose has next to none; more means copied or deg
 SHARED_SHARE = 0.01  # texts that stand in both sets lift the score
 OPENING_SHARE = 0.1  # texts that continue the same prompts lift the score: halves of human text score lower
 LENGTH_RATIO = 1.3  # cutting human text to two thirds of its length lowers its score as much as a weak model does
+SHORT_TOKENS = 6  # of half of the human texts, two of them perhaps special: an answer or a choice, and no prose
 TRUNCATED_SHARE = 0.1  # the featurizer never sees what was cut
 FLOOR_REACH = 0.01  # of the range above the floor, or the floor again if that is less (a small c has a high floor)
 CEILING_STDS = 2.0  # standard deviations of equal sets' score: one pair in forty is further above by chance
 SEVERE = frozenset(  # after these the score may not mean what it seems to mean
     "constant_features nearly_constant_features at_floor above_ceiling duplicates_between equal_models "
-    "wrapping_in_one_set".split()
+    "wrapping_in_one_set short_references".split()
 )
 LITERATURE_FEATURIZER = "gpt2-large"
 ROWS_LOOKED_AT = 4096  # of features that are not in memory
@@ -204,7 +205,7 @@ def text_warnings(p: TextFacts, q: TextFacts) -> list[ScoreWarning]:
                     "score (compare scores that share prompts only with each other; paired=True for a test)"
                 )
                 found.append(ScoreWarning("shared_prompts", message, {"share": float(opening.mean())}))
-    return found + _length_warnings(p.lengths, q.lengths)
+    return found + _short_warnings(p.lengths) + _length_warnings(p.lengths, q.lengths)
 
 
 def _side_warnings(side: TextFacts, name: str) -> list[ScoreWarning]:
@@ -225,6 +226,17 @@ def _side_warnings(side: TextFacts, name: str) -> list[ScoreWarning]:
         message = f"{_percent(share)} of the {name} texts were cut to the featurizer's length"
         found.append(ScoreWarning("truncated_texts", message, {"share": share, "set": name}))
     return found
+
+
+def _short_warnings(p: Integers | None) -> list[ScoreWarning]:
+    """Human texts of a few words: answers to questions, numbers of choices."""
+    if p is None or (median := float(np.median(p))) > SHORT_TOKENS:
+        return []
+    message = (
+        f"half of the human texts have {median:.0f} tokens or fewer, as in multiple choice and short answers: MAUVE "
+        "compares sets of longer text and is not for such a task, accuracy is"
+    )
+    return [ScoreWarning("short_references", message, {"p_median_length": median, "threshold": SHORT_TOKENS})]
 
 
 def _length_warnings(p: Integers | None, q: Integers | None) -> list[ScoreWarning]:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from mauve_metric.features.reference_files import read_features
-from mauve_metric.texts.files import READERS, read_texts
+from mauve_metric.texts.files import READERS, TextFile, read_texts
 from mauve_metric.texts.sources import text_source
 
 TEXTS = ["One, two.", 'He said "no"\tand left.', "naïve café — 東京 🙂", "  two  spaces  "]
@@ -70,7 +70,7 @@ WRITERS = {
 
 
 def test_every_reader_is_tested() -> None:
-    assert set(WRITERS) == set(READERS)
+    assert set(WRITERS) == set(READERS) - {".eval"}
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
@@ -422,3 +422,46 @@ def test_the_mark_between_the_columns_is_found(content: str, texts: list[str], t
 def test_a_table_that_may_mean_two_things_is_refused(content: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=message):
         read_texts(write(tmp_path / "a.csv", content))
+
+
+# --- fields, folders, several sides --------------------------------------------------------------------------------
+
+
+def test_dotted_paths(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", '{"doc": {"story": "s1"}, "x": 1}\n{"doc": {"story": "s2"}, "x": 1}\n')
+    assert read_texts(path, "doc.story") == ["s1", "s2"]
+    with pytest.raises(ValueError, match=r"a.jsonl, line 1 has no field 'doc.tale'; 'doc' has 'story'"):
+        read_texts(path, "doc.tale")
+    path = write(tmp_path / "b.jsonl", '{"a.b": "s1", "a": {"b": "no"}}\n')
+    assert read_texts(path, "a.b") == ["s1"]
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".json", ".csv", ".tsv", ".parquet"])
+def test_named_fields_of_any_file(suffix: str, tmp_path: Path) -> None:
+    path = write(tmp_path / f"a{suffix}", WRITERS[suffix](TEXTS))
+    assert not TextFile(path).holds_both
+    assert not TextFile(path, reference_field="nowhere", prediction_field="text").holds_both
+    if suffix in (".csv", ".tsv"):
+        file = TextFile(path, reference_field="id", prediction_field="text")
+        assert file.holds_both and file.side("reference").texts == ["0", "1", "2", "3"]
+        assert file.side("prediction").texts == TEXTS
+
+
+def test_folders(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"holds no .txt files, and no file of a tool that is known"):
+        TextFile(tmp_path)
+    write(tmp_path / "trainer_log.jsonl", '{"loss": 1}\n')
+    path = write(tmp_path / "generated_predictions.jsonl", '{"prompt": "p", "predict": "m", "label": "h"}\n')
+    assert TextFile(tmp_path).name == str(path) and read_texts(tmp_path, side="reference") == ["h"]
+    write(tmp_path / "merges.txt", "x")
+    with pytest.raises(ValueError, match=r"holds 'generated_predictions.jsonl' and 1 .txt files: expected one of them"):
+        TextFile(tmp_path)
+
+
+def test_a_filter_of_a_file_without_filters(tmp_path: Path) -> None:
+    for name in ("a.jsonl", "a.csv"):
+        path = write(tmp_path / name, WRITERS[Path(name).suffix](TEXTS))
+        with pytest.raises(ValueError, match="has no field that filter='none' could choose from"):
+            TextFile(path, filter="none")
+    with pytest.raises(TypeError, match="prediction_field must be a text, got 0"):
+        TextFile(path, prediction_field=0)  # type: ignore[arg-type]

@@ -149,6 +149,13 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
             ["11.0 %"],
         )
     ],
+    "short_references": [
+        (
+            lambda: text_warnings(side(length=6), OTHER),
+            lambda: text_warnings(side(length=7), OTHER) + text_warnings(OTHER, side(length=6)),
+            ["6 tokens or fewer", "multiple choice"],
+        )
+    ],
     "length_mismatch": [
         (
             lambda: text_warnings(side(length=50), side(first=1000, length=66)),

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mauve_metric.hosts.space.limits import Limits, check_texts
-from mauve_metric.texts.files import csv_delimiter, read_texts
+from mauve_metric.texts.files import read_texts
+from mauve_metric.texts.tables import csv_delimiter
 
 if TYPE_CHECKING:
     import pyarrow

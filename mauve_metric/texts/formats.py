@@ -1,0 +1,245 @@
+"""The formats of other tools that are known: which fields of a record hold the human text and the model's."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from mauve_metric.texts.records import Record, has_field, text_at, value_at
+
+
+class Column(NamedTuple):
+    """A field, and how its text is read from a record; errors call the record by its place."""
+
+    field: str
+    read: Callable[[Record], str]
+
+
+class Format(NamedTuple):
+    """What one tool writes.
+
+    name: in the signature. title: for people. fits: whether a record looks like one. prediction: the model's text.
+    reference: the human one; None if such a file holds one side only. key: the field by which rows of several models
+    are matched; None if there is none. unique: whether a key stands on one row only. document: the field that is equal
+    where two rows of one key belong together. group: the field whose values divide the rows into runs of the same
+    documents, one of which is chosen.
+    """
+
+    name: str
+    title: str
+    fits: Callable[[Mapping[str, object]], bool]
+    prediction: Column
+    reference: Column | None = None
+    key: str | None = None
+    unique: bool = False
+    document: str | None = None
+    group: str | None = None
+
+
+def _has(*fields: str) -> Callable[[Mapping[str, object]], bool]:
+    return lambda record: all(field in record for field in fields)
+
+
+def text_column(field: str) -> Column:
+    """A field that holds a text and nothing else."""
+    return Column(field, lambda record: text_at(record, field))
+
+
+def _harness_completion(record: Record) -> str:
+    """The response in `filtered_resps`, a list with one entry for each request; a filter may keep a list of each.
+
+    >>> _harness_completion(Record({"filtered_resps": ["Once."]}, "line 1"))
+    'Once.'
+    """
+    path, value = "filtered_resps", value_at(record, "filtered_resps")
+    while isinstance(value, list) and len(value) == 1:
+        path, value = f"{path}.0", value[0]
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, list):
+        return text_at(record, path)
+    if not value:
+        raise ValueError(f"{record.where}: 'filtered_resps' is empty: expected the model's text")
+    if _is_likelihood(value) or all(map(_is_likelihood, value)):
+        raise ValueError(
+            f"{record.where}: 'filtered_resps' holds likelihoods of choices and no text: this is not a task in which "
+            "the model writes, and MAUVE is not for it"
+        )
+    inner = ".0" if isinstance(value[0], list) else ""
+    raise ValueError(
+        f"{record.where}: 'filtered_resps' holds {len(value)} responses: choose one with prediction_field, such as "
+        f"{path}.0{inner}"
+    )
+
+
+def _is_likelihood(value: object) -> bool:
+    """Whether a response is a log-likelihood and whether it is greedy, both written as texts."""
+    return isinstance(value, list) and len(value) == 2 and value[1] in ("True", "False")
+
+
+def _harness_target(record: Record) -> str:
+    """The gold text, which the harness writes with `str`, lists too: one text in a list is that text.
+
+    >>> _harness_target(Record({"target": "['Once.']"}, "line 1"))
+    'Once.'
+    """
+    text = text_at(record, "target")
+    found: object = None
+    if text.startswith("[") and text.endswith("]"):
+        with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+            found = ast.literal_eval(text)
+    if not isinstance(found, list) or not found or not all(isinstance(entry, str) for entry in found):
+        return text
+    return _only_target(record, found)
+
+
+def _only_target(record: Record, targets: Sequence[str]) -> str:
+    if len(targets) != 1:
+        raise ValueError(
+            f"{record.where}: 'target' holds {len(targets)} gold texts: name the field with the one human text by "
+            "reference_field, such as doc.story"
+        )
+    return targets[0]
+
+
+def _inspect_target(record: Record) -> str:
+    value = value_at(record, "target")
+    if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
+        return _only_target(record, value)
+    return text_at(record, "target")
+
+
+def _last_answer(field: str) -> Callable[[Record], str]:
+    """Reads the last turn of the assistant in a conversation; a text is itself."""
+
+    def read(record: Record) -> str:
+        turns = value_at(record, field)
+        if isinstance(turns, str):
+            return turns
+        if not isinstance(turns, list) or not all(isinstance(turn, Mapping) for turn in turns):
+            raise ValueError(f"{record.where}: expected a list of messages in {field!r}, got {type(turns).__name__}")
+        for number in range(len(turns) - 1, -1, -1):
+            if turns[number].get("role") == "assistant":
+                return _content(record, f"{field}.{number}.content")
+        raise ValueError(f"{record.where}: no message in {field!r} has the role 'assistant'")
+
+    return read
+
+
+def _content(record: Record, path: str) -> str:
+    """A message's text: a string, nothing, or parts of which those of text are joined."""
+    value = value_at(record, path)
+    if value is None:
+        return ""
+    if isinstance(value, list) and all(isinstance(part, Mapping) for part in value):
+        return "".join(text_at(Record(part, record.where), "text") for part in value if part.get("type") == "text")
+    return text_at(record, path)
+
+
+def _only_choice(field: str) -> Callable[[Record], str]:
+    """Reads the text of the one choice in an answer of an OpenAI-compatible server."""
+
+    def read(record: Record) -> str:
+        failed = isinstance(record.value, Mapping) and record.value.get("error")
+        if failed:
+            raise ValueError(f"{record.where}: the request failed: {failed!r:.200}")
+        choices = value_at(record, field)
+        if not isinstance(choices, list) or not choices:
+            raise ValueError(f"{record.where}: expected a list of choices in {field!r}, got {choices!r:.60}")
+        text = "message.content" if has_field(record, f"{field}.0.message") else "text"
+        if len(choices) > 1:
+            raise ValueError(
+                f"{record.where}: {field!r} holds {len(choices)} answers: choose one with prediction_field, such as "
+                f"{field}.0.{text}"
+            )
+        return _content(record, f"{field}.0.{text}")
+
+    return read
+
+
+INSPECT = Format(
+    "inspect",
+    "a log of Inspect",
+    _has("id", "epoch", "target", "output"),
+    text_column("output.completion"),
+    Column("target", _inspect_target),
+    key="id",
+    unique=True,
+    group="epoch",
+)
+FORMATS = (
+    Format(
+        "lm_eval",
+        "samples of lm-evaluation-harness",
+        _has("doc_id", "target", "filtered_resps"),
+        Column("filtered_resps", _harness_completion),
+        Column("target", _harness_target),
+        key="doc_id",
+        unique=True,
+        document="doc_hash",
+        group="filter",
+    ),
+    Format(
+        "llamafactory",
+        "predictions of LlamaFactory",
+        _has("label", "predict"),
+        text_column("predict"),
+        text_column("label"),
+        key="prompt",
+    ),
+    Format(
+        "openai_batch",
+        "answers of an OpenAI batch",
+        _has("custom_id", "response"),
+        Column("response.body.choices", _only_choice("response.body.choices")),
+        key="custom_id",
+        unique=True,
+    ),
+    Format(
+        "openai", "answers of an OpenAI-compatible server", _has("choices"), Column("choices", _only_choice("choices"))
+    ),
+    Format(
+        "chat",
+        "conversations",
+        lambda record: isinstance(record.get("messages"), list),
+        Column("messages", _last_answer("messages")),
+    ),
+    Format(
+        "prompt_completion",
+        "prompts and completions",
+        _has("prompt", "completion"),
+        Column("completion", _last_answer("completion")),
+        key="prompt",
+    ),
+)
+
+
+def format_of(record: Record) -> Format | None:
+    """The one known format that a record has; None for a text, and for fields of no known format.
+
+    A field "text" is the text, beside which a conversation may stand.
+
+    Raises:
+        ValueError: it could be of several.
+    """
+    if not isinstance(record.value, Mapping):
+        return None
+    fitting = [known for known in FORMATS if known.fits(record.value)]
+    if "text" in record.value and all(known.reference is None for known in fitting):
+        return None
+    if len(fitting) > 1 or (fitting and "text" in record.value):
+        fields = [known.prediction.field for known in fitting] + (["text"] if "text" in record.value else [])
+        raise ValueError(
+            f"{record.where} could be {' or '.join(known.title for known in fitting)}: say which field holds the "
+            f"texts with text_field, or with reference_field and prediction_field: {', '.join(map(repr, fields))}"
+        )
+    return fitting[0] if fitting else None
+
+
+def key_of(record: Record, field: str) -> str | int:
+    """What a row is matched by: a number or text as it is, anything else as JSON."""
+    value = value_at(record, field)
+    return value if isinstance(value, (str, int)) else json.dumps(value, sort_keys=True)

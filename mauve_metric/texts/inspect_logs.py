@@ -1,0 +1,33 @@
+"""The logs of Inspect, read by its own reader."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mauve_metric.runtime.packages import import_inspect_log
+from mauve_metric.texts.records import Record
+
+_UNREAD = {"store", "attachments", "events"}  # large, and never a text
+
+
+def inspect_records(path: Path) -> list[Record]:
+    """The samples of a log, `.eval` or `.json`, as their fields.
+
+    Raises:
+        ImportError: Inspect is not installed. ValueError: it cannot read the file.
+    """
+    log = import_inspect_log()
+    try:
+        read = log.read_eval_log(str(path), exclude_fields=_UNREAD)
+    except Exception as error:  # a zip, JSON or pydantic error
+        reason = " ".join(str(error).split())
+        raise ValueError(f"{path} is not a log that Inspect can read: {reason:.200}") from error
+    if read.status != "success":
+        raise ValueError(f"{path} is the log of a run that did not end well (status {read.status!r}): run it again")
+    found = []
+    for sample in read.samples or ():
+        where = f"{path}, sample {sample.id!r}, epoch {sample.epoch}"
+        if sample.error is not None:
+            raise ValueError(f"{where}: the sample ended with an error: {sample.error.message:.200}")
+        found.append(Record(sample.model_dump(mode="json"), where))
+    return found

@@ -1,0 +1,134 @@
+"""Several models' files of the same documents, row by row: matched, checked and put in one order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from mauve_metric.texts.files import SideTexts, TextFile
+
+_SHOWN = 3  # how many keys an error lists
+
+
+class Joined(NamedTuple):
+    """The sides of several files.
+
+    human: the gold texts, on which all files agree; None if they were not asked for. models: by name.
+    aligned: whether row i of every model answers prompt i. left_out: rows of each model that not all have.
+    """
+
+    human: SideTexts | None
+    models: dict[str, SideTexts]
+    aligned: bool
+    left_out: dict[str, int]
+
+
+def join(files: Mapping[str, TextFile], *, human: bool, common_rows: bool = False) -> Joined:
+    """The models' texts of several files, with rows of one order where the files say which row is which.
+
+    Args:
+        files: by the name of the model. human: whether to take the human texts from them too.
+        common_rows: leave out rows that not all files have, which are an error else.
+
+    Raises:
+        ValueError: the files disagree about their documents or their human texts, or none has human texts.
+    """
+    models = {name: file.side("prediction") for name, file in files.items()}
+    order = _order(models, common_rows) if all(side.keys is not None for side in models.values()) else None
+    aligned = order is not None and len(models) > 1
+    left_out = {} if order is None else {name: len(models[name].texts) - len(rows) for name, rows in order.items()}
+    golds = {name: file.side("reference") for name, file in files.items() if human and file.holds_both}
+    if human and not golds:
+        for file in files.values():
+            if file.has_two_fields:
+                file.side("reference")  # says what is missing where
+        names = " or ".join(file.name for file in files.values())
+        raise ValueError(f"there are no human texts beside the model's in {names}: give them, or name their field")
+    if order is not None:
+        note = "/common_rows" if any(left_out.values()) else ""
+        models = {name: _rows(side, order[name], note) for name, side in models.items()}
+        golds = {name: _rows(side, order[name], note) for name, side in golds.items()}
+    if len({len(side.texts) for side in golds.values()}) > 1:
+        shown = ", ".join(f"{name} {len(side.texts)}" for name, side in golds.items())
+        raise ValueError(
+            f"the files differ in their number of human texts ({shown}): give those as a file of their own"
+        )
+    _check_agreement(golds)
+    return Joined(next(iter(golds.values()), None), models, aligned, left_out)
+
+
+def _order(models: Mapping[str, SideTexts], common_rows: bool) -> dict[str, list[int]] | None:
+    """The rows of each model in the order of the first one's; None where keys neither match nor must be unique."""
+    keys = {name: list(side.keys or ()) for name, side in models.items()}
+    first, *others = keys
+    if all(keys[name] == keys[first] for name in others):
+        order = {name: list(range(len(found))) for name, found in keys.items()}
+    elif any(len(set(found)) < len(found) for found in keys.values()):
+        return None
+    else:
+        common = set(keys[first]).intersection(*(keys[name] for name in others))
+        if not common_rows or not common:
+            _check_same_keys(keys, common)
+        places = {name: {key: row for row, key in enumerate(found)} for name, found in keys.items()}
+        order = {name: [places[name][key] for key in keys[first] if key in common] for name in keys}
+    _check_documents(models, order)
+    return order
+
+
+def _check_same_keys(keys: Mapping[str, Sequence[str | int]], common: set[str | int]) -> None:
+    """`ValueError` that says which rows only some of the models have."""
+    lacking = []
+    everything = list(dict.fromkeys(key for found in keys.values() for key in found))
+    for name, found in keys.items():
+        has = set(found)
+        missing = [key for key in everything if key not in has]
+        if missing:
+            more = ", …" if len(missing) > _SHOWN else ""
+            lacking.append(f"{name} lacks {len(missing)} ({', '.join(map(repr, missing[:_SHOWN]))}{more})")
+    choice = (
+        f"pass common_rows=True (--common-rows) to compare the {len(common)} that all have"
+        if common
+        else "none is in all"
+    )
+    if lacking:
+        raise ValueError(
+            f"the models' files do not hold the same {len(everything)} rows: {'; '.join(lacking)}; {choice}"
+        )
+
+
+def _check_documents(models: Mapping[str, SideTexts], order: Mapping[str, Sequence[int]]) -> None:
+    """`ValueError` for rows of one key that belong to different documents."""
+    (first, side), *others = models.items()
+    for name, other in others:
+        if side.documents is None or other.documents is None:
+            continue
+        for mine, its in zip(order[first], order[name], strict=True):
+            if side.documents[mine] != other.documents[its]:
+                key, places = (side.keys or ())[mine], (side.where or (), other.where or ())
+                raise ValueError(
+                    f"row {key!r} is another document for {first} ({places[0][mine]}) than for {name} "
+                    f"({places[1][its]}): compare runs of one task and one version of it"
+                )
+
+
+def _check_agreement(golds: Mapping[str, SideTexts]) -> None:
+    """`ValueError` where the human texts of two files differ."""
+    if len(golds) < 2:
+        return
+    (first, side), *others = golds.items()
+    for name, other in others:
+        row = next((row for row, text in enumerate(side.texts) if text != other.texts[row]), None)
+        if row is not None:
+            places = [str(row) if found.where is None else found.where[row] for found in (side, other)]
+            raise ValueError(
+                f"the human texts of {first} and {name} differ, first at {places[0]} and {places[1]}: give the human "
+                "texts as a file of their own"
+            )
+
+
+def _rows(side: SideTexts, numbers: Sequence[int], note: str) -> SideTexts:
+    """Some of the rows, in this order; the note is added to the origin."""
+    if side.where is None or (list(numbers) == list(range(len(side.texts))) and not note):
+        return side
+    texts, where = [side.texts[number] for number in numbers], [side.where[number] for number in numbers]
+    return side._replace(texts=texts, where=where, origin=f"{side.origin}{note}", keys=None, documents=None)

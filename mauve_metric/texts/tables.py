@@ -1,0 +1,120 @@
+"""Tables of texts: files with commas, semicolons or tabs between the columns, and parquet."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+from mauve_metric.texts.lines import decode
+from mauve_metric.texts.sources import choose_field
+
+_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
+
+
+def read_csv(path: Path, text_field: str | None) -> list[str]:
+    """The texts in a column of a table with a header."""
+    content = decode(path.read_bytes(), str(path))
+    previous = csv.field_size_limit(2**31 - 1)
+    try:
+        delimiter = csv_delimiter(content, path)
+        reader = csv.DictReader(io.StringIO(content, newline=""), delimiter=delimiter)
+        if not reader.fieldnames:
+            raise ValueError(f"{path} is empty: expected a header line")
+        column = choose_field(str(path), list(reader.fieldnames), text_field)
+        texts = []
+        for row in reader:
+            if row[column] is None:
+                raise ValueError(f"{path}, line {reader.line_num}: no value in column {column!r}")
+            if None in row:
+                mark = _DELIMITERS[delimiter]
+                raise ValueError(
+                    f"{path}, line {reader.line_num}: more values than the header has columns; quote a {mark}"
+                )
+            texts.append(row[column])
+    except csv.Error as error:
+        raise ValueError(f"{path}, line {reader.line_num}: not CSV: {error}") from error
+    finally:
+        csv.field_size_limit(previous)
+    return texts
+
+
+def csv_delimiter(content: str, path: Path) -> str:
+    """What stands between the columns of a table: a tab in `.tsv`; in `.csv` a comma, a semicolon or a tab.
+
+    It is the one mark that parts the header into several columns; of several marks, the one that parts every row into
+    as many. A mark that stands in the header alone is part of its only column's name.
+
+    Raises:
+        ValueError: several marks may be meant.
+
+    >>> csv_delimiter("id;text\\n1;One, two.\\n", Path("texts.csv"))
+    ';'
+    """
+    if path.suffix.lower() == ".tsv":
+        return "\t"
+    header = {mark: next(_widths(content, mark), 0) for mark in _DELIMITERS}
+    parting = [mark for mark, columns in header.items() if columns > 1]
+    if parting in ([], [","]):
+        return ","
+    if len(parting) == 1:
+        return parting[0] if any(width > 1 for width in list(_widths(content, parting[0]))[1:]) else ","
+    found = [mark for mark in parting if set(_widths(content, mark)) == {header[mark]}]
+    if len(found) != 1:
+        marks = " or a ".join(_DELIMITERS[mark] for mark in found or parting)
+        raise ValueError(f"{path}, line 1: a {marks} may stand between the columns: quote the names that hold one")
+    return found[0]
+
+
+def _widths(content: str, delimiter: str) -> Iterator[int]:
+    """How many values each row of a table has, the header first, up to where it cannot be read."""
+    with contextlib.suppress(csv.Error):
+        for row in csv.reader(io.StringIO(content, newline=""), delimiter=delimiter):
+            if row:
+                yield len(row)
+
+
+def read_parquet(path: Path, text_field: str | None) -> list[str]:
+    """The texts in a column of a parquet file."""
+    try:
+        import pyarrow
+        import pyarrow.parquet as parquet
+    except ImportError as error:
+        raise ImportError("reading parquet needs pyarrow: pip install pyarrow") from error
+    with path.open("rb") as raw:
+        with _reading_parquet(path, pyarrow.ArrowException):
+            file = parquet.ParquetFile(raw, page_checksum_verification=True)
+            names = file.schema_arrow.names
+        column = choose_field(str(path), names, text_field)
+        with _reading_parquet(path, pyarrow.ArrowException):
+            texts: list[str] = file.read([column])[column].to_pylist()
+    for index, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise ValueError(f"{path}, row {index}: expected a text in {column!r}, got {type(text).__name__}")
+    return texts
+
+
+@contextlib.contextmanager
+def _reading_parquet(path: Path, foreign: type[Exception]) -> Iterator[None]:
+    """What pyarrow raises, in one sentence that names the file."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError, foreign) as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(f"{path} is not a parquet file that can be read: {reason:.200}") from error
+
+
+def field_names(path: Path) -> list[str]:
+    """The names of a table's columns; none where it cannot be read."""
+    if path.suffix.lower() == ".parquet":
+        with contextlib.suppress(OSError, ValueError):
+            import pyarrow.parquet
+
+            return list(pyarrow.parquet.read_schema(path).names)
+        return []
+    with contextlib.suppress(ValueError, csv.Error):
+        content = decode(path.read_bytes(), str(path))
+        return next(csv.reader(io.StringIO(content, newline=""), delimiter=csv_delimiter(content, path)), [])
+    return []
