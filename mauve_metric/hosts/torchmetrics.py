@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -202,6 +202,6 @@ def _known_facts(facts: Integers) -> dict[str, Any]:
 
 
 def _row_hashes(features: Array) -> Hashes:
-    rows: Sequence[Array] = np.ascontiguousarray(features, dtype=np.float64)
+    rows = features.astype(np.float64)
     digests = [hashlib.blake2b(row.tobytes(), digest_size=8).digest() for row in rows]
     return np.frombuffer(b"".join(digests), dtype=np.uint64)
