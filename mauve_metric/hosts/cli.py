@@ -250,6 +250,22 @@ def _featurize(options: argparse.Namespace) -> int:
     return 0
 
 
+def _lm_eval_task(options: argparse.Namespace) -> int:
+    from mauve_metric.hosts.lm_eval_task import task_name, write_task
+
+    task = write_task(
+        read_texts(options.texts, options.text_field),
+        options.folder,
+        options.name or task_name(options.texts),
+        prompt_words=options.prompt_words,
+        new_tokens=options.new_tokens,
+        options={name: value for name, value in given_options(options).items() if name != "verbose"},
+    )
+    _tell(task.summary())
+    _show(task.command())
+    return 0
+
+
 def _cache(options: argparse.Namespace) -> int:
     from mauve_metric.features.cache import FeatureCache
 
@@ -274,5 +290,6 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "explain": _explain,
     "demo": _demo,
     "featurize": _featurize,
+    "lm-eval-task": _lm_eval_task,
     "cache": _cache,
 }

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mauve_metric.config import knobs
+from mauve_metric.hosts.lm_eval_task import NEW_TOKENS, PROMPT_WORDS, check_task_name
 from mauve_metric.options import run_fields
 from mauve_metric.results.charts.figure import FIGURE_FILES, check_figure_path
 from mauve_metric.texts.files import FEATURE_FILES, READERS
@@ -87,6 +88,8 @@ def parser() -> argparse.ArgumentParser:
     _add_run_options(featurize)
     _add_config_options(featurize, ("featurize",))
 
+    _add_lm_eval_task(commands)
+
     cache = commands.add_parser("cache", help="look after the features kept on disk")
     cache.add_argument("action", choices=("info", "prune", "clear"), help="prune deletes what was used longest ago")
     cache.add_argument("--max-bytes", type=int, help="what prune leaves at most; unset: the cache's own limit")
@@ -110,6 +113,36 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def _may_hold_both(path: str) -> bool:
     return path == "-" or Path(path).is_dir() or Path(path).suffix.lower() in set(READERS) - {".txt"}
+
+
+def _add_lm_eval_task(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """The command that writes a task for lm-evaluation-harness."""
+    task = commands.add_parser("lm-eval-task", help="write a task for lm-evaluation-harness from human texts")
+    task.add_argument("texts", metavar="TEXTS", help=f"human texts: {', '.join(READERS)}, a folder of .txt files, or -")
+    task.add_argument(
+        "-o", "--output", metavar="DIR", dest="folder", required=True, help="a folder for the task's files"
+    )
+    task.add_argument("--name", type=_task_name, help="of the task (default: that of TEXTS)")
+    task.add_argument(
+        "--prompt-words",
+        type=_count,
+        default=PROMPT_WORDS,
+        help=f"words of a text to continue (default: {PROMPT_WORDS})",
+    )
+    task.add_argument(
+        "--new-tokens", type=_count, default=NEW_TOKENS, help=f"most tokens of a continuation (default: {NEW_TOKENS})"
+    )
+    _add_text_field(task)
+    _add_run_options(task)
+    _add_config_options(task, ("featurize", "quantize", "score"))
+
+
+def _task_name(text: str) -> str:
+    """The name of a task of lm-evaluation-harness."""
+    try:
+        return check_task_name(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def named_file(argument: str) -> tuple[str | None, str]:
