@@ -20,7 +20,8 @@ from mauve_metric.generation.evaluator import ModelEvaluator
 from mauve_metric.generation.generator import Generator, Prompt, token_ids
 from mauve_metric.generation.options import ModelKeywords, TrainingKeywords, WritingKeywords, WritingOptions
 from mauve_metric.options import option_parameters
-from mauve_metric.runtime.model_state import bare_model, random_states_kept, refuse_sharded
+from mauve_metric.runtime.model_state import bare_model, random_states_kept
+from mauve_metric.runtime.sharded import refuse_sharded
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -210,7 +211,7 @@ def test_shells_are_taken_off(model: Any) -> None:
 def test_sharded_weights_are_refused_in_one_sentence(model: Any, tokenizer: Any) -> None:
     model.lm_head.weight.ds_id = 3
     with pytest.raises(ValueError, match=r"sharded by DeepSpeed's ZeRO stage 3.*generate_fn"):
-        refuse_sharded(model)
+        refuse_sharded(model, distributed=True)  # of one process
     with pytest.raises(ValueError, match="ZeRO"):
         score(model, tokenizer, PROMPTS, HUMAN)
 

@@ -418,11 +418,6 @@ def test_what_cannot_work_is_refused_at_the_start(tiny_gpt2: str, tokenizer: Any
     missing = mauve_callback(featurize_model_name="/no/such/folder", embed_at_start=True)
     with pytest.raises(FileNotFoundError):
         make_trainer(tiny_gpt2, tokenizer, tmp_path, [missing]).train()
-    arguments = transformers.TrainingArguments(output_dir=str(tmp_path), report_to="none", use_cpu=True)
-    arguments.fsdp = "full_shard"
-    with pytest.raises(ValueError, match="sharded by FSDP"):
-        mauve_callback().on_init_end(arguments, None, None)
-    mauve_callback(generate_fn=lambda prompts: prompts).on_init_end(arguments, None, None)
 
 
 def test_the_prefix_is_read_from_the_runtime() -> None:
@@ -449,22 +444,81 @@ def test_seq2seq_trainer(tokenizer: Any, tmp_path: Path) -> None:
     assert evaluations(trainer)[0]["eval_mauve"] > 0
 
 
-def test_sft_trainer(tiny_gpt2: str, tokenizer: Any, tmp_path: Path) -> None:
+CHATS = [
+    [{"role": "user", "content": f"Where is ship {index}?"}, {"role": "assistant", "content": text}]
+    for index, text in enumerate(HUMAN)
+]
+
+
+@pytest.mark.parametrize("conversational", [True, False])
+def test_plain_prompts_are_wrapped_where_the_training_is_of_conversations(
+    tiny_chat: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, conversational: bool
+) -> None:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tiny_chat)
+    model = transformers.GPT2LMHeadModel.from_pretrained(tiny_chat)
+    texts = [tokenizer.apply_chat_template(chat, tokenize=False) if conversational else HUMAN[0] for chat in CHATS]
+    prompts = ["Where is she?", "Which ship?"]
+    callback = mauve_callback(prompts=prompts, num_samples=6, generation_config={"do_sample": False})
+    trainer = make_trainer("", tokenizer, tmp_path, [callback], model=model, max_steps=2)
+    trainer.train_dataset = rows_of(tokenizer, texts)
+    with caplog.at_level(logging.WARNING):
+        trainer.train()
+        trainer.evaluate()
+    assert caplog.text.count("the training data are conversations") == conversational
+    options: dict[str, Any] = {"max_new_tokens": 8, "num_runs": 1, "num_samples": 6, "featurize_model_name": features}
+    for asked in (True, False):
+        result = evaluate_model(
+            trainer.model, tokenizer, prompts, HUMAN, chat_template=asked, generation_config={"do_sample": False},
+            **options,
+        )  # fmt: skip
+        assert callback.result is not None
+        assert (callback.result.signature == result.signature) is (asked is conversational)
+        assert (callback.result.mauve == result.mauve) or asked is not conversational
+
+
+@pytest.mark.parametrize("kind", ["text", "messages"])
+def test_sft_trainer(tiny_chat: str, tmp_path: Path, kind: str) -> None:
     trl = pytest.importorskip("trl")
     datasets = pytest.importorskip("datasets")
-    texts = datasets.Dataset.from_dict({"text": HUMAN})
+    data = datasets.Dataset.from_dict({kind: HUMAN if kind == "text" else CHATS})
     arguments = trl.SFTConfig(
         output_dir=str(tmp_path), report_to="none", use_cpu=True, max_steps=2, eval_strategy="steps", eval_steps=1,
-        metric_for_best_model="eval_mauve", greater_is_better=True, save_strategy="best", max_length=24, bf16=False,
+        metric_for_best_model="eval_mauve", greater_is_better=True, save_strategy="best", max_length=64, bf16=False,
         disable_tqdm=True,
     )  # fmt: skip
+    callback = mauve_callback(prompts=["Where is she?"])
     trainer = trl.SFTTrainer(
-        new_model(tiny_gpt2), args=arguments, train_dataset=texts, eval_dataset=texts.select(range(4)),
-        processing_class=tokenizer, callbacks=[transformers.EarlyStoppingCallback(3), mauve_callback()],
+        transformers.GPT2LMHeadModel.from_pretrained(tiny_chat), args=arguments, train_dataset=data,
+        eval_dataset=data.select(range(4)), callbacks=[transformers.EarlyStoppingCallback(3), callback],
+        processing_class=transformers.AutoTokenizer.from_pretrained(tiny_chat),
     )  # fmt: skip
     trainer.train()
     rows = evaluations(trainer)
     assert len(rows) == 2 and trainer.state.best_metric == max(row["eval_mauve"] for row in rows)
+    assert callback.result is not None
+    assert ("prompts:conversations|chat_template:" in callback.result.signature) is (kind == "messages")
+
+
+def test_grpo_trainer(tiny_chat: str, tmp_path: Path) -> None:
+    trl = pytest.importorskip("trl")
+    datasets = pytest.importorskip("datasets")
+    data = datasets.Dataset.from_dict({"prompt": [chat[:1] for chat in CHATS]})
+    arguments = trl.GRPOConfig(
+        output_dir=str(tmp_path), report_to="none", use_cpu=True, max_steps=2, eval_strategy="steps", eval_steps=1,
+        per_device_train_batch_size=2, per_device_eval_batch_size=2, num_generations=2, max_completion_length=4,
+        save_strategy="no", bf16=False, disable_tqdm=True,
+    )  # fmt: skip
+    callback = mauve_callback(prompts=data)
+    trainer = trl.GRPOTrainer(
+        transformers.GPT2LMHeadModel.from_pretrained(tiny_chat), args=arguments, train_dataset=data,
+        eval_dataset=data.select(range(2)), callbacks=[callback],
+        processing_class=transformers.AutoTokenizer.from_pretrained(tiny_chat, padding_side="left"),
+        reward_funcs=lambda completions, **_: [float(len(completion[0]["content"])) for completion in completions],
+    )  # fmt: skip
+    trainer.train()
+    rows = evaluations(trainer)
+    assert len(rows) == 2 and all(row["eval_mauve"] > 0 and row["eval_mauve_failed"] == 0 for row in rows)
+    assert callback.history[-1].evaluation.texts[1][0] == "Where is ship 1?"
 
 
 def test_adapters(tiny_gpt2: str, tokenizer: Any, tmp_path: Path) -> None:
