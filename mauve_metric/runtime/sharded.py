@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, cast
 
 from mauve_metric.runtime.packages import import_torch
-from mauve_metric.runtime.processes import rank_and_size
+from mauve_metric.runtime.processes import in_process_group
 
 if TYPE_CHECKING:
     import torch
@@ -48,7 +48,7 @@ def refuse_sharded(model: torch.nn.Module, distributed: bool) -> None:
     by = sharded_by(model)
     if by is None:
         return
-    if not distributed or rank_and_size()[1] == 1:
+    if not distributed or not in_process_group():
         raise ValueError(
             f"the model's weights are sharded by {by}, so that no process can write by itself: call "
             "evaluate_model with distributed=True on every process, or give a generate_fn"

@@ -512,7 +512,7 @@ def test_weights_of_zero_stage_3_are_written_with_in_step(
 ) -> None:
     """DeepSpeed's mark on the weights; it gathers them itself in each call of a module."""
     model.lm_head.weight.ds_id = 3
-    monkeypatch.setattr("mauve_metric.runtime.sharded.rank_and_size", lambda: (0, 2))
+    monkeypatch.setattr("mauve_metric.runtime.sharded.in_process_group", lambda: True)
     seen: list[Any] = []
     whole = model.generate
     model.generate = lambda *, synced_gpus=None, **options: seen.append(synced_gpus) or whole(**options)

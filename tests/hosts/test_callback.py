@@ -592,9 +592,57 @@ if error is not None and torch.distributed.is_initialized():
     torch.distributed.destroy_process_group()
 """
 
+SHARDED = """
+import json, pathlib, sys
+import numpy as np, torch, transformers
+from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
+from torch.distributed.fsdp.wrap import ModuleWrapPolicy
+from mauve_metric.generation.evaluator import ModelEvaluator
+folder, name = pathlib.Path(sys.argv[1]), sys.argv[2]
+human = json.loads((folder / "warn" / "human.json").read_text())
+tokenizer = transformers.AutoTokenizer.from_pretrained(name)
+torch.distributed.init_process_group("gloo")
+def features(texts):
+    return np.array([[text.count(letter) for letter in "aeinorst "] for text in texts], dtype=float)
+def whole():
+    return transformers.GPT2LMHeadModel.from_pretrained(name)
+def shell(**options):
+    policy = ModuleWrapPolicy({transformers.models.gpt2.modeling_gpt2.GPT2Block})
+    return FullyShardedDataParallel(whole(), auto_wrap_policy=policy, device_id=torch.device("cpu"), **options)
+def second():
+    model = whole()
+    for part in (*model.transformer.h, model):
+        fully_shard(part)
+    return model
+def written(model):
+    before = [parameter.shape for parameter in model.parameters()]
+    evaluator = ModelEvaluator(
+        human[:7], human, distributed=True, featurize_model_name=features, num_samples=13, max_new_tokens=5,
+        generation_batch_size=3, num_runs=1,
+    )
+    found = evaluator.evaluate(model, tokenizer)
+    assert [parameter.shape for parameter in model.parameters()] == before
+    return {"texts": found.texts, "mauve": found.result.mauve}
+wrapped = shell(use_orig_params=True)
+models = {"whole": whole(), "first": wrapped, "flat": shell(use_orig_params=False), "second": second()}
+found = {kind: written(model) for kind, model in models.items()}
+for parameter in wrapped.parameters():  # as an optimizer does
+    parameter.data.mul_(1.5)
+found["changed"] = written(wrapped)
+refused = []
+for model, options in ((wrapped.module, {"distributed": True}), (models["second"], {})):
+    try:
+        ModelEvaluator(human, human, featurize_model_name=features, **options).prepare(model, tokenizer)
+    except ValueError as error:
+        refused.append(str(error))
+rank = torch.distributed.get_rank()
+(folder / f"sharded{rank}.json").write_text(json.dumps(found | {"refused": refused}))
+"""
+
 TWICE = """
 import pathlib, runpy, sys
 folder, model = pathlib.Path(sys.argv[1]), sys.argv[2]
+runpy.run_path(str(folder / "sharded.py"), run_name="__main__")
 for mode in ("warn", "raise"):
     sys.argv[1:] = [str(folder / mode), model, mode]
     runpy.run_path(str(folder / "trains.py"), run_name="__main__")
@@ -606,11 +654,12 @@ for mode in ("warn", "raise"):
     reason="torch was built without gloo",
 )
 def test_two_processes(tiny_gpt2: str, tmp_path: Path) -> None:
-    """Two trainings one after the other, since starting the processes is what takes long."""
+    """Sharded weights and two trainings, one after the other, since starting the processes is what takes long."""
     for mode in ("warn", "raise"):
         (tmp_path / mode).mkdir()
         (tmp_path / mode / "human.json").write_text(json.dumps(HUMAN))
     (tmp_path / "trains.py").write_text(TRAINS)
+    (tmp_path / "sharded.py").write_text(SHARDED)
     script = tmp_path / "twice.py"
     script.write_text(TWICE)
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(script)]
@@ -620,6 +669,11 @@ def test_two_processes(tiny_gpt2: str, tmp_path: Path) -> None:
         cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=SECONDS,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr[-3000:]
+    found, other = (json.loads((tmp_path / f"sharded{rank}.json").read_text()) for rank in (0, 1))
+    assert found == other and len(found["whole"]["texts"]) == 13
+    assert found["first"] == found["flat"] == found["second"] == found["whole"] != found["changed"]
+    assert "what came is the module inside" in found["refused"][0]
+    assert "sharded by FSDP, so that no process can write by itself" in found["refused"][1]
     for mode in ("raise", "warn"):
         first, second = (json.loads((tmp_path / mode / f"rank{rank}.json").read_text()) for rank in (0, 1))
         assert first["size"] == second["size"] == 2
