@@ -49,6 +49,32 @@ def tiny_gpt2(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(folder)
 
 
+CHAT_TEMPLATE = (
+    "{% for message in messages %}"
+    "{% if message.role == 'tool' %}{{ raise_exception('Tools are not for this model') }}{% endif %}"
+    "<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n"
+    "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+
+
+@pytest.fixture(scope="session")
+def tiny_chat(tiny_gpt2: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A folder with the tiny GPT-2 as a language model whose tokenizer has a chat template, but another EOS token."""
+    from transformers import AutoTokenizer, GPT2LMHeadModel
+
+    folder = tmp_path_factory.mktemp("tiny_chat")
+    tokenizer = AutoTokenizer.from_pretrained(tiny_gpt2)
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<|im_start|>", "<|im_end|>"], "pad_token": "<|pad|>"})
+    tokenizer.chat_template = CHAT_TEMPLATE
+    model = GPT2LMHeadModel.from_pretrained(tiny_gpt2)
+    model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
+    model.config.eos_token_id = model.generation_config.eos_token_id = tokenizer.eos_token_id
+    model.config.bos_token_id = model.generation_config.bos_token_id = tokenizer.eos_token_id
+    tokenizer.save_pretrained(folder)
+    model.save_pretrained(folder)
+    return str(folder)
+
+
 @pytest.fixture(scope="session")
 def tiny_roberta(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A folder with a random RoBERTa of 64 usable positions (padding_idx 1) and a tokenizer that adds <s> and </s>."""

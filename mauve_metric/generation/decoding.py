@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mauve_metric.runtime.packages import import_transformers
@@ -18,7 +18,9 @@ _SILENT = ("_from", "transformers_version", "use_cache", "max_length", "max_new_
 
 def vocabulary_size(model: LanguageModel) -> int:
     """How many tokens the model's input embeddings know."""
-    return int(model.get_input_embeddings().weight.shape[0])
+    embeddings = model.get_input_embeddings()
+    known = getattr(embeddings, "num_embeddings", None)  # of sharded weights, a process sees a part or nothing
+    return int(embeddings.weight.shape[0] if known is None else known)
 
 
 def max_positions(model: LanguageModel) -> int | None:
@@ -84,15 +86,18 @@ def _library_defaults(config: GenerationConfig) -> dict[str, object]:
 
 
 def batch_settings(
-    config: GenerationConfig, model: LanguageModel, tokenizer: PreTrainedTokenizerBase, new_tokens: int
+    config: GenerationConfig,
+    model: LanguageModel,
+    tokenizer: PreTrainedTokenizerBase,
+    new_tokens: int,
+    ends: Sequence[int],
 ) -> GenerationConfig:
-    """The `GenerationConfig` of one batch: so many new tokens, the cache on, padding and end known to the tokenizer."""
+    """The `GenerationConfig` of one batch: so many new tokens, the cache on, what pads and what ends a text."""
     settings = copy.deepcopy(config)
     settings.max_new_tokens, settings.max_length = new_tokens, None
     settings.use_cache = True if settings.use_cache is None else settings.use_cache
     settings.return_dict_in_generate = False
-    ends = end_ids(config, model, tokenizer)
-    settings.eos_token_id = ends if ends else None
+    settings.eos_token_id = list(ends) if ends else None
     settings.pad_token_id = padding_id(model, tokenizer)
     return settings
 

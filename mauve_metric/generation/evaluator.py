@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
 from mauve_metric.features.reference import Reference, name_of
+from mauve_metric.generation.conversations import first_row, has_template, is_conversational, template_entry
 from mauve_metric.generation.decoding import describe_settings, generation_settings
 from mauve_metric.generation.evaluation import Evaluation, continuation_statistics
 from mauve_metric.generation.generator import Generator, Prompt
@@ -22,10 +23,10 @@ from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.model_state import (
     bare_model,
     random_states_kept,
-    refuse_sharded,
     release_memory,
 )
 from mauve_metric.runtime.processes import agree, gather, rank_and_size
+from mauve_metric.runtime.sharded import refuse_sharded, sharded_by
 
 if TYPE_CHECKING:
     import torch
@@ -43,7 +44,7 @@ class _Plan:
     """What to write, and how long; for which tokenizer and number of positions."""
 
     prompts: tuple[Prompt, ...]
-    made_for: tuple[int, int | None]
+    made_for: tuple[int, int | None, bool | None]
 
 
 class ModelEvaluator:
@@ -55,6 +56,10 @@ class ModelEvaluator:
         **options: the other fields of `WritingOptions`, and the options of `compute_mauve`. `seed` is that of the
             sampling too, and `featurize_model_name` may be "self": the model that writes. With `distributed` every
             process of the torch process group evaluates; each writes its share, the first one scores.
+
+    Attributes:
+        conversational: whether the model is being trained on conversations, so that `chat_template="auto"` means True;
+            None: not known.
 
     Raises:
         TypeError, ValueError: an argument is not what it should be.
@@ -73,10 +78,12 @@ class ModelEvaluator:
         writing, scoring = split_writing({"prompts": prompts, "references": references, **options})
         self.scorer = ReferenceScorer(scoring)
         settings = generation_settings(writing.generation_config)
-        generator = Generator(settings, writing.generation_batch_size, self.scorer.config.seed)
+        marked = "reasoning" in str(getattr(self.scorer.config, "strip", ""))  # often with special tokens
+        generator = Generator(settings, writing.generation_batch_size, self.scorer.config.seed, marked)
         self.writer = Writer(generator, writing.generate_fn, keep_going)
         self.source = PromptSource(writing, settings, self.scorer.run.text_field)
         self.keep_going, self.distributed = keep_going, self.scorer.run.distributed
+        self.conversational: bool | None = None
         self._plan: _Plan | None = None
         self.scorer.set_references(references)
 
@@ -111,9 +118,14 @@ class ModelEvaluator:
         """The prompts as token ids, made once for a tokenizer and a length."""
         author = self.writer.model(model)
         if author is not None:
-            refuse_sharded(author)
+            refuse_sharded(author, self.distributed)
             needed(tokenizer)
-        made_for = (id(tokenizer), self.source.positions(author))
+        if self.scorer.itself and model is not None and sharded_by(model) is not None:
+            raise ValueError(
+                f"featurize_model_name='self' needs a whole model in the first process, and {sharded_by(model)} has "
+                "sharded its weights: name another featurizer"
+            )
+        made_for = (id(tokenizer), self.source.positions(author), self.conversational)
         if self._plan is None or self._plan.made_for != made_for:
             self._plan = _Plan(tuple(self._cut(author, tokenizer)), made_for)
         return self._plan.prompts
@@ -122,13 +134,29 @@ class ModelEvaluator:
         """The prompts; a dataset gives the human texts too, if there are no others."""
         options = self.source.options
         if options.dataset is not None:
-            prompts, human = self.source.of_dataset(options.dataset, author, tokenizer)
+            prompts, texts = self.source.of_dataset(options.dataset, author, tokenizer)
             if options.references is None:
-                self.scorer.set_texts(human)
+                self.scorer.set_texts(texts)
             return prompts
         if author is None:
             return self.source.for_function(len(self.scorer))
-        return self.source.for_model(author, needed(tokenizer), self.scorer.human, len(self.scorer))
+        human, known = self.scorer.human, len(self.scorer)
+        return self.source.for_model(author, needed(tokenizer), human, known, bool(self.conversational))
+
+    def see_training_data(self, datasets: Iterable[object], tokenizer: PreTrainedTokenizerBase | None) -> None:
+        """Decide what `chat_template="auto"` means in a training, from the first dataset that shows a row."""
+        undecided = self.conversational is None and self.source.may_be_wrapped and self.writer.function is None
+        if not undecided or tokenizer is None or not has_template(tokenizer):
+            return
+        row = next((row for row in map(first_row, datasets) if row is not None), None)
+        if row is None:
+            return
+        self.conversational = is_conversational(row, tokenizer)
+        if self.conversational:
+            logger.warning(
+                "chat_template='auto': the training data are conversations, so that each prompt is put into the "
+                "tokenizer's chat template and the answer alone is scored; chat_template=False continues the prompts"
+            )
 
     # --- one evaluation -------------------------------------------------------------------------------------------
 
@@ -152,7 +180,7 @@ class ModelEvaluator:
         found: Evaluation | None = None
         with random_states_kept():
             started = time.perf_counter()
-            part, failure = self.writer.part(bare, tokenizer, prompts, range(rank, len(prompts), size), verbose)
+            part, failure = self._write(bare, tokenizer, prompts, verbose)
             parts = gather(part) if size > 1 else [part]
             if rank == 0:
                 seconds = {"generate": time.perf_counter() - started}
@@ -170,6 +198,20 @@ class ModelEvaluator:
         elif evaluation.error is not None and rank == 0:
             logger.warning("there is no MAUVE this time: %s", evaluation.error)
         return evaluation
+
+    def _write(
+        self,
+        model: LanguageModel | None,
+        tokenizer: PreTrainedTokenizerBase | None,
+        prompts: Sequence[Prompt],
+        verbose: bool,
+    ) -> tuple[Part, Exception | None]:
+        """This process's part of the texts, and what ended its writing."""
+        rank, size = self._rank_and_size()
+        author = self.writer.model(model)
+        if author is not None and sharded_by(author) is not None:
+            return self.writer.part_in_step(author, needed(tokenizer), prompts, rank, size, verbose), None
+        return self.writer.part(model, tokenizer, prompts, range(rank, len(prompts), size), verbose)
 
     def _judge(
         self,
@@ -197,9 +239,15 @@ class ModelEvaluator:
             seconds=seconds,
         )
         author = self.writer.model(model)
-        inside = self.source.scores_prompt(author)
+        inside = self.source.scores_prompt(author, prompts)
         scored = [item.text if inside else item.continuation for _, item in done]
         texts = [text for text in scored if text.strip()]
+        if len(texts) < len(scored):
+            logger.warning(
+                "%d of %d completions are empty and not scored: a model that says nothing is a finding of its own",
+                len(scored) - len(texts),
+                len(scored),
+            )
         if not texts:
             why = next((part.error for part in parts if part.error is not None), "every text is empty")
             return replace(evaluation, error=f"none of {len(prompts)} texts can be scored: {why}")
@@ -210,22 +258,31 @@ class ModelEvaluator:
                 raise
             logger.debug("scoring failed", exc_info=True)
             return replace(evaluation, error=repr(error))
-        signed = self._signed(result.signature_entries, author, size)
+        signed = self._signed(result.signature_entries, self._entries(author, tokenizer, prompts, size))
         return replace(evaluation, result=replace(result, signature_entries=signed))
 
-    def _signed(self, scored: Mapping[str, object], author: LanguageModel | None, processes: int) -> dict[str, object]:
+    def _signed(self, scored: Mapping[str, object], writing: Mapping[str, object]) -> dict[str, object]:
         """The signature's entries with what fixes the texts, before the package's version."""
         *before, version = scored.items()
-        return dict([*before, *self._entries(author, processes).items(), version])
+        return dict([*before, *writing.items(), version])
 
-    def _entries(self, author: LanguageModel | None, processes: int) -> dict[str, object]:
+    def _entries(
+        self,
+        author: LanguageModel | None,
+        tokenizer: PreTrainedTokenizerBase | None,
+        prompts: Sequence[Prompt],
+        processes: int,
+    ) -> dict[str, object]:
         """What fixes the texts, for the signature."""
         options = self.source.options
-        entries: dict[str, object] = {"include_prompt": self.source.scores_prompt(author)}
+        chat = any(prompt.messages is not None for prompt in prompts)
+        entries: dict[str, object] = {"include_prompt": self.source.scores_prompt(author, prompts)}
         if options.dataset is not None:
             entries["prompt_tokens"] = options.prompt_tokens
         else:
-            entries["prompts"] = "none" if options.prompts is None else "given"
+            entries["prompts"] = "none" if options.prompts is None else "conversations" if chat else "given"
+        if chat and author is not None and tokenizer is not None:
+            entries["chat_template"] = template_entry(tokenizer)
         if author is None:
             entries["generation"] = name_of(self.writer.function)
         else:
@@ -268,8 +325,8 @@ def evaluate_model(
     Args:
         model: a transformers model with `generate` (an adapter's or data parallelism's shell around it is fine).
         tokenizer: its tokenizer.
-        prompts, references, dataset, prompt_tokens, include_prompt, num_samples, generation_config, max_new_tokens,
-            generate_fn, generation_batch_size: see `mauve_metric.generation.options.WritingOptions`.
+        prompts, references, dataset, prompt_tokens, include_prompt, chat_template, num_samples, generation_config,
+            max_new_tokens, generate_fn, generation_batch_size: see `mauve_metric.generation.options.WritingOptions`.
         distributed: every process of the torch process group calls; each writes its share, the first one scores.
         **options: the others are those of `compute_mauve`.
 

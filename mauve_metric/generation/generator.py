@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mauve_metric.generation.decoding import batch_settings, end_ids, is_encoder_decoder, vocabulary_size
+from mauve_metric.generation.conversations import Conversation
+from mauve_metric.generation.decoding import (
+    batch_settings,
+    end_ids,
+    is_encoder_decoder,
+    max_positions,
+    vocabulary_size,
+)
 from mauve_metric.generation.options import GenerateFunction, WritingOptions
 from mauve_metric.runtime.model_state import generating, out_of_memory, release_memory, seed_everything, settings_kept
 from mauve_metric.runtime.packages import import_torch
@@ -22,11 +30,18 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Prompt:
-    """One text to write: the token ids to start from, the most tokens to add, and the prompt as text."""
+    """One text to write: the token ids to start from, the most tokens to add, and the prompt as text.
+
+    messages: the conversation, if the prompt is one: then the answer alone is the text. ends: tokens that end the
+    answer, beside those that end any text. opening: what the template has already written of the answer.
+    """
 
     ids: tuple[int, ...]
     new_tokens: int
     text: str
+    messages: Conversation | None = None
+    ends: tuple[int, ...] = ()
+    opening: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,9 +82,9 @@ def token_ids(
     return [list(row[:-1]) if not ended and len(row) > 1 and row[-1] == end else list(row) for row in found]
 
 
-def decode(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> str:
-    """The text of token ids, without special tokens and with every space as it stands."""
-    return str(tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
+def decode(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int], *, special: bool = False) -> str:
+    """The text of token ids, without special tokens unless asked for, and with every space as it stands."""
+    return str(tokenizer.decode(list(ids), skip_special_tokens=not special, clean_up_tokenization_spaces=False))
 
 
 def start_ids(model: LanguageModel, tokenizer: PreTrainedTokenizerBase) -> tuple[int, ...]:
@@ -95,13 +110,14 @@ def start_ids(model: LanguageModel, tokenizer: PreTrainedTokenizerBase) -> tuple
 class Generator:
     """Writes texts with a model, several at once, in batches that fit into memory.
 
-    batch_size: prompts of a batch; halved for good when memory runs out. seed: of the sampling. failure: what the last
-    batch that failed said.
+    batch_size: prompts of a batch; halved for good when memory runs out. seed: of the sampling. special: leave special
+    tokens in answers, since some models mark their reasoning with them. failure: what the last batch that failed said.
     """
 
     config: GenerationConfig
     batch_size: int = WritingOptions.generation_batch_size
     seed: int = 25
+    special: bool = False
     failure: str | None = None
 
     def write(
@@ -130,12 +146,11 @@ class Generator:
         Raises:
             Exception: whatever the model raises, unless `keep_going`; out of memory at a single prompt.
         """
-        order = sorted(range(len(prompts)), key=lambda item: -(len(prompts[item].ids) + prompts[item].new_tokens))
+        waiting = longest_first(prompts)
         written: list[Generation | None] = [None] * len(prompts)
-        start = 0
         with generating(model):
-            while start < len(order):
-                chosen = order[start : start + self.batch_size]
+            while waiting:
+                chosen = next_batch(prompts, waiting, self.batch_size, max_positions(model))
                 seed_everything(self.seed, numbers[chosen[0]])
                 try:
                     texts: Sequence[Generation | None] | None
@@ -153,10 +168,46 @@ class Generator:
                     continue
                 for item, text in zip(chosen, texts, strict=True):
                     written[item] = text
-                start += len(chosen)
+                waiting = without(waiting, chosen)
                 if advance is not None:
-                    advance(start)
+                    advance(len(prompts) - len(waiting))
         return written
+
+    def write_in_step(
+        self,
+        model: LanguageModel,
+        tokenizer: PreTrainedTokenizerBase,
+        prompts: Sequence[Prompt],
+        rank: int,
+        size: int,
+        advance: Callable[[int], None] | None = None,
+    ) -> list[Generation | None]:
+        """The texts of this process's prompts, where each call of the model needs all processes (sharded weights).
+
+        Every process works through the same batches, each writes those prompts of a batch that are its own, and has
+        something to do in every step, if only for the others' sake.
+
+        Args:
+            model, tokenizer, advance: see `write`.
+            prompts: of all processes: number i is written by process i % size. rank, size: of this process.
+
+        Raises:
+            Exception: whatever the model raises; the other processes cannot go on then.
+        """
+        waiting = longest_first(prompts)
+        written: dict[int, Generation] = {}
+        with generating(model):
+            while waiting:
+                chosen = next_batch(prompts, waiting, self.batch_size, max_positions(model), size)
+                mine = [item for item in chosen if item % size == rank]
+                seed_everything(self.seed, (mine or chosen)[0])
+                batch = [prompts[item] for item in mine or chosen[:1]]
+                texts = self._batch(model, tokenizer, batch, in_step=True)
+                written |= dict(zip(mine, texts, strict=False))  # of a batch without its own it keeps nothing
+                waiting = without(waiting, chosen)
+                if advance is not None:
+                    advance(len(written))
+        return [written[item] for item in range(rank, len(prompts), size)]
 
     def _smaller(self, error: Exception, size: int) -> bool:
         """Halve the batches if an error says that memory ran out and there is something to halve."""
@@ -167,18 +218,72 @@ class Generator:
         return True
 
     def _batch(
-        self, model: LanguageModel, tokenizer: PreTrainedTokenizerBase, prompts: Sequence[Prompt]
+        self,
+        model: LanguageModel,
+        tokenizer: PreTrainedTokenizerBase,
+        prompts: Sequence[Prompt],
+        in_step: bool = False,
     ) -> list[Generation]:
-        settings = batch_settings(self.config, model, tokenizer, max(prompt.new_tokens for prompt in prompts))
+        ends = {*end_ids(self.config, model, tokenizer), *(end for prompt in prompts for end in prompt.ends)}
+        new_tokens = max(prompt.new_tokens for prompt in prompts)
+        settings = batch_settings(self.config, model, tokenizer, new_tokens, sorted(ends))
         alone = is_encoder_decoder(model)
-        rows = run_generate(model, [prompt.ids for prompt in prompts], settings)
-        ends = set(end_ids(self.config, model, tokenizer))
+        rows = run_generate(model, [prompt.ids for prompt in prompts], settings, in_step)
         found = []
         for prompt, row in zip(prompts, rows, strict=True):
             ids = row[: prompt.new_tokens]
             ids = ids[: next((place for place, item in enumerate(ids) if item in ends), len(ids))]
-            found.append(_generation(tokenizer, prompt, ids, alone))
+            found.append(
+                _generation(tokenizer, prompt, ids, alone)
+                if prompt.messages is None
+                else _answer(tokenizer, prompt, ids, self.special)
+            )
         return found
+
+
+def longest_first(prompts: Sequence[Prompt]) -> list[int]:
+    """The prompts' numbers, those with the longest texts first: what is to run out of memory does so at once."""
+    return sorted(range(len(prompts)), key=lambda item: -(len(prompts[item].ids) + prompts[item].new_tokens))
+
+
+def next_batch(
+    prompts: Sequence[Prompt], waiting: Sequence[int], batch_size: int, positions: int | None, processes: int = 1
+) -> list[int]:
+    """The first of the waiting prompts that can be written together.
+
+    All rows of a batch are written to the length that the longest needs, so that a long prompt with a short text and a
+    short prompt with a long one may not fit together.
+
+    Args:
+        prompts: all. waiting: numbers of those that are not written yet.
+        batch_size: the most prompts of one process. processes: number i is written by process i % processes.
+        positions: how many tokens the model takes; None: any number.
+    """
+    chosen: list[int] = []
+    counts: Counter[int] = Counter()
+    longest = new = 0
+    for item in waiting:
+        length, more = max(longest, len(prompts[item].ids)), max(new, prompts[item].new_tokens)
+        fits = not chosen or positions is None or length + more <= positions
+        if fits and counts[item % processes] < batch_size:
+            chosen.append(item)
+            counts[item % processes] += 1
+            longest, new = length, more
+        if len(chosen) == batch_size * processes:
+            break
+    return chosen
+
+
+def without(waiting: Sequence[int], chosen: Sequence[int]) -> list[int]:
+    """What still waits, in its order."""
+    done = set(chosen)
+    return [item for item in waiting if item not in done]
+
+
+def _answer(tokenizer: PreTrainedTokenizerBase, prompt: Prompt, ids: Sequence[int], special: bool) -> Generation:
+    """What the assistant says: the new tokens alone, behind what the template has already written of the answer."""
+    text = prompt.opening + decode(tokenizer, ids, special=special)
+    return Generation(text, text, tuple(ids))
 
 
 def _generation(tokenizer: PreTrainedTokenizerBase, prompt: Prompt, ids: Sequence[int], alone: bool) -> Generation:
@@ -191,8 +296,13 @@ def _generation(tokenizer: PreTrainedTokenizerBase, prompt: Prompt, ids: Sequenc
     return Generation(alone_text, text, tuple(ids))
 
 
-def run_generate(model: LanguageModel, rows: Sequence[Sequence[int]], settings: GenerationConfig) -> list[list[int]]:
-    """New token ids for each row of ids: padded on the left (an encoder's input on the right) under a mask."""
+def run_generate(
+    model: LanguageModel, rows: Sequence[Sequence[int]], settings: GenerationConfig, in_step: bool = False
+) -> list[list[int]]:
+    """New token ids for each row of ids: padded on the left (an encoder's input on the right) under a mask.
+
+    With `in_step` the model is called until the texts of all processes have ended.
+    """
     torch = import_torch()
     width = max(map(len, rows))
     ids = torch.full((len(rows), width), int(settings.pad_token_id))
@@ -203,7 +313,11 @@ def run_generate(model: LanguageModel, rows: Sequence[Sequence[int]], settings: 
         ids[index, place] = torch.tensor(row)
         mask[index, place] = 1
     device = model.device
-    output = model.generate(input_ids=ids.to(device), attention_mask=mask.to(device), generation_config=settings)
+    ids, mask = ids.to(device), mask.to(device)
+    if in_step:
+        output = model.generate(input_ids=ids, attention_mask=mask, generation_config=settings, synced_gpus=True)
+    else:
+        output = model.generate(input_ids=ids, attention_mask=mask, generation_config=settings)
     found: list[list[int]] = output[:, 1 if right else width :].tolist()
     return found
 
@@ -216,13 +330,13 @@ def ask(function: GenerateFunction, prompts: Sequence[Prompt]) -> list[Generatio
     """
     if not prompts:
         return []
-    found = list(function([prompt.text for prompt in prompts]))
+    found = list(function([prompt.text if prompt.messages is None else prompt.messages for prompt in prompts]))
     if len(found) != len(prompts):
         raise ValueError(f"generate_fn must give a text for each prompt, got {len(found)} for {len(prompts)}")
     wrong = next((item for item in found if not (item is None or isinstance(item, str))), None)
     if wrong is not None:
         raise TypeError(f"generate_fn must give texts, got {type(wrong).__name__}")
     return [
-        None if item is None else Generation(item, prompt.text + item)
+        None if item is None else Generation(item, item if prompt.messages is not None else prompt.text + item)
         for item, prompt in zip(found, prompts, strict=True)
     ]

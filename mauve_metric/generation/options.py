@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
 from mauve_metric.config import Check, check_count
 from mauve_metric.features.reference import Reference
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 Function = TypeVar("Function", bound=Callable[..., object])
-GenerateFunction = Callable[[list[str]], Sequence[str | None]]
+GenerateFunction = Callable[[list[Any]], Sequence[str | None]]  # texts, or conversations where prompts are such
 
 
 def _anything(name: str, value: object) -> object:
@@ -39,6 +39,12 @@ def _function_or_none(name: str, value: object) -> object:
     return value
 
 
+def _template(name: str, value: object) -> object:
+    if not isinstance(value, bool) and value != "auto":
+        raise ValueError(f"{name} must be 'auto', True or False, got {value!r:.60}")
+    return value
+
+
 def _option(default: Value, check: Check, help: str) -> Value:
     return field(default=default, metadata={"check": check, "help": help})
 
@@ -48,7 +54,10 @@ class WritingOptions:
     """What a model is to continue, how far and how, and the human texts beside it."""
 
     prompts: Iterable[object] | None = _option(
-        None, _anything, "texts or a dataset column to continue; None: start from the BOS token"
+        None,
+        _anything,
+        "texts or a dataset column to continue, or conversations (lists of messages with role and content) to answer; "
+        "None: start from the BOS token",
     )
     references: Iterable[object] | Reference | str | Path | None = _option(
         None, _anything, "human texts, a dataset column, a `Reference`, or the file of a saved one"
@@ -63,8 +72,14 @@ class WritingOptions:
     include_prompt: bool = _option(
         True,
         _anything,
-        "score prompt and continuation, as the papers do, not the continuation alone (with an encoder-decoder model "
-        "always the output alone)",
+        "score prompt and continuation, as the papers do, not the continuation alone (with an encoder-decoder model, "
+        "and of a conversation, always the output alone)",
+    )
+    chat_template: Literal["auto"] | bool = _option(
+        "auto",
+        _template,
+        "put plain prompts into the tokenizer's chat template, as a user's words, and score the answer; \"auto\": in a "
+        "training on conversations. Prompts that are conversations always are",
     )
     num_samples: int | None = _option(
         None,
@@ -84,8 +99,9 @@ class WritingOptions:
     generate_fn: GenerateFunction | None = _option(
         None,
         _function_or_none,
-        "writes instead of the model: from a list of prompts to a list of continuations, None for one that failed. "
-        "Every process calls it with its share",
+        "writes instead of the model: from a list of prompts (texts or conversations, as given; with "
+        "chat_template=True conversations) to a list of continuations, None for one that failed. Every process calls "
+        "it with its share",
     )
     generation_batch_size: int = _option(32, _count, "prompts that are continued together, halved when memory runs out")
 
@@ -94,6 +110,8 @@ class WritingOptions:
             raise ValueError("references must be given (or a dataset, to cut prompts and references from)")
         if self.prompts is not None and self.dataset is not None:
             raise ValueError("prompts and dataset were both given: the dataset's first tokens are the prompts")
+        if self.prompts is None and self.chat_template is True:
+            raise ValueError("chat_template=True needs prompts, which the model is to answer")
         for item in fields(self):
             object.__setattr__(self, item.name, item.metadata["check"](item.name, getattr(self, item.name)))
 
@@ -108,6 +126,7 @@ class WritingKeywords(TypedDict, total=False):
     dataset: Iterable[object] | None
     prompt_tokens: int
     include_prompt: bool
+    chat_template: Literal["auto"] | bool
     num_samples: int | None
     generation_config: GenerationConfig | Mapping[str, object] | None
     max_new_tokens: int | None

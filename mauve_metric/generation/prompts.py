@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
 
+from mauve_metric.generation import conversations
+from mauve_metric.generation.conversations import Conversation
 from mauve_metric.generation.decoding import is_encoder_decoder, max_positions
 from mauve_metric.generation.generator import Prompt, decode, start_ids, token_ids
 from mauve_metric.generation.options import WritingOptions
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+Item = TypeVar("Item")
 NEW_TOKENS = 128  # where nothing says how long a text should be
 _TOKENIZED_AT_ONCE = 1000
 
@@ -39,56 +43,132 @@ class PromptSource:
         """How many tokens the model takes, see `decoding.max_positions`; None where a function writes."""
         return None if model is None else max_positions(model)
 
-    def scores_prompt(self, model: LanguageModel | None) -> bool:
-        """Whether the text to score is prompt and continuation."""
-        return self.options.include_prompt and (model is None or not is_encoder_decoder(model))
+    def scores_prompt(self, model: LanguageModel | None, prompts: Sequence[Prompt]) -> bool:
+        """Whether the text to score is prompt and continuation: neither an encoder-decoder's output nor an answer."""
+        answers = any(prompt.messages is not None for prompt in prompts)
+        return self.options.include_prompt and not answers and (model is None or not is_encoder_decoder(model))
+
+    # --- conversations --------------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def _prompts(self) -> Iterable[object] | None:
+        """The prompts; an iterator can be read once only."""
+        given = self.options.prompts
+        return list(given) if isinstance(given, Iterator) else given
+
+    @functools.cached_property
+    def _conversations(self) -> list[Conversation] | None:
+        """The prompts as conversations; None if they are texts, or none at all."""
+        if self._prompts is None:
+            return None
+        return conversations.conversations_in("prompts", self._prompts, self.text_field)
+
+    @property
+    def may_be_wrapped(self) -> bool:
+        """Whether it depends on the training's data if the prompts go through the chat template."""
+        return self.options.chat_template == "auto" and self._prompts is not None and self._conversations is None
+
+    def _chats(self, known: int, conversational: bool) -> list[Conversation] | None:
+        """The conversations to answer, as many as are asked for; None if texts are to be continued.
+
+        Raises:
+            ValueError: `chat_template` does not fit the prompts.
+        """
+        asked = self.options.chat_template
+        found = self._conversations
+        if found is not None and asked is False:
+            raise ValueError("chat_template=False leaves no way to write conversations: give prompts as texts")
+        if found is not None:
+            return self._as_many(found)
+        if asked is True or (conversational and self.may_be_wrapped):
+            return [conversations.as_conversation(text) for text in self._given(known)]
+        return None
+
+    def _of_chat(
+        self, model: LanguageModel, tokenizer: PreTrainedTokenizerBase, chats: list[Conversation]
+    ) -> list[Prompt]:
+        """Conversations to answer as token ids, without a length yet."""
+        if is_encoder_decoder(model):
+            raise ValueError(
+                "conversations are answered by causal models: give an encoder-decoder model prompts as texts"
+            )
+        places = (f"prompts, position {index}" for index in range(len(chats)))
+        texts = [conversations.rendered(tokenizer, chat, place) for chat, place in zip(chats, places, strict=True)]
+        rows = token_ids(tokenizer, texts, special=False, ended=True)
+        ends = conversations.turn_ends(tokenizer)
+        return [
+            Prompt(tuple(row), 0, question(chat), chat, ends, conversations.opened_reasoning(text))
+            for row, chat, text in zip(rows, chats, texts, strict=True)
+        ]
 
     # --- prompts as they are given --------------------------------------------------------------------------------
 
     def for_function(self, known: int) -> list[Prompt]:
         """Prompts for the user's function, or empty ones; `known` is how many human texts there are."""
+        chats = self._chats(known, False)
+        if chats is not None:
+            return [Prompt((), 0, question(chat), chat) for chat in chats]
         return [Prompt((), 0, text) for text in self._given(known)]
 
     def for_model(
-        self, model: LanguageModel, tokenizer: PreTrainedTokenizerBase, human: Sequence[str] | None, known: int
+        self,
+        model: LanguageModel,
+        tokenizer: PreTrainedTokenizerBase,
+        human: Sequence[str] | None,
+        known: int,
+        conversational: bool = False,
     ) -> list[Prompt]:
         """Prompts as they are given, or none at all.
 
         Args:
             model, tokenizer: that write.
             human: the human texts, where they are known. known: how many there are.
+            conversational: the model is being trained on conversations.
 
         Raises:
             ValueError: prompts and model do not fit.
         """
-        if self.options.prompts is None and is_encoder_decoder(model):
+        if self._prompts is None and is_encoder_decoder(model):
             raise ValueError("an encoder-decoder model needs prompts")
-        texts = self._given(known)
-        start = start_ids(model, tokenizer) if "" in texts else ()
-        rows = [tuple(row) for row in token_ids(tokenizer, texts, ended=is_encoder_decoder(model))]
-        rows = [row if text and row else start for row, text in zip(rows, texts, strict=True)]
-        lengths = self._wanted_lengths(model, tokenizer, rows, human)
+        chats = self._chats(known, conversational)
+        if chats is not None:
+            prompts = self._of_chat(model, tokenizer, chats)
+        else:
+            prompts = self._of_texts(model, tokenizer, self._given(known))
+        lengths = self._wanted_lengths(model, tokenizer, prompts, human)
         positions = self.positions(model)
-        prompts = []
-        for index, (row, length, text) in enumerate(zip(rows, lengths, texts, strict=True)):
-            room = length if positions is None else min(length, positions - len(row))
-            if room < 1:
-                raise ValueError(
-                    f"prompts, position {index}: {len(row)} tokens leave no room to write: the model takes "
-                    f"{positions} in all"
-                )
-            prompts.append(Prompt(row, room, text))
-        return prompts
+        rooms = [
+            length if positions is None else min(length, positions - len(prompt.ids))
+            for prompt, length in zip(prompts, lengths, strict=True)
+        ]
+        full = next((index for index, room in enumerate(rooms) if room < 1), None)
+        if full is not None:
+            raise ValueError(
+                f"prompts, position {full}: {len(prompts[full].ids)} tokens leave no room to write: the model takes "
+                f"{positions} in all"
+            )
+        return [replace(prompt, new_tokens=room) for prompt, room in zip(prompts, rooms, strict=True)]
+
+    def _of_texts(self, model: LanguageModel, tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]) -> list[Prompt]:
+        """Texts to continue as token ids, without a length yet; empty ones begin at the token between texts."""
+        start = start_ids(model, tokenizer) if "" in texts else ()
+        rows = token_ids(tokenizer, texts, ended=is_encoder_decoder(model))
+        return [Prompt(tuple(row) if text and row else start, 0, text) for row, text in zip(rows, texts, strict=True)]
 
     def _given(self, known: int) -> list[str]:
         """The prompts, used again up to the number asked for; empty ones if there are none."""
         wanted = self.options.num_samples
-        if self.options.prompts is None:
+        if self._prompts is None:
             return [""] * (known if wanted is None else wanted)
-        texts = list(self._texts("prompts", self.options.prompts, "keep"))
+        texts = list(self._texts("prompts", self._prompts, "keep"))
         if not texts:
             raise ValueError("prompts must hold at least one text, got none")
-        return [texts[index % len(texts)] for index in range(len(texts) if wanted is None else wanted)]
+        return self._as_many(texts)
+
+    def _as_many(self, items: Sequence[Item]) -> list[Item]:
+        """The items, used again up to the number asked for."""
+        wanted = self.options.num_samples
+        return [items[index % len(items)] for index in range(len(items) if wanted is None else wanted)]
 
     def _texts(self, name: str, data: Iterable[object], empty_texts: str) -> Iterable[str]:
         """The texts in anything that `text_source` takes."""
@@ -98,10 +178,11 @@ class PromptSource:
         self,
         model: LanguageModel,
         tokenizer: PreTrainedTokenizerBase,
-        rows: Sequence[tuple[int, ...]],
+        prompts: Sequence[Prompt],
         human: Sequence[str] | None,
     ) -> list[int]:
         """The most new tokens of each text."""
+        rows = [prompt.ids for prompt in prompts]
         whole = self.settings.max_length
         most = self.options.max_new_tokens or self.settings.max_new_tokens
         if most is None and whole is not None:
@@ -109,7 +190,7 @@ class PromptSource:
         if most is not None or human is None:
             return [most or NEW_TOKENS] * len(rows)
         tokens = [len(ids) for _, ids in tokenized(tokenizer, human)]
-        inside = self.scores_prompt(model) and self.options.prompts is not None
+        inside = self.scores_prompt(model, prompts) and self._prompts is not None
         return [max(1, tokens[index % len(tokens)] - (len(row) if inside else 0)) for index, row in enumerate(rows)]
 
     # --- the beginnings of texts ----------------------------------------------------------------------------------
@@ -160,6 +241,11 @@ class PromptSource:
         prompt = Prompt(tuple(ids[:size]), total - size, decode(tokenizer, ids[:size]))
         whole = text if total == len(ids) else decode(tokenizer, ids[:total])
         return prompt, whole if self.options.include_prompt else whole.removeprefix(prompt.text)
+
+
+def question(chat: Conversation) -> str:
+    """The last message of a conversation, which stands for it in tables."""
+    return conversations.text_of(chat[-1]) or ""
 
 
 def tokenized(

@@ -11,6 +11,7 @@ from mauve_metric.generation.generator import Generation, Generator, Prompt, ask
 from mauve_metric.generation.options import GenerateFunction
 from mauve_metric.runtime.model_state import release_memory, seed_everything
 from mauve_metric.runtime.progress import progress_bar
+from mauve_metric.runtime.sharded import writing_together
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -78,6 +79,30 @@ class Writer:
         finally:
             release_memory()
         return Part(written, self.generator.failure, False), None
+
+    def part_in_step(
+        self,
+        model: LanguageModel,
+        tokenizer: PreTrainedTokenizerBase,
+        prompts: Sequence[Prompt],
+        rank: int,
+        size: int,
+        verbose: bool,
+    ) -> Part:
+        """What this process writes of the prompts with sharded weights, in step with the others.
+
+        Raises:
+            Exception: whatever the model raises, `keep_going` or not: the others wait inside the model, where they can
+                hear of nothing.
+        """
+        share = len(range(rank, len(prompts), size))
+        try:
+            with writing_together(model) as inner, progress_bar("generate", verbose, total=share, leave=False) as bar:
+                advance = None if bar is None else lambda done: bar(done, share)
+                written = self.generator.write_in_step(inner, tokenizer, prompts, rank, size, advance)
+        finally:
+            release_memory()
+        return Part(written, None, False)
 
     def _write(
         self,

@@ -7,7 +7,7 @@ row of the history; given the trainer, the callback also moves to the head of th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Unpack
@@ -21,7 +21,6 @@ from mauve_metric.generation.options import TrainingKeywords, shows_options
 from mauve_metric.hosts.reporters import show_evaluation
 from mauve_metric.options import check_option_names
 from mauve_metric.results.result import MauveResult
-from mauve_metric.runtime.model_state import sharded_message
 
 if TYPE_CHECKING:
     import torch
@@ -38,13 +37,14 @@ Metrics = MutableMapping[str, float]
 
 
 class Moment(NamedTuple):
-    """A Trainer at the moment of an evaluation."""
+    """A Trainer at the moment of an evaluation; `data` are the datasets of the training and of the evaluation."""
 
     args: TrainingArguments
     state: TrainerState
     control: TrainerControl
     model: torch.nn.Module | None
     processing_class: PreTrainedTokenizerBase | None
+    data: tuple[object, ...]
 
 
 class Evaluated(NamedTuple):
@@ -65,11 +65,12 @@ class MauveCallback(TrainerCallback):
     the Trainer has the `MauveTrainerMixin`; TensorBoard and Weights & Biases then also some texts and the curve.
 
     Args:
-        prompts, references, dataset, prompt_tokens, include_prompt, num_samples, generation_config, max_new_tokens,
-            generate_fn, generation_batch_size: see `mauve_metric.generation.options.WritingOptions`.
+        prompts, references, dataset, prompt_tokens, include_prompt, chat_template, num_samples, generation_config,
+            max_new_tokens, generate_fn, generation_batch_size: see `mauve_metric.generation.options.WritingOptions`.
         every: score every so many evaluations under one prefix, the first included.
         on_error: "warn": an evaluation that fails is logged and its scores are NaN, which is never the best;
-            "raise": it ends the training, on all processes.
+            "raise": it ends the training, on all processes. A model with sharded weights (FSDP, ZeRO stage 3) that
+            fails while it writes ends it in any case.
         embed_at_start: featurize the references when training starts, not at the first evaluation.
         tokenizer: of the model; None: the Trainer's `processing_class`.
         trainer: the Trainer, so that reporters see the values. Give it and call `trainer.add_callback` with this.
@@ -81,7 +82,7 @@ class MauveCallback(TrainerCallback):
 
     Raises:
         TypeError, ValueError: an argument is not what it should be; when the Trainer or its training begins, that
-            the weights are sharded, or `every` leaves evaluations without the value that chooses the best model.
+            `every` leaves evaluations without the value that chooses the best model.
 
     Example:
         trainer = Trainer(..., callbacks=[MauveCallback(prompts=prompts, references=human_texts)])
@@ -134,13 +135,15 @@ class MauveCallback(TrainerCallback):
         control: TrainerControl,
         model: torch.nn.Module | None = None,
         processing_class: PreTrainedTokenizerBase | None = None,
-        **_: object,
+        **others: object,
     ) -> None:
         """Refuse what cannot work, cut the prompts, and embed the references if asked."""
         self._fresh = None
         self._refuse(args)
         self._move_to_the_head()
         tokenizer = self._tokenizer(processing_class)
+        model = self._model(model)
+        self.evaluator.see_training_data(self._data(datasets_in(others)), tokenizer)
         self.evaluator.prepare(model, tokenizer)
         if self.embed_at_start:
             self.evaluator.embed(model, tokenizer)
@@ -157,11 +160,11 @@ class MauveCallback(TrainerCallback):
         logs: Metrics | None = None,
         model: torch.nn.Module | None = None,
         processing_class: PreTrainedTokenizerBase | None = None,
-        **_: object,
+        **others: object,
     ) -> None:
         """Score the model when an evaluation is logged."""
         if logs is not None:
-            self.add_when_logged(logs, Moment(args, state, control, model, processing_class))
+            self.add_when_logged(logs, Moment(args, state, control, model, processing_class, datasets_in(others)))
 
     def on_evaluate(
         self,
@@ -171,7 +174,7 @@ class MauveCallback(TrainerCallback):
         metrics: Metrics | None = None,
         model: torch.nn.Module | None = None,
         processing_class: PreTrainedTokenizerBase | None = None,
-        **_: object,
+        **others: object,
     ) -> None:
         """Give the values to a Trainer that logged a copy of its metrics, or none; show texts and curve."""
         prefix = evaluation_prefix(metrics or {})
@@ -182,7 +185,9 @@ class MauveCallback(TrainerCallback):
             if self._done is not None and self._done[:2] == (prefix, runtime):
                 metrics.update(self._done[2])
             else:
-                self._add_values(metrics, prefix, Moment(args, state, control, model, processing_class))
+                self._add_values(
+                    metrics, prefix, Moment(args, state, control, model, processing_class, datasets_in(others))
+                )
         if f"{prefix}_mauve" in metrics and state.is_world_process_zero and self.trainer is not None and self.history:
             reporters = self.trainer.callback_handler.callbacks
             show_evaluation(reporters, self.history[-1].evaluation, prefix, state.global_step, self.table_rows)
@@ -195,12 +200,14 @@ class MauveCallback(TrainerCallback):
         metrics: Metrics | None = None,
         model: torch.nn.Module | None = None,
         processing_class: PreTrainedTokenizerBase | None = None,
-        **_: object,
+        **others: object,
     ) -> None:
         """Score the model in `predict`, which is not logged."""
         prefix = evaluation_prefix(metrics or {})
         if metrics is not None and prefix is not None and f"{prefix}_mauve" not in metrics:
-            metrics.update(self._values(prefix, Moment(args, state, control, model, processing_class)))
+            metrics.update(
+                self._values(prefix, Moment(args, state, control, model, processing_class, datasets_in(others)))
+            )
 
     def on_step_begin(self, *_: object, **__: object) -> None:
         """From here on the weights change."""
@@ -234,11 +241,10 @@ class MauveCallback(TrainerCallback):
         """The values of the model as it is, by their full names."""
         evaluation = self._fresh
         if evaluation is None:
-            if self.evaluator.writer.function is None:
-                self._refuse(moment.args)
             verbose = not moment.args.disable_tqdm if self._verbose is None else self._verbose
             tokenizer = self._tokenizer(moment.processing_class)
-            evaluation = self.evaluator.evaluate(moment.model, tokenizer, verbose=verbose)
+            self.evaluator.see_training_data(self._data(moment.data), tokenizer)
+            evaluation = self.evaluator.evaluate(self._model(moment.model), tokenizer, verbose=verbose)
         # inside the training loop the other evaluation sets follow at once, and the texts would be the same
         self._fresh = evaluation if moment.control.should_evaluate or self._fresh is not None else None
         if self.history:  # a long training would gather every text it ever wrote
@@ -252,14 +258,16 @@ class MauveCallback(TrainerCallback):
         given = self.tokenizer if self.tokenizer is not None else processing_class
         return getattr(given, "tokenizer", given)
 
+    def _model(self, model: torch.nn.Module | None) -> torch.nn.Module | None:
+        """The Trainer's model, which FSDP may have wrapped since the Trainer told its callbacks."""
+        return model if self.trainer is None else self.trainer.model
+
+    def _data(self, datasets: tuple[object, ...]) -> tuple[object, ...]:
+        """The datasets of the training, and that of the evaluation."""
+        return datasets if self.trainer is None else (self.trainer.train_dataset, *datasets)
+
     def _refuse(self, args: TrainingArguments) -> None:
-        """Say no at the start to what would fail later, or be wrong."""
-        if self.evaluator.writer.function is None:
-            deepspeed = getattr(args, "hf_deepspeed_config", None)
-            if deepspeed is not None and deepspeed.is_zero3():
-                raise ValueError(sharded_message("DeepSpeed's ZeRO stage 3"))
-            if getattr(args, "fsdp", None):
-                raise ValueError(sharded_message("FSDP"))
+        """Say no at the start to what would be wrong later."""
         best = args.metric_for_best_model
         ours = best is not None and best.removeprefix("eval_").endswith((*LOGGED_SCORES, *STATISTICS, *COUNTS))
         if self.every > 1 and ours:
@@ -293,9 +301,17 @@ class MauveTrainerMixin(Host):
         for callback in self.callback_handler.callbacks:
             if isinstance(callback, MauveCallback) and evaluation_prefix(logs, training=True) is not None:
                 callback.trainer = self
-                moment = Moment(self.args, self.state, self.control, self.model, processing_class)
+                moment = Moment(
+                    self.args, self.state, self.control, self.model, processing_class, (self.train_dataset,)
+                )
                 callback.add_when_logged(logs, moment)
         super().log(logs, start_time)
+
+
+def datasets_in(others: Mapping[str, object]) -> tuple[object, ...]:
+    """The datasets behind what else the Trainer tells a callback: that of the training first."""
+    loaders = (others.get("train_dataloader"), others.get("eval_dataloader"))
+    return tuple(loader.dataset for loader in loaders if hasattr(loader, "dataset"))
 
 
 def evaluation_prefix(metrics: Metrics, *, training: bool = False) -> str | None:

@@ -27,6 +27,8 @@ from mauve_metric.hosts.pair_scores import scalar_scores
 from mauve_metric.options import split_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.tensors import as_array, in_memory, is_tensor
+from mauve_metric.texts.marks import Marks
+from mauve_metric.texts.wrapping import WRAPPING
 
 Tensor = torch.Tensor
 
@@ -93,7 +95,7 @@ class MauveScore(Metric):  # type: ignore[misc]
         for side in _SIDES.values():
             self.add_state(f"{side}_features", [], dist_reduce_fx=None)
             self.add_state(f"{side}_facts", [], dist_reduce_fx=None)
-            self.add_state(f"{side}_counts", torch.zeros(2, dtype=torch.int64), dist_reduce_fx="sum")
+            self.add_state(f"{side}_counts", torch.zeros(3 + len(WRAPPING), dtype=torch.int64), dist_reduce_fx="sum")
 
     def update(self, texts: object, real: bool) -> None:
         """Add to the human side (`real=True`) or the model's.
@@ -115,7 +117,7 @@ class MauveScore(Metric):  # type: ignore[misc]
         for state, rows in (("features", features), ("facts", _facts(given, features))):
             tensor = torch.as_tensor(rows, device=self.device)
             getattr(self, f"{name}_{state}").append(tensor if tensor.dtype in _KINDS else tensor.float())
-        counts = torch.tensor([given.truncated, given.dropped], device=self.device)
+        counts = torch.tensor(_counts(given), device=self.device)
         setattr(self, f"{name}_counts", getattr(self, f"{name}_counts") + counts)
 
     def forward(self, texts: object, real: bool) -> None:
@@ -157,10 +159,11 @@ class MauveScore(Metric):  # type: ignore[misc]
             raise ValueError(f"MauveScore has no {_NAMES[name]}: call update(texts, real={name == 'real'}) first")
         facts = np.concatenate([as_array(rows) for rows in getattr(self, f"{name}_facts")])
         order = np.argsort(facts[:, 0].view(np.uint64), kind="stable")
-        truncated, dropped = getattr(self, f"{name}_counts").tolist()
+        truncated, dropped, marked, *wrapped = getattr(self, f"{name}_counts").tolist()
+        marks = Marks(dict(zip(WRAPPING, wrapped, strict=True)), None, marked) if marked == len(facts) else None
         other = self._identities.get(_SIDES[name == "fake"])  # of which this process may have had texts alone
         identity = self._identities.get(name, other)
-        side = Reference(np.concatenate(parts)[order], identity, truncated=truncated, dropped=dropped)
+        side = Reference(np.concatenate(parts)[order], identity, truncated=truncated, dropped=dropped, marks=marks)
         return replace(side, **_known_facts(facts[order]))
 
     def _sync_dist(self, dist_sync_fn: Callable[..., Any] | None = None, process_group: Any = None) -> None:
@@ -173,6 +176,12 @@ class MauveScore(Metric):  # type: ignore[misc]
             width, number = torch.stack(gather(kind, group=group)).amax(dim=0).tolist()
             setattr(self, name, [(here if rows else here.new_empty((0, width))).to(_KINDS[number])])
         super()._sync_dist(gather, process_group)
+
+
+def _counts(side: Reference) -> list[int]:
+    """How many texts were cut, left out, looked at, and show each kind of `WRAPPING`."""
+    marks = side.marks or Marks({}, None, 0)
+    return [side.truncated, side.dropped, marks.texts, *(marks.wrapped.get(name, 0) for name in WRAPPING)]
 
 
 def _facts(side: Reference, features: Array) -> Integers:

@@ -19,9 +19,14 @@ if TYPE_CHECKING:
         """A model of transformers that writes; an adapter's shell around one answers as it does."""
 
         def generate(
-            self, *, input_ids: torch.Tensor, attention_mask: torch.Tensor, generation_config: GenerationConfig
+            self,
+            *,
+            input_ids: torch.Tensor,
+            attention_mask: torch.Tensor,
+            generation_config: GenerationConfig,
+            synced_gpus: bool | None = None,
         ) -> torch.Tensor:
-            """The token ids of each row, the given ones first."""
+            """The token ids of each row, the given ones first; `synced_gpus`: until those of all processes are done."""
 
         def get_input_embeddings(self) -> torch.nn.Embedding:
             """A row of weights for each token."""
@@ -48,27 +53,6 @@ def bare_model(model: torch.nn.Module | None) -> LanguageModel | None:
         if compiled is None:
             return cast("LanguageModel | None", model)
         model = compiled
-
-
-def refuse_sharded(model: torch.nn.Module) -> None:
-    """Refuse a model of which each process holds a part of the weights.
-
-    Raises:
-        ValueError: the weights are sharded by DeepSpeed's ZeRO stage 3 or by FSDP.
-    """
-    for parameter in model.parameters():
-        if hasattr(parameter, "ds_id"):
-            raise ValueError(sharded_message("DeepSpeed's ZeRO stage 3"))
-        if type(parameter).__name__ in ("DTensor", "FlatParameter") or hasattr(parameter, "device_mesh"):
-            raise ValueError(sharded_message("FSDP"))
-
-
-def sharded_message(by: str) -> str:
-    """The sentence that refuses sharded weights."""
-    return (
-        f"the model's weights are sharded by {by}, so that no process can generate by itself: score a saved "
-        "checkpoint with evaluate_model, or give a generate_fn"
-    )
 
 
 @contextlib.contextmanager

@@ -15,11 +15,17 @@ from mauve_metric.runtime.packages import import_torch
 Item = TypeVar("Item")
 
 
+def in_process_group() -> bool:
+    """Whether this process belongs to a running process group."""
+    distributed = import_torch().distributed
+    return bool(distributed.is_available() and distributed.is_initialized())
+
+
 def rank_and_size() -> tuple[int, int]:
     """This process's number and the number of processes in the running process group; (0, 1) without one."""
-    distributed = import_torch().distributed
-    if not (distributed.is_available() and distributed.is_initialized()):
+    if not in_process_group():
         return 0, 1
+    distributed = import_torch().distributed
     return int(distributed.get_rank()), int(distributed.get_world_size())
 
 

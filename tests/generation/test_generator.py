@@ -17,10 +17,11 @@ import mauve_metric
 from mauve_metric import MauveConfig, MauveResult, Reference, evaluate_model
 from mauve_metric.generation.decoding import describe_settings, generation_settings
 from mauve_metric.generation.evaluator import ModelEvaluator
-from mauve_metric.generation.generator import Generator, Prompt, token_ids
+from mauve_metric.generation.generator import Generator, Prompt, next_batch, token_ids
 from mauve_metric.generation.options import ModelKeywords, TrainingKeywords, WritingKeywords, WritingOptions
 from mauve_metric.options import option_parameters
-from mauve_metric.runtime.model_state import bare_model, random_states_kept, refuse_sharded
+from mauve_metric.runtime.model_state import bare_model, random_states_kept
+from mauve_metric.runtime.sharded import refuse_sharded
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -210,7 +211,7 @@ def test_shells_are_taken_off(model: Any) -> None:
 def test_sharded_weights_are_refused_in_one_sentence(model: Any, tokenizer: Any) -> None:
     model.lm_head.weight.ds_id = 3
     with pytest.raises(ValueError, match=r"sharded by DeepSpeed's ZeRO stage 3.*generate_fn"):
-        refuse_sharded(model)
+        refuse_sharded(model, distributed=True)  # of one process
     with pytest.raises(ValueError, match="ZeRO"):
         score(model, tokenizer, PROMPTS, HUMAN)
 
@@ -472,3 +473,51 @@ def test_a_file_of_references_chooses_no_model(tmp_path: Path) -> None:
     path = Reference(np.ones((3, 2)), {"model": "nobody/no-model"}).save(tmp_path / "human.npz")
     with pytest.raises(ValueError, match="pass featurize_model_name='nobody/no-model'"):  # before anything is written
         ModelEvaluator(PROMPTS, path)
+
+
+# --- prompts that go together -------------------------------------------------------------------------------------
+
+
+def test_a_long_prompt_and_a_long_text_do_not_share_a_batch(model: Any, tokenizer: Any) -> None:
+    model.generation_config.eos_token_id = tokenizer.eos_token = None
+    prompts = [Prompt((5,) * 90, 6, ""), Prompt((5,), 95, ""), Prompt((5,) * 3, 4, "")]  # of 96 positions
+    written = Generator(generation_settings({"do_sample": False})).write(model, tokenizer, prompts, range(3))
+    assert [len(item.ids or ()) for item in written if item is not None] == [6, 95, 4]
+    assert next_batch(prompts, [0, 1, 2], 3, 96) == [0, 2] and next_batch(prompts, [0, 1, 2], 3, None) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_processes_in_step_write_what_each_would_alone(model: Any, tokenizer: Any, size: int) -> None:
+    """As often as each other, since a model with sharded weights needs all of them in every call."""
+    prompts = [Prompt((5, 6 + item), 2 + item % 3, "") for item in range(7)]
+    calls: list[int] = []
+    whole = model.generate
+
+    def counted(*, synced_gpus: bool = False, **options: Any) -> Any:
+        calls[-1] += synced_gpus
+        return whole(**options)
+
+    for rank in range(size):
+        numbers = range(rank, 7, size)
+        model.generate = whole
+        alone = Generator(generation_settings(None), 2).write(model, tokenizer, [prompts[i] for i in numbers], numbers)
+        calls.append(0)
+        model.generate = counted
+        assert Generator(generation_settings(None), 2).write_in_step(model, tokenizer, prompts, rank, size) == alone
+    assert len(set(calls)) == 1
+
+
+def test_weights_of_zero_stage_3_are_written_with_in_step(
+    model: Any, tokenizer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DeepSpeed's mark on the weights; it gathers them itself in each call of a module."""
+    model.lm_head.weight.ds_id = 3
+    monkeypatch.setattr("mauve_metric.runtime.sharded.in_process_group", lambda: True)
+    seen: list[Any] = []
+    whole = model.generate
+    model.generate = lambda *, synced_gpus=None, **options: seen.append(synced_gpus) or whole(**options)
+    expected = score(model.__class__.from_pretrained(model.name_or_path), tokenizer, PROMPTS, HUMAN, num_samples=7)
+    found = score(model, tokenizer, PROMPTS, HUMAN, num_samples=7, distributed=True)
+    assert found.mauve == expected.mauve and seen == [True]
+    with pytest.raises(ValueError, match=r"featurize_model_name='self' needs a whole model .*ZeRO stage 3 has sharded"):
+        score(model, tokenizer, PROMPTS, HUMAN, featurize_model_name="self", distributed=True)

@@ -418,11 +418,6 @@ def test_what_cannot_work_is_refused_at_the_start(tiny_gpt2: str, tokenizer: Any
     missing = mauve_callback(featurize_model_name="/no/such/folder", embed_at_start=True)
     with pytest.raises(FileNotFoundError):
         make_trainer(tiny_gpt2, tokenizer, tmp_path, [missing]).train()
-    arguments = transformers.TrainingArguments(output_dir=str(tmp_path), report_to="none", use_cpu=True)
-    arguments.fsdp = "full_shard"
-    with pytest.raises(ValueError, match="sharded by FSDP"):
-        mauve_callback().on_init_end(arguments, None, None)
-    mauve_callback(generate_fn=lambda prompts: prompts).on_init_end(arguments, None, None)
 
 
 def test_the_prefix_is_read_from_the_runtime() -> None:
@@ -449,22 +444,81 @@ def test_seq2seq_trainer(tokenizer: Any, tmp_path: Path) -> None:
     assert evaluations(trainer)[0]["eval_mauve"] > 0
 
 
-def test_sft_trainer(tiny_gpt2: str, tokenizer: Any, tmp_path: Path) -> None:
+CHATS = [
+    [{"role": "user", "content": f"Where is ship {index}?"}, {"role": "assistant", "content": text}]
+    for index, text in enumerate(HUMAN)
+]
+
+
+@pytest.mark.parametrize("conversational", [True, False])
+def test_plain_prompts_are_wrapped_where_the_training_is_of_conversations(
+    tiny_chat: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, conversational: bool
+) -> None:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tiny_chat)
+    model = transformers.GPT2LMHeadModel.from_pretrained(tiny_chat)
+    texts = [tokenizer.apply_chat_template(chat, tokenize=False) if conversational else HUMAN[0] for chat in CHATS]
+    prompts = ["Where is she?", "Which ship?"]
+    callback = mauve_callback(prompts=prompts, num_samples=6, generation_config={"do_sample": False})
+    trainer = make_trainer("", tokenizer, tmp_path, [callback], model=model, max_steps=2)
+    trainer.train_dataset = rows_of(tokenizer, texts)
+    with caplog.at_level(logging.WARNING):
+        trainer.train()
+        trainer.evaluate()
+    assert caplog.text.count("the training data are conversations") == conversational
+    options: dict[str, Any] = {"max_new_tokens": 8, "num_runs": 1, "num_samples": 6, "featurize_model_name": features}
+    for asked in (True, False):
+        result = evaluate_model(
+            trainer.model, tokenizer, prompts, HUMAN, chat_template=asked, generation_config={"do_sample": False},
+            **options,
+        )  # fmt: skip
+        assert callback.result is not None
+        assert (callback.result.signature == result.signature) is (asked is conversational)
+        assert (callback.result.mauve == result.mauve) or asked is not conversational
+
+
+@pytest.mark.parametrize("kind", ["text", "messages"])
+def test_sft_trainer(tiny_chat: str, tmp_path: Path, kind: str) -> None:
     trl = pytest.importorskip("trl")
     datasets = pytest.importorskip("datasets")
-    texts = datasets.Dataset.from_dict({"text": HUMAN})
+    data = datasets.Dataset.from_dict({kind: HUMAN if kind == "text" else CHATS})
     arguments = trl.SFTConfig(
         output_dir=str(tmp_path), report_to="none", use_cpu=True, max_steps=2, eval_strategy="steps", eval_steps=1,
-        metric_for_best_model="eval_mauve", greater_is_better=True, save_strategy="best", max_length=24, bf16=False,
+        metric_for_best_model="eval_mauve", greater_is_better=True, save_strategy="best", max_length=64, bf16=False,
         disable_tqdm=True,
     )  # fmt: skip
+    callback = mauve_callback(prompts=["Where is she?"])
     trainer = trl.SFTTrainer(
-        new_model(tiny_gpt2), args=arguments, train_dataset=texts, eval_dataset=texts.select(range(4)),
-        processing_class=tokenizer, callbacks=[transformers.EarlyStoppingCallback(3), mauve_callback()],
+        transformers.GPT2LMHeadModel.from_pretrained(tiny_chat), args=arguments, train_dataset=data,
+        eval_dataset=data.select(range(4)), callbacks=[transformers.EarlyStoppingCallback(3), callback],
+        processing_class=transformers.AutoTokenizer.from_pretrained(tiny_chat),
     )  # fmt: skip
     trainer.train()
     rows = evaluations(trainer)
     assert len(rows) == 2 and trainer.state.best_metric == max(row["eval_mauve"] for row in rows)
+    assert callback.result is not None
+    assert ("prompts:conversations|chat_template:" in callback.result.signature) is (kind == "messages")
+
+
+def test_grpo_trainer(tiny_chat: str, tmp_path: Path) -> None:
+    trl = pytest.importorskip("trl")
+    datasets = pytest.importorskip("datasets")
+    data = datasets.Dataset.from_dict({"prompt": [chat[:1] for chat in CHATS]})
+    arguments = trl.GRPOConfig(
+        output_dir=str(tmp_path), report_to="none", use_cpu=True, max_steps=2, eval_strategy="steps", eval_steps=1,
+        per_device_train_batch_size=2, per_device_eval_batch_size=2, num_generations=2, max_completion_length=4,
+        save_strategy="no", bf16=False, disable_tqdm=True,
+    )  # fmt: skip
+    callback = mauve_callback(prompts=data)
+    trainer = trl.GRPOTrainer(
+        transformers.GPT2LMHeadModel.from_pretrained(tiny_chat), args=arguments, train_dataset=data,
+        eval_dataset=data.select(range(2)), callbacks=[callback],
+        processing_class=transformers.AutoTokenizer.from_pretrained(tiny_chat, padding_side="left"),
+        reward_funcs=lambda completions, **_: [float(len(completion[0]["content"])) for completion in completions],
+    )  # fmt: skip
+    trainer.train()
+    rows = evaluations(trainer)
+    assert len(rows) == 2 and all(row["eval_mauve"] > 0 and row["eval_mauve_failed"] == 0 for row in rows)
+    assert callback.history[-1].evaluation.texts[1][0] == "Where is ship 1?"
 
 
 def test_adapters(tiny_gpt2: str, tokenizer: Any, tmp_path: Path) -> None:
@@ -538,9 +592,57 @@ if error is not None and torch.distributed.is_initialized():
     torch.distributed.destroy_process_group()
 """
 
+SHARDED = """
+import json, pathlib, sys
+import numpy as np, torch, transformers
+from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
+from torch.distributed.fsdp.wrap import ModuleWrapPolicy
+from mauve_metric.generation.evaluator import ModelEvaluator
+folder, name = pathlib.Path(sys.argv[1]), sys.argv[2]
+human = json.loads((folder / "warn" / "human.json").read_text())
+tokenizer = transformers.AutoTokenizer.from_pretrained(name)
+torch.distributed.init_process_group("gloo")
+def features(texts):
+    return np.array([[text.count(letter) for letter in "aeinorst "] for text in texts], dtype=float)
+def whole():
+    return transformers.GPT2LMHeadModel.from_pretrained(name)
+def shell(**options):
+    policy = ModuleWrapPolicy({transformers.models.gpt2.modeling_gpt2.GPT2Block})
+    return FullyShardedDataParallel(whole(), auto_wrap_policy=policy, device_id=torch.device("cpu"), **options)
+def second():
+    model = whole()
+    for part in (*model.transformer.h, model):
+        fully_shard(part)
+    return model
+def written(model):
+    before = [parameter.shape for parameter in model.parameters()]
+    evaluator = ModelEvaluator(
+        human[:7], human, distributed=True, featurize_model_name=features, num_samples=13, max_new_tokens=5,
+        generation_batch_size=3, num_runs=1,
+    )
+    found = evaluator.evaluate(model, tokenizer)
+    assert [parameter.shape for parameter in model.parameters()] == before
+    return {"texts": found.texts, "mauve": found.result.mauve}
+wrapped = shell(use_orig_params=True)
+models = {"whole": whole(), "first": wrapped, "flat": shell(use_orig_params=False), "second": second()}
+found = {kind: written(model) for kind, model in models.items()}
+for parameter in wrapped.parameters():  # as an optimizer does
+    parameter.data.mul_(1.5)
+found["changed"] = written(wrapped)
+refused = []
+for model, options in ((wrapped.module, {"distributed": True}), (models["second"], {})):
+    try:
+        ModelEvaluator(human, human, featurize_model_name=features, **options).prepare(model, tokenizer)
+    except ValueError as error:
+        refused.append(str(error))
+rank = torch.distributed.get_rank()
+(folder / f"sharded{rank}.json").write_text(json.dumps(found | {"refused": refused}))
+"""
+
 TWICE = """
 import pathlib, runpy, sys
 folder, model = pathlib.Path(sys.argv[1]), sys.argv[2]
+runpy.run_path(str(folder / "sharded.py"), run_name="__main__")
 for mode in ("warn", "raise"):
     sys.argv[1:] = [str(folder / mode), model, mode]
     runpy.run_path(str(folder / "trains.py"), run_name="__main__")
@@ -552,11 +654,12 @@ for mode in ("warn", "raise"):
     reason="torch was built without gloo",
 )
 def test_two_processes(tiny_gpt2: str, tmp_path: Path) -> None:
-    """Two trainings one after the other, since starting the processes is what takes long."""
+    """Sharded weights and two trainings, one after the other, since starting the processes is what takes long."""
     for mode in ("warn", "raise"):
         (tmp_path / mode).mkdir()
         (tmp_path / mode / "human.json").write_text(json.dumps(HUMAN))
     (tmp_path / "trains.py").write_text(TRAINS)
+    (tmp_path / "sharded.py").write_text(SHARDED)
     script = tmp_path / "twice.py"
     script.write_text(TWICE)
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(script)]
@@ -566,6 +669,11 @@ def test_two_processes(tiny_gpt2: str, tmp_path: Path) -> None:
         cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=SECONDS,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr[-3000:]
+    found, other = (json.loads((tmp_path / f"sharded{rank}.json").read_text()) for rank in (0, 1))
+    assert found == other and len(found["whole"]["texts"]) == 13
+    assert found["first"] == found["flat"] == found["second"] == found["whole"] != found["changed"]
+    assert "what came is the module inside" in found["refused"][0]
+    assert "sharded by FSDP, so that no process can write by itself" in found["refused"][1]
     for mode in ("raise", "warn"):
         first, second = (json.loads((tmp_path / mode / f"rank{rank}.json").read_text()) for rank in (0, 1))
         assert first["size"] == second["size"] == 2

@@ -57,7 +57,8 @@ def test_scalars_are_those_of_the_result() -> None:
     direct = compute_mauve(p_text=HUMAN, q_text=MODEL, **OPTIONS)
     whole = metric.result
     assert (whole.n_p, whole.n_q) == (direct.n_p, direct.n_q)
-    assert [warning.code for warning in whole.warnings] == [warning.code for warning in direct.warnings]
+    codes = [warning.code for warning in direct.warnings if warning.code != "opening_in_one_set"]  # takes all texts
+    assert [warning.code for warning in whole.warnings] == codes
     assert whole.signature == direct.signature
 
 
@@ -237,3 +238,14 @@ def test_lightning_logs_it(tmp_path: Path) -> None:
     (found,) = trainer.validate(Writer(), torch.utils.data.DataLoader(batches, batch_size=None), verbose=False)
     expected = numbers(filled(score()).compute())
     assert found == pytest.approx({"val_mauve": expected["mauve"]} | {f"all_{n}": v for n, v in expected.items()})
+
+
+def test_reasoning_of_one_side_is_told_in_batches_too() -> None:
+    metric = host.MauveScore(**OPTIONS)
+    for texts in (HUMAN[:12], HUMAN[12:]):
+        metric.update(texts, real=True)
+    for texts in (MODEL[:12], MODEL[12:]):
+        metric.update([f"<think>so</think>{text}" for text in texts], real=False)
+    metric.compute()
+    assert metric.result is not None
+    assert "wrapping_in_one_set" in [warning.code for warning in metric.result.warnings]

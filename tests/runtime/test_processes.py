@@ -67,20 +67,43 @@ np.savez(
 """
 
 
-def test_two_processes_give_the_features_of_one(tiny_gpt2: str, tmp_path: Path) -> None:
+ALL = """
+import pathlib, runpy, sys
+from mauve_metric.runtime.processes import process_group
+with process_group():  # torch finds the others once only; all that is run uses the group that there is
+    for name in ("featurizes", "fails", "shell"):
+        runpy.run_path(str(pathlib.Path(sys.argv[1]) / f"{name}.py"), run_name="__main__")
+"""
+
+
+def test_two_processes(tiny_gpt2: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """All that needs two processes, one after the other, since starting them is what takes long."""
+    for name, script in (("all", ALL), ("featurizes", FEATURIZES), ("fails", FAILS), ("shell", SHELL)):
+        (tmp_path / f"{name}.py").write_text(script)
+    expected = prepare_features(tiny_gpt2, tmp_path)
+    arguments = prepare_shell(tiny_gpt2, tmp_path)
+    process = launch(str(tmp_path / "all.py"), str(tmp_path), tiny_gpt2, cache=tmp_path / "shared cache")
+    assert process.returncode == 0, process.stderr
+    check_features(expected, tmp_path)
+    check_failure(process.stdout)
+    check_shell(arguments, tmp_path, capsys)
+
+
+def prepare_features(tiny_gpt2: str, tmp_path: Path) -> Reference:
+    """The texts, and the features that one process gives them."""
     texts = texts_of(60)
     texts[50] = texts[3]
     (tmp_path / "texts.json").write_text(json.dumps(texts))
-    script = tmp_path / "featurizes.py"
-    script.write_text(FEATURIZES)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # as torchrun's processes have: then the same batches give the same bits
     try:
-        expected = Reference.from_texts(texts, featurize_model_name=tiny_gpt2, max_batch_tokens=96, cache=False)
+        return Reference.from_texts(texts, featurize_model_name=tiny_gpt2, max_batch_tokens=96, cache=False)
     finally:
         torch.set_num_threads(threads)
-    process = launch(str(script), str(tmp_path), tiny_gpt2, cache=tmp_path / "shared cache")
-    assert process.returncode == 0, process.stderr
+
+
+def check_features(expected: Reference, tmp_path: Path) -> None:
+    """The features of one process, from both, and each text computed by one of them."""
     ranks = [dict(np.load(tmp_path / f"rank{rank}.npz")) for rank in (0, 1)]
     for found in ranks:
         for name in ("made", "first", "again"):
@@ -111,7 +134,7 @@ with process_group() as rank:
         return run_batch(encoder, rows)
     batches.run_batch = broken
     texts = ["ships and rain", "lists of numbers", "the quick harbour"]
-    options = {"featurize_model_name": sys.argv[1], "cache": False, "distributed": True, "batch_size": 1}
+    options = {"featurize_model_name": sys.argv[2], "cache": False, "distributed": True, "batch_size": 1}
     try:
         Reference.from_texts(texts, **options)
     except RuntimeError as error:
@@ -121,28 +144,38 @@ with process_group() as rank:
 """
 
 
-def test_an_error_in_one_process_is_raised_in_all(tiny_gpt2: str, tmp_path: Path) -> None:
-    script = tmp_path / "fails.py"
-    script.write_text(FAILS)
-    process = launch(str(script), tiny_gpt2, cache=tmp_path / "cache")
-    assert process.returncode == 0, process.stderr
-    assert "<rank 1: the second device burns>" in process.stdout
-    assert "<rank 0: featurizing failed on another process: process 1: RuntimeError('the second" in process.stdout
-    assert "<rank 0 goes on: 3>" in process.stdout and "<rank 1 goes on: 3>" in process.stdout
+def check_failure(said: str) -> None:
+    """An error in one process is raised in all, and none waits for ever."""
+    assert "<rank 1: the second device burns>" in said
+    assert "<rank 0: featurizing failed on another process: process 1: RuntimeError('the second" in said
+    assert "<rank 0 goes on: 3>" in said and "<rank 1 goes on: 3>" in said
 
 
-def test_shell_under_torchrun_prints_one_result(
-    tiny_gpt2: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+SHELL = """
+import contextlib, json, os, pathlib, sys
+from mauve_metric.hosts import cli
+folder = pathlib.Path(sys.argv[1])
+with open(folder / f"said{os.environ['RANK']}", "w") as said, contextlib.redirect_stdout(said):
+    assert cli.main(json.loads((folder / "arguments.json").read_text())) == 0
+"""
+
+
+def prepare_shell(tiny_gpt2: str, tmp_path: Path) -> list[str]:
+    """The arguments of a call of the shell's command."""
     for name, seed in (("human.txt", 0), ("model.txt", 1)):
         (tmp_path / name).write_text("\n".join(texts_of(30, seed)) + "\n")
     arguments = [
         "score", str(tmp_path / "human.txt"), str(tmp_path / "model.txt"), "--featurize-model-name", tiny_gpt2,
         "--num-buckets", "4", "--max-batch-tokens", "96", "--json", "--no-cache",
     ]  # fmt: skip
-    process = launch("-m", "mauve_metric", *arguments, cache=tmp_path / "cache")
-    assert process.returncode == 0, process.stderr
-    found = json.loads(process.stdout)  # exactly one JSON object
+    (tmp_path / "arguments.json").write_text(json.dumps(arguments))
+    return arguments
+
+
+def check_shell(arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The shell's command under torchrun prints one result."""
+    found = json.loads((tmp_path / "said0").read_text())  # exactly one JSON object
+    assert (tmp_path / "said1").read_text() == ""
     assert cli.main(arguments) == 0
     expected = json.loads(capsys.readouterr().out)
     assert found["mauve"] == expected["mauve"] and found["signature"] == expected["signature"]

@@ -1,0 +1,208 @@
+"""Prompts that are conversations: checked, put into a tokenizer's chat template; where the answer begins and ends."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import re
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from typing import TYPE_CHECKING, cast
+
+from mauve_metric.runtime.model_state import random_states_kept, settings_kept
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+logger = logging.getLogger(__name__)
+
+Message = dict[str, object]
+Conversation = list[Message]
+
+ROLES = ("system", "developer", "user", "assistant", "tool")
+ASKING = ("user", "tool")  # after whose message the assistant has the word
+PROBE = "Harbour"  # a word that no template changes
+_COLUMNS = ("prompt", "messages")
+_OPENED = re.compile(r"(?:<think(?:ing)?>|<reasoning>|\[THINK\]|◁think▷)\s*$")
+
+
+# --- what is a conversation ---------------------------------------------------------------------------------------
+
+
+def conversations_in(name: str, data: Iterable[object], text_field: str | None = None) -> list[Conversation] | None:
+    """The checked conversations among prompts; None if prompts are texts.
+
+    Args:
+        name: the argument's name, for errors. data: prompts in any form; not an iterator, which would be used up.
+        text_field: the column of a dataset; None: "prompt" or "messages".
+
+    Raises:
+        TypeError, ValueError: a conversation is not what it should be, or texts are among conversations.
+    """
+    items = _items(data, text_field)
+    if items is None or not any(isinstance(item, (list, tuple, Mapping)) for item in items):
+        return None
+    if all(isinstance(item, Mapping) and "role" in item for item in items):
+        raise TypeError(f"{name} must be a list of conversations, got the messages of one: put it into a list")
+    return [_checked(f"{name}, position {index}", item) for index, item in enumerate(items)]
+
+
+def _items(data: Iterable[object], text_field: str | None) -> Sequence[object] | None:
+    """The prompts as a list, where they may be conversations."""
+    columns = getattr(data, "column_names", None)
+    if columns is not None and hasattr(data, "features") and hasattr(data, "__getitem__"):
+        column = text_field or next((name for name in _COLUMNS if name in columns), None)
+        return None if column not in columns else list(data[column])
+    listed = getattr(data, "to_pylist", None) or getattr(data, "tolist", None)  # of pyarrow, of pandas and numpy
+    if listed is not None:
+        found = listed()
+        return found if isinstance(found, list) else None
+    if isinstance(data, (str, bytes, Mapping)) or not (hasattr(data, "__len__") and hasattr(data, "__getitem__")):
+        return None
+    return list(data)
+
+
+def _checked(place: str, item: object) -> Conversation:
+    """A conversation that the assistant is to go on with."""
+    if not isinstance(item, (list, tuple)):
+        raise TypeError(f"{place}: expected a conversation, as the others are, got {type(item).__name__}")
+    if not item:
+        raise ValueError(f"{place}: a conversation must have at least one message, got none")
+    messages = [_message(f"{place}, message {number}", message) for number, message in enumerate(item)]
+    if messages[-1]["role"] not in ASKING:
+        raise ValueError(
+            f"{place}: the last message must be from the user (or a tool), so that the model has the word, got one "
+            f"from the {messages[-1]['role']}"
+        )
+    return messages
+
+
+def _message(place: str, message: object) -> Message:
+    """A message with its role and its text; keys without a value, as the rows of a dataset have them, are left out."""
+    if not isinstance(message, Mapping) or "role" not in message:
+        raise TypeError(f"{place}: expected a dict with role and content, got {message!r:.60}")
+    found: Message = {str(key): value for key, value in message.items() if value is not None}
+    role = found.get("role")
+    if role not in ROLES:
+        raise ValueError(f"{place}: role must be one of {', '.join(ROLES)}, got {role!r:.40}")
+    if "tool_calls" not in found and text_of(found) is None:
+        raise TypeError(f"{place}: content must be a text, got {message.get('content')!r:.60}")
+    return found
+
+
+def text_of(message: Mapping[str, object]) -> str | None:
+    """The text of a message, whose content may be a list of parts; None if it has none."""
+    content = message.get("content")
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, (list, tuple)) else ()
+    texts = [part.get("text") for part in parts if isinstance(part, Mapping) and part.get("type", "text") == "text"]
+    found = [text for text in texts if isinstance(text, str)]
+    return "\n".join(found) if found and len(found) == len(parts) else None
+
+
+def as_conversation(text: str) -> Conversation:
+    """A plain prompt as what a user says."""
+    return [{"role": "user", "content": text}]
+
+
+# --- the template -------------------------------------------------------------------------------------------------
+
+
+def has_template(tokenizer: PreTrainedTokenizerBase | None) -> bool:
+    """Whether a tokenizer knows how conversations are written."""
+    return bool(getattr(tokenizer, "chat_template", None))
+
+
+def rendered(
+    tokenizer: PreTrainedTokenizerBase, conversation: Conversation, place: str = "prompts", *, opened: bool = True
+) -> str:
+    """A conversation as the text that the model reads, with the opening of the assistant's turn.
+
+    Raises:
+        ValueError: the tokenizer has no template, or its template does not take the conversation.
+    """
+    if not has_template(tokenizer):
+        raise ValueError(
+            f"{place} must be texts for a tokenizer without a chat template, got a conversation: set "
+            "tokenizer.chat_template, or give a generate_fn that takes conversations"
+        )
+    try:
+        messages = cast("list[dict[str, str]]", conversation)  # as its type says, though contents may be parts
+        return str(tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=opened))
+    except Exception as error:  # a template is a program, and says no in its own ways
+        raise ValueError(f"{place}: the tokenizer's chat template does not take the conversation: {error}") from error
+
+
+def opened_reasoning(text: str) -> str:
+    """What a template writes at the beginning of the answer so that the model thinks first: `<think>`, or nothing.
+
+    >>> opened_reasoning("<|assistant|>\\n<think>\\n"), opened_reasoning("<|assistant|>\\n<think>\\n\\n</think>\\n")
+    ('<think>\\n', '')
+    """
+    found = _OPENED.search(text)
+    return found.group() if found else ""
+
+
+def turn_ends(tokenizer: PreTrainedTokenizerBase) -> tuple[int, ...]:
+    """The token with which the template ends what the assistant says; empty where it has none."""
+    answered: Conversation = [*as_conversation(PROBE), {"role": "assistant", "content": PROBE}]
+    try:
+        tail = rendered(tokenizer, answered, opened=False).rpartition(PROBE)[2].strip()
+    except ValueError:
+        return ()
+    with settings_kept(tokenizer):
+        ids = tokenizer(tail, add_special_tokens=False, padding=False)["input_ids"] if tail else []
+    known = {*tokenizer.all_special_ids, *tokenizer.get_added_vocab().values()}
+    return tuple(int(item) for item in ids[:1] if item in known)
+
+
+def template_entry(tokenizer: PreTrainedTokenizerBase) -> str:
+    """What stands for a chat template in a signature: a hash of what it makes of one conversation."""
+    text = rendered(tokenizer, [{"role": "user", "content": PROBE}])
+    return hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
+
+
+# --- conversations in training data -------------------------------------------------------------------------------
+
+
+def first_row(dataset: object) -> object:
+    """The first row of a dataset; None of a stream, which would lose it, of an empty one, and of one that fails."""
+    if not isinstance(dataset, Sized) or not hasattr(dataset, "__getitem__") or not len(dataset):
+        return None
+    try:
+        with random_states_kept():
+            row: object = dataset[0]
+    except Exception as error:  # the user's dataset: the training will say more of it
+        logger.debug("the first row of the training data cannot be read: %r", error)
+        return None
+    return row
+
+
+def is_conversational(row: object, tokenizer: PreTrainedTokenizerBase) -> bool:
+    """Whether a row of training data is a conversation: as messages, or as tokens that open an assistant's turn."""
+    if not isinstance(row, Mapping):
+        return False
+    if any(_are_messages(value) for value in row.values()):
+        return True
+    ids = row.get("input_ids")
+    listed = getattr(ids, "tolist", None)  # of a tensor or an array
+    ids = ids if listed is None else listed()
+    if not isinstance(ids, (list, tuple)) or not all(isinstance(item, int) for item in ids):
+        return False
+    opening = _opening(tokenizer)
+    return bool(opening) and opening in str(tokenizer.decode(list(ids), clean_up_tokenization_spaces=False))
+
+
+def _are_messages(value: object) -> bool:
+    """Whether a column's value is a list of messages."""
+    if not isinstance(value, (list, tuple)) or not value:
+        return False
+    return all(isinstance(item, Mapping) and ("role" in item or {"from", "value"} <= set(item)) for item in value)
+
+
+def _opening(tokenizer: PreTrainedTokenizerBase) -> str:
+    """The first line of what opens the assistant's turn, or, in a template without that, of what opens the user's."""
+    question = as_conversation(PROBE)
+    whole, before = rendered(tokenizer, question), rendered(tokenizer, question, opened=False)
+    opened = whole.removeprefix(before).strip() if whole.startswith(before) else ""
+    return (opened or before.partition(PROBE)[0].strip()).partition("\n")[0]
