@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from mauve_metric import Comparison, Reference, compare, compute_mauve
 from mauve_metric.config import MauveConfig
-from mauve_metric.hosts.cli import main, model_names
+from mauve_metric.hosts.cli import main
+from mauve_metric.hosts.cli_files import model_names
 from mauve_metric.results import tables, words
 from mauve_metric.results.charts import of_comparison
 from mauve_metric.uncertainty import intervals, jackknife

@@ -68,7 +68,7 @@ class TextHandlers:
         return [*shown, ""]
 
     def _read(self, path: str) -> TextSet:
-        return read_upload(HUMAN, path, None, self.limits)
+        return read_upload(HUMAN, path, None, self.limits, side="reference")
 
     def take_column(self, column: str, request: gr.Request) -> str:
         """Another column of the file was chosen: preview."""
@@ -77,7 +77,7 @@ class TextHandlers:
         if old is None or old.path is None:
             return markup.problem(markup.escape(f"{HUMAN}: choose a file first"))
         path, kind = old.path, old.kind
-        shown = self._take_human(session, lambda: read_upload(HUMAN, path, column, self.limits, kind))
+        shown = self._take_human(session, lambda: read_upload(HUMAN, path, column, self.limits, kind, "reference"))
         return str(shown[0])
 
     def take_paste(self, pasted: str, request: gr.Request) -> list[object]:

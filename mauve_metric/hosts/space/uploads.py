@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mauve_metric.hosts.space.limits import Limits, check_texts
-from mauve_metric.texts.files import read_texts
+from mauve_metric.texts.files import Side, read_texts
+from mauve_metric.texts.formats import format_of
+from mauve_metric.texts.records import Record
 from mauve_metric.texts.tables import csv_delimiter
 
 if TYPE_CHECKING:
@@ -47,7 +49,14 @@ class TextSet:
     blank: int = 0
 
 
-def read_upload(title: str, path: str | Path, column: str | None, limits: Limits, kind: str = "file") -> TextSet:
+def read_upload(
+    title: str,
+    path: str | Path,
+    column: str | None,
+    limits: Limits,
+    kind: str = "file",
+    side: Side = "prediction",
+) -> TextSet:
     """The texts of a file; errors call it by its title, never by where it lies on the server.
 
     Where a text is a line, blank lines are left out, as they are of what is pasted.
@@ -55,9 +64,11 @@ def read_upload(title: str, path: str | Path, column: str | None, limits: Limits
     Args:
         title: of the side, for errors.
         path: of the file.
-        column: the one that holds the texts; None, or one that is not there: "text", else the one with the longest.
+        column: the one that holds the texts; None, or one that is not there: "text", else the one with the longest,
+            in a file of another tool that of the side.
         limits: of the server.
         kind: of the set.
+        side: whose texts to take from a file that holds both.
 
     Raises:
         ValueError: with one sentence that a visitor understands.
@@ -73,6 +84,7 @@ def read_upload(title: str, path: str | Path, column: str | None, limits: Limits
             columns = tuple(found)
             if column not in columns:
                 column = "text" if "text" in columns else max(columns, key=lambda name: found[name], default=None)
+                column = _columns_of_tools(path).get(side, column)
             if path.suffix.lower() == ".parquet":
                 texts = _read_parquet(path, column, limits)
             else:
@@ -120,7 +132,21 @@ def text_columns(path: Path) -> dict[str, float]:
         rows = readers[suffix](path)
     except (ValueError, RecursionError, csv.Error):
         return {}
-    return _text_columns(rows)
+    return dict.fromkeys(_columns_of_tools(path).values(), 0.0) or _text_columns(rows)
+
+
+def _columns_of_tools(path: Path) -> dict[Side, str]:
+    """The column of each side in a file that another tool wrote; empty for other files."""
+    if path.suffix.lower() not in (".jsonl", ".json"):
+        return {}
+    try:
+        rows = _json_rows(path)
+        known = format_of(Record(rows[0], path.name)) if rows else None
+    except (ValueError, RecursionError):  # reading it then says what is wrong
+        return {}
+    if known is None:
+        return {}
+    return {"prediction": known.prediction.field, "reference": (known.reference or known.prediction).field}
 
 
 def _text_columns(rows: Sequence[object]) -> dict[str, float]:

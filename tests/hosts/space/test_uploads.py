@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from samples import HUMAN, LIMITS, MODEL
+from tools import harness_file, harness_rows
 from visitors import press, visitor
 
 from mauve_metric.hosts.space import markup, takeaway
@@ -153,3 +154,17 @@ def test_a_table_with_semicolons_has_its_columns(tmp_path: Path) -> None:
     side = read_upload("it", tmp_path / "m.csv", None, LIMITS)
     assert side.columns == ("id", "story") and side.column == "story"
     assert side.texts == [f"{text}, again" for text in MODEL]
+
+
+def test_a_file_of_another_tool_has_the_columns_of_its_texts(tmp_path: Path) -> None:
+    rows = harness_rows(HUMAN[: len(MODEL)], MODEL)
+    path = harness_file(tmp_path, "gpt2", rows)
+    model = read_upload("it", path, None, LIMITS)
+    assert set(model.columns) == {"target", "filtered_resps"}
+    assert (model.column, model.texts) == ("filtered_resps", MODEL)
+    human = read_upload("it", path, None, LIMITS, side="reference")
+    assert (human.column, human.texts) == ("target", HUMAN[: len(MODEL)])
+    assert read_upload("it", path, "target", LIMITS).texts == human.texts
+    choices = harness_file(tmp_path, "mc", [row | {"filtered_resps": [["-1.5", "False"]]} for row in rows])
+    with pytest.raises(ValueError, match=r"^it, line 1: 'filtered_resps' holds likelihoods of choices"):
+        read_upload("it", choices, None, LIMITS)
