@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -21,6 +20,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from machine import machine
 
 from mauve_metric.runtime.threads import usable_cpus
 
@@ -66,9 +67,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     repeats = parser.parse_args().repeats
     cpus = usable_cpus()
-    print(
-        f"{platform.platform()}, {cpus} CPUs; median of {repeats}; seconds idle, beside {cpus} busy processes, ratio\n"
-    )
+    print(f"{machine()}; median of {repeats}; seconds idle, beside {cpus} busy processes, ratio\n")
     with tempfile.TemporaryDirectory() as cache:
         plain = os.environ | {"PYTHONPATH": str(ROOT), "MAUVE_METRIC_CACHE": cache}
         plain.pop("OMP_WAIT_POLICY", None)

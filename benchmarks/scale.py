@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from machine import machine
 
 D, BUCKETS, BLOCK = 1280, 500, 20_000
 
@@ -75,6 +76,7 @@ def main() -> None:
     parser.add_argument("--plot", type=Path)
     options = parser.parse_args()
     found: list[dict[str, Any]] = []
+    print(f"{machine()}\n")
     print("| rows in all | files, MB | seconds | peak memory, MB | score |\n|--:|--:|--:|--:|--:|", flush=True)
     for rows in options.rows:
         with tempfile.TemporaryDirectory(dir=options.folder) as name:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
 import subprocess
 import sys
 import tempfile
@@ -25,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from machine import machine
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
@@ -58,19 +58,6 @@ def minilm(n: int) -> tuple[Array, Array]:
         sentences = list(dict.fromkeys(part.strip() for text in texts for part in text.split(". ") if len(part) > 20))
         sides.append(Reference.from_texts(sentences[:n], featurize_model_name="minilm").features)
     return sides[0], sides[1]
-
-
-def machine() -> str:
-    """The processor, how many of its cores this process may use, and whether bounds are made in bfloat16 there."""
-    from mauve_metric.runtime.low_precision import has_units
-
-    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines() if Path("/proc/cpuinfo").exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    widest = next(
-        (name for name in ("amx_bf16", "avx512f", "avx2") if any(name in line.split() for line in lines)), "?"
-    )
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return f"{cores} cores of {names[0] if names else 'an unnamed processor'}, {widest}, bfloat16 bounds: {has_units()}"
 
 
 def contenders(human: Array, model: Array, buckets: int) -> dict[str, Callable[[], Any]]:

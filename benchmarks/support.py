@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from machine import machine
 from numpy.typing import NDArray
 from prdc import compute_prdc
 
@@ -60,6 +61,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     p, q = features(options.rows, 1280, np.random.default_rng(0))
+    print(machine())
     print("| rows | d | mauve_metric | prdc | time ratio | processor time ratio | peak memory | prdc's |")
     print("|---|---|---|---|---|---|---|---|")
     for p_rows, q_rows in ((p, q), projected(p, q)):
