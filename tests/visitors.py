@@ -12,12 +12,6 @@ from samples import HUMAN, MODEL, write_jsonl
 if TYPE_CHECKING:
     from mauve_metric.hosts.space.handlers import Handlers
 
-NAMELESS = """() => [...document.querySelectorAll('input, textarea, select, button')]
-    .filter(item => item.offsetParent !== null && item.type !== 'file')
-    .filter(item => !(item.labels?.length && [...item.labels].some(label => label.innerText.trim()))
-        && !item.getAttribute('aria-label') && !item.getAttribute('aria-labelledby')
-        && !item.innerText?.trim() && !item.title && !item.getAttribute('placeholder'))
-    .map(item => item.outerHTML.slice(0, 160))"""
 FIGURES = ("score_line", "divergence_curve", "precision_recall", "contributions", "histogram", "text_map")
 
 
@@ -49,6 +43,24 @@ def press(
 def give(desk: Handlers, tmp_path: Path, who: str = "a", model: list[str] = MODEL) -> None:
     desk.take_file(write_jsonl(tmp_path / f"{who}_human.jsonl", HUMAN), visitor(who))
     desk.add_files([write_jsonl(tmp_path / f"{who}_model.jsonl", model)], visitor(who))
+
+
+def opened(context: Any, address: str, size: tuple[int, int] = (1200, 900), **media: str) -> Any:
+    """The page in a window of its own, whose `complaints` are its errors and what it fetches from elsewhere."""
+    page = context.new_page()
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.emulate_media(**media)
+    page.complaints = []
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    page.on("console", lambda line: page.complaints.append(line.text) if line.type == "error" else None)
+    page.on("request", lambda sent: page.complaints.append(sent.url) if foreign(sent.url, address) else None)
+    page.goto(address)
+    page.wait_for_selector("#compare")
+    return page
+
+
+def foreign(address: str, own: str) -> bool:
+    return not address.startswith((own, own.replace("http", "ws", 1), "data:", "blob:"))
 
 
 def upload(page: Any, which: str, *paths: str) -> None:

@@ -34,6 +34,7 @@ const mends = {
     '[role=tabpanel][id]': part => set(part, {'aria-labelledby': `${part.id}-button`}),
     '.mm-figure [role="graphics-document"]': part => set(part, {role: 'img', 'aria-roledescription': null}),
     'svg:not([aria-hidden]):not([aria-label]):not(.marks)': part => set(part, {'aria-hidden': true}),
+    'footer img': part => set(part, {alt: ''}),
     // A message is a button with a button in it: the one that closes it is enough.
     '.toast-header[role]': part => set(part, {role: null, tabindex: null}),
     // What went wrong stays on the page when the message has gone.

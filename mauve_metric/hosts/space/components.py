@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from gradio.component_meta import ComponentMeta
 from gradio.components import Component
@@ -17,5 +17,5 @@ def with_methods(base: type[C], **methods: Callable[..., Any]) -> type[C]:
     Methods of an instance are lost when Gradio makes it anew, which every `gr.update` and `gr.skip` does; and a class
     made by Gradio's own metaclass writes a `.pyi` file beside its source.
     """
-    made: type[C] = type.__new__(ComponentMeta, base.__name__, (base,), {"__module__": __name__, **methods})
-    return made
+    made = type.__new__(ComponentMeta, base.__name__, (base,), {"__module__": __name__, **methods})
+    return cast(type[C], made)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from samples import HUMAN, LIMITS, MODEL, ngrams
-from visitors import free_port
+from visitors import free_port, opened
 
 from mauve_metric import MauveResult, compute_mauve
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 CHROMIUM = Path("/usr/bin/chromium")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     import app
 
@@ -64,22 +64,19 @@ def browser() -> Iterator[Any]:
         browser.close()
 
 
-@pytest.fixture
-def page(request: pytest.FixtureRequest, browser: Any, served: Any) -> Iterator[Any]:
-    options = getattr(request, "param", {})
-    context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **options})
-    page = context.new_page()
-    page.set_default_timeout(30_000)
-    complaints: list[str] = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda line: complaints.append(line.text) if line.type == "error" else None)
-    page.on("request", lambda sent: complaints.append(sent.url) if foreign(sent.url, served.local_url) else None)
-    page.goto(served.local_url)
-    page.wait_for_selector("#compare")
-    yield page
+@pytest.fixture(scope="module")
+def context(browser: Any) -> Iterator[Any]:
+    """One visitor's browser for all pages of a module, which fetches what the pages are made of once."""
+    context = browser.new_context()
+    context.set_default_timeout(60_000)  # a busy machine is no mistake
+    yield context
     context.close()
-    assert complaints == []
 
 
-def foreign(address: str, own: str) -> bool:
-    return not address.startswith((own, own.replace("http", "ws", 1), "data:", "blob:"))
+@pytest.fixture
+def page(request: pytest.FixtureRequest, context: Any, served: Any) -> Iterator[Any]:
+    """The page, opened in a window of 1200 × 900; a test's parameter is what `opened` takes."""
+    page = opened(context, served.local_url, **getattr(request, "param", {}))
+    yield page
+    page.close()
+    assert page.complaints == []
