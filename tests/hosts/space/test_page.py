@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from samples import HOSTILE, HUMAN, MODEL, ngrams, write_jsonl
-from visitors import NAMELESS, compare, paste, upload
+from visitors import compare, paste, upload
 
 from mauve_metric import MauveResult, compute_mauve
 
@@ -58,6 +58,8 @@ def test_upload_compare_hover_play_read_and_take_away(page: Any, tmp_path: Path,
     with page.expect_download() as download:
         page.click("#files a[href*='mauve.json']")
     assert json.loads(Path(download.value.path()).read_text(encoding="utf-8"))["mauve"] == wanted.mauve
+
+
 def test_the_column_is_chosen_from_those_that_are_there(page: Any, tmp_path: Path) -> None:
     rows = "".join(f"{number},{text},note\n" for number, text in enumerate(HUMAN))
     (tmp_path / "human.csv").write_text("id,story,remark\n" + rows, encoding="utf-8")
@@ -101,6 +103,8 @@ def test_hostile_texts_stay_texts_and_the_page_stays_usable(page: Any, tmp_path:
     page.wait_for_selector(".toast-body")
     assert "the model's texts: choose a file" in page.inner_text(".toast-body")
     assert page.is_enabled("#compare")
+
+
 def test_closing_the_page_leaves_nothing_in_memory_or_on_the_disk(served: Any, browser: Any, tmp_path: Path) -> None:
     folder, sessions = Path(os.environ["GRADIO_TEMP_DIR"]), served.handlers.sessions
 
