@@ -3,9 +3,9 @@
     python benchmarks/callback.py [--samples 256] [--new-tokens 64] [--evaluations 3] [--featurizer minilm]
 
 A model of GPT-2 small's shape with random weights (they cost what trained ones do) evaluates as the `MauveCallback`
-does: it writes `--samples` texts of `--new-tokens` tokens behind prompts from human texts, which are featurized and
-scored. The references are featurized once, in the first evaluation. One row for each evaluation, in seconds, and the
-share of what is not the model's writing.
+does: it writes `--samples` texts of `--new-tokens` tokens behind prompts from as many human texts, and these texts are
+featurized and scored. The human ones are featurized once, in the first evaluation. One row for each evaluation, in
+seconds, and the share of what is not the model's writing.
 """
 
 from __future__ import annotations
