@@ -274,7 +274,7 @@ def result_part(limits: Limits) -> ResultOutputs:
     shown: dict[str, Block] = {"status": gr.HTML(elem_id="status")}
     shows = shown["shows"] = gr.Textbox(label="Shown result", visible=False)  # "", "example" or "own"
     with gr.Column(elem_id="outcome"):
-        gr.HTML("<h2 class='mm-unseen'>Result</h2>", elem_id="result_heading")  # for those who hear the page
+        gr.HTML("<h2>Result</h2>", elem_id="result_heading")  # for those who hear the page
         shown["stale"], shown["about"] = gr.HTML(elem_id="stale"), gr.HTML(elem_id="about")
         score = shown["score"] = gr.HTML(elem_id="score")
         with gr.Column(visible=False, elem_id="result") as shown["rest"]:

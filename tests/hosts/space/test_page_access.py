@@ -172,9 +172,12 @@ def test_a_screen_reader_reads_what_is_there_in_the_order_of_the_page(page: Any)
     assert len(set(names)) == len(names)  # none is told from another by its place alone
 
 
-FOCUS = """() => { const at = document.activeElement, style = getComputedStyle(at), box = at.getBoundingClientRect();
+FOCUS = """() => {
+    const at = document.activeElement, style = getComputedStyle(at), box = at.getBoundingClientRect();
     return {page: at === document.body, what: at.outerHTML.slice(0, 160), seen: box.width > 0 && box.height > 0,
-        ring: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2, inside: box.bottom > 0 && box.top < innerHeight}; }"""
+        ring: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2,
+        inside: box.bottom > 0 && box.top < innerHeight};
+}"""
 
 
 def tab_to(page: Any, selector: str, most: int = 60) -> None:

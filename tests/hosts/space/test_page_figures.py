@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from samples import HUMAN, MODEL, write_jsonl
-from visitors import FIGURES, compare, upload
+from visitors import FIGURES, compare, opened, upload
 
 pytestmark = pytest.mark.browser
 
@@ -21,20 +21,17 @@ PLOT = """name => { const plot = document.querySelector(`#${name} .mark-group .b
 
 
 @pytest.fixture(scope="module")
-def shown(browser: Any, served: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def shown(context: Any, served: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """One page with three models of long names."""
     folder = tmp_path_factory.mktemp("texts")
-    context = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
-    page = context.new_page()
-    page.set_default_timeout(30_000)
-    page.goto(served.local_url)
+    page = opened(context, served.local_url, (1440, 900), reduced_motion="reduce")
     upload(page, "human", write_jsonl(folder / "human.jsonl", HUMAN))
     sets = zip(LONG, (MODEL, HUMAN[:20], MODEL[:20]), strict=True)
     upload(page, "model", *(write_jsonl(folder / f"{name}.jsonl", texts) for name, texts in sets))
     compare(page)
     page.wait_for_function("document.querySelectorAll('.mm-save').length == 6")
     yield page
-    context.close()
+    page.close()
 
 
 @pytest.mark.parametrize("width", [1440, 768, 390])
