@@ -183,11 +183,11 @@ FOCUS = """() => {
 def tab_to(page: Any, selector: str, most: int = 60) -> None:
     """Go on with the Tab key; whatever has the focus on the way is on the screen and has a ring."""
     for _ in range(most):
+        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            return
         page.keyboard.press("Tab")
         focus = page.evaluate(FOCUS)
         assert focus["page"] or (focus["seen"] and focus["ring"] and focus["inside"]), focus
-        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
-            return
     raise AssertionError(f"the Tab key does not lead to {selector}, but to {focus['what']}")
 
 
@@ -199,6 +199,8 @@ def test_the_keys_are_enough_from_the_texts_to_the_files(page: Any) -> None:
         page.keyboard.press("Enter")
         tab_to(page, f"#{which}_paste textarea")
         page.keyboard.insert_text("\n".join(texts))
+        page.keyboard.press("Tab")
+        page.wait_for_selector(f"#{'human' if which == 'human' else 'model_1'}_preview li")
     tab_to(page, "#compare")
     page.keyboard.press("Enter")
     for figure in FIGURES:
