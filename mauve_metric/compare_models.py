@@ -225,13 +225,6 @@ def compare_features(
     common, alone = ({name: found[name].mauve for name in names} for found in (results, own))
     best = differences[0] if differences else None
     level = resolved.confidence_level
-    sizes = {_size_key(name): len(side) for name, side in models.items()}
-    entries = signature_entries(p, next(iter(models.values())), resolved, {**sizes, "aligned": aligned})
-    entries.pop("n_q")
-    if len({side.origin for side in models.values()}) > 1:
-        entries.pop("q_texts", None)
-        named = {f"texts_{name}": side.origin for name, side in models.items() if side.origin is not None}
-        entries = {**named, **entries}
     return Comparison(
         models=results,
         own=own,
@@ -242,9 +235,22 @@ def compare_features(
         smallest_difference=None if best is None else forecast.detectable_difference(best.stderr, level),
         texts_needed=None if best is None else _forecast(best, results, scored, errors, resolved, aligned),
         warnings=tuple(comparison_warnings(models, aligned) + partition_warnings(common, alone)),
-        signature_entries=entries,
+        signature_entries=_signature_entries(p, models, resolved, aligned),
         explanations=explanations,
     )
+
+
+def _signature_entries(
+    p: Reference, models: Mapping[str, Reference], config: MauveConfig, aligned: bool
+) -> dict[str, object]:
+    """What the signature of a comparison says: sizes and files are those of each model."""
+    sizes = {_size_key(name): len(side) for name, side in models.items()}
+    entries = signature_entries(p, next(iter(models.values())), config, {**sizes, "aligned": aligned})
+    entries.pop("n_q")
+    if len({side.origin for side in models.values()}) == 1:
+        return entries
+    entries.pop("q_texts", None)
+    return {f"texts_{name}": side.origin for name, side in models.items() if side.origin is not None} | entries
 
 
 def _size_key(name: str) -> str:

@@ -224,6 +224,8 @@ def score_buckets(
     scores = score_histograms(histograms, config)
     uncertainty = score_uncertainty(scores.mauve, histograms, others, config)
     near = _neighbours(projected, config)
+    ceiling = uncertainty.ceiling, uncertainty.ceiling_std
+    found = score_warnings.all_warnings(p, q, histograms, scores.mauve, scores.mauve_floor, *ceiling, texts_a_bucket)
     return MauveResult(
         mauve=scores.mauve,
         mauve_debiased=uncertainty.mauve.value,
@@ -263,19 +265,7 @@ def score_buckets(
         q_stripped=tuple(Stripped(*item) for item in q.stripped.items()),
         p_median_length=_median_length(p),
         q_median_length=_median_length(q),
-        warnings=tuple(
-            score_warnings.all_warnings(
-                p,
-                q,
-                histograms,
-                scores.mauve,
-                scores.mauve_floor,
-                uncertainty.ceiling,
-                uncertainty.ceiling_std,
-                texts_a_bucket,
-            )
-            + wrapping_warnings.wrapping_warnings(p, q)
-        ),
+        warnings=(*found, *wrapping_warnings.wrapping_warnings(p, q)),
         signature_entries=signature_entries(p, q, config, entries or {}),
         p_hist=scores.p_hist,
         q_hist=scores.q_hist,

@@ -46,7 +46,7 @@ def keep_texts_out() -> Callable[[], None]:
     ) -> None:
         error = value if isinstance(value, BaseException) else exc
         said = places(error) if isinstance(error, BaseException) else "an error without a kind\n"
-        print(said, file=sys.stderr if file is None else file, end="")
+        (sys.stderr if file is None else file).write(said)
 
     def record(*values: object, **named: object) -> logging.LogRecord:
         return _without_words(was[1](*values, **named))
