@@ -32,8 +32,8 @@ def test_upload_compare_hover_play_read_take_away_and_leave_nothing(
 ) -> None:
     folder, sessions = Path(os.environ["GRADIO_TEMP_DIR"]), served.handlers.sessions
 
-    def files() -> set[str]:
-        return {path.name for path in folder.rglob("*") if path.is_file()}
+    def files() -> set[str]:  # os.walk passes over a folder that goes while it looks; rglob fails on it
+        return {name for _, _, names in os.walk(folder) for name in names}
 
     wait_until(lambda: len(sessions) == 0)  # the pages of other tests
     upload(page, "human", write_jsonl(tmp_path / "only here.jsonl", HUMAN))
