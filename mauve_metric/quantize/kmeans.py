@@ -7,6 +7,7 @@ result is that of plain Lloyd iterations at about a fifth of their work.
 from __future__ import annotations
 
 import logging
+import sys
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,8 @@ MAX_ROWS_PER_CENTRE = 256  # faiss fits on a random subset above this
 _RESTART_STEP = 15_486_557  # between the seeds of two restarts, as in faiss
 _SPLIT_SEED = 1234  # of the draw of a bucket to split, as in faiss
 _SPLIT_SHIFT = 1 / 1024  # relative distance between the halves of a split bucket, as in faiss
-_ROWS_ADDED_ONE_BY_ONE = 2048  # for so few, making a sparse matrix takes longer than adding them up
+_FEW_ROWS = 100  # for so few, making a sparse matrix takes longer than adding them up
+_ROWS_BEFORE_SCIPY = 2048  # and for so few, importing scipy does
 _NO_GAIN = 1e-6  # relative: below, a cheaper clustering is rounding
 
 
@@ -164,9 +166,11 @@ class _Means:
 
     def _add(self, rows: Rows, numbers: Labels, buckets: Labels, sign: int) -> Labels:
         """Add rows to their buckets' sums, or take them off; returns the buckets, rising."""
-        touched, places = np.unique(buckets, return_inverse=True)
+        sizes = np.bincount(buckets, minlength=len(self.counts))
+        touched = np.flatnonzero(sizes)
+        places = np.cumsum(sizes > 0)[buckets] - 1
         self.sums[touched] += sign * _sums_by_place(rows[numbers], places, len(touched))
-        self.counts += sign * np.bincount(buckets, minlength=len(self.counts))
+        self.counts += sign * sizes
         return touched
 
     def _renew(self, buckets: Labels) -> None:
@@ -178,7 +182,7 @@ class _Means:
 def _sums_by_place(rows: Rows, places: Labels, count: int) -> Rows:
     """The float32 sums (count, r) of the rows (m, r) at each place, each added up in the order of the rows."""
     m = len(rows)
-    if m <= _ROWS_ADDED_ONE_BY_ONE:
+    if m <= (_FEW_ROWS if "scipy.sparse" in sys.modules else _ROWS_BEFORE_SCIPY):
         sums = np.zeros((count, rows.shape[1]), dtype=np.float32)
         for place, row in zip(places.tolist(), rows, strict=True):
             sums[place] += row
