@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING
 
-from mauve_metric.results.digits import cell, digits
-from mauve_metric.results.names import printable, spreadsheet_text
+from mauve_metric.results.digits import digits
+from mauve_metric.results.names import printable
 from mauve_metric.results.numbers import ComparisonNumbers, ResultNumbers
 from mauve_metric.results.scores import SCORES
+from mauve_metric.results.table_forms import (
+    Column,
+    TableRow,
+    csv_table,
+    latex_table,
+    markdown_table,
+    markdown_text,
+    plain_table,
+)
 from mauve_metric.results.verdict import verdict
 from mauve_metric.results.words import (
     DIFFERENCE_NOTE,
@@ -27,17 +33,7 @@ from mauve_metric.results.words import (
 )
 
 if TYPE_CHECKING:
-    from tabulate import TableFormat
-
     from mauve_metric.uncertainty.score_warnings import ScoreWarning
-
-
-class Column(NamedTuple):
-    """A column: key for programs, title for people, and the format of its numbers."""
-
-    key: str
-    title: str
-    form: str = "s"
 
 
 MODEL_COLUMNS = (
@@ -63,7 +59,6 @@ DIFFERENCE_COLUMNS = (
     Column("p_value", "p", ".2g"),
     Column("real", "real"),
 )
-TableRow: TypeAlias = dict[str, str | int | float | None]
 
 
 def model_columns(comparison: ComparisonNumbers) -> tuple[Column, ...]:
@@ -140,12 +135,12 @@ def comparison_table(comparison: ComparisonNumbers) -> str:
         lines += wrapped(text, "  ", "  ")
     found = collected_warnings(comparison)
     lines += ["", *(line for who, warning in found for line in _warning_lines(who, warning))]
-    lines += ["", *_plain(model_columns(comparison), model_rows(comparison)), ""]
+    lines += ["", *plain_table(model_columns(comparison), model_rows(comparison)), ""]
     for note in notes(comparison):
         lines += wrapped(note, "  ", "  ")
     lines += wrapped(f"Intervals: {level}, {common.ci_scope}.", "  ", "  ")
     if comparison.differences:
-        lines += ["", *_plain(DIFFERENCE_COLUMNS, difference_rows(comparison)), ""]
+        lines += ["", *plain_table(DIFFERENCE_COLUMNS, difference_rows(comparison)), ""]
         lines += wrapped(DIFFERENCE_NOTE, "  ", "  ") if len(comparison.differences) > 1 else []
         lines += wrapped(forecast_sentence(comparison), "  ", "  ")
     return "\n".join([*lines, "", f"signature: {comparison.signature}"])
@@ -153,10 +148,10 @@ def comparison_table(comparison: ComparisonNumbers) -> str:
 
 def comparison_markdown(comparison: ComparisonNumbers) -> str:
     """Both tables in Markdown, with the notes."""
-    parts = [_markdown(model_columns(comparison), model_rows(comparison)), "\n".join(notes(comparison))]
+    parts = [markdown_table(model_columns(comparison), model_rows(comparison)), "\n".join(notes(comparison))]
     if comparison.differences:
-        parts.append(_markdown(DIFFERENCE_COLUMNS, difference_rows(comparison)))
-        parts.append(_markdown_text(f"{conclusion(comparison)} {forecast_sentence(comparison)}"))
+        parts.append(markdown_table(DIFFERENCE_COLUMNS, difference_rows(comparison)))
+        parts.append(markdown_text(f"{conclusion(comparison)} {forecast_sentence(comparison)}"))
     return "\n\n".join([*parts, f"`{comparison.signature.replace('`', ' ')}`"]) + "\n"
 
 
@@ -166,86 +161,12 @@ def comparison_csv(comparison: ComparisonNumbers, table: str = "models") -> str:
     if table not in tables:
         raise ValueError(f"table must be one of {', '.join(tables)}, got {table!r}")
     columns, rows = tables[table]
-    out = io.StringIO()
-    keys = [column.key for column in columns]
-    writer = csv.DictWriter(out, keys, extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    for row in rows(comparison):
-        writer.writerow({k: spreadsheet_text(value) if isinstance(value, str) else value for k, value in row.items()})
-    return out.getvalue()
+    return csv_table(columns, rows(comparison))
 
 
 def comparison_latex(comparison: ComparisonNumbers) -> str:
     """Both tables as LaTeX `tabular`s; they need the package booktabs."""
-    parts = [_latex(model_columns(comparison), model_rows(comparison))]
+    parts = [latex_table(model_columns(comparison), model_rows(comparison))]
     if comparison.differences:
-        parts.append(_latex(DIFFERENCE_COLUMNS, difference_rows(comparison)))
+        parts.append(latex_table(DIFFERENCE_COLUMNS, difference_rows(comparison)))
     return "\n\n".join([*parts, f"% {comparison.signature}"]) + "\n"
-
-
-def _plain(columns: Sequence[Column], rows: Sequence[TableRow]) -> list[str]:
-    """Aligned columns: words to the left, numbers to the right."""
-    from tabulate import tabulate
-
-    sides = ["left" if column.form == "s" else "right" for column in columns]
-    lines = [[column.title for column in columns], *_cells(columns, rows)]
-    table = tabulate(lines, tablefmt="plain", colalign=sides, disable_numparse=True)
-    return [f"  {line}".rstrip() for line in table.split("\n")]
-
-
-def _markdown(columns: Sequence[Column], rows: Sequence[TableRow]) -> str:
-    from tabulate import DataRow, TableFormat
-
-    rule = "|".join("---" if column.form == "s" else "---:" for column in columns)
-    row = DataRow("| ", " | ", " |")
-    form = TableFormat(None, lambda widths, sides: f"|{rule}|", None, None, row, row, 0, None)
-    cells = [[_markdown_text(text) for text in texts] for texts in _cells(columns, rows)]
-    return _unpadded([column.title for column in columns], cells, form)
-
-
-def _markdown_text(text: str) -> str:
-    """Text without a mark that Markdown, its tables, links, formulas or HTML would take for its own."""
-    plain = "".join("\\" + mark if mark in "\\|*_`[]<>&~$" else mark for mark in printable(text))
-    return " ".join(plain.split())
-
-
-def _latex(columns: Sequence[Column], rows: Sequence[TableRow]) -> str:
-    from tabulate import DataRow, TableFormat
-
-    places = "".join("l" if column.form == "s" else "r" for column in columns)
-    row = DataRow("", " & ", r" \\")
-    form = TableFormat(
-        lambda widths, sides: f"\\begin{{tabular}}{{{places}}}\n\\toprule",
-        lambda widths, sides: "\\midrule",
-        None,
-        lambda widths, sides: "\\bottomrule\n\\end{tabular}",
-        row,
-        row,
-        0,
-        None,
-    )
-    cells = [[latex_text(text) for text in texts] for texts in _cells(columns, rows)]
-    return _unpadded([latex_text(column.title) for column in columns], cells, form)
-
-
-def _cells(columns: Sequence[Column], rows: Sequence[TableRow]) -> list[list[str]]:
-    return [[cell(row[column.key], column.form) for column in columns] for row in rows]
-
-
-def _unpadded(titles: Sequence[str], cells: Sequence[Sequence[str]], form: TableFormat) -> str:
-    """A table whose cells stand as they are, without spaces that align them."""
-    from tabulate import tabulate
-
-    return str(tabulate(cells, titles, tablefmt=form, disable_numparse=True, stralign=None, numalign=None))
-
-
-def latex_text(text: str) -> str:
-    r"""Text with LaTeX's special characters made plain.
-
-    >>> latex_text("a_b & 5 %")
-    'a\\_b \\& 5 \\%'
-    """
-    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--"}
-    special |= {"<": r"\textless{}", ">": r"\textgreater{}", "[": "{[}", "*": "{*}"}  # the last two change a line's end
-    special |= {mark: "\\" + mark for mark in "&%$#_{}"}
-    return " ".join("".join(special.get(mark, mark) for mark in printable(text)).split())
