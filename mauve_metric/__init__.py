@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     from mauve_metric.compare_models import compare
     from mauve_metric.compute import compute_mauve
     from mauve_metric.config import MauveConfig
+    from mauve_metric.describe_sets import describe
     from mauve_metric.explain_gap import explain
     from mauve_metric.features.reference import Reference, featurize
     from mauve_metric.generation.evaluator import evaluate_model
     from mauve_metric.hosts.callback import MauveCallback, MauveTrainerMixin
     from mauve_metric.quantize.histograms import Histograms
     from mauve_metric.results.comparison import Comparison
+    from mauve_metric.results.description import Description
     from mauve_metric.results.explanation import Explanation
     from mauve_metric.results.numbers import Difference
     from mauve_metric.results.result import MauveResult
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Comparison",
+    "Description",
     "Difference",
     "Explanation",
     "Histograms",
@@ -41,6 +44,7 @@ __all__ = [
     "__version__",
     "compare",
     "compute_mauve",
+    "describe",
     "evaluate_model",
     "explain",
     "featurize",
@@ -49,6 +53,7 @@ __all__ = [
 
 _HOMES = {  # every public name is imported when it is first asked for
     "Comparison": "results.comparison",
+    "Description": "results.description",
     "Difference": "results.numbers",
     "Explanation": "results.explanation",
     "Histograms": "quantize.histograms",
@@ -61,6 +66,7 @@ _HOMES = {  # every public name is imported when it is first asked for
     "TextFile": "texts.files",
     "compare": "compare_models",
     "compute_mauve": "compute",
+    "describe": "describe_sets",
     "evaluate_model": "generation.evaluator",
     "explain": "explain_gap",
     "featurize": "features.reference",

@@ -78,7 +78,7 @@ def compare(
     """
     check_count("buckets", buckets, low=0)
     check_count("texts", texts, low=0)
-    forms = {name: _form(name, data) for name, data in _check_models(models).items()}
+    forms = {name: form_of(name, data) for name, data in check_models(models).items()}
     config, run = split_options(options)
     human = {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text}
     opened = open_sides(
@@ -106,7 +106,8 @@ def compare(
 compare.__signature__ = with_options(compare, "Comparison")  # type: ignore[attr-defined]
 
 
-def _check_models(models: object) -> dict[str, object]:
+def check_models(models: object) -> dict[str, object]:
+    """The models by name; `TypeError` or `ValueError` for what is none."""
     if not isinstance(models, Mapping):
         raise TypeError(
             f"models must be a dict from names to texts, features or References, got {type(models).__name__}"
@@ -119,7 +120,7 @@ def _check_models(models: object) -> dict[str, object]:
     return dict(models)
 
 
-def _form(name: str, data: object) -> dict[str, object]:
+def form_of(name: str, data: object) -> dict[str, object]:
     """One model's data under the name that says what it is, for `sides.read_sides`."""
     argument = f"models[{name!r}]"
     if isinstance(data, Reference):

@@ -45,6 +45,31 @@ def load_pretrained(name: str, folder: str, torch_dtype: Any) -> tuple[Any, Any,
         OSError: the model cannot be reached, is damaged, or needs its own code.
     """
     transformers = import_transformers()
+    offline = _is_offline(name, folder)
+    files = ("1_Pooling/config.json", "sentence_bert_config.json")
+    with _named_errors(name), _quiet(transformers):
+        declared = {file: _repository_json(folder, file, offline) for file in files}
+        safely: dict[str, Any] = {"local_files_only": offline, "trust_remote_code": False}
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **safely)
+        model = transformers.AutoModel.from_pretrained(folder, dtype=torch_dtype, **safely)
+    return model, tokenizer, declared
+
+
+def load_tokenizer(name: str) -> Any:
+    """The tokenizer of a model; errors as in `load_pretrained`."""
+    transformers = import_transformers()
+    folder = str(FEATURIZERS[name]()) if name in FEATURIZERS else name
+    offline = _is_offline(name, folder)
+    with _named_errors(name), _quiet(transformers):
+        return transformers.AutoTokenizer.from_pretrained(folder, local_files_only=offline, trust_remote_code=False)
+
+
+def _is_offline(name: str, folder: str) -> bool:
+    """Whether the model is loaded without asking the Hub.
+
+    Raises:
+        OSError: it is neither here nor can the Hub be asked.
+    """
     local = os.path.isdir(folder)
     if not local and (folder.startswith((".", "/", "~")) or folder.count("/") > 1):
         raise FileNotFoundError(f"featurize_model_name {name!r} looks like a folder, and there is none")
@@ -55,20 +80,20 @@ def load_pretrained(name: str, folder: str, torch_dtype: Any) -> tuple[Any, Any,
             "reached; what works without it: featurize_model_name='minilm', a local model folder, or precomputed "
             "features"
         )
-    files = ("1_Pooling/config.json", "sentence_bert_config.json")
+    return offline
+
+
+@contextlib.contextmanager
+def _named_errors(name: str) -> Iterator[None]:
+    """Whatever a stranger's files raise, json's, safetensors', tokenizers' and torch's own exceptions, as `OSError`."""
     try:
-        declared = {file: _repository_json(folder, file, offline) for file in files}
-        with _quiet(transformers):
-            safely: dict[str, Any] = {"local_files_only": offline, "trust_remote_code": False}
-            tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **safely)
-            model = transformers.AutoModel.from_pretrained(folder, dtype=torch_dtype, **safely)
+        yield
     except (ImportError, MemoryError):
         raise
-    except Exception as error:  # files of a stranger: json's, safetensors', tokenizers' and torch's own exceptions
+    except Exception as error:
         if out_of_memory(error):
             raise
         raise OSError(f"the model {name!r} cannot be loaded by transformers: {_reason(error)}") from error
-    return model, tokenizer, declared
 
 
 def _reason(error: Exception) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mauve_metric.hosts.cli_arguments import given_options, named_file, parsed
-from mauve_metric.hosts.cli_files import sides_of_models, two_sides
+from mauve_metric.hosts.cli_files import prompts_of_sides, sides_of_models, two_sides
 from mauve_metric.results.names import printable
 from mauve_metric.runtime.whole_files import check_can_be_written
 from mauve_metric.texts.files import read_texts
@@ -105,7 +105,11 @@ def _check_outputs(options: argparse.Namespace) -> None:
     """
     given = vars(options)
     outputs = [path for name in ("plot", "report", "output") if (path := given.get(name)) is not None]
-    inputs = [named_file(given[name])[1] for name in ("human", "model", "texts") if isinstance(given.get(name), str)]
+    inputs = [
+        named_file(given[name])[1]
+        for name in ("human", "model", "texts", "training")
+        if isinstance(given.get(name), str)
+    ]
     if os.environ.get("RANK", "0") != "0":
         return
     for number, path in enumerate(outputs):
@@ -164,6 +168,32 @@ def _compare(options: argparse.Namespace) -> int:
             _show(_comparison_text(comparison, options).rstrip("\n"))
         finally:
             _write_files(comparison, options)
+    return 0
+
+
+def _describe(options: argparse.Namespace) -> int:
+    from mauve_metric.describe_sets import describe
+
+    if options.json and (options.markdown or options.csv or options.latex):
+        raise ValueError("--json prints JSON alone: leave out --markdown, --csv or --latex")
+    sides = sides_of_models(options)
+    description = describe(
+        **sides,
+        **given_options(options),
+        measures=options.measures,
+        language_model=options.language_model,
+        tokenizer=options.tokenizer,
+        training=options.training,
+        prompts_of=prompts_of_sides(sides, options.prompt_field),
+        common_rows=options.common_rows,
+    )
+    forms = {"markdown": description.to_markdown, "csv": description.to_csv, "latex": description.to_latex}
+    form = next((show for name, show in forms.items() if getattr(options, name)), description.__str__)
+    try:
+        _show(json.dumps(description.to_dict(), allow_nan=False) if options.json else form().rstrip("\n"))
+    finally:
+        if options.report is not None:
+            description.save_report(options.report)
     return 0
 
 
@@ -287,6 +317,7 @@ def _cache(options: argparse.Namespace) -> int:
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "score": _score,
     "compare": _compare,
+    "describe": _describe,
     "explain": _explain,
     "demo": _demo,
     "featurize": _featurize,

@@ -33,35 +33,8 @@ def parser() -> argparse.ArgumentParser:
     _add_run_options(score)
     _add_config_options(score, ("featurize", "quantize", "score"))
 
-    comparing = commands.add_parser("compare", help="say which of several models is closest, and which differ")
-    comparing.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {_FILES}")
-    comparing.add_argument(
-        "models",
-        metavar="MODEL",
-        nargs="*",
-        help="a model's texts or features, likewise; NAME=FILE names it; without HUMAN where every file holds both",
-    )
-    comparing.add_argument(
-        "--aligned", action="store_true", help="row i of every model answers prompt i: truer intervals of differences"
-    )
-    comparing.add_argument(
-        "--common-rows", action="store_true", help="leave out rows (doc_id) that not all of the models' files have"
-    )
-    _add_field_options(comparing)
-    form = _add_output_options(comparing).add_mutually_exclusive_group()
-    for flag, text in (
-        ("--markdown", "print Markdown"),
-        ("--csv", "print the table of models as CSV"),
-        ("--csv-differences", "print the table of differences as CSV"),
-        ("--latex", "print LaTeX tables"),
-    ):
-        form.add_argument(flag, action="store_true", help=text)
-    comparing.add_argument(
-        "--report", metavar="FILE", type=_report_file, help="also write a page with tables, figures, buckets and texts"
-    )
-    comparing.add_argument("--buckets", type=_count, default=5, help="buckets a model in the report (default: 5)")
-    _add_run_options(comparing)
-    _add_config_options(comparing, ("featurize", "quantize", "score"))
+    _add_compare(commands)
+    _add_describe(commands)
 
     explaining = commands.add_parser("explain", help="show which buckets of texts keep a model's score from 1")
     explaining.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {_FILES}")
@@ -96,6 +69,87 @@ def parser() -> argparse.ArgumentParser:
     cache.add_argument("--json", action="store_true", help="print one JSON object")
     _add_log_options(cache)
     return parser
+
+
+def _add_compare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """The command that ranks models."""
+    comparing = commands.add_parser("compare", help="say which of several models is closest, and which differ")
+    _add_models(comparing)
+    comparing.add_argument(
+        "--aligned", action="store_true", help="row i of every model answers prompt i: truer intervals of differences"
+    )
+    _add_field_options(comparing)
+    form = _add_output_options(comparing).add_mutually_exclusive_group()
+    for flag, text in (
+        ("--markdown", "print Markdown"),
+        ("--csv", "print the table of models as CSV"),
+        ("--csv-differences", "print the table of differences as CSV"),
+        ("--latex", "print LaTeX tables"),
+    ):
+        form.add_argument(flag, action="store_true", help=text)
+    comparing.add_argument(
+        "--report", metavar="FILE", type=_report_file, help="also write a page with tables, figures, buckets and texts"
+    )
+    comparing.add_argument("--buckets", type=_count, default=5, help="buckets a model in the report (default: 5)")
+    _add_run_options(comparing)
+    _add_config_options(comparing, ("featurize", "quantize", "score"))
+
+
+def _add_describe(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """The command that shows every measure."""
+    describing = commands.add_parser("describe", help="show MAUVE and every other measure of models in one table")
+    _add_models(describing)
+    describing.add_argument(
+        "--measures",
+        metavar="GROUPS",
+        type=_measures,
+        help="groups, names of measures, or all, joined by commas (unset: what is cheap): score, lexical, distance, "
+        "buckets, language-model, discriminator, duplication",
+    )
+    for flag, metavar, text in (
+        ("--language-model", "MODEL", "for the group language-model: a name or folder of transformers (default: gpt2)"),
+        ("--tokenizer", "NAME", "count the tokens of this tokenizer (unset: words and punctuation marks)"),
+        ("--training", "FILE", "texts or features that the models were trained on, to find copies of"),
+        ("--prompt-field", "NAME", "field of the prompt, where a model wrote several texts for each"),
+    ):
+        describing.add_argument(flag, metavar=metavar, help=text)
+    _add_field_options(describing)
+    form = _add_output_options(describing, figure=False).add_mutually_exclusive_group()
+    for flag in ("markdown", "csv", "latex"):
+        form.add_argument(f"--{flag}", action="store_true", help=f"print {_FORM_NAMES[flag]}")
+    describing.add_argument(
+        "--report", metavar="FILE", type=_report_file, help="also write the page of compare --report, with the table"
+    )
+    _add_run_options(describing)
+    _add_config_options(describing, ("featurize", "quantize", "score"))
+
+
+_FORM_NAMES = {"markdown": "Markdown", "csv": "CSV, one line a measure and model", "latex": "a LaTeX table"}
+
+
+def _measures(text: str) -> str:
+    """Names of measures, refused before anything is computed."""
+    from mauve_metric.describe_sets import chosen_measures
+
+    try:
+        chosen_measures(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return text
+
+
+def _add_models(parser: argparse.ArgumentParser) -> None:
+    """Human texts and those of several models."""
+    parser.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {_FILES}")
+    parser.add_argument(
+        "models",
+        metavar="MODEL",
+        nargs="*",
+        help="a model's texts or features, likewise; NAME=FILE names it; without HUMAN where every file holds both",
+    )
+    parser.add_argument(
+        "--common-rows", action="store_true", help="leave out rows (doc_id) that not all of the models' files have"
+    )
 
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -185,12 +239,13 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _add_output_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+def _add_output_options(parser: argparse.ArgumentParser, figure: bool = True) -> argparse._ArgumentGroup:
     group = parser.add_argument_group("output")
     group.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
-    group.add_argument(
-        "--plot", metavar="FILE", type=_figure_file, help=f"also draw the curves to FILE: {', '.join(FIGURE_FILES)}"
-    )
+    if figure:
+        group.add_argument(
+            "--plot", metavar="FILE", type=_figure_file, help=f"also draw the curves to FILE: {', '.join(FIGURE_FILES)}"
+        )
     return group
 
 

@@ -76,6 +76,24 @@ def sides_of_models(options: argparse.Namespace) -> dict[str, Any]:
     return {"models": dict(zip(names, models.values(), strict=True)), **side}
 
 
+def prompts_of_sides(sides: dict[str, Any], field: str | None) -> dict[str, list[str]] | None:
+    """What each text was written from, by the field of its file that says so; None if no field is named.
+
+    Raises:
+        ValueError: rows are matched between files, so that their order is not that of the prompts.
+    """
+    if field is None:
+        return None
+    named = {"human": sides["p_text"]} if "p_text" in sides else {}
+    files = {name: file for name, file in (named | sides["models"]).items() if isinstance(file, TextFile)}
+    keys = {name: file.side("prediction").keys for name, file in files.items() if name != "human"}
+    if len({None if found is None else tuple(found) for found in keys.values()}) > 1:
+        raise ValueError("--prompt-field needs rows in one order, and the models' files have their rows in several")
+    return {
+        name: TextFile(file.name, field, filter=file.group).side("prediction").texts for name, file in files.items()
+    }
+
+
 def names_of_models(given: Sequence[str]) -> list[str]:
     """The name of each model: the one given as NAME=FILE, else one of its file (see `model_names`).
 

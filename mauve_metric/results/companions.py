@@ -17,7 +17,8 @@ Needs = Literal[
     "prompts",  # of one set with several texts a prompt: f(list of token lists, prompt of each) → number a prompt
     "both texts",  # f(human texts, model texts, seed=…, level=…) → Estimate or number
     "both features",  # f(human features, model features, seed=…, level=…) → Estimate or number
-    "both histograms",  # f(Histograms, level=…) → Estimate
+    "three features",  # f(human, model, training features, seed=…, level=…) → Estimate or number
+    "both histograms",  # f(human counts, model counts, level=…) → Estimate
     "both likelihoods",  # f(human Likelihoods, model Likelihoods, seed=…, level=…) → Estimate or number
 ]
 
@@ -28,7 +29,8 @@ class Companion(NamedTuple):
     better: "higher" or "lower"; "human": the closer to the human texts' value the better. low, high: the range; None
     where there is no bound. needs: what `compute` takes. A number a text becomes their mean, with an interval from a
     bootstrap over texts; a plain number has none. cheap: computed unless groups are named. sizes_matter: it moves with
-    the number of texts, so that only sets of one size compare.
+    the number of texts, so that only sets of one size compare. grouped: `compute` takes `p_groups` and `q_groups`, what
+    each text was written from.
     """
 
     title: str
@@ -42,6 +44,7 @@ class Companion(NamedTuple):
     compute: Callable[..., float | Floats | Estimate]
     cheap: bool = True
     sizes_matter: bool = False
+    grouped: bool = False
 
 
 COMPANIONS: dict[str, Companion] = {

@@ -234,6 +234,56 @@ class ComparisonNumbers:
         }
 
 
+class Described(NamedTuple):
+    """One measure of one model.
+
+    value: the number. difference: from the human texts' value; None where the measure is of both sets.
+    ci: the interval of the difference, where there is one, else of the value; None where none can be had honestly.
+    p_value: of "both sets are draws from one distribution", None without a test.
+    """
+
+    value: float
+    difference: float | None = None
+    ci: tuple[float, float] | None = None
+    p_value: float | None = None
+
+
+@dataclass(frozen=True)
+class DescriptionNumbers:
+    """What a `Description` holds; its fields are explained there."""
+
+    measures: tuple[str, ...]
+    human: Mapping[str, float]
+    models: Mapping[str, Mapping[str, Described]]
+    failed: Mapping[str, str]
+    seconds: Mapping[str, float]
+    sizes: Mapping[str, int]
+    same_size: int | None
+    confidence_level: float
+    comparison: ComparisonNumbers | None = field(repr=False)
+    signature_entries: Mapping[str, object] = field(repr=False)
+    signature: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "signature", format_signature(self.signature_entries))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the comparison as plain Python values, fit for JSON."""
+        return {
+            "human": dict(self.human),
+            "models": {
+                name: {key: item._asdict() for key, item in found.items()} for name, found in self.models.items()
+            },
+            "failed": dict(self.failed),
+            "seconds": dict(self.seconds),
+            "sizes": dict(self.sizes),
+            "same_size": self.same_size,
+            "confidence_level": self.confidence_level,
+            "warnings": [] if self.comparison is None else plain(self.comparison.warnings),
+            "signature": self.signature,
+        }
+
+
 def plain(value: object) -> object:
     """A value with arrays as lists, numpy numbers as Python's, and named tuples as dicts."""
     if isinstance(value, np.ndarray):

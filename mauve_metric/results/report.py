@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mauve_metric.results import digits, marks, tables, words
+from mauve_metric.results import description_tables, digits, marks, tables, words
 from mauve_metric.results.charts import figure, of_comparison, of_explanation
-from mauve_metric.results.numbers import ComparisonNumbers, NearText
+from mauve_metric.results.numbers import ComparisonNumbers, DescriptionNumbers, NearText
 from mauve_metric.runtime.whole_files import check_can_be_written, written_whole
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ REPORT_FILES = (".html", ".htm")
 LONGEST_TEXT = 1500  # characters shown of a text
 
 
-def save_report(comparison: ComparisonNumbers, path: str | Path) -> Path:
+def save_report(comparison: ComparisonNumbers, path: str | Path, description: DescriptionNumbers | None = None) -> Path:
     """Write `report_page` to a file, which appears whole or stays as it was.
 
     Raises:
@@ -34,7 +34,7 @@ def save_report(comparison: ComparisonNumbers, path: str | Path) -> Path:
     path = Path(path)
     check_report_path(path)
     check_can_be_written(path)
-    page = report_page(comparison)
+    page = report_page(comparison, description)
     with written_whole(path) as temporary:
         temporary.write_text(page, encoding="utf-8")
     return path
@@ -52,8 +52,10 @@ def check_report_path(path: str | Path) -> None:
         raise ValueError(f"a report cannot be written to {str(path)!r}: expected a name that ends in {known}")
 
 
-def report_page(comparison: ComparisonNumbers) -> str:
+def report_page(comparison: ComparisonNumbers, description: DescriptionNumbers | None = None) -> str:
     """The page: conclusion, warnings, models, figures, differences, buckets of each model, signatures.
+
+    With a description of the same models, every measure too.
 
     It holds no script and fetches nothing, which its content security policy also says.
     """
@@ -67,7 +69,8 @@ def report_page(comparison: ComparisonNumbers) -> str:
         comparison=comparison,
         severe=[item for item in found if item[1].severe],
         other=[item for item in found if not item[1].severe],
-        signatures=_signatures(comparison),
+        description=description,
+        signatures=_signatures(comparison) + ([] if description is None else [("measures", description.signature)]),
     )
 
 
@@ -87,7 +90,15 @@ def _template() -> jinja2.Template:
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
     )
-    known = {"words": words, "tables": tables, "marks": marks, "cell": digits.cell, "digits": digits.digits}
+    known = {
+        "words": words,
+        "tables": tables,
+        "marks": marks,
+        "measures": description_tables,
+        "cell": digits.cell,
+        "digits": digits.digits,
+    }
+    known |= {"measures": description_tables}
     known |= {"of_comparison": of_comparison, "of_explanation": of_explanation, "source": _source, "pieces": _pieces}
     return environment.get_template("report.html", globals=known)
 

@@ -33,8 +33,12 @@ def signature_entries(
             entries[name] = getattr(config, name)
     entries |= {"n_p": len(p), "n_q": len(q), **(more or {})}
     packages = ["faiss-cpu", "numpy"] + (["torch", "transformers"] if identity is not None else [])
-    entries |= {package: _version(package) for package in packages}
-    return entries | {"mauve_metric": __version__}
+    return entries | versions(*packages)
+
+
+def versions(*packages: str) -> dict[str, object]:
+    """The end of a signature: versions of packages, and of this one."""
+    return {**{package: _version(package) for package in packages}, "mauve_metric": __version__}
 
 
 def _version(package: str) -> str:

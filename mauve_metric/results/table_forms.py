@@ -54,7 +54,7 @@ def markdown_table(columns: Sequence[Column], rows: Sequence[TableRow]) -> str:
     row = DataRow("| ", " | ", " |")
     form = TableFormat(None, lambda widths, sides: f"|{rule}|", None, None, row, row, 0, None)
     cells = [[markdown_text(text) for text in texts] for texts in _cells(columns, rows)]
-    return _unpadded([column.title for column in columns], cells, form)
+    return _unpadded([markdown_text(column.title) for column in columns], cells, form)
 
 
 def markdown_text(text: str) -> str:

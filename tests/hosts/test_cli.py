@@ -590,3 +590,21 @@ def test_texts_in_standard_input_that_hold_both_sides(
     assert main(["score", "-", *featurized]) == 0
     out, err = capsys.readouterr()
     assert json.loads(out)["n_p"] == len(MODEL) and "standard input: samples of lm-evaluation-harness" in err
+
+
+def test_describe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    human, model = write_jsonl(tmp_path / "human.jsonl", HUMAN), write_jsonl(tmp_path / "model.jsonl", MODEL)
+    rows = [json.dumps({"text": text, "prompt": number % 5}) for number, text in enumerate(MODEL)]
+    (tmp_path / "prompted.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    arguments = ["describe", human, f"a={model}", "-q", "--measures", "lexical"]
+    assert main([*arguments, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert set(found["models"]) == {"a"} and found["human"] and found["signature"]
+    for form, start in (("--markdown", "| measure |"), ("--csv", "measure,model"), ("--latex", r"\begin{tabular}")):
+        assert main([*arguments, form]) == 0
+        assert capsys.readouterr().out.startswith(start)
+    assert main([*arguments, "--json", "--csv"]) == 1
+    assert "--json prints JSON alone" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main([*arguments, "--measures", "lexicl"])
+    assert "did you mean 'lexical'" in capsys.readouterr().err
