@@ -26,7 +26,7 @@ FLOOR_REACH = 0.01  # of the range above the floor, or the floor again if that i
 CEILING_STDS = 2.0  # standard deviations of equal sets' score: one pair in forty is further above by chance
 SEVERE = frozenset(  # after these the score may not mean what it seems to mean
     "constant_features nearly_constant_features at_floor above_ceiling duplicates_between equal_models "
-    "wrapping_in_one_set short_references".split()
+    "wrapping_in_one_set short_references near_duplicates_between copied_passages".split()
 )
 LITERATURE_FEATURIZER = "gpt2-large"
 ROWS_LOOKED_AT = 4096  # of features that are not in memory
