@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from mauve_metric.arrays import Floats
-from mauve_metric.measures.copying import copied_substrings, near_duplicates_across
+from mauve_metric.measures.copied_text import copied_substrings, near_duplicates_across
 from mauve_metric.measures.estimate import Estimate
 from mauve_metric.texts.near_duplicates import near_duplicates
 from mauve_metric.texts.repeated_substrings import repeated_substrings
