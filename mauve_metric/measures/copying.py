@@ -38,15 +38,13 @@ def authenticity(human: Array, model: Array, training: Array, *, seed: int = 25,
     >>> authenticity(rows[:30], rows[60:] + 1e-3, rows[60:]).value
     0.0
     """
-    from scipy.stats import binomtest, fisher_exact
+    from scipy.stats import fisher_exact
 
     human, model, training = _centred(human, model, training, level)
     _, own = _nearest(training, training, same=True)
     counts = [_count_authentic(rows, training, own) for rows in (model, human)]
     test = fisher_exact([[count, len(rows) - count] for count, rows in zip(counts, (model, human), strict=True)])
-    share = binomtest(counts[0], len(model))
-    low, high = share.proportion_ci(level)
-    return Estimate(counts[0] / len(model), (float(low), float(high)), float(test.pvalue))
+    return Estimate(counts[0] / len(model), _share_interval(counts[0], len(model), level), float(test.pvalue))
 
 
 def data_copying(
@@ -68,7 +66,7 @@ def data_copying(
 
     Returns:
         value: unbounded; about 0 if the model's texts are as far from the training texts as human ones, below it if
-        they are nearer (copies), above it if they are further away (underfit); it grows in size with the number of rows.
+        they are nearer (copies), above it if they are further away (underfit); it grows with the number of rows.
         ci: normal, by the larger of the variance under equality and DeLong's. p_value: both sides, normal.
 
     Raises:
@@ -92,6 +90,15 @@ def data_copying(
     value, error = _over_cells(far[0], far[1], cell[0], cell[1], num_cells)
     half = float(norm.ppf((1 + level) / 2)) * error.spread
     return Estimate(value, (value - half, value + half), 2 * float(norm.sf(abs(value) / error.when_equal)))
+
+
+def _share_interval(count: int, total: int, level: float) -> tuple[float, float]:
+    """Clopper and Pearson's interval of a share."""
+    from scipy.stats import beta
+
+    low = 0.0 if count == 0 else float(beta.ppf((1 - level) / 2, count, total - count + 1))
+    high = 1.0 if count == total else float(beta.ppf((1 + level) / 2, count + 1, total - count))
+    return low, high
 
 
 class _Error(NamedTuple):

@@ -28,8 +28,8 @@ def mmd(p: Array, q: Array, *, seed: int = 25, level: float = 0.95, permutations
 
     The p-value is of a permutation test: the share of random divisions of all rows into sets of these sizes, the real
     one among them, whose value is as large. The interval reaches as far as the normal one of the asymptotic variance
-    (Gretton et al. 2012, §6.2), and no less far than the values of these divisions, so that it holds 0 for equal sets
-    as often as `level` says, where the normal one is wrong.
+    (Gretton et al. 2012, §6.2), and no less far than the values of these divisions: near equality, where the normal one
+    is wrong, it holds 0 at least as often as `level` says, and so more often than the test finds nothing.
 
     Args:
         p, q: features, shapes (n_p, d) and (n_q, d), at least 2 rows each.

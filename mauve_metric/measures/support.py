@@ -145,7 +145,7 @@ def ball_counts(p: Array, rows: Array, k: int, at_most_median: bool = False) -> 
 
 
 def _frame(p: Array, q: Array) -> tuple[Floats, float]:
-    """The mean of all rows, and the power of two below the largest coordinate about it: scaling by it rounds nothing."""
+    """The mean of all rows and the power of two below the largest coordinate about it; scaling by it rounds nothing."""
     mean = (p.sum(axis=0, dtype=np.float64) + q.sum(axis=0, dtype=np.float64)) / (len(p) + len(q))
     reach = max(float(np.abs(end - mean).max()) for side in (p, q) for end in (side.min(axis=0), side.max(axis=0)))
     return mean, 2.0 ** math.floor(math.log2(reach)) if reach > 0 else 1.0

@@ -86,6 +86,7 @@ COMPANIONS: dict[str, Companion] = {
         "of Gaussians fitted to the features; too high for few texts",
         "both features",
         lambda p, q, seed, level: frechet_distance(p, q),
+        cheap=False,
         sizes_matter=True,
     ),
     "frechet_infinity": Companion(

@@ -88,9 +88,9 @@ def test_what_cannot_be_computed_is_refused() -> None:
     p = rows(8, 4, 3)
     with pytest.raises(ValueError, match=r"^q must have at least 1 row of features, got an array of shape \(0, 3\)"):
         sliced_wasserstein(p, p[:0])
-    with pytest.raises(ValueError, match="^p and q must have rows of one length, got 3 and 2"):
+    with pytest.raises(ValueError, match=r"^p and q must have rows of one length, got 3 and 2"):
         sliced_wasserstein(p, p[:, :2])
-    with pytest.raises(ValueError, match="^directions must be at least 1, got 0"):
+    with pytest.raises(ValueError, match=r"^directions must be at least 1, got 0"):
         sliced_wasserstein(p, p, directions=0)
-    with pytest.raises(ValueError, match="^p and q are too large"):
+    with pytest.raises(ValueError, match=r"^p and q are too large"):
         sliced_wasserstein(p * 1e200, p)

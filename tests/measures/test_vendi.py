@@ -55,5 +55,5 @@ def test_what_has_no_score_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^features must have no row of zeros, .* got one as row 1"):
         vendi_score(np.array([[1.0, 0.0], [0.0, 0.0]]))
     for order in (-1.0, math.nan):
-        with pytest.raises(ValueError, match="^q must be at least 0, got"):
+        with pytest.raises(ValueError, match=r"^q must be at least 0, got"):
             vendi_score(np.ones((2, 2)), q=order)
