@@ -143,7 +143,7 @@ def _estimate(p: Array, q: Array, kernel: Kernel, seed: int, level: float, permu
         sums = _sums(p, q, kernel, labels)
         values = _values(sums, labels)
     if not np.isfinite(values).all():
-        raise ValueError("p and q are too large for a number of float64: divide both by a common factor")
+        raise ValueError("p and q must be finite, and not too large for sums of their products in float64")
     value, others = float(values[0]), values[1:]
     rounding = 1e-12 * float(np.abs(sums.by_side).sum()) / len(labels) ** 2
     p_value = (1 + int(np.count_nonzero(others >= value - rounding))) / (len(others) + 1)

@@ -45,7 +45,7 @@ def sliced_wasserstein(p: Array, q: Array, *, directions: int = 512, seed: int =
     with np.errstate(over="ignore", invalid="ignore"):
         value = sum(_sum_of_costs(p, q, vectors[start : start + size], steps) for start in range(0, directions, size))
     if not np.isfinite(value):
-        raise ValueError("p and q are too large for a number of float64: divide both by a common factor")
+        raise ValueError("p and q must be finite, and not too large for sums of their products in float64")
     return value / directions
 
 

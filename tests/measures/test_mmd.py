@@ -172,8 +172,10 @@ def test_what_cannot_be_computed_is_refused(measure: Callable[..., module.Estima
 
 @pytest.mark.filterwarnings("error")
 def test_numbers_out_of_range_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"^p and q are too large for a number of float64"):
+    with pytest.raises(ValueError, match=r"^p and q must be finite, and not too large"):
         mmd(rows(16, 5) * 1e120, rows(17, 5))
+    with pytest.raises(ValueError, match=r"^p and q must be finite"):
+        mmd(np.full((5, 3), np.nan), rows(17, 5))
     for width in (0.0, -1.0, math.nan):
         with pytest.raises(ValueError, match=r"^bandwidth must be above 0, got"):
             mmd_gaussian(rows(18, 5), rows(19, 5), bandwidth=width)

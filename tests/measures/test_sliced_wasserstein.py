@@ -92,5 +92,5 @@ def test_what_cannot_be_computed_is_refused() -> None:
         sliced_wasserstein(p, p[:, :2])
     with pytest.raises(ValueError, match=r"^directions must be at least 1, got 0"):
         sliced_wasserstein(p, p, directions=0)
-    with pytest.raises(ValueError, match=r"^p and q are too large"):
+    with pytest.raises(ValueError, match=r"^p and q must be finite, and not too large"):
         sliced_wasserstein(p * 1e200, p)
