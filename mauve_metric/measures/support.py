@@ -85,9 +85,7 @@ def support_scores(p: Array, q: Array, k: int = 4, strict: bool = False, toleran
     for name, side in (("p", p), ("q", q)):
         if len(side) <= k:
             raise ValueError(f"{name} must have more than k={k} rows for nearest neighbours, got {len(side)}")
-    mean = (p.sum(axis=0, dtype=np.float64) + q.sum(axis=0, dtype=np.float64)) / (len(p) + len(q))
-    reach = max(float(np.abs(end - mean).max()) for side in (p, q) for end in (side.min(axis=0), side.max(axis=0)))
-    unit = 2.0 ** math.floor(math.log2(reach)) if reach > 0 else 1.0  # a power of two: scaling rounds nothing
+    mean, unit = _frame(p, q)
     p_points, q_points = _points(p, mean, unit), _points(q, mean, unit)
     p_radii, q_radii = (
         _moved_edge(_squared_radii(points, k, unit), -tolerance if strict else tolerance)
@@ -110,6 +108,54 @@ def support_scores(p: Array, q: Array, k: int = 4, strict: bool = False, toleran
         density=float(in_p_balls @ q_points.weights / len(q) / k),
         coverage=float(p_ball_filled @ p_points.weights / len(p)),
     )
+
+
+def ball_counts(p: Array, rows: Array, k: int, at_most_median: bool = False) -> tuple[Integers, Integers]:
+    """How many human balls hold each of some rows, (n,), and how many of the rows each human ball holds, (n_p,).
+
+    A ball reaches to the k-th nearest other point of `p`, its edge included. Both come in no particular order: one
+    entry for each row, not at its place.
+
+    Args:
+        p, rows: shapes (n_p, r) and (n, r), finite. k: the neighbour that sets a ball's radius.
+        at_most_median: larger radii are cut to the median one.
+
+    Raises:
+        ValueError: `p` has k points or fewer.
+
+    >>> around, inside = ball_counts(np.array([[0.0], [1.0], [3.0]]), np.array([[0.5], [9.0]]), k=1)
+    >>> around.tolist(), inside.tolist()
+    ([2, 0], [1, 1, 0])
+    """
+    if len(p) <= k:
+        raise ValueError(f"p must have more than k={k} rows for nearest neighbours, got {len(p)}")
+    mean, unit = _frame(p, rows)
+    balls, points = _points(p, mean, unit), _points(rows, mean, unit)
+    radii = _squared_radii(balls, k, unit)
+    if at_most_median:
+        radii = np.minimum(radii, _squared_median(np.repeat(radii, balls.weights)))
+    around, inside = (np.zeros(len(side.rows), dtype=np.int64) for side in (points, balls))
+    size = max(1, _BLOCK_ELEMENTS // len(balls.rows))
+    for start in range(0, len(points.rows), size):
+        block = _part(points, slice(start, start + size))
+        i, j = _inside(_squared_distances(block, balls), block, balls, radii, unit, strict=False, by_row=False)
+        np.add.at(around, i + start, balls.weights[j])
+        np.add.at(inside, j, block.weights[i])
+    return np.repeat(around, points.weights), np.repeat(inside, balls.weights)
+
+
+def _frame(p: Array, q: Array) -> tuple[Floats, float]:
+    """The mean of all rows and the power of two below the largest coordinate about it; scaling by it rounds nothing."""
+    mean = (p.sum(axis=0, dtype=np.float64) + q.sum(axis=0, dtype=np.float64)) / (len(p) + len(q))
+    reach = max(float(np.abs(end - mean).max()) for side in (p, q) for end in (side.min(axis=0), side.max(axis=0)))
+    return mean, 2.0 ** math.floor(math.log2(reach)) if reach > 0 else 1.0
+
+
+def _squared_median(squared: Floats) -> float:
+    """The square of the median of distances given by their squares; one of the squares itself, where it is one."""
+    ordered = np.sort(squared)
+    low, high = float(ordered[(len(ordered) - 1) // 2]), float(ordered[len(ordered) // 2])
+    return low if low == high else ((math.sqrt(low) + math.sqrt(high)) / 2) ** 2
 
 
 def _points(rows: Array, mean: Floats, unit: float) -> _Points:

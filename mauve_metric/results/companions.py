@@ -10,6 +10,12 @@ from mauve_metric.measures.copied_text import copied_substrings, near_duplicates
 from mauve_metric.measures.estimate import Estimate
 from mauve_metric.texts.near_duplicates import near_duplicates
 from mauve_metric.texts.repeated_substrings import repeated_substrings
+from mauve_metric.measures.clipped import clipped_coverage, clipped_density
+from mauve_metric.measures.copying import authenticity, data_copying
+from mauve_metric.measures.frechet import frechet_distance, frechet_infinity
+from mauve_metric.measures.mmd import mmd, mmd_gaussian
+from mauve_metric.measures.sliced_wasserstein import sliced_wasserstein
+from mauve_metric.measures.vendi import vendi_score
 
 Group = Literal["lexical", "distance", "buckets", "language-model", "discriminator", "duplication"]
 Needs = Literal[
@@ -53,6 +59,122 @@ class Companion(NamedTuple):
 COMPANIONS: dict[str, Companion] = {
     # lexical
     # distance
+    "mmd": Companion(
+        "MMD² (KID kernel)",
+        "distance",
+        "lower",
+        None,
+        None,
+        "Bińkowski et al. 2018",
+        "kernel distance of the features, unbiased, with a permutation test; about 0 if equal",
+        "both features",
+        mmd,
+    ),
+    "mmd_gaussian": Companion(
+        "MMD² (Gaussian)",
+        "distance",
+        "lower",
+        None,
+        2,
+        "Gretton et al. 2012",
+        "the same with a Gaussian kernel as wide as the median distance; about 0 if equal",
+        "both features",
+        mmd_gaussian,
+    ),
+    "frechet_distance": Companion(
+        "Fréchet distance",
+        "distance",
+        "lower",
+        0,
+        None,
+        "Heusel et al. 2017",
+        "of Gaussians fitted to the features; too high for few texts",
+        "both features",
+        lambda p, q, seed, level: frechet_distance(p, q),
+        cheap=False,
+        sizes_matter=True,
+    ),
+    "frechet_infinity": Companion(
+        "Fréchet distance, n → ∞",
+        "distance",
+        "lower",
+        None,
+        None,
+        "Chong and Forsyth 2020",
+        "the same extrapolated to infinitely many texts; about 0 if equal",
+        "both features",
+        lambda p, q, seed, level: frechet_infinity(p, q, seed=seed),
+        cheap=False,
+    ),
+    "sliced_wasserstein": Companion(
+        "sliced Wasserstein-2²",
+        "distance",
+        "lower",
+        0,
+        None,
+        "Bonneel et al. 2015",
+        "how far the features have to move along random directions; too high for few texts",
+        "both features",
+        lambda p, q, seed, level: sliced_wasserstein(p, q, seed=seed),
+        sizes_matter=True,
+    ),
+    "clipped_density": Companion(
+        "clipped density",
+        "distance",
+        "higher",
+        0,
+        1,
+        "Salvy et al. 2025",
+        "quality: share of model texts like human ones, whatever the outliers",
+        "both features",
+        lambda p, q, seed, level: clipped_density(p, q),
+    ),
+    "clipped_coverage": Companion(
+        "clipped coverage",
+        "distance",
+        "higher",
+        0,
+        1,
+        "Salvy et al. 2025",
+        "coverage: share of good model texts that would cover the human ones as well",
+        "both features",
+        lambda p, q, seed, level: clipped_coverage(p, q),
+    ),
+    "vendi": Companion(
+        "Vendi score",
+        "distance",
+        "human",
+        1,
+        None,
+        "Friedman and Dieng 2023",
+        "diversity: how many unlike texts the set is worth",
+        "features",
+        vendi_score,
+        sizes_matter=True,
+    ),
+    "authenticity": Companion(
+        "authenticity",
+        "distance",
+        "higher",
+        0,
+        1,
+        "Alaa et al. 2022",
+        "share of model texts that are no near copies of a training text",
+        "three features",
+        authenticity,
+    ),
+    "copying": Companion(
+        "data copying C_T",
+        "distance",
+        "higher",
+        None,
+        None,
+        "Meehan et al. 2020",
+        "below 0: nearer to the training texts than human texts are; about 0 if not copied",
+        "three features",
+        data_copying,
+        sizes_matter=True,
+    ),
     # buckets
     # language-model
     # discriminator

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import linalg
 
-from mauve_metric.measures.frechet import frechet_distance
+from mauve_metric.measures.frechet import frechet_distance, frechet_infinity
 
 Floats = NDArray[np.float64]
 
@@ -118,3 +118,41 @@ def test_a_distance_beyond_every_number_is_an_error_that_names_the_features() ->
     p = rows(18, 40, 4)
     with pytest.raises(ValueError, match=r"^frechet_distance .* p_features and q_features as large as 2\^"):
         frechet_distance(p * 1e154, (p + 5) * 1e154)
+
+
+def test_the_extrapolation_takes_the_bias_off() -> None:
+    d, spread = 16, np.linspace(1, 3, 16)
+    plain, found = [], []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        p, q = rng.normal(size=(150, d)) * spread, rng.normal(size=(100, d)) * 1.5 * spread + 0.5
+        plain.append(frechet_distance(p, q))
+        found.append(frechet_infinity(p, q, seed=seed))
+    # Gaussians whose covariances differ by a factor of 1.5² and whose means by 0.5: closed form
+    truth = d * 0.25 + 0.25 * float(np.square(spread).sum())
+    error = float(np.std(found)) / np.sqrt(20)
+    assert np.mean(plain) > truth + 4 * error
+    assert abs(np.mean(found) - truth) < 3 * error + 0.1 * (np.mean(plain) - truth)  # what 1/n² leaves: (d/n)² or so
+
+
+def test_the_extrapolation_is_a_straight_line_in_one_over_n() -> None:
+    p, q = rows(19, 40, 3), rows(20, 61, 3) + 1
+    rng = np.random.default_rng(5)
+    of_p, of_q = (np.array_split(rng.permutation(len(side)), 2) for side in (p, q))
+    halves = np.mean([frechet_distance(p[some], q[other]) for some, other in zip(of_p, of_q, strict=True)])
+    # through (1/n, whole) and (2/n, halves), at 0
+    expected = np.polynomial.Polynomial.fit([1, 2], [frechet_distance(p, q), halves], 1)(0.0)
+    assert frechet_infinity(p, q, halvings=1, seed=5) == pytest.approx(float(expected), rel=1e-10)
+    assert frechet_infinity(p, q, seed=5) == frechet_infinity(p, q, seed=5) != frechet_infinity(p, q, seed=6)
+
+
+def test_the_extrapolation_of_equal_sets_is_on_either_side_of_0() -> None:
+    same = [frechet_infinity(*np.random.default_rng(seed).normal(size=(2, 80, 6)), seed=seed) for seed in range(30)]
+    assert 5 <= np.count_nonzero(np.array(same) > 0) <= 25  # binomial around 15, standard deviation 2.7
+
+
+def test_the_extrapolation_needs_rows_for_halves() -> None:
+    with pytest.raises(ValueError, match=r"^q must have at least 4 rows for covariances of its halves, got 3"):
+        frechet_infinity(rows(21, 5, 2), rows(22, 3, 2))
+    with pytest.raises(ValueError, match=r"^halvings must be at least 1, got 0"):
+        frechet_infinity(rows(21, 5, 2), rows(22, 5, 2), halvings=0)

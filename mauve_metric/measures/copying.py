@@ -1,0 +1,203 @@
+"""Does a model copy its training texts? Its texts' distances to them, held against those of human texts."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from mauve_metric.arrays import Array, Floats, Integers, Labels
+from mauve_metric.measures.estimate import Estimate
+
+_BLOCK_ELEMENTS = 4_000_000  # distances held at once, 32 MB
+_CELL_ROWS = 50  # training rows, human rows and model rows that a cell has on average, at least
+_MOST_CELLS = 50
+
+
+def authenticity(human: Array, model: Array, training: Array, *, seed: int = 25, level: float = 0.95) -> Estimate:
+    """The share of model texts that are no near copies of a training text (Alaa et al. 2022, §3.3).
+
+    A row counts if its nearest training row is further away from it than from that row's own nearest training row.
+
+    Args:
+        human: features of human texts that the model was not trained on, (n_h, d), at least 1 row.
+        model: of the model's texts, (n_m, d), at least 1 row.
+        training: of texts it was trained on, (n_t, d), at least 2 rows.
+        seed: not used, taken as by every measure of three sets. level: of the interval, inside (0, 1).
+
+    Returns:
+        value: in [0, 1], higher is better; what human texts reach depends on the sets, and is below 1. ci: of a share
+        (Clopper and Pearson 1934). p_value: of "the model's texts are as authentic as the human ones" (Fisher's exact
+        test, both sides), all for these training texts.
+
+    Raises:
+        ValueError: too few rows, no common d, a level out of range.
+
+    >>> rows = np.random.default_rng(0).normal(size=(90, 3))
+    >>> authenticity(rows[:30], rows[60:] + 1e-3, rows[60:]).value
+    0.0
+    """
+    from scipy.stats import fisher_exact
+
+    human, model, training = _centred(human, model, training, level)
+    _, own = _nearest(training, training, same=True)
+    counts = [_count_authentic(rows, training, own) for rows in (model, human)]
+    test = fisher_exact([[count, len(rows) - count] for count, rows in zip(counts, (model, human), strict=True)])
+    return Estimate(counts[0] / len(model), _share_interval(counts[0], len(model), level), float(test.pvalue))
+
+
+def data_copying(
+    human: Array, model: Array, training: Array, *, num_cells: int | None = None, seed: int = 25, level: float = 0.95
+) -> Estimate:
+    """C_T: are the model's texts nearer to the training texts than human texts are? (Meehan et al. 2020, §3.2).
+
+    Σ w_c·Z_c over cells c, w_c the share of human rows in the cell (of those in all cells that count) and Z_c the
+    standardised Mann–Whitney statistic of the distances to the nearest training row, above 0 where the model's are the
+    larger; ties count half, and lower the standard deviation. Cells are those of k-means of the training rows; the ones
+    with rows of both sets and at least 20 of the model count.
+
+    Args:
+        human: features of human texts that the model was not trained on, (n_h, d), at least 1 row.
+        model: of the model's texts, (n_m, d), at least 20 rows.
+        training: of texts it was trained on, (n_t, d), at least 2 rows.
+        num_cells: how many, at least 1; by default as many as leave 50 rows of each set on average, at most 50.
+        seed: of k-means. level: of the interval, inside (0, 1).
+
+    Returns:
+        value: unbounded; about 0 if the model's texts are as far from the training texts as human ones, below it if
+        they are nearer (copies), above it if they are further away (underfit); it grows with the number of rows.
+        ci: normal, by the larger of the variance under equality and DeLong's. p_value: both sides, normal.
+
+    Raises:
+        ValueError: too few rows, no common d, no cell that counts, a level out of range.
+
+    >>> rows = np.random.default_rng(0).normal(size=(90, 3))
+    >>> value, ci, p_value = data_copying(rows[:30], rows[60:] + 1e-3, rows[60:])
+    >>> round(value, 3), ci[1] < 0, p_value < 0.001
+    (-6.696, True, True)
+    """
+    from scipy.stats import norm
+
+    human, model, training = _centred(human, model, training, level)
+    if num_cells is None:
+        num_cells = min(_MOST_CELLS, max(1, min(len(human), len(model), len(training)) // _CELL_ROWS))
+    if not 1 <= num_cells <= len(training):
+        raise ValueError(f"num_cells must be from 1 to the {len(training)} rows of training, got {num_cells}")
+    centres = _centres(training, num_cells, seed)
+    far = [_nearest(rows, training)[1] for rows in (human, model)]
+    cell = [_nearest(rows, centres)[0] for rows in (human, model)]
+    value, error = _over_cells(far[0], far[1], cell[0], cell[1], num_cells)
+    half = float(norm.ppf((1 + level) / 2)) * error.spread
+    return Estimate(value, (value - half, value + half), 2 * float(norm.sf(abs(value) / error.when_equal)))
+
+
+def _share_interval(count: int, total: int, level: float) -> tuple[float, float]:
+    """Clopper and Pearson's interval of a share."""
+    from scipy.stats import beta
+
+    low = 0.0 if count == 0 else float(beta.ppf((1 - level) / 2, count, total - count + 1))
+    high = 1.0 if count == total else float(beta.ppf((1 + level) / 2, count + 1, total - count))
+    return low, high
+
+
+class _Error(NamedTuple):
+    """Standard deviations of a statistic: as it is, at least the other; for equal sets."""
+
+    spread: float
+    when_equal: float
+
+
+def _centred(human: Array, model: Array, training: Array, level: float) -> tuple[Floats, Floats, Floats]:
+    """All in float64 and about the training rows' mean, where squares lose least."""
+    for name, rows in (("human", human), ("model", model), ("training", training)):
+        least = 2 if name == "training" else 1
+        if rows.ndim != 2 or len(rows) < least:
+            raise ValueError(f"{name} must have at least {least} rows of features, got an array of shape {rows.shape}")
+    if len({human.shape[1], model.shape[1], training.shape[1]}) > 1:
+        lengths = f"{human.shape[1]}, {model.shape[1]} and {training.shape[1]}"
+        raise ValueError(f"human, model and training must have rows of one length, got {lengths}")
+    if not 0 < level < 1:
+        raise ValueError(f"level must be inside (0, 1), got {level}")
+    mean = training.mean(axis=0, dtype=np.float64)
+    return human - mean, model - mean, training - mean
+
+
+def _nearest(rows: Floats, others: Floats, same: bool = False) -> tuple[Integers, Floats]:
+    """For each row the number of the nearest of `others` and the distance to it, summed from the differences.
+
+    same: both are one set, and no row is its own neighbour.
+    """
+    index, squared = np.empty(len(rows), dtype=np.int64), np.square(others).sum(axis=1)
+    distance = np.empty(len(rows))
+    size = max(1, _BLOCK_ELEMENTS // max(others.shape))
+    for start in range(0, len(rows), size):
+        block = rows[start : start + size]
+        closeness = squared - 2 * (block @ others.T)
+        if same:
+            own = np.arange(len(block))
+            closeness[own, own + start] = np.inf
+        found = closeness.argmin(axis=1)
+        index[start : start + size] = found
+        distance[start : start + size] = np.sqrt(np.square(block - others[found]).sum(axis=1))
+    return index, distance
+
+
+def _count_authentic(rows: Floats, training: Floats, own: Floats) -> int:
+    index, distance = _nearest(rows, training)
+    return int(np.count_nonzero(distance > own[index]))
+
+
+def _centres(training: Floats, num_cells: int, seed: int) -> Floats:
+    """Means of k-means cells (Lloyd's algorithm from random rows); a cell that loses all its rows keeps its place."""
+    centres = training[np.random.default_rng(seed).choice(len(training), num_cells, replace=False)].copy()
+    for _ in range(20 if num_cells > 1 else 0):
+        cell, _ = _nearest(training, centres)
+        for number in np.unique(cell):
+            centres[number] = training[cell == number].mean(axis=0)
+    return centres
+
+
+_LEAST_MODEL_ROWS = 20  # in a cell that counts
+
+
+def _over_cells(
+    human: Floats, model: Floats, human_cell: Labels, model_cell: Labels, num_cells: int
+) -> tuple[float, _Error]:
+    """The weighted mean of the cells' statistics, with its error."""
+    weights, scores, variances = [], [], []
+    for cell in range(num_cells):
+        ours, theirs = human[human_cell == cell], model[model_cell == cell]
+        if len(ours) and len(theirs) >= _LEAST_MODEL_ROWS:
+            score, variance = _mann_whitney(ours, theirs)
+            weights.append(len(ours))
+            scores.append(score)
+            variances.append(variance)
+    if not weights:
+        raise ValueError(
+            f"data_copying needs a cell with a human row and {_LEAST_MODEL_ROWS} model rows, got none: "
+            f"{len(human)} human and {len(model)} model rows in {num_cells} cells"
+        )
+    shares = np.array(weights) / sum(weights)
+    spread = math.sqrt(float(np.square(shares) @ np.array(variances)))
+    return float(shares @ np.array(scores)), _Error(spread, math.sqrt(float(np.square(shares).sum())))
+
+
+def _mann_whitney(human: Floats, model: Floats) -> tuple[float, float]:
+    """The standardised statistic, above 0 where the model's numbers are larger, and its variance, at least 1.
+
+    The variance is DeLong's of the share of pairs in which the model's is larger, over that under equality.
+    """
+    from scipy.stats import rankdata
+
+    n, m, everything = len(human), len(model), np.concatenate([human, model])
+    ranks = rankdata(everything)
+    _, ties = np.unique(everything, return_counts=True)
+    correction = float((ties.astype(np.float64) ** 3 - ties).sum()) / ((n + m) * (n + m - 1))
+    under_equality = (n + m + 1 - correction) / (12 * n * m)
+    if under_equality <= 0:  # all numbers are the same
+        return 0.0, 1.0
+    of_model = (ranks[n:] - rankdata(model)) / n  # share of human numbers below each of the model's
+    of_human = 1 - (ranks[:n] - rankdata(human)) / m
+    variances = [float(shares.var(ddof=1)) / len(shares) for shares in (of_model, of_human) if len(shares) > 1]
+    return (float(of_model.mean()) - 0.5) / math.sqrt(under_equality), max(sum(variances) / under_equality, 1.0)
