@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from mauve_metric.arrays import Floats
 from mauve_metric.measures.estimate import Estimate
+from mauve_metric.uncertainty import divergence_intervals
 
 Group = Literal["lexical", "distance", "buckets", "language-model", "discriminator", "duplication"]
 Needs = Literal[
@@ -17,7 +18,7 @@ Needs = Literal[
     "prompts",  # of one set with several texts a prompt: f(list of token lists, prompt of each) → number a prompt
     "both texts",  # f(human texts, model texts, seed=…, level=…) → Estimate or number
     "both features",  # f(human features, model features, seed=…, level=…) → Estimate or number
-    "both histograms",  # f(Histograms, level=…) → Estimate
+    "both histograms",  # f(human counts, model counts, level=…) → Estimate; texts in each of k common buckets
     "both likelihoods",  # f(human Likelihoods, model Likelihoods, seed=…, level=…) → Estimate or number
 ]
 
@@ -48,6 +49,110 @@ COMPANIONS: dict[str, Companion] = {
     # lexical
     # distance
     # buckets
+    "kl_forward": Companion(
+        "KL(human‖model)",
+        "buckets",
+        "lower",
+        0,
+        None,
+        "Pimentel et al. 2023",
+        "how unlikely human texts are for the model, in nats, debiased with ½ a text a bucket",
+        "both histograms",
+        divergence_intervals.kl_forward,
+        sizes_matter=True,
+    ),
+    "kl_backward": Companion(
+        "KL(model‖human)",
+        "buckets",
+        "lower",
+        0,
+        None,
+        "Pimentel et al. 2023",
+        "how unlikely the model's texts are among human ones, in nats, debiased with ½ a text a bucket",
+        "both histograms",
+        divergence_intervals.kl_backward,
+        sizes_matter=True,
+    ),
+    "kl_exponentiated": Companion(
+        "exp(-KL/10)",
+        "buckets",
+        "higher",
+        0,
+        1,
+        "Pimentel et al. 2023",
+        "the forward KL brought to one scale with MAUVE",
+        "both histograms",
+        divergence_intervals.kl_exponentiated,
+        sizes_matter=True,
+    ),
+    "chi_square": Companion(
+        "χ² divergence",
+        "buckets",
+        "lower",
+        0,
+        None,
+        "Pillutla et al. 2023",
+        "Σ(p-q)²/q, debiased with a text a bucket; led by the buckets that the model hardly fills",
+        "both histograms",
+        divergence_intervals.chi_square,
+        sizes_matter=True,
+    ),
+    "hellinger": Companion(
+        "squared Hellinger",
+        "buckets",
+        "lower",
+        0,
+        2,
+        "Pillutla et al. 2023",
+        "Σ(√p-√q)², debiased",
+        "both histograms",
+        divergence_intervals.hellinger,
+    ),
+    "total_variation": Companion(
+        "total variation",
+        "buckets",
+        "lower",
+        0,
+        1,
+        "Pillutla et al. 2023",
+        "share of texts that one set has too many of; bias of sampling mostly taken off",
+        "both histograms",
+        divergence_intervals.total_variation,
+        sizes_matter=True,
+    ),
+    "le_cam": Companion(
+        "Le Cam",
+        "buckets",
+        "lower",
+        0,
+        1,
+        "Pillutla et al. 2023",
+        "½Σ(p-q)²/(p+q), debiased",
+        "both histograms",
+        divergence_intervals.le_cam,
+    ),
+    "jensen_shannon_debiased": Companion(
+        "Jensen–Shannon, debiased",
+        "buckets",
+        "lower",
+        0,
+        0.6931471805599453,
+        "Lin 1991",
+        "divergence from the even mixture, in nats, without the bias of sampling",
+        "both histograms",
+        divergence_intervals.jensen_shannon,
+    ),
+    "frontier_integral_debiased": Companion(
+        "frontier int., debiased",
+        "buckets",
+        "lower",
+        0,
+        1,
+        "Liu et al. 2021",
+        "average divergence along the frontier, without the bias of sampling",
+        "both histograms",
+        divergence_intervals.frontier_integral,
+    ),
     # language-model
     # discriminator
     # duplication
