@@ -8,6 +8,8 @@ Liu et al. 2021 is "Divergence Frontiers for Generative Models"; Pillutla et al.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +20,7 @@ _GRID_END = 1e-6  # the literature's weights run from 1e-6 to 1 - 1e-6
 _MOST_TERMS = 2**20  # numbers in one temporary array of the quadrature, 8 MiB
 
 
-def _check_pair(p: ArrayLike, q: ArrayLike) -> tuple[Floats, Floats]:
+def check_pair(p: ArrayLike, q: ArrayLike) -> tuple[Floats, Floats]:
     """Both as float64, checked to be probability vectors over the same buckets."""
     p_array, q_array = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
     if p_array.shape != q_array.shape or p_array.ndim == 0:
@@ -46,6 +48,28 @@ def kl_terms(a: Floats, b: Floats, weight_a: Floats, weight_b: Floats) -> Floats
         return np.where(a > 0, -a * log_ratio, 0.0)
 
 
+def kl_slope(a: Floats, b: Floats, u: Floats) -> Floats:
+    """Σ a(a-b)/r with r = (1-u)a + ub, the derivative of KL(a‖r) in u: (..., k) and (m,) → (..., m)."""
+    a, b, u = a[..., None, :], b[..., None, :], u[:, None]
+    r = (1 - u) * a + u * b
+    slope: Floats = np.divide(a * (a - b), r, out=np.zeros(np.broadcast_shapes(r.shape)), where=r > 0).sum(axis=-1)
+    return slope
+
+
+class FDivergence(NamedTuple):
+    """A divergence D(a‖weight_a·a + weight_b·b) that is a sum over buckets.
+
+    terms: of each bucket, (..., k), (..., k), (m,), (m,) → (..., m, k). slope: the derivative of D(a‖(1-u)a + ub) in u,
+    (..., k), (..., k), (m,) → (..., m).
+    """
+
+    terms: Callable[[Floats, Floats, Floats, Floats], Floats]
+    slope: Callable[[Floats, Floats, Floats], Floats]
+
+
+KL = FDivergence(kl_terms, kl_slope)
+
+
 def _kl_to_mixture(a: Floats, b: Floats, weight_a: Floats, weight_b: Floats) -> Floats:
     """KL(a ‖ weight_a·a + weight_b·b) for every weight, at least 0: (..., k) and (m,) → (..., m)."""
     total: Floats = np.maximum(kl_terms(a, b, weight_a, weight_b).sum(axis=-1), 0.0)
@@ -66,7 +90,7 @@ def frontier(p: ArrayLike, q: ArrayLike, weights: ArrayLike) -> tuple[Floats, Fl
     >>> frontier([0.5, 0.5], [1.0, 0.0], [0.5])[0].round(6)
     array([0.287682])
     """
-    p, q = _check_pair(p, q)
+    p, q = check_pair(p, q)
     lam = np.asarray(weights, dtype=np.float64)
     return _kl_to_mixture(q, p, 1 - lam, lam), _kl_to_mixture(p, q, lam, 1 - lam)
 
@@ -145,7 +169,7 @@ def exact_area(p: ArrayLike, q: ArrayLike, scaling_factor: float = 5.0) -> float
     >>> round(exact_area([0.5, 0.5], [0.9, 0.1]), 10)
     0.6712722986
     """
-    p, q = _check_pair(p, q)
+    p, q = check_pair(p, q)
     if np.array_equal(p, q):
         return 1.0
     num_nodes = 12 + math.ceil(2 * scaling_factor / 5)
@@ -153,30 +177,28 @@ def exact_area(p: ArrayLike, q: ArrayLike, scaling_factor: float = 5.0) -> float
     return min(max(area, mauve_floor(scaling_factor)), 1.0)
 
 
-def area_by_quadrature(p: Floats, q: Floats, scaling_factor: float, num_nodes: int, num_panels: int) -> Floats:
+def area_by_quadrature(
+    p: Floats, q: Floats, scaling_factor: float, num_nodes: int, num_panels: int, divergence: FDivergence = KL
+) -> Floats:
     """The exact area of a stack of histogram pairs, (..., k) → (...), without the checks of `exact_area`.
 
     `num_nodes` Gauss–Legendre nodes on each of `num_panels` + 1 panels; 4 nodes on 7 panels give six digits.
     """
+
+    def log_point(a: Floats, b: Floats, u: Floats) -> Floats:
+        """The logarithm of xy where b has the weight u."""
+        to_both = divergence.terms(a, b, 1 - u, u).sum(axis=-1), divergence.terms(b, a, u, 1 - u).sum(axis=-1)
+        exponent: Floats = -scaling_factor * (np.maximum(to_both[0], 0.0) + np.maximum(to_both[1], 0.0))
+        return exponent
+
     nodes, node_weights = quadrature(num_nodes, num_panels)
-    half = np.array([0.5])
-    log_corner = -scaling_factor * (_kl_to_mixture(p, q, half, half) + _kl_to_mixture(q, p, half, half))[..., 0]
-    total: Floats = np.exp(log_corner)
+    total: Floats = np.exp(log_point(p, q, np.array([0.5]))[..., 0])
     step = max(1, _MOST_TERMS // max(p.size, 1))  # nodes at a time: a large c needs more than fit in memory at once
     for start in range(0, len(nodes), step):
         u, w = nodes[start : start + step], node_weights[start : start + step]
         for a, b in ((p, q), (q, p)):
-            exponent = -scaling_factor * (_kl_to_mixture(a, b, 1 - u, u) + _kl_to_mixture(b, a, u, 1 - u))
-            total = total + scaling_factor * ((np.exp(exponent) * _slope(a, b, u)) @ w)
+            total = total + scaling_factor * ((np.exp(log_point(a, b, u)) * divergence.slope(a, b, u)) @ w)
     return total
-
-
-def _slope(a: Floats, b: Floats, u: Floats) -> Floats:
-    """Σ a(a-b)/r with r = (1-u)a + ub, the derivative of KL(a‖r) in u: (..., k) and (m,) → (..., m)."""
-    a, b, u = a[..., None, :], b[..., None, :], u[:, None]
-    r = (1 - u) * a + u * b
-    slope: Floats = np.divide(a * (a - b), r, out=np.zeros(np.broadcast_shapes(r.shape)), where=r > 0).sum(axis=-1)
-    return slope
 
 
 def quadrature(num_nodes: int, num_panels: int) -> tuple[Floats, Floats]:
@@ -207,7 +229,7 @@ def frontier_integral(p: ArrayLike, q: ArrayLike) -> float:
     >>> round(frontier_integral([0.5, 0.5], [1.0, 0.0]), 6)
     0.306853
     """
-    p, q = _check_pair(p, q)
+    p, q = check_pair(p, q)
     return float(np.clip(frontier_integral_terms(p, q).sum(), 0.0, 1.0))
 
 

@@ -8,6 +8,7 @@ differences give the delete-one standard error. Nothing is resampled.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import NamedTuple
@@ -47,19 +48,43 @@ def debiased_frontier(p_counts: Counts, q_counts: Counts) -> DebiasedFrontier:
     Args:
         p_counts, q_counts: shape (k,), at least 2 texts each.
     """
+    value, p_influence, q_influence = jackknifed(_terms, p_counts, q_counts)
+    sums = value.sum(axis=-1)
+    return DebiasedFrontier(sums[0], sums[1], p_influence, q_influence, p_counts, q_counts)
+
+
+def jackknifed(
+    terms: Callable[[Floats, Floats], Floats], p_counts: Counts, q_counts: Counts, smoothing: float = 0.0
+) -> tuple[Floats, Floats, Floats]:
+    """Binomial jackknife of a sum over buckets of a function of the shares of P and of Q in each.
+
+    Args:
+        terms: of shares (k,) and (k,), shape (..., k). p_counts, q_counts: shape (k,), at least 2 texts each.
+        smoothing: added to every count before the shares are taken, with and without the text that is left out.
+
+    Returns:
+        The terms without their bias, and what a text of P and of Q in each bucket adds, (..., k) each.
+
+    Raises:
+        ValueError: a side has fewer than 2 texts.
+    """
     n_p, n_q = int(p_counts.sum()), int(q_counts.sum())
     if min(n_p, n_q) < 2:
         raise ValueError(f"the jackknife needs at least 2 texts on each side, got {n_p} and {n_q}")
-    p, q = p_counts / n_p, q_counts / n_q
-    full = _terms(p, q)
+    extra = smoothing * len(p_counts)
+
+    def shares(counts: Counts, n: int) -> Floats:
+        found: Floats = (np.maximum(counts, 0) + smoothing) / (n + extra)
+        return found
+
+    p, q, p_smooth, q_smooth = p_counts / n_p, q_counts / n_q, shares(p_counts, n_p), shares(q_counts, n_q)
+    full = terms(p_smooth, q_smooth)
     value = full.copy()
-    p_without, p_other = _terms(np.maximum(p_counts - 1, 0) / (n_p - 1), q), _terms(p_counts / (n_p - 1), q)
-    q_without, q_other = _terms(p, np.maximum(q_counts - 1, 0) / (n_q - 1)), _terms(p, q_counts / (n_q - 1))
+    p_without, p_other = (terms(shares(counts, n_p - 1), q_smooth) for counts in (p_counts - 1, p_counts))
+    q_without, q_other = (terms(p_smooth, shares(counts, n_q - 1)) for counts in (q_counts - 1, q_counts))
     value += (n_p - 1) * (full - p * p_without - (1 - p) * p_other)
     value += (n_q - 1) * (full - q * q_without - (1 - q) * q_other)
-    p_influence, q_influence = (n_p - 1) * (p_other - p_without), (n_q - 1) * (q_other - q_without)
-    sums = value.sum(axis=-1)
-    return DebiasedFrontier(sums[0], sums[1], p_influence, q_influence, p_counts, q_counts)
+    return value, (n_p - 1) * (p_other - p_without), (n_q - 1) * (q_other - q_without)
 
 
 def _terms(p: Floats, q: Floats) -> Floats:
