@@ -14,7 +14,7 @@ from mauve_metric.features.reference import Reference
 from mauve_metric.measures.estimate import Estimate
 from mauve_metric.results.numbers import Described
 from mauve_metric.runtime.tensors import as_rows
-from mauve_metric.texts.tokens import tokens_of
+from mauve_metric.texts.tokens import NumberedTokens, number_tokens, split_words
 from mauve_metric.uncertainty.means import difference_interval, mean_interval
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class DescribedSet:
     texts: list[str] | None
     side: Reference | None = None
     prompts: Sequence[Hashable] | None = None
-    tokenize: Callable[[str], Sequence[Hashable]] = tokens_of
+    tokenize: Callable[[str], Sequence[Hashable]] = split_words
     likely: Callable[[list[str]], Likelihoods] | None = None
 
     def __len__(self) -> int:
@@ -42,9 +42,9 @@ class DescribedSet:
         return self.texts
 
     @cached_property
-    def tokens(self) -> list[Sequence[Hashable]]:
+    def tokens(self) -> NumberedTokens:
         """The tokens of each text."""
-        return [self.tokenize(text) for text in self.needed_texts()]
+        return number_tokens([self.tokenize(text) for text in self.needed_texts()])
 
     def reference(self) -> Reference:
         """The features with their origin, or `ValueError`."""
@@ -72,7 +72,7 @@ class DescribedSet:
         texts = None if self.texts is None else [self.texts[row] for row in chosen]
         less = DescribedSet(self.name, texts, tokenize=self.tokenize, likely=self.likely)
         if "tokens" in vars(self):
-            less.tokens = [self.tokens[row] for row in chosen]
+            less.tokens = number_tokens([self.tokens[row] for row in chosen])
         if self.side is not None:
             less.features = self.features[chosen]
         return less
@@ -81,7 +81,7 @@ class DescribedSet:
 def tokenizing(tokenizer: object) -> Callable[[str], Sequence[Hashable]]:
     """The function from a text to its tokens."""
     if tokenizer is None:
-        return tokens_of
+        return split_words
     if isinstance(tokenizer, str):
         from mauve_metric.features.pretrained import load_tokenizer
 

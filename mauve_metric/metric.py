@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
-from itertools import chain, zip_longest
+from itertools import chain
 from typing import Any
 
 import datasets
@@ -17,14 +16,19 @@ import evaluate
 from mauve_metric.arrays import TextData
 from mauve_metric.compute import compute_mauve
 from mauve_metric.features.reference import Reference
-from mauve_metric.hosts.metric_card import CITATION, CODEBASE_URLS, REFERENCE_URLS, describe, describe_inputs
+from mauve_metric.hosts.metric_card import (
+    CITATION,
+    CODEBASE_URLS,
+    REFERENCE_URLS,
+    describe,
+    describe_inputs,
+)
+from mauve_metric.hosts.stored_texts import StoredTexts
+from mauve_metric.hosts.text_statistics import TEXT_STATISTICS, TextStatistics
 from mauve_metric.options import split_options
 from mauve_metric.results.result import MauveResult
-from mauve_metric.texts.sources import text_source
 
-ROW_TEXTS = 10_000  # texts of one stored row: Arrow's offsets into the characters of a row have 32 bits
 DEFAULTS: Mapping[str, Any] = {"row_order": "pq"}  # where this view differs from `MauveConfig`
-
 _HOST_OPTIONS = frozenset(inspect.signature(evaluate.Metric.__init__).parameters)
 _SIDES = {"p": ("references", "reference_features"), "q": ("predictions", "prediction_features")}
 _CORE_NAME = re.compile(r"\b([pq])_(features|tokens|text)\b")
@@ -58,14 +62,14 @@ class MauveOutput(dict[str, Any]):
         return sorted({*super().__dir__(), *(item.name for item in fields(self.result))})
 
 
-class Mauve(evaluate.Metric):  # type: ignore[misc]
-    """MAUVE as an `evaluate` metric.
+class Mauve(StoredTexts):
+    """MAUVE as an `evaluate` metric, and with `config_name="text_statistics"` the statistics of one set of texts.
 
-    Texts are stored as lists of strings, a row of at most `ROW_TEXTS` for each batch: the two sides may have different
-    lengths, and texts can be added piece by piece and from several processes. A `compute` ends the collection, also
-    when it fails: the next one starts empty.
+    The two sides may have different lengths, and texts can be added piece by piece and from several processes. A
+    `compute` ends the collection, also when it fails: the next one starts empty.
 
     Args:
+        config_name: None for MAUVE, or "text_statistics" for a `TextStatistics`.
         **options: those of `evaluate.Metric` (`cache_dir`, `num_process`, …), and defaults for the keywords of
             `compute`, as in `evaluate.load("mauve_metric", featurize_model_name="minilm")`. `seed` is both.
 
@@ -78,9 +82,14 @@ class Mauve(evaluate.Metric):  # type: ignore[misc]
     (True, True, 100, 80)
     """
 
-    writer: Any  # of the base class
-    cache_file_name: str | None
-    filelock: Any
+    def __new__(cls, config_name: str | None = None, **options: Any) -> StoredTexts:  # type: ignore[misc]
+        """The metric of this `config_name`, which is how `evaluate.load` chooses among those of one module."""
+        if config_name == TEXT_STATISTICS:
+            return TextStatistics(**options)
+        if config_name not in (None, "default"):
+            raise ValueError(f"config_name must be {TEXT_STATISTICS!r}, or None for MAUVE, got {config_name!r}")
+        made: Mauve = super().__new__(cls)
+        return made
 
     def __init__(self, config_name: str | None = None, **options: Any) -> None:
         own = {name: value for name, value in options.items() if name not in _HOST_OPTIONS}
@@ -103,49 +112,6 @@ class Mauve(evaluate.Metric):  # type: ignore[misc]
             codebase_urls=list(CODEBASE_URLS),
         )
 
-    def add(self, *, prediction: str | None = None, reference: str | None = None, **plural: str | None) -> None:
-        """Store one text of either side or of both.
-
-        Args:
-            prediction: a text of the model.
-            reference: a human text.
-            **plural: the same two as `predictions` and `references`, the names that `evaluate.combine` uses.
-
-        Raises:
-            TypeError: not one text, or an unknown name.
-        """
-        unknown = sorted(set(plural) - {"predictions", "references"})
-        if unknown:
-            raise TypeError(f"add takes prediction and reference, got {', '.join(unknown)}")
-        row = {}
-        for single, name, text in (("prediction", "predictions", prediction), ("reference", "references", reference)):
-            if text is not None and plural.get(name) is not None:
-                raise ValueError(f"{single} and {name} are the same argument of add: give one of them")
-            text = plural.get(name) if text is None else text
-            if text is not None and not isinstance(text, str):
-                raise TypeError(
-                    f"{single} must be one text, got {type(text).__name__}: {text!r:.60} (add_batch takes lists)"
-                )
-            row[name] = [] if text is None else stored_texts(single, [text])
-        if not any(row.values()):
-            raise ValueError("add needs a prediction, a reference or both, got none")
-        self._store([row])
-
-    def add_batch(self, *, predictions: TextData | None = None, references: TextData | None = None) -> None:
-        """Store texts of either side or of both, which need not be equally many.
-
-        Args:
-            predictions: texts of the model: a list, a `datasets` column, an array or another iterable of strings.
-            references: human texts, likewise.
-
-        Raises:
-            TypeError: not texts. Nothing of the batch is stored then.
-        """
-        given = {"predictions": predictions, "references": references}
-        if all(data is None for data in given.values()):
-            raise ValueError("add_batch needs predictions, references or both, got none")
-        self._store_batch(given, self.defaults.get("text_field"))
-
     def compute(
         self, *, predictions: TextData | None = None, references: TextData | None = None, **options: Any
     ) -> MauveOutput | None:
@@ -163,15 +129,10 @@ class Mauve(evaluate.Metric):  # type: ignore[misc]
             TypeError: an unknown option, or an argument of the wrong type.
             ValueError: a value out of range, or data that cannot be scored.
         """
-        try:
-            output = self._compute_anyhow({"predictions": predictions, "references": references}, options)
-        except BaseException:
-            self._forget()
-            raise
-        self.file_paths = self.filelocks = None  # the base class has removed the files and released the locks
+        output: MauveOutput | None = self._end({"predictions": predictions, "references": references}, options)
         return output
 
-    def _compute_anyhow(self, given: Mapping[str, object], options: dict[str, Any]) -> MauveOutput | None:
+    def _compute_anyhow(self, given: Mapping[str, object], options: Mapping[str, Any]) -> Any:
         options = {**self.defaults, **options}
         features = {name: options.pop(name) for _, name in _SIDES.values() if name in options}
         features = {name: array for name, array in features.items() if array is not None}
@@ -182,14 +143,7 @@ class Mauve(evaluate.Metric):  # type: ignore[misc]
                 f"{' and '.join(features)} cannot be gathered from {self.num_process} processes: give texts, or "
                 "compute in one process with a metric of num_process=1"
             )
-        if any(data is not None for data in given.values()):
-            self._store_batch(given, run.text_field)
-        if self.writer is None and self.num_process > 1:
-            self._store([{"predictions": [], "references": []}])  # the first process waits for the file of each other
-        if self.writer is None:
-            return self._compute(predictions=[], references=[], **features, **options)
-        output: MauveOutput | None = super().compute(**features, **options)
-        return output
+        return self._compute_stored(given, run.text_field, features | options)
 
     def _compute(
         self, *, predictions: Sequence[Sequence[str]], references: Sequence[Sequence[str]], **options: Any
@@ -207,49 +161,6 @@ class Mauve(evaluate.Metric):  # type: ignore[misc]
                 sides[side if isinstance(features, Reference) else f"{side}_features"] = features
         with names_of_this_view():
             return MauveOutput(compute_mauve(**sides, **options))
-
-    def _store_batch(self, given: Mapping[str, object], text_field: str | None) -> None:
-        texts = {
-            name: [] if data is None else stored_texts(name, data, text_field=text_field)
-            for name, data in given.items()
-        }
-        pieces = {
-            name: [side[start : start + ROW_TEXTS] for start in range(0, len(side), ROW_TEXTS)]
-            for name, side in texts.items()
-        }
-        rows = zip_longest(*pieces.values(), fillvalue=[])
-        self._store([dict(zip(pieces, row, strict=True)) for row in rows])
-
-    def _store(self, rows: Sequence[Mapping[str, list[str]]]) -> None:
-        """Write rows of checked texts, each by itself; if that fails, everything stored is given up."""
-        try:
-            for row in rows:
-                super().add_batch(predictions=[row["predictions"]], references=[row["references"]])
-        except BaseException:
-            self._forget()
-            raise
-
-    def _forget(self) -> None:
-        """Drop what is stored and give back the locks, so that the next call starts empty."""
-        if self.writer is not None:
-            self.writer.close()
-        self.writer = self.buf_writer = self.data = self.selected_feature_format = None
-        files: list[tuple[str, Any]] = list(zip(self.file_paths or [], self.filelocks or [], strict=True))
-        if self.cache_file_name is not None:
-            files.append((self.cache_file_name, self.filelock))
-        self.file_paths = self.filelocks = self.cache_file_name = self.filelock = None
-        for path, lock in reversed(files):
-            with contextlib.suppress(FileNotFoundError):
-                os.remove(path)
-            if lock is not None:
-                lock.release()
-        if self.rendez_vous_lock is not None:
-            self.rendez_vous_lock.release()
-
-
-def stored_texts(name: str, data: object, *, text_field: str | None = None) -> list[str]:
-    """Checked texts as a list, empty ones included: what becomes of those is an option of `compute`."""
-    return list(text_source(name, data, text_field=text_field, empty_texts="keep").texts)
 
 
 def check_names(options: Mapping[str, object]) -> None:

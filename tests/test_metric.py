@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from samples import ROOT
 
 from mauve_metric import compute_mauve
-from mauve_metric import metric as view_module
 from mauve_metric.config import knobs
 from mauve_metric.features.reference import Reference
+from mauve_metric.hosts import stored_texts
 from mauve_metric.metric import Mauve, MauveOutput
 from mauve_metric.options import run_fields
 from mauve_metric.results.scores import SCORES
@@ -179,7 +179,7 @@ def test_compute_adds_its_texts_to_the_stored_ones(metric: Mauve, expected: dict
 def test_long_batches_are_stored_in_several_rows(
     metric: Mauve, expected: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(view_module, "ROW_TEXTS", 40)
+    monkeypatch.setattr(stored_texts, "ROW_TEXTS", 40)
     metric.add_batch(predictions=MODEL, references=HUMAN)
     assert len(metric) == 3
     assert metric.compute(**SETTINGS) == expected

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from mauve_metric.config import knobs
 from mauve_metric.options import run_fields
 from mauve_metric.results.scores import SCORES
+from mauve_metric.results.text_statistics import statistics_rows
 
 REFERENCE_URLS = (
     "https://arxiv.org/abs/2102.01454",
@@ -81,6 +82,27 @@ Examples:
 """
 
 
+_STATISTICS = """
+Statistics of one set of texts that need neither references nor a model: distinct n-grams, entropy, Zipf coefficient,
+repetition, Self-BLEU of all texts against all others, and more. Most say how diverse texts are, and are best read
+against the same statistics of as many human texts.
+"""
+
+_STATISTICS_INPUTS = """
+Args:
+    predictions: texts: a list of strings, a `datasets` column or another iterable of strings.
+    tokenizer: a function from a text to its tokens, words or ids; None for words and marks of punctuation.
+    prompts: the prompt of each text, where there are several texts of one prompt.
+    measures: names of those to compute; None for all but `vendi_ngrams`, which takes long.
+    text_field: the column of a `datasets.Dataset`.
+Returns:
+{measures}
+    num_texts, num_tokens: how many there are.
+    not_computed: for each measure that is None, why it is.
+    signature: how the numbers were made.
+"""
+
+
 def describe() -> str:
     """What the metric is."""
     return _DESCRIPTION.lstrip()
@@ -101,6 +123,13 @@ def describe_inputs(defaults_here: Mapping[str, object]) -> str:
         for name, score in SCORES.items()
     ]
     return _INPUTS.format(options="\n".join(options), scores="\n".join(scores))
+
+
+def describe_statistics() -> tuple[str, str]:
+    """What the statistics of texts alone are, and what their `compute` takes and gives."""
+    rows = statistics_rows().items()
+    given = [f"    {name}: {row.title}, {_range(row.low, row.high)}; {row.meaning}" for name, row in rows]
+    return _STATISTICS.lstrip(), _STATISTICS_INPUTS.format(measures="\n".join(given))
 
 
 def _range(low: float | None, high: float | None) -> str:

@@ -1,16 +1,82 @@
-"""Words and marks: what a text is cut into where no tokenizer is asked for."""
+"""What texts are to statistics of tokens: each a sequence of words or ids, and all of them as numbers in one array."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import overload
 
-_TOKEN = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
+import numpy as np
+
+from mauve_metric.arrays import Integers
+
+Tokens = Sequence[Hashable]
+
+_WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*|[^\w\s]|_+")
 
 
-def tokens_of(text: str) -> list[str]:
-    """The words of a text as they are written, and its punctuation marks, one token each.
+@dataclass(frozen=True, eq=False)
+class NumberedTokens(Sequence[Sequence[int]]):
+    """Texts whose tokens are numbered: every statistic takes them in place of lists, and need not number them again.
 
-    >>> tokens_of("Don't panic: 3.5 km!")
-    ["Don't", 'panic', ':', '3', '.', '5', 'km', '!']
+    ids: the tokens of all texts in a row, equal numbers for equal tokens, 0 to `vocabulary` - 1, shape (t,).
+    text_of: the text of each token, (t,). lengths: tokens of each text, (n,). vocabulary: different tokens.
     """
-    return _TOKEN.findall(text)
+
+    ids: Integers
+    text_of: Integers
+    lengths: Integers
+    vocabulary: int
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @overload
+    def __getitem__(self, index: int) -> list[int]: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[list[int]]: ...
+
+    def __getitem__(self, index: int | slice) -> list[int] | list[list[int]]:
+        """The numbers of one text's tokens, or of several texts'."""
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        place = range(len(self))[index]
+        first, end = np.searchsorted(self.text_of, [place, place + 1])
+        found: list[int] = self.ids[first:end].tolist()
+        return found
+
+
+def split_words(text: str) -> list[str]:
+    """Words as they are written, with their case, and each mark of punctuation by itself.
+
+    >>> split_words("Don't panic: 3.5 km, said he.")
+    ["Don't", 'panic', ':', '3.5', 'km', ',', 'said', 'he', '.']
+    """
+    return _WORD.findall(text)
+
+
+def number_tokens(texts: Sequence[Tokens]) -> NumberedTokens:
+    """All tokens as numbers, in order of appearance; texts that are numbered stay as they are.
+
+    Args:
+        texts: tokens of each text: words, ids or anything else that can be compared and hashed.
+
+    Raises:
+        TypeError: a text is a string, whose tokens would be its letters.
+
+    >>> number_tokens([["to", "be"], [], ["be"]]).ids
+    array([0, 1, 1])
+    """
+    if isinstance(texts, NumberedTokens):
+        return texts
+    for index, tokens in enumerate(texts):
+        if isinstance(tokens, str | bytes):
+            raise TypeError(f"texts must be lists of tokens, got {tokens[:40]!r} as number {index}: split it first")
+    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    tokens_of_all = list(chain.from_iterable(texts))
+    number = {token: index for index, token in enumerate(dict.fromkeys(tokens_of_all))}
+    ids = np.fromiter(map(number.__getitem__, tokens_of_all), dtype=np.int64, count=len(tokens_of_all))
+    return NumberedTokens(ids, np.repeat(np.arange(len(texts)), lengths), lengths, len(number))

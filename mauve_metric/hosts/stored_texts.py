@@ -1,0 +1,138 @@
+"""Texts that an `evaluate` metric collects, on one or on two sides, piece by piece and from several processes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from typing import Any
+
+import evaluate
+
+from mauve_metric.arrays import TextData
+from mauve_metric.texts.sources import text_source
+
+ROW_TEXTS = 10_000  # texts of one stored row: Arrow's offsets into the characters of a row have 32 bits
+
+
+class StoredTexts(evaluate.Metric):  # type: ignore[misc]
+    """An `evaluate` metric whose texts are stored as lists of strings, a row of at most `ROW_TEXTS` for each batch.
+
+    A `compute` ends the collection, also when it fails: the next one starts empty. A kind of metric says in `_info`
+    which sides it has, and in `_compute_anyhow` what becomes of the options before `_compute` is called.
+    """
+
+    writer: Any  # of the base class
+    cache_file_name: str | None
+    filelock: Any
+    defaults: Mapping[str, Any]
+
+    def add(self, *, prediction: str | None = None, reference: str | None = None, **plural: str | None) -> None:
+        """Store one text of either side or of both.
+
+        Args:
+            prediction: a text of the model.
+            reference: a human text.
+            **plural: the same two as `predictions` and `references`, the names that `evaluate.combine` uses.
+
+        Raises:
+            TypeError: not one text, or an unknown name.
+        """
+        unknown = sorted(set(plural) - {"predictions", "references"})
+        if unknown:
+            raise TypeError(f"add takes prediction and reference, got {', '.join(unknown)}")
+        row = {}
+        for single, name, text in (("prediction", "predictions", prediction), ("reference", "references", reference)):
+            if text is not None and plural.get(name) is not None:
+                raise ValueError(f"{single} and {name} are the same argument of add: give one of them")
+            text = plural.get(name) if text is None else text
+            if text is not None and not isinstance(text, str):
+                raise TypeError(
+                    f"{single} must be one text, got {type(text).__name__}: {text!r:.60} (add_batch takes lists)"
+                )
+            row[name] = [] if text is None else stored_texts(single, [text])
+        if not any(row.values()):
+            raise ValueError("add needs a prediction, a reference or both, got none")
+        self._store([row])
+
+    def add_batch(self, *, predictions: TextData | None = None, references: TextData | None = None) -> None:
+        """Store texts of either side or of both, which need not be equally many.
+
+        Args:
+            predictions: texts of the model: a list, a `datasets` column, an array or another iterable of strings.
+            references: human texts, likewise.
+
+        Raises:
+            TypeError: not texts. Nothing of the batch is stored then.
+        """
+        given = {"predictions": predictions, "references": references}
+        if all(data is None for data in given.values()):
+            raise ValueError("add_batch needs predictions, references or both, got none")
+        self._store_batch(given, self.defaults.get("text_field"))
+
+    def _end(self, given: Mapping[str, object], options: Mapping[str, Any]) -> Any:
+        """End the collection, also when the computation fails."""
+        try:
+            output = self._compute_anyhow(given, options)
+        except BaseException:
+            self._forget()
+            raise
+        self.file_paths = self.filelocks = None  # the base class has removed the files and released the locks
+        return output
+
+    def _compute_anyhow(self, given: Mapping[str, object], options: Mapping[str, Any]) -> Any:
+        raise NotImplementedError
+
+    def _compute_stored(self, given: Mapping[str, object], text_field: str | None, options: Mapping[str, Any]) -> Any:
+        """Store what is given, and compute from all that is stored, of all processes in the first one."""
+        if any(data is not None for data in given.values()):
+            self._store_batch(given, text_field)
+        if self.writer is None and self.num_process > 1:
+            self._store([{}])  # the first process waits for the file of each other
+        if self.writer is None:
+            return self._compute(**{name: [] for name in self._feature_names()}, **options)
+        return super().compute(**options)
+
+    def _store_batch(self, given: Mapping[str, object], text_field: str | None) -> None:
+        texts = {
+            name: [] if data is None else stored_texts(name, data, text_field=text_field)
+            for name, data in given.items()
+        }
+        pieces = {
+            name: [side[start : start + ROW_TEXTS] for start in range(0, len(side), ROW_TEXTS)]
+            for name, side in texts.items()
+        }
+        rows = zip_longest(*pieces.values(), fillvalue=[])
+        self._store([dict(zip(pieces, row, strict=True)) for row in rows])
+
+    def _store(self, rows: Sequence[Mapping[str, list[str]]]) -> None:
+        """Write rows of checked texts, each by itself; if that fails, everything stored is given up."""
+        try:
+            for row in rows:
+                super().add_batch(**{name: [row.get(name, [])] for name in self._feature_names()})
+        except BaseException:
+            self._forget()
+            raise
+
+    def _forget(self) -> None:
+        """Drop what is stored and give back the locks, so that the next call starts empty."""
+        if self.writer is not None:
+            self.writer.close()
+        self.writer = self.buf_writer = self.data = self.selected_feature_format = None
+        files: list[tuple[str, Any]] = list(zip(self.file_paths or [], self.filelocks or [], strict=True))
+        if self.cache_file_name is not None:
+            files.append((self.cache_file_name, self.filelock))
+        self.file_paths = self.filelocks = self.cache_file_name = self.filelock = None
+        for path, lock in reversed(files):
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(path)
+            if lock is not None:
+                lock.release()
+        if self.rendez_vous_lock is not None:
+            self.rendez_vous_lock.release()
+
+
+def stored_texts(name: str, data: object, *, text_field: str | None = None) -> list[str]:
+    """Checked texts as a list, empty ones included: what becomes of those is an option of `compute`."""
+    return list(text_source(name, data, text_field=text_field, empty_texts="keep").texts)

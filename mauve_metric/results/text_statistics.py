@@ -1,0 +1,116 @@
+"""The statistics of one set of texts that need nothing but the texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from mauve_metric.results.companions import COMPANIONS, Companion
+from mauve_metric.results.signature import format_signature
+from mauve_metric.texts.tokens import NumberedTokens, Tokens, number_tokens, split_words
+from mauve_metric.version import __version__
+
+Tokenizer = Callable[[str], Tokens]
+
+
+class _Input(NamedTuple):
+    """What the rows compute from."""
+
+    texts: Sequence[str]
+    tokens: NumberedTokens
+    prompts: Sequence[Hashable] | None
+
+    def compute(self, row: Companion) -> float:
+        """The row's number, the mean where it has one for each text or prompt."""
+        arguments = {"texts": (self.texts,), "tokens": (self.tokens,), "prompts": (self.tokens, self.prompts)}
+        found = row.compute(*arguments[row.needs])
+        return float(np.mean(np.asarray(found, dtype=np.float64)))
+
+
+def text_statistics(
+    texts: Sequence[str],
+    *,
+    tokenizer: Tokenizer | None = None,
+    prompts: Sequence[Hashable] | None = None,
+    measures: Sequence[str] | None = None,
+) -> dict[str, object]:
+    """The lexical measures of one set of texts, by name.
+
+    Args:
+        texts: strings, at least one.
+        tokenizer: a function from a text to its tokens, words or ids; None: words and marks of punctuation as they are
+            written (`split_words`).
+        prompts: the prompt of each text, where there are several texts of one prompt.
+        measures: names of the rows to compute; None: all that are cheap, those of prompts if there are prompts.
+
+    Returns:
+        A dict fit for JSON: a number for each measure, None for one that these texts do not have; then `num_texts`,
+        `num_tokens`, `not_computed` (measure → why it is None) and `signature`.
+
+    Raises:
+        TypeError: a text is no string, or the tokenizer returns no list of tokens.
+        ValueError: no texts, an unknown measure, or one of prompts without prompts.
+
+    >>> found = text_statistics(["so we beat on", "so we beat on"], measures=["distinct_4", "self_bleu"])
+    >>> found["distinct_4"], found["self_bleu"]
+    (0.5, 1.0)
+    """
+    if not len(texts):
+        raise ValueError("texts must be at least one text, got none")
+    rows = _chosen(measures, with_prompts=prompts is not None)
+    if prompts is not None and len(prompts) != len(texts):
+        raise ValueError(f"prompts must be one for each of the {len(texts)} texts, got {len(prompts)}")
+    given = _Input(texts, number_tokens(_split(texts, tokenizer or split_words)), prompts)
+    values: dict[str, float | None] = dict.fromkeys(rows)
+    reasons: dict[str, str] = {}
+    for name, row in rows.items():
+        try:
+            values[name] = given.compute(row)
+        except ValueError as error:
+            reasons[name] = str(error)
+    sizes = {"num_texts": len(texts), "num_tokens": len(given.tokens.ids)}
+    return values | sizes | {"not_computed": reasons, "signature": _signature(sizes, tokenizer)}
+
+
+def statistics_rows() -> dict[str, Companion]:
+    """The rows that need texts, their tokens and prompts, and nothing else."""
+    wanted = ("texts", "tokens", "prompts")
+    return {name: row for name, row in COMPANIONS.items() if row.group == "lexical" and row.needs in wanted}
+
+
+def _chosen(measures: Sequence[str] | None, *, with_prompts: bool) -> dict[str, Companion]:
+    rows = statistics_rows()
+    if measures is None:
+        return {name: row for name, row in rows.items() if row.cheap and (with_prompts or row.needs != "prompts")}
+    if isinstance(measures, str):
+        raise TypeError(f"measures must be a list of names, got a single string: {measures!r}")
+    unknown = [name for name in measures if name not in rows]
+    if unknown:
+        raise ValueError(f"measures must be among {', '.join(rows)}, got {', '.join(map(repr, unknown))}")
+    lacking = [name for name in measures if rows[name].needs == "prompts" and not with_prompts]
+    if lacking:
+        raise ValueError(f"{lacking[0]} needs prompts, the prompt of each text, got none")
+    return {name: rows[name] for name in measures}
+
+
+def _split(texts: Sequence[str], tokenizer: Tokenizer) -> list[Tokens]:
+    """The tokens of each text, checked to be lists."""
+    split = []
+    for index, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise TypeError(f"texts must be strings, got {type(text).__name__} as number {index}")
+        tokens = tokenizer(text)
+        if isinstance(tokens, str) or not isinstance(tokens, (Sequence, np.ndarray)):
+            raise TypeError(
+                f"tokenizer must return a list of words or ids, got {type(tokens).__name__} (of a tokenizer of "
+                "transformers, give its method tokenize)"
+            )
+        split.append(tokens)
+    return split
+
+
+def _signature(sizes: dict[str, int], tokenizer: Tokenizer | None) -> str:
+    named = "words" if tokenizer is None else getattr(tokenizer, "__qualname__", type(tokenizer).__qualname__)
+    return format_signature({"tokens": named, **sizes, "mauve_metric": __version__})
