@@ -188,7 +188,7 @@ class _Work:
                     human |= {} if value is None else {name: value}
                     for model, item in of_models.items():
                         models[model][name] = item
-        order = [name for name in (*_SHOWN_SCORES, *rows) if any(name in found for found in models.values())]
+        order = [name for name in dict.fromkeys((*_SHOWN_SCORES, *rows)) if any(name in found for found in models.values())]
         if not order:
             reasons = "; ".join(f"{name}: {reason}" for name, reason in self.failed.items()) or "nothing was asked for"
             raise ValueError(f"none of the measures could be computed: {reasons}")

@@ -32,8 +32,9 @@ CSV_COLUMNS = (
 
 
 def title_of(measure: str) -> str:
-    """What people call a measure."""
-    return COMPANIONS[measure].title if measure in COMPANIONS else SCORES[measure].title
+    """What people call a measure; for what is none, as the features that many share, its own name."""
+    found = COMPANIONS.get(measure) or SCORES.get(measure)
+    return measure if found is None else found.title
 
 
 def better_of(measure: str) -> str:
