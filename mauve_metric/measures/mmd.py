@@ -30,6 +30,7 @@ def mmd(p: Array, q: Array, *, seed: int = 25, level: float = 0.95, permutations
     one among them, whose value is as large. The interval reaches as far as the normal one of the asymptotic variance
     (Gretton et al. 2012, §6.2), and no less far than the values of these divisions: near equality, where the normal one
     is wrong, it holds 0 at least as often as `level` says, and so more often than the test finds nothing.
+    It never ends below 0, where no distribution's value is: sets that share texts or prompts have values there.
 
     Args:
         p, q: features, shapes (n_p, d) and (n_q, d), at least 2 rows each.
@@ -212,4 +213,5 @@ def _interval(value: float, others: Floats, error: float, level: float) -> tuple
     if outside < 1:
         return None
     ordered, half = np.sort(others), float(norm.ppf((1 + level) / 2)) * error
-    return value - max(half, float(ordered[-outside])), value + max(half, -float(ordered[outside - 1]))
+    high = value + max(half, -float(ordered[outside - 1]))
+    return value - max(half, float(ordered[-outside])), max(high, 0.0)

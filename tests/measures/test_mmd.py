@@ -106,6 +106,16 @@ def test_on_equal_sets_the_interval_misses_0_as_often_as_its_level_says(
     assert stats.kstest(p_values, "uniform").pvalue > 0.001
 
 
+def test_sets_that_share_their_rows_are_not_called_different() -> None:
+    p = rows(20, 60)
+    for measure in (mmd, mmd_gaussian):
+        value, ci, p_value = measure(p, p[::-1])
+        assert ci is not None
+        assert value < 0 <= ci[1]
+        assert p_value is not None
+        assert p_value > 0.9
+
+
 def test_an_interval_needs_enough_divisions() -> None:
     p, q = rows(6, 20), rows(7, 20)
     assert mmd(p, q, permutations=39).ci is not None
