@@ -131,8 +131,6 @@ class _ShingleSets:
     """
 
     def __init__(self, tokens: TokenIds, rule: NearDuplicateRule) -> None:
-        from scipy import sparse
-
         self._rule = rule
         known: dict[bytes, int] = {}
         of = [known.setdefault(tokens.of(text).tobytes(), len(known)) for text in range(len(tokens.starts) - 1)]
@@ -141,9 +139,7 @@ class _ShingleSets:
         self._tokens = [tokens.of(text).tolist() for text in self.first]
         self._shingles, self._starts = _shingle_sets(self._tokens, rule.shingle)
         self._sizes = np.diff(self._starts)
-        ones = np.ones(len(self._shingles), dtype=np.int32)
-        shape = (self.count, int(self._shingles.max(initial=-1)) + 1)
-        self._matrix = sparse.csr_array((ones, self._shingles, self._starts), shape=shape)
+        self._marked = np.zeros(int(self._shingles.max(initial=-1)) + 1, dtype=bool)
 
     def candidates(self, wanted: Open, settled: Callable[[Integers], bool]) -> Iterator[Integers]:
         """Pairs of different texts that may be alike, (2, m) at a time.
@@ -206,8 +202,22 @@ class _ShingleSets:
 
     def share_phrases(self, pairs: Integers) -> NDArray[np.bool_]:
         """Which pairs have enough shingles in common, (m,)."""
-        common = np.asarray(self._matrix[pairs[0]].multiply(self._matrix[pairs[1]]).sum(axis=1)).ravel()
+        common = np.empty(pairs.shape[1], dtype=np.int64)
+        ends = np.append(np.nonzero(np.diff(pairs[0]))[0] + 1, pairs.shape[1])
+        for start, end in zip([0, *ends[:-1]], ends, strict=True):
+            common[start:end] = self._common(pairs[0, start], pairs[1, start:end])
         found: NDArray[np.bool_] = common >= self._needed(*pairs)
+        return found
+
+    def _common(self, text: int, others: Integers) -> Integers:
+        """How many shingles a text has in common with each of some others."""
+        mine = self._shingles[self._starts[text] : self._starts[text + 1]]
+        self._marked[mine] = True
+        ends = np.cumsum(self._sizes[others])
+        begins = ends - self._sizes[others]
+        places = np.repeat(self._starts[others] - begins, self._sizes[others]) + np.arange(ends[-1])
+        found: Integers = np.add.reduceat(self._marked[self._shingles[places]], begins, dtype=np.int64)
+        self._marked[mine] = False
         return found
 
     def share_order(self, left: int, right: int) -> bool:
