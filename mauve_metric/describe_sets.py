@@ -26,6 +26,8 @@ from mauve_metric.results.numbers import Described
 from mauve_metric.results.signature import versions
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.texts.files import TextFile
+from mauve_metric.uncertainty.duplication_warnings import duplication_warnings
+from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
     from mauve_metric.features.likelihoods import Likelihoods
@@ -188,7 +190,9 @@ class _Work:
                     human |= {} if value is None else {name: value}
                     for model, item in of_models.items():
                         models[model][name] = item
-        order = [name for name in dict.fromkeys((*_SHOWN_SCORES, *rows)) if any(name in found for found in models.values())]
+        order = [
+            name for name in dict.fromkeys((*_SHOWN_SCORES, *rows)) if any(name in found for found in models.values())
+        ]
         if not order:
             reasons = "; ".join(f"{name}: {reason}" for name, reason in self.failed.items()) or "nothing was asked for"
             raise ValueError(f"none of the measures could be computed: {reasons}")
@@ -203,6 +207,7 @@ class _Work:
             sizes=sizes,
             same_size=self.sets.smallest if moved and len(set(sizes.values())) > 1 else None,
             confidence_level=self.config.confidence_level,
+            warnings={name: tuple(_warnings(found, human)) for name, found in models.items()},
             comparison=self.comparison,
             signature_entries=self._signature(order, more),
         )
@@ -244,6 +249,11 @@ class _Work:
         left_out |= set() if needs & set(OF_LIKELIHOODS) else {"language_model"}
         shown = {name: value for name, value in more.items() if name not in left_out}
         return {**entries, "measures": ",".join(order), **shown, **versions()}
+
+
+def _warnings(model: Mapping[str, Described], human: Mapping[str, float]) -> list[ScoreWarning]:
+    """What the measures of a model's texts say against its score."""
+    return duplication_warnings({name: item.value for name, item in model.items()}, human)
 
 
 def _scores(result: object) -> dict[str, Described]:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mauve_metric.hosts.cli_arguments import given_options, named_file, parsed
+from mauve_metric.hosts.cli_copies import deduplicate_text, memorised_text
 from mauve_metric.hosts.cli_files import prompts_of_sides, sides_of_models, two_sides
 from mauve_metric.results.names import printable
 from mauve_metric.runtime.whole_files import check_can_be_written
@@ -314,6 +315,16 @@ def _cache(options: argparse.Namespace) -> int:
     return 0
 
 
+def _deduplicate(options: argparse.Namespace) -> int:
+    _show(deduplicate_text(options))
+    return 0
+
+
+def _memorised(options: argparse.Namespace) -> int:
+    _show(memorised_text(options))
+    return 0
+
+
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "score": _score,
     "compare": _compare,
@@ -322,5 +333,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "demo": _demo,
     "featurize": _featurize,
     "lm-eval-task": _lm_eval_task,
+    "deduplicate": _deduplicate,
+    "memorised": _memorised,
     "cache": _cache,
 }

@@ -15,7 +15,7 @@ from mauve_metric.results.table_forms import (
     markdown_text,
     plain_table,
 )
-from mauve_metric.results.words import wrapped
+from mauve_metric.results.words import collected_warnings, wrapped
 
 _BEST, _REAL = "◂", "*"
 CSV_COLUMNS = (
@@ -159,11 +159,18 @@ def notes(description: DescriptionNumbers) -> list[str]:
     return lines
 
 
+def warning_lines(description: DescriptionNumbers) -> list[str]:
+    """Every warning, those of the comparison first, with the models it is about."""
+    found = [] if description.comparison is None else collected_warnings(description.comparison)
+    found += [(name, warning) for name, warnings in description.warnings.items() for warning in warnings]
+    return [f"! {f'{who}: ' if who else ''}{warning.message} [{warning.code}]" for who, warning in found]
+
+
 def terminal(description: DescriptionNumbers) -> str:
     """The table for the terminal, with its notes and the signature."""
     sizes = ", ".join(f"{printable(name)} {size}" for name, size in description.sizes.items())
     lines = [f"texts: {sizes}", "", *plain_table(columns(description), rows(description)), ""]
-    for note in notes(description):
+    for note in [*warning_lines(description), *notes(description)]:
         lines += wrapped(printable(note), "  ", "  ")
     return "\n".join([*lines, "", f"signature: {description.signature}"])
 
@@ -172,7 +179,16 @@ def markdown(description: DescriptionNumbers) -> str:
     """The table in Markdown, with its notes and the signature."""
     table = markdown_table(columns(description), rows(description))
     signature = description.signature.replace("`", " ")
-    return "\n\n".join([table, *(markdown_text(note) for note in notes(description)), f"`{signature}`"]) + "\n"
+    return (
+        "\n\n".join(
+            [
+                table,
+                *(markdown_text(note) for note in [*warning_lines(description), *notes(description)]),
+                f"`{signature}`",
+            ]
+        )
+        + "\n"
+    )
 
 
 def latex(description: DescriptionNumbers) -> str:
