@@ -28,7 +28,7 @@ from mauve_metric.texts.ngram_similarity import vendi_ngrams
 from mauve_metric.texts.repetition import repetition
 from mauve_metric.texts.self_bleu import self_bleu, self_repetition
 
-NLTK_TEXTS = 4  # hypotheses of NLTK's Self-BLEU: each goes through all texts again
+NLTK_TEXTS = 2  # hypotheses of NLTK's Self-BLEU: each goes through all texts again
 
 
 class Size(NamedTuple):
