@@ -82,7 +82,7 @@ class Mauve(StoredTexts):
     (True, True, 100, 80)
     """
 
-    def __new__(cls, config_name: str | None = None, **options: Any) -> StoredTexts:  # type: ignore[misc]
+    def __new__(cls, config_name: str | None = None, **options: Any) -> StoredTexts:
         """The metric of this `config_name`, which is how `evaluate.load` chooses among those of one module."""
         if config_name == TEXT_STATISTICS:
             return TextStatistics(**options)

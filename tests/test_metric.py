@@ -22,9 +22,11 @@ from mauve_metric import compute_mauve
 from mauve_metric.config import knobs
 from mauve_metric.features.reference import Reference
 from mauve_metric.hosts import stored_texts
+from mauve_metric.hosts.text_statistics import TextStatistics
 from mauve_metric.metric import Mauve, MauveOutput
 from mauve_metric.options import run_fields
 from mauve_metric.results.scores import SCORES
+from mauve_metric.results.text_statistics import statistics_rows, text_statistics
 
 WORDS = ["the", "a", "cat", "dog", "bird", "runs", "sleeps", "sings", "far", "near", "blue", "red"]
 
@@ -476,3 +478,46 @@ def test_with_a_language_model(metric: Mauve) -> None:
     out = metric.compute(predictions=MODEL[:20], references=HUMAN[:20], featurize_model_name="minilm")
     assert 0 < out.mauve <= 1
     assert "featurize_model_name:minilm" in out.signature
+
+
+# --- statistics of texts alone --------------------------------------------------------------------------------------
+
+
+def test_text_statistics_are_a_kind_of_the_metric(tmp_path: Path) -> None:
+    texts = MODEL[:20]
+    expected = text_statistics(texts)
+    metric: Any = Mauve("text_statistics", cache_dir=str(tmp_path))  # as evaluate.load makes it of a config_name
+    assert isinstance(metric, TextStatistics) and metric.config_name == "text_statistics"
+    assert json.loads(json.dumps(metric.compute(predictions=texts))) == expected
+    metric.add_batch(predictions=texts[:15])
+    for text in texts[15:19]:
+        metric.add(prediction=text)
+    assert metric.compute(predictions=texts[19:]) == expected
+    assert stored_files(tmp_path) == []
+    metric.add_batch(predictions=texts)
+    few = metric.compute(measures=["prompt_distinct"], prompts=[0, 1] * 10, tokenizer=str.split)
+    assert list(few) == ["prompt_distinct", "num_texts", "num_tokens", "not_computed", "signature"]
+    assert all(name in metric.inputs_description for name in statistics_rows())
+
+
+def test_text_statistics_are_combined_with_another_metric(tmp_path: Path) -> None:
+    kinds = [Mauve("text_statistics", cache_dir=str(tmp_path / name)) for name in ("one", "two")]
+    together = evaluate.combine(kinds).compute(predictions=MODEL)
+    assert together["text_statistics_1_zipf"] == text_statistics(MODEL)["zipf"]
+
+
+def test_text_statistics_say_what_they_do_not_take(tmp_path: Path) -> None:
+    metric: Any = Mauve("text_statistics", cache_dir=str(tmp_path))
+    with pytest.raises(ValueError, match="text_statistics are of predictions alone, got references"):
+        metric.compute(predictions=MODEL, references=HUMAN)
+    with pytest.raises(ValueError, match="text_statistics are of predictions alone, got references"):
+        metric.add(prediction=MODEL[0], reference=HUMAN[0])
+    with pytest.raises(ValueError, match="there are no predictions"):
+        metric.compute()
+    with pytest.raises(TypeError, match="num_buckets"):
+        metric.compute(predictions=MODEL, num_buckets=3)
+    assert metric.compute(predictions=["a b"])["num_texts"] == 1  # what failed has left nothing
+    with pytest.raises(ValueError, match="config_name must be 'text_statistics', or None for MAUVE, got 'statistics'"):
+        Mauve("statistics", cache_dir=str(tmp_path))
+    with pytest.raises(TypeError, match="seed_of_mine"):
+        Mauve("text_statistics", cache_dir=str(tmp_path), seed_of_mine=3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import chain
 from typing import Any
@@ -35,15 +36,11 @@ class TextStatistics(StoredTexts):
     """
 
     def __init__(self, config_name: str | None = None, **options: Any) -> None:
-        super().__init__(TEXT_STATISTICS, **options)
-
-    def _checked_defaults(self, own: Mapping[str, Any]) -> dict[str, Any]:
-        unknown = sorted(set(own) - {"seed"})
+        unknown = sorted(set(options) - set(inspect.signature(evaluate.Metric.__init__).parameters))
         if unknown:
-            raise TypeError(
-                f"{TEXT_STATISTICS} takes no option {', '.join(unknown)} when it is loaded: give it to compute"
-            )
-        return {}
+            raise TypeError(f"{TEXT_STATISTICS} have no default for {', '.join(unknown)}: give options to compute")
+        self.defaults: Mapping[str, Any] = {}
+        super().__init__(config_name or TEXT_STATISTICS, **options)
 
     def _info(self) -> evaluate.MetricInfo:
         description, inputs = describe_statistics()
@@ -55,7 +52,7 @@ class TextStatistics(StoredTexts):
             license="Apache-2.0",
         )
 
-    def compute(  # type: ignore[override]
+    def compute(
         self,
         *,
         predictions: TextData | None = None,

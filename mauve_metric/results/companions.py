@@ -205,6 +205,7 @@ COMPANIONS: dict[str, Companion] = {
         meaning="bytes of the texts over their bytes after gzip",
         needs="texts",
         compute=compression_ratio,
+        sizes_matter=True,
     ),
     "self_bleu": Companion(
         title="Self-BLEU",

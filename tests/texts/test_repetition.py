@@ -7,7 +7,7 @@ import random
 import pytest
 
 from mauve_metric.texts.distinct import distinct_n, mean_length
-from mauve_metric.texts.repetition import repetition
+from mauve_metric.texts.repetition import MAX_PHRASE_OF_MAUVE, ends_repeating, repetition
 
 
 def naive_repetition(tokens: list[int], longest: int) -> bool:
@@ -58,3 +58,12 @@ def test_distinct_pools_the_texts() -> None:
 def test_mean_length() -> None:
     assert mean_length([[1, 2], [], [1]]) == 1
     assert mean_length([]) == 0
+
+
+def test_the_two_published_lengths_of_a_phrase() -> None:
+    """A phrase of 100 tokens, twice, is found up to 500 tokens and not up to 90."""
+    texts = [[*range(100)] * 2, [*range(90)] * 2, [1]]
+    assert ends_repeating(texts).tolist() == [0, 1, 0]
+    assert ends_repeating(texts, MAX_PHRASE_OF_MAUVE).tolist() == [1, 1, 0]
+    with pytest.raises(ValueError, match="max_phrase must be at least 1, got 0"):
+        ends_repeating(texts, 0)
