@@ -137,6 +137,23 @@ def curve_through(type_one: Floats, type_two: Floats, scaling_factor: float) -> 
     return np.concatenate([[[1.0, 0.0]], points, [[0.0, 1.0]]])
 
 
+def as_frontier(type_one: Floats, type_two: Floats) -> tuple[Floats, Floats]:
+    """Estimates of the two soft errors along rising λ as a frontier must be: at least 0, the first rising, the second
+    falling, each the mean of the lowest such curve above the values and the highest one below them.
+
+    >>> [part.tolist() for part in as_frontier(np.array([-1.0, 3.0, 1.0]), np.array([2.0, 1.0, 0.0]))]
+    [[0.0, 2.0, 2.0], [2.0, 1.0, 0.0]]
+    """
+    one, two = np.maximum(type_one, 0.0), np.maximum(type_two, 0.0)
+    return _rising(one), _rising(two[::-1])[::-1]
+
+
+def _rising(values: Floats) -> Floats:
+    """The mean of the lowest rising curve above the values and the highest one below them."""
+    rising: Floats = (np.maximum.accumulate(values) + np.minimum.accumulate(values[::-1])[::-1]) / 2
+    return rising
+
+
 def curve_area(curve: ArrayLike) -> float:
     """Area under a divergence curve in [0, 1], higher is better: MAUVE (Pillutla et al. 2021, §3).
 

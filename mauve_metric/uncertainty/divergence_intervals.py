@@ -182,10 +182,8 @@ def _shrunk_variation(p_counts: Counts, q_counts: Counts) -> float:
     likelihood = np.exp(logs - logs.max(axis=1, keepdims=True))
     prior = np.full(len(grid), 1 / len(grid))
     for _ in range(_STEPS):
-        given = likelihood * prior
-        prior = (given / given.sum(axis=1, keepdims=True)).mean(axis=0)
-    given = likelihood * prior
-    expected = given / given.sum(axis=1, keepdims=True) @ np.abs(grid / n_p - (1 - grid) / n_q)
+        prior = prior * (likelihood.T @ (1 / (likelihood @ prior))) / len(p_counts)
+    expected = likelihood @ (prior * np.abs(grid / n_p - (1 - grid) / n_q)) / (likelihood @ prior)
     return float((p_counts + q_counts) @ expected) / 2
 
 

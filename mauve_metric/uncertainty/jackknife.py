@@ -156,16 +156,9 @@ def _central(values: Floats) -> Floats:
     return values[2:] - values[:-2]
 
 
-def monotone(frontier: DebiasedFrontier) -> tuple[Floats, Floats]:
+def monotone(debiased: DebiasedFrontier) -> tuple[Floats, Floats]:
     """The debiased divergences as a frontier must be: at least 0, type one rising in λ, type two falling."""
-    one, two = np.maximum(frontier.type_one, 0.0), np.maximum(frontier.type_two, 0.0)
-    return _rising(one), _rising(two[::-1])[::-1]
-
-
-def _rising(values: Floats) -> Floats:
-    """The mean of the lowest rising curve above the values and the highest one below them."""
-    rising: Floats = (np.maximum.accumulate(values) + np.minimum.accumulate(values[::-1])[::-1]) / 2
-    return rising
+    return frontier.as_frontier(debiased.type_one, debiased.type_two)
 
 
 def delete_one_variance(frontier: DebiasedFrontier, weights: Floats) -> float:
