@@ -58,7 +58,7 @@ def load_pretrained(name: str, folder: str, torch_dtype: Any) -> tuple[Any, Any,
     files = ("1_Pooling/config.json", "sentence_bert_config.json")
     try:
         declared = {file: _repository_json(folder, file, offline) for file in files}
-        with _quiet(transformers):
+        with quiet(transformers):
             safely: dict[str, Any] = {"local_files_only": offline, "trust_remote_code": False}
             tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **safely)
             model = transformers.AutoModel.from_pretrained(folder, dtype=torch_dtype, **safely)
@@ -133,7 +133,7 @@ def _in_hub_cache(name: str) -> bool:
 
 
 @contextlib.contextmanager
-def _quiet(transformers: Any) -> Iterator[None]:
+def quiet(transformers: Any) -> Iterator[None]:
     """Without transformers' reports about heads that a featurizer does not use."""
     verbosity = transformers.logging.get_verbosity()
     bars = transformers.logging.is_progress_bar_enabled()
