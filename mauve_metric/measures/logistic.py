@@ -168,7 +168,7 @@ class _Problem:
         if start is not None:
             origin[:-1] = coordinates_of(start.weights)
             origin[-1] = (start.intercept + self.mean @ start.weights) * root
-        precision = {"maxiter": 500, "ftol": 1e-10, "gtol": gradient / root}
+        precision = {"maxiter": 500, "ftol": 100 * gradient**2, "gtol": gradient / root}
         found = minimize(objective, origin, jac=True, method="L-BFGS-B", options=precision)
         weights = weights_of(found.x[:-1])
         return Logistic(weights, float(found.x[-1] / root - self.mean @ weights), strength)

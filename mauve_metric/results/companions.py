@@ -89,6 +89,7 @@ COMPANIONS: dict[str, Companion] = {
         meaning="how often a classifier on word counts ranks a model's text above a human one; 0.5: it cannot tell",
         needs="both texts",
         compute=bag_of_words_auc,
+        cheap=False,
     ),
     "discriminator_words_accuracy": Companion(
         title="Bag-of-words accuracy",
