@@ -47,7 +47,7 @@ def load_pretrained(name: str, folder: str, torch_dtype: Any) -> tuple[Any, Any,
     transformers = import_transformers()
     offline = _is_offline(name, folder)
     files = ("1_Pooling/config.json", "sentence_bert_config.json")
-    with _named_errors(name), _quiet(transformers):
+    with _named_errors(name), quiet(transformers):
         declared = {file: _repository_json(folder, file, offline) for file in files}
         safely: dict[str, Any] = {"local_files_only": offline, "trust_remote_code": False}
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **safely)
@@ -60,7 +60,7 @@ def load_tokenizer(name: str) -> Any:
     transformers = import_transformers()
     folder = str(FEATURIZERS[name]()) if name in FEATURIZERS else name
     offline = _is_offline(name, folder)
-    with _named_errors(name), _quiet(transformers):
+    with _named_errors(name), quiet(transformers):
         return transformers.AutoTokenizer.from_pretrained(folder, local_files_only=offline, trust_remote_code=False)
 
 
@@ -158,7 +158,7 @@ def _in_hub_cache(name: str) -> bool:
 
 
 @contextlib.contextmanager
-def _quiet(transformers: Any) -> Iterator[None]:
+def quiet(transformers: Any) -> Iterator[None]:
     """Without transformers' reports about heads that a featurizer does not use."""
     verbosity = transformers.logging.get_verbosity()
     bars = transformers.logging.is_progress_bar_enabled()

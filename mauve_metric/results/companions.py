@@ -10,6 +10,12 @@ from mauve_metric.arrays import Floats
 from mauve_metric.measures.clipped import clipped_coverage, clipped_density
 from mauve_metric.measures.copied_text import copied_substrings, near_duplicates_across
 from mauve_metric.measures.copying import authenticity, data_copying
+from mauve_metric.measures.discriminators import (
+    bag_of_words_accuracy,
+    bag_of_words_auc,
+    discriminator_accuracy,
+    discriminator_auc,
+)
 from mauve_metric.measures.estimate import Estimate
 from mauve_metric.measures.frechet import frechet_distance, frechet_infinity
 from mauve_metric.measures.mmd import mmd, mmd_gaussian
@@ -489,6 +495,53 @@ COMPANIONS: dict[str, Companion] = {
     ),
     # language-model
     # discriminator
+    "discriminator_auc": Companion(
+        title="Discriminator AUC",
+        group="discriminator",
+        better="lower",
+        low=0.0,
+        high=1.0,
+        paper="Lopez-Paz & Oquab 2017",
+        meaning="how often a classifier on the features ranks a model's text above a human one; 0.5: it cannot tell",
+        needs="both features",
+        compute=discriminator_auc,
+    ),
+    "discriminator_accuracy": Companion(
+        title="Discriminator accuracy",
+        group="discriminator",
+        better="lower",
+        low=0.0,
+        high=1.0,
+        paper="Lopez-Paz & Oquab 2017",
+        meaning="share of unseen texts that a classifier on the features puts on the right side; 0.5: it cannot tell",
+        needs="both features",
+        compute=discriminator_accuracy,
+        cheap=False,
+    ),
+    "discriminator_words_auc": Companion(
+        title="Bag-of-words AUC",
+        group="discriminator",
+        better="lower",
+        low=0.0,
+        high=1.0,
+        paper="Ippolito 2021",
+        meaning="how often a classifier on word counts ranks a model's text above a human one; 0.5: it cannot tell",
+        needs="both texts",
+        compute=bag_of_words_auc,
+        cheap=False,
+    ),
+    "discriminator_words_accuracy": Companion(
+        title="Bag-of-words accuracy",
+        group="discriminator",
+        better="lower",
+        low=0.0,
+        high=1.0,
+        paper="Ippolito 2021",
+        meaning="share of unseen texts that a classifier on word counts puts on the right side; 0.5: it cannot tell",
+        needs="both texts",
+        compute=bag_of_words_accuracy,
+        cheap=False,
+    ),
     # duplication
     "near_duplicates": Companion(
         title="Near duplicates",

@@ -31,6 +31,14 @@ def import_transformers() -> ModuleType:
     return transformers
 
 
+def import_accelerate() -> ModuleType:
+    """The module accelerate, which transformers' Trainer needs, or an error that says how to install it."""
+    try:
+        return importlib.import_module("accelerate")
+    except ImportError as error:
+        raise ImportError("fine-tuning needs accelerate: pip install 'mauve_metric[trainer]'") from error
+
+
 def import_faiss() -> ModuleType:
     """The package, or an error that says how to get it."""
     try:

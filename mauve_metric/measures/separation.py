@@ -1,0 +1,151 @@
+"""How well scores of held-out texts tell two sets apart: area under the ROC curve, accuracy, and their intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from mauve_metric.arrays import Floats, Integers
+from mauve_metric.measures.estimate import Estimate
+
+CROSS_FITTING = 2.0  # times the variance of independent folds: see `auc_of_scores`
+_END = 1e-12  # from 0 and 1, where the variances vanish
+
+
+class HeldOut(NamedTuple):
+    """Scores of texts by classifiers that have not seen them, their copies, or texts of their prompt.
+
+    scores: log odds of being the model's, (n,). is_model: (n,). fold_of: which classifier, from 0, (n,).
+    groups: of texts of one origin, from 0, (n,). dependence: times the variance of independent folds.
+    """
+
+    scores: Floats
+    is_model: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    fold_of: Integers
+    groups: Integers
+    dependence: float = CROSS_FITTING
+
+
+def auc_of_scores(held_out: HeldOut, level: float = 0.95) -> Estimate:
+    """Area under the ROC curve of held-out scores: the chance that a model's text scores above a human one.
+
+    Σ_k m_k n_k AUC_k / Σ_k m_k n_k with AUC_k the share of pairs of fold k in the right order, ties one half: scores of
+    two classifiers are never compared. The interval holds the θ with (AUC - θ)² ≤ z² f V(θ), V Hanley and McNeil's
+    variance, so that it stays in [0, 1] and has a width at 0 and 1 as well (Newcombe 2006, method 5). f is the product
+    of two factors: what texts of one group add by DeLong's variance over groups (Obuchowski 1997), at least 1; and
+    under cross-fitting 2, since any two of K folds share training texts: on equal sets the results of two folds
+    correlate by 1/(K - 1). Far from ½ it is too much, and the interval up to √2 too wide.
+
+    Returns:
+        value in [0, 1], ½ for sets that cannot be told apart; p_value against that, one-sided.
+
+    Raises:
+        ValueError: level outside (0, 1).
+    """
+    sizes, placements, right = _placements(held_out)
+    weights = sizes.prod(axis=1) / sizes.prod(axis=1).sum()
+    value = float(weights @ right)
+    deviations = placements - right[held_out.fold_of]
+    influences = weights[held_out.fold_of] * deviations * _per_text(held_out, sizes)
+
+    def variance(theta: float) -> float:
+        return float(np.square(weights) @ _hanley_mcneil(theta, sizes))
+
+    return _estimate(value, variance, influences, held_out, level)
+
+
+def accuracy_of_scores(held_out: HeldOut, level: float = 0.95) -> Estimate:
+    """Share of held-out texts on the right side of log odds 0, the mean of the two sides' shares.
+
+    Its variance is θ(1 - θ) (1/n_p + 1/n_q)/4, at θ = ½ that of the classifier two-sample test, 1/(4 n_test)
+    (Lopez-Paz & Oquab 2017, §3); interval (Wilson 1927) and factors as for `auc_of_scores`.
+
+    Returns:
+        value in [0, 1], ½ for sets that cannot be told apart; p_value against that, one-sided.
+
+    Raises:
+        ValueError: level outside (0, 1).
+    """
+    correct = np.where(held_out.scores == 0, 0.5, (held_out.scores > 0) == held_out.is_model)
+    shares = np.array([correct[held_out.is_model == side].mean() for side in (False, True)])
+    counts = np.array([np.sum(held_out.is_model == side) for side in (False, True)])
+    side = held_out.is_model.astype(np.int64)
+    influences = (correct - shares[side]) / (2 * counts[side])
+    return _estimate(
+        float(shares.mean()),
+        lambda theta: theta * (1 - theta) * float((1 / counts).sum()) / 4,
+        influences,
+        held_out,
+        level,
+    )
+
+
+def _estimate(
+    value: float, variance: Callable[[float], float], influences: Floats, held_out: HeldOut, level: float
+) -> Estimate:
+    """Interval and p-value: the formula's variance, larger where groups say so."""
+    from scipy.stats import norm
+
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, got {level}")
+    factor = held_out.dependence * _grouping(value, variance, influences, held_out)
+    z = float(norm.ppf((1 + level) / 2))
+    ci = (_end(value, 0.0, z * z * factor, variance), _end(value, 1.0, z * z * factor, variance))
+    return Estimate(value, ci, float(norm.sf((value - 0.5) / math.sqrt(factor * variance(0.5)))))
+
+
+def _grouping(value: float, variance: Callable[[float], float], influences: Floats, held_out: HeldOut) -> float:
+    """Times the variance of independent texts; without any error to go by, the mean size of a text's group."""
+    by_group = np.bincount(held_out.groups, weights=influences)
+    if by_group.any() and _END < value < 1 - _END:
+        return max(1.0, float(np.square(by_group).sum()) / variance(value))
+    sizes = [np.bincount(held_out.groups[held_out.is_model == side]) for side in (False, True)]
+    return max(float(np.square(size).sum() / size.sum()) for size in sizes)
+
+
+def _end(value: float, bound: float, factor: float, variance: Callable[[float], float]) -> float:
+    """Where (value - θ)² = factor V(θ) between the value and a bound of the range."""
+    from scipy.optimize import brentq
+
+    if abs(value - bound) < _END:
+        return bound
+    nearest = min(max(value, _END), 1 - _END)
+    return float(brentq(lambda theta: (value - theta) ** 2 - factor * variance(theta), bound, nearest))
+
+
+def _hanley_mcneil(theta: float, sizes: Floats) -> Floats:
+    """Variance of an AUC of m and n exponential scores (Hanley & McNeil 1982), the sizes symmetrised, (k,)."""
+    m, n = sizes.T
+    others = (m + n) / 2 - 1
+    found: Floats = theta * (1 - theta) * (1 + others * ((1 - theta) / (2 - theta) + theta / (1 + theta))) / (m * n)
+    return found
+
+
+def _per_text(held_out: HeldOut, sizes: Floats) -> Floats:
+    """1/m_k for the human texts of fold k, 1/n_k for the model's, with the correction of a variance by m - 1, (n,)."""
+    own = sizes[held_out.fold_of, held_out.is_model.astype(np.int64)]
+    return 1 / np.sqrt(own * np.maximum(own - 1, 1))
+
+
+def _placements(held_out: HeldOut) -> tuple[Floats, Floats, Floats]:
+    """Texts of each side in each fold (k, 2); for each text the share of the other side's in its fold that it stands
+    rightly to (n,); and the AUC of each fold (k,)."""
+    from scipy.stats import rankdata
+
+    folds = int(held_out.fold_of.max()) + 1
+    sizes, placements, right = np.zeros((folds, 2)), np.zeros(len(held_out.scores)), np.zeros(folds)
+    for fold in range(folds):
+        inside = np.nonzero(held_out.fold_of == fold)[0]
+        model = held_out.is_model[inside]
+        sizes[fold] = (~model).sum(), model.sum()
+        below = rankdata(held_out.scores[inside])
+        for side in (False, True):
+            own = inside[model == side]
+            below_other = below[model == side] - rankdata(held_out.scores[own])
+            share = below_other / sizes[fold, int(not side)]
+            placements[own] = share if side else 1 - share
+        right[fold] = placements[inside[model]].mean()
+    return sizes, placements, right
