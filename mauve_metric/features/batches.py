@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+Run = Callable[[Encoder, list[tuple[int, ...]]], Array]  # token ids of a batch → one entry a row, (b, …)
 CPU_BATCH_TOKENS = 1024  # activations of about this many tokens stay in a CPU's cache; larger batches are slower
 
 
@@ -73,14 +74,19 @@ def plan_batches(lengths: Integers, max_batch_tokens: int, batch_size: int | Non
     return batches
 
 
-def run_with_back_off(encoder: Encoder, rows: list[tuple[int, ...]], stats: FeaturizeStats) -> Array:
-    """One batch; if memory runs out, the same in halves, and the smaller budget is remembered for the run."""
+def run_with_back_off(
+    encoder: Encoder, rows: list[tuple[int, ...]], stats: FeaturizeStats, run: Run | None = None
+) -> Array:
+    """One batch; if memory runs out, the same in halves, and the smaller budget is remembered for the run.
+
+    run: what computes a batch; None: `run_batch`, the features.
+    """
     half = (len(rows) + 1) // 2
     budget = stats.batch_tokens
     if len(rows) > 1 and budget is not None and stats.backed_off and len(rows) * max(map(len, rows)) > budget:
-        return np.concatenate([run_with_back_off(encoder, part, stats) for part in (rows[:half], rows[half:])])
+        return np.concatenate([run_with_back_off(encoder, part, stats, run) for part in (rows[:half], rows[half:])])
     try:
-        values = run_batch(encoder, rows)
+        values = (run or run_batch)(encoder, rows)
     except Exception as error:
         if not out_of_memory(error) or len(rows) == 1:
             raise
@@ -91,7 +97,7 @@ def run_with_back_off(encoder: Encoder, rows: list[tuple[int, ...]], stats: Feat
         stats.padded_tokens += len(rows) * max(len(row) for row in rows)
         return values
     release_memory()
-    return np.concatenate([run_with_back_off(encoder, part, stats) for part in (rows[:half], rows[half:])])
+    return np.concatenate([run_with_back_off(encoder, part, stats, run) for part in (rows[:half], rows[half:])])
 
 
 def default_batch_tokens(encoder: Encoder) -> int:
@@ -109,20 +115,38 @@ def default_batch_tokens(encoder: Encoder) -> int:
 def run_batch(encoder: Encoder, rows: Sequence[Sequence[int]]) -> Array:
     """Features of one batch of token ids, (b, d): right padding under an attention mask, then pooling."""
     torch = import_torch()
+    ids, mask = padded(encoder, rows)
+    with evaluating(encoder.model), torch.inference_mode():
+        states = output_of(encoder.model, ids, mask)[0]
+        pooled = _pool(states, mask, mask.sum(dim=1), encoder.pooling)
+    wide = torch.float64 if encoder.dtype == "float64" else torch.float32
+    values: Array = pooled.to(wide).cpu().numpy()
+    return values
+
+
+def as_objects(arrays: Sequence[Array]) -> Array:
+    """Arrays of any lengths as the entries of one array of objects, (b,)."""
+    objects = np.empty(len(arrays), dtype=object)
+    for index, array in enumerate(arrays):
+        objects[index] = array
+    return objects
+
+
+def padded(encoder: Encoder, rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Token ids padded on the right, (b, t), and their attention mask, on the model's device."""
+    torch = import_torch()
     lengths = torch.tensor([len(row) for row in rows])
     ids = torch.full((len(rows), int(lengths.max())), _padding_id(encoder))
     for index, row in enumerate(rows):
         ids[index, : len(row)] = torch.as_tensor(row)
     mask = (torch.arange(ids.shape[1])[None, :] < lengths[:, None]).long()
-    model = encoder.model
+    return ids.to(encoder.model.device), mask.to(encoder.model.device)
+
+
+def output_of(model: Any, ids: torch.Tensor, mask: torch.Tensor) -> Any:
+    """What a model of transformers gives for a batch; it keeps nothing for tokens to come."""
     options = {"use_cache": False} if "use_cache" in inspect.signature(model.forward).parameters else {}
-    with evaluating(model), torch.inference_mode():
-        device_mask = mask.to(model.device)
-        states = model(input_ids=ids.to(model.device), attention_mask=device_mask, **options)[0]
-        pooled = _pool(states, device_mask, lengths.to(model.device), encoder.pooling)
-    wide = torch.float64 if encoder.dtype == "float64" else torch.float32
-    values: Array = pooled.to(wide).cpu().numpy()
-    return values
+    return model(input_ids=ids, attention_mask=mask, **options)
 
 
 def _padding_id(encoder: Encoder) -> int:

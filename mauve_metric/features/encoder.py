@@ -87,7 +87,7 @@ def load_encoder(
                 "featurize_model_name as a pair must be (transformers model, tokenizer), got "
                 f"({type(model).__name__}, {type(tokenizer).__name__})"
             )
-        model = _bare_model(model)
+        model = without_head(model)
         name = str(getattr(model.config, "_name_or_path", "") or type(model).__name__)
         device, dtype = str(model.device), str(model.dtype).removeprefix("torch.")
         revision = weights_sha256(model)
@@ -95,16 +95,11 @@ def load_encoder(
         name = model_name
         folder = str(FEATURIZERS[name]()) if name in FEATURIZERS else name
         model, tokenizer, declared = load_pretrained(name, folder, getattr(torch, dtype))
-        model = _bare_model(model).to(device)
+        model = without_head(model).to(device)
         revision = getattr(model.config, "_commit_hash", None) or folder_sha256(Path(folder))
     if compile:
         model = torch.compile(model, dynamic=True)
-    positions = _max_positions(model)
-    limit = _text_limit(name, tokenizer, declared, positions)
-    wanted = LITERATURE_MAX_TEXT_LENGTH if max_text_length is None else max_text_length
-    length = wanted if limit is None else min(wanted, limit)
-    if length < wanted and max_text_length is not None:
-        logger.warning("max_text_length=%d is more than %s takes: texts are cut to %d tokens", wanted, name, length)
+    positions, length = text_length(name, model, tokenizer, declared, max_text_length)
     chosen = _pooling(name, pooling, declared)
     identity = {
         "model": name,
@@ -117,12 +112,29 @@ def load_encoder(
     return Encoder(name, model, tokenizer, chosen, length, positions, device, dtype, identity)
 
 
-def _bare_model(model: Any) -> Any:
+def without_head(model: Any) -> Any:
     """The part of a model that yields hidden states: without a head, an adapter's shell, or a decoder."""
     if hasattr(model, "get_base_model"):
         model = model.get_base_model()
     model = getattr(model, "base_model", model)
     return model.get_encoder() if getattr(model.config, "is_encoder_decoder", False) else model
+
+
+def text_length(
+    name: str,
+    model: Any,
+    tokenizer: PreTrainedTokenizerBase,
+    declared: Mapping[str, Mapping[str, Any]],
+    max_text_length: int | None,
+) -> tuple[int | None, int]:
+    """The most positions that a model takes, None if any number, and how many tokens of a text are kept."""
+    positions = _max_positions(model)
+    limit = _text_limit(name, tokenizer, declared, positions)
+    wanted = LITERATURE_MAX_TEXT_LENGTH if max_text_length is None else max_text_length
+    length = wanted if limit is None else min(wanted, limit)
+    if length < wanted and max_text_length is not None:
+        logger.warning("max_text_length=%d is more than %s takes: texts are cut to %d tokens", wanted, name, length)
+    return positions, length
 
 
 def _max_positions(model: Any) -> int | None:

@@ -19,28 +19,30 @@ logger = logging.getLogger(__name__)
 LONG_SECONDS = 600  # from here on a run is announced with a warning and advice
 
 
-def announce(encoder: Encoder, ids: Sequence[Sequence[int]], total: int | None) -> None:
+def announce(encoder: Encoder, ids: Sequence[Sequence[int]], total: int | None, work: str = "featurizing") -> None:
     """One line before the work: what will run where, and about how long; a warning with advice if very long."""
     if total is None:
-        logger.info("featurizing a stream with %s (%s) on %s", encoder.name, encoder.dtype, encoder.device)
+        logger.info("%s a stream with %s (%s) on %s", work, encoder.name, encoder.dtype, encoder.device)
         return
     tokens = sum(map(len, ids)) / len(ids) * total
     seconds = estimated_seconds(encoder, tokens)
     line = (
-        f"featurizing {total} texts ({tokens:.3g} tokens) with {encoder.name} ({encoder.dtype}) on {encoder.device}: "
+        f"{work} {total} texts ({tokens:.3g} tokens) with {encoder.name} ({encoder.dtype}) on {encoder.device}: "
         f"about {_duration(seconds)}, less what is in the cache"
     )
     if seconds < LONG_SECONDS:
         logger.info("%s", line)
     else:
-        advice = "a GPU, fewer or shorter texts, or featurize_model_name='minilm' (another, much smaller model)"
+        advice = "a GPU, fewer or shorter texts"
+        if work == "featurizing":
+            advice += ", or featurize_model_name='minilm' (another, much smaller model)"
         logger.warning("%s; faster: %s", line, advice)
 
 
 def estimated_seconds(encoder: Encoder, tokens: float) -> float:
     """About how long the model needs for so many tokens: 2 operations a weight, at half of the measured rate."""
-    embeddings = sum(module.weight.numel() for module in encoder.model.modules() if _is_embedding(module))
-    weights = sum(parameter.numel() for parameter in encoder.model.parameters()) - embeddings
+    layers = (module for module in encoder.model.modules() if not _is_embedding(module))  # a head counts, tied or not
+    weights = sum(parameter.numel() for layer in layers for parameter in layer.parameters(recurse=False))
     operations = 2.0 * weights * tokens
     return operations / (0.5 * matmul_rate(encoder.device, encoder.dtype)) if operations > 1e12 else 1.0
 

@@ -11,7 +11,14 @@ from typing import Protocol
 import numpy as np
 
 from mauve_metric.arrays import Array, Integers
-from mauve_metric.features.batches import FeaturizeStats, default_batch_tokens, plan_batches, run_with_back_off
+from mauve_metric.features.batches import (
+    FeaturizeStats,
+    Run,
+    as_objects,
+    default_batch_tokens,
+    plan_batches,
+    run_with_back_off,
+)
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.estimate import announce
 from mauve_metric.runtime.model_state import settings_kept
@@ -147,9 +154,11 @@ def featurize_tokens(
     stats: FeaturizeStats | None = None,
     advance: Callable[[int], None] | None = None,
     distributed: bool = False,
+    run: Run | None = None,
 ) -> Array:
     """Features of token id lists in their order; identical lists are computed once.
 
+    With `run`, which computes a batch in another way, what it gives: an array (n,) of objects, one array a list.
     The batches are planned before the store is asked, and a batch of which only a part is stored is computed
     whole: an interrupted run that is taken up again gives the same bits as one that was not.
     """
@@ -169,7 +178,7 @@ def featurize_tokens(
     def compute(planned: Sequence[Integers]) -> tuple[Array, Integers]:
         values, finished = [], 0
         for batch in planned:
-            values.append(_one_batch(encoder, [rows[index] for index in batch], store, stats))
+            values.append(_one_batch(encoder, [rows[index] for index in batch], store, stats, run))
             finished += int(copies[batch].sum())
             if advance is not None:
                 advance(finished)
@@ -190,17 +199,21 @@ def featurize_tokens(
 
 
 def _one_batch(
-    encoder: Encoder, rows: list[tuple[int, ...]], store: FeatureStore | None, stats: FeaturizeStats
+    encoder: Encoder,
+    rows: list[tuple[int, ...]],
+    store: FeatureStore | None,
+    stats: FeaturizeStats,
+    run: Run | None,
 ) -> Array:
     """The features of one planned batch, from the store if it has all of them, else computed and stored."""
     if store is None:
-        return run_with_back_off(encoder, rows, stats)
+        return run_with_back_off(encoder, rows, stats, run)
     keys = [token_key(encoder.digest, row) for row in rows]
     known = [row for row in store.get(keys) if row is not None]
     if len(known) == len(rows):
         stats.cached += len(rows)
-        return np.stack(known)
-    values = run_with_back_off(encoder, rows, stats)
+        return np.stack(known) if run is None else as_objects(known)
+    values = run_with_back_off(encoder, rows, stats, run)
     store.put(keys, values)
     return values
 

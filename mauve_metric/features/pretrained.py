@@ -36,22 +36,34 @@ def minilm_folder() -> Path:
 FEATURIZERS: dict[str, Callable[[], Path]] = {"minilm": minilm_folder}
 
 
-def load_pretrained(name: str, folder: str, torch_dtype: Any) -> tuple[Any, Any, dict[str, dict[str, Any]]]:
+def load_pretrained(
+    name: str, folder: str, torch_dtype: Any, causal: bool = False
+) -> tuple[Any, Any, dict[str, dict[str, Any]]]:
     """Model, tokenizer and what the folder says about sentence pooling.
 
     Python code that a model brings along is never run, nor is anyone asked whether it may be.
 
+    Args:
+        name, folder: as the user gave it, and where its files are. torch_dtype: of the weights.
+        causal: with the head of a causal language model.
+
     Raises:
-        OSError: the model cannot be reached, is damaged, or needs its own code.
+        OSError: the model cannot be reached, is damaged, or needs its own code. ValueError: it has no such head.
     """
     transformers = import_transformers()
-    offline = _is_offline(name, folder)
+    offline = _is_offline(name, folder, "model" if causal else "featurize_model_name")
     files = ("1_Pooling/config.json", "sentence_bert_config.json")
     with _named_errors(name), quiet(transformers):
         declared = {file: _repository_json(folder, file, offline) for file in files}
         safely: dict[str, Any] = {"local_files_only": offline, "trust_remote_code": False}
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **safely)
-        model = transformers.AutoModel.from_pretrained(folder, dtype=torch_dtype, **safely)
+        kind = transformers.AutoModelForCausalLM if causal else transformers.AutoModel
+        model, report = kind.from_pretrained(folder, dtype=torch_dtype, output_loading_info=True, **safely)
+    if causal and report["missing_keys"]:
+        raise ValueError(
+            f"model must be a causal language model, and {name!r} comes without weights of its head: "
+            f"{', '.join(sorted(report['missing_keys'])[:3])}"
+        )
     return model, tokenizer, declared
 
 
@@ -59,26 +71,28 @@ def load_tokenizer(name: str) -> Any:
     """The tokenizer of a model; errors as in `load_pretrained`."""
     transformers = import_transformers()
     folder = str(FEATURIZERS[name]()) if name in FEATURIZERS else name
-    offline = _is_offline(name, folder)
+    offline = _is_offline(name, folder, "tokenizer")
     with _named_errors(name), quiet(transformers):
         return transformers.AutoTokenizer.from_pretrained(folder, local_files_only=offline, trust_remote_code=False)
 
 
-def _is_offline(name: str, folder: str) -> bool:
-    """Whether the model is loaded without asking the Hub.
+def _is_offline(name: str, folder: str, argument: str) -> bool:
+    """Whether the model that an argument names is loaded without asking the Hub.
 
     Raises:
         OSError: it is neither here nor can the Hub be asked.
     """
     local = os.path.isdir(folder)
     if not local and (folder.startswith((".", "/", "~")) or folder.count("/") > 1):
-        raise FileNotFoundError(f"featurize_model_name {name!r} looks like a folder, and there is none")
+        raise FileNotFoundError(f"{argument} {name!r} looks like a folder, and there is none")
     offline = local or not _hub_reachable()
     if offline and not local and not _in_hub_cache(folder):
+        folder_or = "a local model folder"
+        featurizing = argument == "featurize_model_name"
+        others = f"featurize_model_name='minilm', {folder_or}, or precomputed features" if featurizing else folder_or
         raise ConnectionError(
             f"the model {name!r} cannot be loaded: it is not in the local cache and the Hugging Face Hub cannot be "
-            "reached; what works without it: featurize_model_name='minilm', a local model folder, or precomputed "
-            "features"
+            f"reached; what works without it: {others}"
         )
     return offline
 

@@ -1,0 +1,204 @@
+"""What a language model's probabilities of tokens come to: perplexities, sparsemax score, first choices, ranks.
+
+Arrays of all predicted tokens of a set, text after text, (T,); `offsets` (n + 1,) says where each of its n texts begins
+and the last one ends. Every text has at least one.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from mauve_metric.arrays import Floats, Integers
+
+Bins = Literal["thesis", "gltr", "equal"]
+EPSILON = 1e-5
+WINDOW = 64  # tokens that are looked back on for rep-ℓ and wrep-ℓ (Welleck et al. 2020 also give 16, 32 and 128)
+EQUAL_BINS = 50
+_EDGES = {"thesis": (1, 5, 100), "gltr": (10, 100, 1000)}
+
+
+def generation_perplexity(log_probabilities: Floats, *, without_probability: int = 0) -> float:
+    """exp(-Σ log R(x_t | x_<t) / T): how surprised a model R is by each token, in [1, ∞); the human value is best.
+
+    The experiment code of MAUVE divides by all tokens, though the first of each text has no probability: it gives a
+    little less. With the n texts' first tokens as `without_probability`, T counts them too, and so does this.
+
+    Args:
+        log_probabilities: natural, (T,). without_probability: tokens that T counts besides.
+
+    Raises:
+        ValueError: there is no token.
+
+    Holtzman et al. 2020, §4; Pillutla et al. 2021, §4.
+
+    >>> generation_perplexity(np.log([0.25, 0.25, 0.25]))
+    4.0
+    >>> round(generation_perplexity(np.log([0.25, 0.25, 0.25]), without_probability=1), 4)
+    2.8284
+    """
+    _check_some(log_probabilities)
+    return float(np.exp(-log_probabilities.sum() / (len(log_probabilities) + without_probability)))
+
+
+def epsilon_log_probabilities(log_probabilities: Floats, vocabulary_size: int, epsilon: float = EPSILON) -> Floats:
+    """log((p + ε)/(1 + ε·V)) of each token, (T,): finite where a truncated model gives p = 0.
+
+    Raises:
+        ValueError: epsilon below 0 or not finite.
+    """
+    if not (np.isfinite(epsilon) and epsilon >= 0):
+        raise ValueError(f"epsilon must be a number of at least 0, got {epsilon}")
+    if epsilon == 0:
+        return log_probabilities
+    smoothed: Floats = np.log(np.exp(log_probabilities) + epsilon) - np.log1p(epsilon * vocabulary_size)
+    return smoothed
+
+
+def epsilon_perplexity(log_probabilities: Floats, vocabulary_size: int, epsilon: float = EPSILON) -> float:
+    """exp(-mean log((p + ε)/(1 + ε·V))), in [1, ∞), lower is better for human text (Martins et al. 2020, §4.3).
+
+    Finite though a model gives some tokens no probability at all. The published values for MAUVE's models follow with
+    ε = 10⁻⁵, the default. 0: the plain perplexity.
+
+    Args:
+        log_probabilities: natural, (T,). vocabulary_size: V. epsilon: what each probability is raised by.
+
+    Raises:
+        ValueError: epsilon below 0 or not finite; there is no token.
+
+    >>> round(epsilon_perplexity(np.log([1 / 8, 1 / 8]), 8, epsilon=0.1), 6)
+    8.0
+    """
+    return generation_perplexity(epsilon_log_probabilities(log_probabilities, vocabulary_size, epsilon))
+
+
+def token_jensen_shannon(log_probabilities: Floats) -> Floats:
+    """Jensen–Shannon divergence of a model's distribution and the token that came, of each token, (T,).
+
+    log 2 + p/2·log p - (1 + p)/2·log(1 + p) with p the token's probability, in [0, log 2], lower is better for human
+    text (Martins et al. 2020, §4.3).
+
+    >>> token_jensen_shannon(np.array([0.0, -np.inf])).round(4).tolist()
+    [0.0, 0.6931]
+    """
+    p = np.exp(log_probabilities)
+    p_log_p = np.multiply(p, log_probabilities, out=np.zeros_like(p), where=p > 0)
+    divergences: Floats = np.clip(np.log(2) + p_log_p / 2 - (1 + p) / 2 * np.log1p(p), 0.0, np.log(2))
+    return divergences
+
+
+def repeated_choices(
+    most_likely: Integers, token_ids: Integers, offsets: Integers, first_ids: Integers, window: int = WINDOW
+) -> Floats:
+    """1 where the model's first choice stands among the `window` tokens before the predicted one, else 0, (T,).
+
+    Their mean is rep-ℓ (Welleck et al. 2020, §6), in [0, 1]; times 1 where the choice is not the token that came, it is
+    wrep-ℓ.
+
+    Args:
+        most_likely: id of the first choice for each token, (T,). token_ids: of the predicted tokens, (T,).
+        offsets: of the texts, (n + 1,). first_ids: what stands before each text's first predicted token, (n,); negative
+            for nothing. window: ℓ.
+
+    Raises:
+        ValueError: window below 1.
+
+    >>> repeated_choices(np.array([7, 5, 6]), np.array([6, 7, 8]), np.array([0, 3]), np.array([5])).tolist()
+    [0.0, 1.0, 1.0]
+    """
+    if window < 1:
+        raise ValueError(f"window must be at least 1, got {window}")
+    texts = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    begins = offsets[:-1] + np.arange(len(offsets) - 1)  # of each text, its first token counted
+    places = np.arange(len(token_ids)) + texts + 1
+    size = len(token_ids) + len(begins)
+    stream = np.empty(size, dtype=np.int64)
+    stream[begins], stream[places] = first_ids, token_ids
+    keys = np.sort(stream * size + np.arange(size))  # by token, then by place
+    last = keys[np.maximum(np.searchsorted(keys, most_likely * size + places) - 1, 0)]  # the nearest place before
+    said: Floats = (
+        (last // size == most_likely)
+        & (last % size < places)
+        & (last % size >= np.maximum(places - window, begins[texts]))
+    ).astype(np.float64)
+    return said
+
+
+def rank_edges(bins: Bins, vocabulary_size: int) -> tuple[int, ...]:
+    """The highest rank of each bin but the last.
+
+    "gltr": 1-10, 11-100, 101-1000, above (Gehrmann et al. 2019, §3); "thesis": 1, 2-5, 6-100, above (Ippolito 2021,
+    §3.4, who calls them GLTR's); "equal": 50 bins of ⌈V/50⌉ ranks.
+
+    Raises:
+        ValueError: other bins.
+
+    >>> rank_edges("gltr", 50257), rank_edges("equal", 50257)[:2]
+    ((10, 100, 1000), (1006, 2012))
+    """
+    if bins == "equal":
+        width = -(-vocabulary_size // EQUAL_BINS)
+        return tuple(width * number for number in range(1, EQUAL_BINS))
+    if bins not in _EDGES:
+        raise ValueError(f"bins must be 'thesis', 'gltr' or 'equal', got {bins!r}")
+    return _EDGES[bins]
+
+
+def rank_counts(ranks: Integers, offsets: Integers, edges: tuple[int, ...]) -> Integers:
+    """How many tokens of each text have their rank in each bin, (n, bins).
+
+    Args:
+        ranks: 1 for a token that no other is more likely than, (T,). offsets: of the texts. edges: from `rank_edges`.
+
+    >>> rank_counts(np.array([1, 3, 200]), np.array([0, 2, 3]), (1, 5, 100)).tolist()
+    [[1, 1, 0, 0], [0, 0, 0, 1]]
+    """
+    texts, bins = len(offsets) - 1, len(edges) + 1
+    cells = np.repeat(np.arange(texts) * bins, np.diff(offsets)) + np.searchsorted(edges, ranks)
+    return np.bincount(cells, minlength=texts * bins).reshape(texts, bins).astype(np.int64)
+
+
+def sums_by_text(values: Floats, offsets: Integers) -> Floats:
+    """The sum of the tokens' values in each text, (n,)."""
+    sums: Floats = np.add.reduceat(values, offsets[:-1])
+    return sums
+
+
+def mean_by_text(values: Floats, offsets: Integers) -> Floats:
+    """One number a text, (n,), whose mean is the mean of all tokens, and whose scatter is the error of that.
+
+    With S_i and T_i a text's sum and tokens and m = ΣS/ΣT: m + (S_i - m·T_i)·n/ΣT. Long texts weigh more in a mean of
+    tokens, which the mean of the texts' means would not be; linearised like this (Särndal et al. 1992, §5.6) a ratio is
+    a mean over texts, and a bootstrap of that is honest.
+
+    >>> mean_by_text(np.array([1.0, 0.0, 0.0, 1.0, 1.0]), np.array([0, 2, 5])).mean().round(6).tolist()
+    0.6
+    """
+    _check_some(values)
+    mean, texts = values.mean(), len(offsets) - 1
+    numbers: Floats = mean + (sums_by_text(values, offsets) - mean * np.diff(offsets)) * texts / len(values)
+    return numbers
+
+
+def perplexity_by_text(log_probabilities: Floats, offsets: Integers, without_probability: Integers) -> Floats:
+    """One number a text, (n,), whose mean is the perplexity of all tokens, and whose scatter is the error of that.
+
+    `mean_by_text` carried through the exponential: v - v·(m_i - m) with v = exp(-m).
+
+    Args:
+        log_probabilities: (T,). offsets: of the texts.
+        without_probability: tokens of each text that count besides the predicted ones, (n,).
+    """
+    _check_some(log_probabilities)
+    tokens = np.diff(offsets) + without_probability
+    sums = sums_by_text(log_probabilities, offsets)
+    mean = sums.sum() / tokens.sum()
+    numbers: Floats = np.exp(-mean) * (1 - (sums - mean * tokens) * len(tokens) / tokens.sum())
+    return numbers
+
+
+def _check_some(values: Floats) -> None:
+    if not len(values):
+        raise ValueError("there is no predicted token")
