@@ -140,12 +140,12 @@ def comparison_table(comparison: ComparisonNumbers) -> str:
         lines += wrapped(text, "  ", "  ")
     found = collected_warnings(comparison)
     lines += ["", *(line for who, warning in found for line in _warning_lines(who, warning))]
-    lines += ["", *_plain(model_columns(comparison), model_rows(comparison)), ""]
+    lines += ["", *plain_lines(model_columns(comparison), model_rows(comparison)), ""]
     for note in notes(comparison):
         lines += wrapped(note, "  ", "  ")
     lines += wrapped(f"Intervals: {level}, {common.ci_scope}.", "  ", "  ")
     if comparison.differences:
-        lines += ["", *_plain(DIFFERENCE_COLUMNS, difference_rows(comparison)), ""]
+        lines += ["", *plain_lines(DIFFERENCE_COLUMNS, difference_rows(comparison)), ""]
         lines += wrapped(DIFFERENCE_NOTE, "  ", "  ") if len(comparison.differences) > 1 else []
         lines += wrapped(forecast_sentence(comparison), "  ", "  ")
     return "\n".join([*lines, "", f"signature: {comparison.signature}"])
@@ -153,10 +153,10 @@ def comparison_table(comparison: ComparisonNumbers) -> str:
 
 def comparison_markdown(comparison: ComparisonNumbers) -> str:
     """Both tables in Markdown, with the notes."""
-    parts = [_markdown(model_columns(comparison), model_rows(comparison)), "\n".join(notes(comparison))]
+    parts = [markdown_table(model_columns(comparison), model_rows(comparison)), "\n".join(notes(comparison))]
     if comparison.differences:
-        parts.append(_markdown(DIFFERENCE_COLUMNS, difference_rows(comparison)))
-        parts.append(_markdown_text(f"{conclusion(comparison)} {forecast_sentence(comparison)}"))
+        parts.append(markdown_table(DIFFERENCE_COLUMNS, difference_rows(comparison)))
+        parts.append(markdown_text(f"{conclusion(comparison)} {forecast_sentence(comparison)}"))
     return "\n\n".join([*parts, f"`{comparison.signature.replace('`', ' ')}`"]) + "\n"
 
 
@@ -166,24 +166,29 @@ def comparison_csv(comparison: ComparisonNumbers, table: str = "models") -> str:
     if table not in tables:
         raise ValueError(f"table must be one of {', '.join(tables)}, got {table!r}")
     columns, rows = tables[table]
-    out = io.StringIO()
-    keys = [column.key for column in columns]
-    writer = csv.DictWriter(out, keys, extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    for row in rows(comparison):
-        writer.writerow({k: spreadsheet_text(value) if isinstance(value, str) else value for k, value in row.items()})
-    return out.getvalue()
+    return csv_table(columns, rows(comparison))
 
 
 def comparison_latex(comparison: ComparisonNumbers) -> str:
     """Both tables as LaTeX `tabular`s; they need the package booktabs."""
-    parts = [_latex(model_columns(comparison), model_rows(comparison))]
+    parts = [latex_table(model_columns(comparison), model_rows(comparison))]
     if comparison.differences:
-        parts.append(_latex(DIFFERENCE_COLUMNS, difference_rows(comparison)))
+        parts.append(latex_table(DIFFERENCE_COLUMNS, difference_rows(comparison)))
     return "\n\n".join([*parts, f"% {comparison.signature}"]) + "\n"
 
 
-def _plain(columns: Sequence[Column], rows: Sequence[TableRow]) -> list[str]:
+def csv_table(columns: Sequence[Column], rows: Sequence[TableRow]) -> str:
+    """Rows as CSV with the columns' keys as header."""
+    out = io.StringIO()
+    keys = [column.key for column in columns]
+    writer = csv.DictWriter(out, keys, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({k: spreadsheet_text(value) if isinstance(value, str) else value for k, value in row.items()})
+    return out.getvalue()
+
+
+def plain_lines(columns: Sequence[Column], rows: Sequence[TableRow]) -> list[str]:
     """Aligned columns: words to the left, numbers to the right."""
     from tabulate import tabulate
 
@@ -193,23 +198,25 @@ def _plain(columns: Sequence[Column], rows: Sequence[TableRow]) -> list[str]:
     return [f"  {line}".rstrip() for line in table.split("\n")]
 
 
-def _markdown(columns: Sequence[Column], rows: Sequence[TableRow]) -> str:
+def markdown_table(columns: Sequence[Column], rows: Sequence[TableRow]) -> str:
+    """Rows as a table in Markdown."""
     from tabulate import DataRow, TableFormat
 
     rule = "|".join("---" if column.form == "s" else "---:" for column in columns)
     row = DataRow("| ", " | ", " |")
     form = TableFormat(None, lambda widths, sides: f"|{rule}|", None, None, row, row, 0, None)
-    cells = [[_markdown_text(text) for text in texts] for texts in _cells(columns, rows)]
+    cells = [[markdown_text(text) for text in texts] for texts in _cells(columns, rows)]
     return _unpadded([column.title for column in columns], cells, form)
 
 
-def _markdown_text(text: str) -> str:
+def markdown_text(text: str) -> str:
     """Text without a mark that Markdown, its tables, links, formulas or HTML would take for its own."""
     plain = "".join("\\" + mark if mark in "\\|*_`[]<>&~$" else mark for mark in printable(text))
     return " ".join(plain.split())
 
 
-def _latex(columns: Sequence[Column], rows: Sequence[TableRow]) -> str:
+def latex_table(columns: Sequence[Column], rows: Sequence[TableRow]) -> str:
+    """Rows as a `tabular` with the rules of booktabs."""
     from tabulate import DataRow, TableFormat
 
     places = "".join("l" if column.form == "s" else "r" for column in columns)
