@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from mauve_metric.hosts.cli_arguments import given_options, named_file, parsed
 from mauve_metric.hosts.cli_files import sides_of_models, two_sides
+from mauve_metric.hosts.cli_judgement import judge_text, roft_text
 from mauve_metric.results.names import printable
 from mauve_metric.runtime.whole_files import check_can_be_written
 from mauve_metric.texts.files import read_texts
@@ -284,6 +285,16 @@ def _cache(options: argparse.Namespace) -> int:
     return 0
 
 
+def _judge(options: argparse.Namespace) -> int:
+    _show(judge_text(options))
+    return 0
+
+
+def _roft(options: argparse.Namespace) -> int:
+    _show(roft_text(options))
+    return 0
+
+
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "score": _score,
     "compare": _compare,
@@ -291,5 +302,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "demo": _demo,
     "featurize": _featurize,
     "lm-eval-task": _lm_eval_task,
+    "judge": _judge,
+    "roft": _roft,
     "cache": _cache,
 }

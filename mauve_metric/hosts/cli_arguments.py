@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mauve_metric.config import knobs
+from mauve_metric.hosts.cli_judgement import add_judgement_commands
 from mauve_metric.hosts.lm_eval_task import NEW_TOKENS, PROMPT_WORDS, check_task_name
 from mauve_metric.options import run_fields
 from mauve_metric.results.charts.figure import FIGURE_FILES, check_figure_path
@@ -89,6 +90,9 @@ def parser() -> argparse.ArgumentParser:
     _add_config_options(featurize, ("featurize",))
 
     _add_lm_eval_task(commands)
+
+    for judging in add_judgement_commands(commands):
+        _add_log_options(judging)
 
     cache = commands.add_parser("cache", help="look after the features kept on disk")
     cache.add_argument("action", choices=("info", "prune", "clear"), help="prune deletes what was used longest ago")
