@@ -8,6 +8,7 @@ import numpy as np
 
 from mauve_metric.arrays import Array
 from mauve_metric.measures import boundary_detection as game
+from mauve_metric.measures.judgement_options import FULL_POINTS, LONGEST_LOOK, RUN, SENTENCES
 from mauve_metric.results.judgement import BoundaryGame
 from mauve_metric.results.judgement_numbers import RoundScores
 from mauve_metric.texts.columns import TableData
@@ -18,8 +19,8 @@ from mauve_metric.version import __version__
 def score_guesses(
     guesses: TableData,
     *,
-    sentences: int = game.SENTENCES,
-    all_human_points: float = game.FULL_POINTS,
+    sentences: int = SENTENCES,
+    all_human_points: float = FULL_POINTS,
     keep_runs: bool = False,
     level: float = 0.95,
 ) -> BoundaryGame:
@@ -53,7 +54,7 @@ def score_guesses(
     if read.players is not None and not keep_runs:
         kept = ~game.in_runs(read.guess, read.players)
     if not kept.any():
-        raise ValueError(f"{read.name}: every guess stands in a run of {game.RUN} equal ones: keep_runs (--keep-runs)")
+        raise ValueError(f"{read.name}: every guess stands in a run of {RUN} equal ones: keep_runs (--keep-runs)")
     total = _rounds("all", read, kept, all_human_points, level)
     models = {}
     if read.models is not None:
@@ -79,7 +80,7 @@ def _rounds(name: str, read: Guesses, kept: Array, all_human_points: float, leve
         rounds=len(points),
         players=None if who is None else len(who[0]),
         points=mean,
-        ci=None if ci is None else (max(ci[0], 0.0), min(ci[1], max(game.FULL_POINTS, all_human_points))),
+        ci=None if ci is None else (max(ci[0], 0.0), min(ci[1], max(FULL_POINTS, all_human_points))),
         random=random,
         always_last=always_last,
         exact=float((guess == boundary).mean()),
@@ -105,6 +106,6 @@ def _seconds(read: Guesses, kept: Array) -> float | None:
     if read.seconds is None:
         return None
     looks = [
-        min(look, game.LONGEST_LOOK) for times, taken in zip(read.seconds, kept, strict=True) if taken for look in times
+        min(look, LONGEST_LOOK) for times, taken in zip(read.seconds, kept, strict=True) if taken for look in times
     ]
     return math.fsum(looks) / len(looks)

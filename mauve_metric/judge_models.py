@@ -13,8 +13,6 @@ import numpy as np
 
 from mauve_metric.arrays import Array, Floats, Integers
 from mauve_metric.measures.bradley_terry import (
-    Errors,
-    Ties,
     bradley_terry,
     half_width,
     joined_units,
@@ -22,6 +20,7 @@ from mauve_metric.measures.bradley_terry import (
     settle_ties,
     unit_wins,
 )
+from mauve_metric.measures.judgement_options import Errors, Ties
 from mauve_metric.measures.rank_correlation import spearman
 from mauve_metric.results.judgement import Judgement
 from mauve_metric.results.judgement_numbers import Agreement, ModelScore, QuestionScores, ScoreDifference

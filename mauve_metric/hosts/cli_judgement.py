@@ -6,8 +6,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING, get_args
 
-from mauve_metric.measures.boundary_detection import FULL_POINTS, SENTENCES
-from mauve_metric.measures.bradley_terry import Errors, Ties
+from mauve_metric.measures.judgement_options import FULL_POINTS, SENTENCES, Errors, Ties
 
 if TYPE_CHECKING:
     from mauve_metric.results.judgement import BoundaryGame, Judgement

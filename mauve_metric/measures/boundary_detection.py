@@ -13,11 +13,7 @@ from numpy.typing import ArrayLike
 
 from mauve_metric.arrays import Array, Floats, Integers
 from mauve_metric.measures.bradley_terry import half_width
-
-SENTENCES = 10
-FULL_POINTS = 5.0
-RUN = 5  # equal guesses in a row by which a player is taken not to have read
-LONGEST_LOOK = 120.0  # seconds on a sentence, beyond which a player is taken to be away
+from mauve_metric.measures.judgement_options import FULL_POINTS, RUN, SENTENCES
 
 
 def boundary_points(

@@ -6,20 +6,18 @@ Pure functions of wins: who was preferred to whom, how often, and in which answe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mauve_metric.arrays import Array, Floats, Integers
+from mauve_metric.measures.judgement_options import Errors, Ties
 
 SCALE = 100.0  # a score of 100 more is e times the odds
 _STEPS = 1_000  # far more than Newton takes: some ten where no pair is one-sided
 _CLOSE = 1e-11  # a step, in log-odds, after which the scores stand
 _ROUNDING = 1e-6  # a step below which steps that no longer shrink are rounding
-
-Ties: TypeAlias = Literal["half", "random", "drop"]
-Errors: TypeAlias = Literal["robust", "fisher"]
 
 
 def bradley_terry(wins: ArrayLike, *, names: Sequence[str] | None = None, pseudo_wins: float = 0.0) -> Floats:

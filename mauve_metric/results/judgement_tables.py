@@ -51,6 +51,7 @@ GAME_COLUMNS = (
     Column("players", "players", "d"),
     Column("rounds", "rounds", "d"),
 )
+_NAMED = 6  # pairs of neighbours, of those that are not told apart
 CORRELATION_NOTE = (
     "Spearman: 1 where a measure orders the models as people do; better: human is closeness to the human texts' value, "
     "as it is: larger is taken for better. p: of no relation, by permutation, for each measure alone."
@@ -115,7 +116,9 @@ def _facts(scores: QuestionScores, judgement: JudgementNumbers) -> list[str]:
         for a, b in pairwise(scores.models)
         if found[a.model, b.model][0] <= 0
     ]
-    lines += [f"Neighbours that these judgements do not tell apart: {'; '.join(close)}."] if close else []
+    more = [f"{len(close) - _NAMED} more pairs"] if len(close) > _NAMED else []
+    pairs = "; ".join([*close[:_NAMED], *more])
+    lines += [f"Neighbours that these judgements do not tell apart: {pairs}."] if close else []
     lines += [f"No correlation of {printable(name)}: {printable(reason)}." for name, reason in scores.failed.items()]
     return lines
 
