@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from mauve_metric.version import __version__
 
 if TYPE_CHECKING:
+    from mauve_metric.boundary_game import score_guesses
     from mauve_metric.compare_models import compare
     from mauve_metric.compute import compute_mauve
     from mauve_metric.config import MauveConfig
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from mauve_metric.features.reference import Reference, featurize
     from mauve_metric.generation.evaluator import evaluate_model
     from mauve_metric.hosts.callback import MauveCallback, MauveTrainerMixin
+    from mauve_metric.judge_models import judge
     from mauve_metric.quantize.histograms import Histograms
     from mauve_metric.results.comparison import Comparison
     from mauve_metric.results.description import Description
@@ -48,7 +50,9 @@ __all__ = [
     "evaluate_model",
     "explain",
     "featurize",
+    "judge",
     "read_texts",
+    "score_guesses",
 ]
 
 _HOMES = {  # every public name is imported when it is first asked for
@@ -70,7 +74,9 @@ _HOMES = {  # every public name is imported when it is first asked for
     "evaluate_model": "generation.evaluator",
     "explain": "explain_gap",
     "featurize": "features.reference",
+    "judge": "judge_models",
     "read_texts": "texts.files",
+    "score_guesses": "boundary_game",
 }
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from mauve_metric.hosts.cli_arguments import given_options, named_file, parsed
 from mauve_metric.hosts.cli_copies import deduplicate_text, memorised_text
 from mauve_metric.hosts.cli_files import prompts_of_sides, sides_of_models, two_sides
+from mauve_metric.hosts.cli_judgement import judge_text, roft_text
 from mauve_metric.results.names import printable
 from mauve_metric.runtime.whole_files import check_can_be_written
 from mauve_metric.texts.files import read_texts
@@ -315,14 +316,14 @@ def _cache(options: argparse.Namespace) -> int:
     return 0
 
 
-def _deduplicate(options: argparse.Namespace) -> int:
-    _show(deduplicate_text(options))
-    return 0
+def _shown(text: Callable[[argparse.Namespace], str]) -> Callable[[argparse.Namespace], int]:
+    """A command that shows a text."""
 
+    def command(options: argparse.Namespace) -> int:
+        _show(text(options))
+        return 0
 
-def _memorised(options: argparse.Namespace) -> int:
-    _show(memorised_text(options))
-    return 0
+    return command
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
@@ -333,7 +334,9 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "demo": _demo,
     "featurize": _featurize,
     "lm-eval-task": _lm_eval_task,
-    "deduplicate": _deduplicate,
-    "memorised": _memorised,
+    "deduplicate": _shown(deduplicate_text),
+    "memorised": _shown(memorised_text),
+    "judge": _shown(judge_text),
+    "roft": _shown(roft_text),
     "cache": _cache,
 }

@@ -10,6 +10,7 @@ from typing import Any
 
 from mauve_metric.config import knobs
 from mauve_metric.hosts.cli_copies import add_copy_commands
+from mauve_metric.hosts.cli_judgement import add_judgement_commands
 from mauve_metric.hosts.lm_eval_task import NEW_TOKENS, PROMPT_WORDS, check_task_name
 from mauve_metric.options import run_fields
 from mauve_metric.results.charts.figure import FIGURE_FILES, check_figure_path
@@ -66,6 +67,8 @@ def parser() -> argparse.ArgumentParser:
 
     for copying in add_copy_commands(commands):
         _add_log_options(copying)
+    for judging in add_judgement_commands(commands):
+        _add_log_options(judging)
 
     cache = commands.add_parser("cache", help="look after the features kept on disk")
     cache.add_argument("action", choices=("info", "prune", "clear"), help="prune deletes what was used longest ago")

@@ -7,6 +7,7 @@ import csv
 import io
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from mauve_metric.texts.lines import decode
 from mauve_metric.texts.sources import choose_field
@@ -14,8 +15,15 @@ from mauve_metric.texts.sources import choose_field
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
 
 
-def read_csv(path: Path, text_field: str | None) -> list[str]:
-    """The texts in a column of a table with a header."""
+class TableRow(NamedTuple):
+    """A row of a table: its last line, and its values; None for a column that it does not reach."""
+
+    line: int
+    values: dict[str, str | None]
+
+
+def read_table(path: Path) -> tuple[list[str], list[TableRow]]:
+    """The columns of a table with a header, and its rows; `ValueError` for what is no such table, with the line."""
     content = decode(path.read_bytes(), str(path))
     previous = csv.field_size_limit(2**31 - 1)
     try:
@@ -23,21 +31,31 @@ def read_csv(path: Path, text_field: str | None) -> list[str]:
         reader = csv.DictReader(io.StringIO(content, newline=""), delimiter=delimiter)
         if not reader.fieldnames:
             raise ValueError(f"{path} is empty: expected a header line")
-        column = choose_field(str(path), list(reader.fieldnames), text_field)
-        texts = []
+        rows = []
         for row in reader:
-            if row[column] is None:
-                raise ValueError(f"{path}, line {reader.line_num}: no value in column {column!r}")
             if None in row:
                 mark = _DELIMITERS[delimiter]
                 raise ValueError(
                     f"{path}, line {reader.line_num}: more values than the header has columns; quote a {mark}"
                 )
-            texts.append(row[column])
+            rows.append(TableRow(reader.line_num, row))
+        return list(reader.fieldnames), rows
     except csv.Error as error:
         raise ValueError(f"{path}, line {reader.line_num}: not CSV: {error}") from error
     finally:
         csv.field_size_limit(previous)
+
+
+def read_csv(path: Path, text_field: str | None) -> list[str]:
+    """The texts in a column of a table with a header."""
+    columns, rows = read_table(path)
+    column = choose_field(str(path), columns, text_field)
+    texts = []
+    for line, values in rows:
+        text = values[column]
+        if text is None:
+            raise ValueError(f"{path}, line {line}: no value in column {column!r}")
+        texts.append(text)
     return texts
 
 

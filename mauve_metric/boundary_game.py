@@ -1,0 +1,111 @@
+"""How well people find the sentence at which a machine took over: guesses become points."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mauve_metric.arrays import Array
+from mauve_metric.measures import boundary_detection as game
+from mauve_metric.measures.judgement_options import FULL_POINTS, LONGEST_LOOK, RUN, SENTENCES
+from mauve_metric.results.judgement import BoundaryGame
+from mauve_metric.results.judgement_numbers import RoundScores
+from mauve_metric.texts.columns import TableData
+from mauve_metric.texts.guesses import Guesses, read_guesses
+from mauve_metric.version import __version__
+
+
+def score_guesses(
+    guesses: TableData,
+    *,
+    sentences: int = SENTENCES,
+    all_human_points: float = FULL_POINTS,
+    keep_runs: bool = False,
+    level: float = 0.95,
+) -> BoundaryGame:
+    """Score rounds of Real or Fake Text: players say at which sentence a machine took over.
+
+    Args:
+        guesses: a table of rounds, or a list of dicts, see `read_guesses`.
+        sentences: of each text. all_human_points: for the right guess that no machine wrote, which the papers leave
+            open.
+        keep_runs: keep rounds in which a player gave the same guess five times or more in a row, which are left out as
+            in the papers.
+        level: of the intervals, which let the rounds of one player depend on each other.
+
+    Returns:
+        A `BoundaryGame`: all rounds, and those of each model if the table names one.
+
+    Raises:
+        TypeError, ValueError, OSError: bad input.
+
+    Dugan et al. 2020; Dugan et al. 2023, §4.
+
+    >>> score_guesses([{"boundary": 4, "guess": 6}, {"boundary": 5, "guess": 5}]).total.points
+    4.0
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie between 0 and 1, got {level!r}")
+    if not 0 <= all_human_points < math.inf:
+        raise ValueError(f"all_human_points must be a finite number of at least 0, got {all_human_points!r}")
+    read = read_guesses(guesses, sentences=sentences)
+    kept = np.ones(len(read.guess), dtype=bool)
+    if read.players is not None and not keep_runs:
+        kept = ~game.in_runs(read.guess, read.players)
+    if not kept.any():
+        raise ValueError(f"{read.name}: every guess stands in a run of {RUN} equal ones: keep_runs (--keep-runs)")
+    total = _rounds("all", read, kept, all_human_points, level)
+    models = {}
+    if read.models is not None:
+        of = np.array(read.models)
+        names = dict.fromkeys(name for name, taken in zip(read.models, kept, strict=True) if taken)
+        models = {name: _rounds(name, read, kept & (of == name), all_human_points, level) for name in names}
+    entries: dict[str, object] = {"sentences": sentences, "all_human_points": all_human_points, "keep_runs": keep_runs}
+    entries |= {"confidence_level": level, "rounds": total.rounds, "mauve_metric": __version__}
+    ordered = dict(sorted(models.items(), key=lambda item: (item[1].machine == 0, item[1].points)))
+    return BoundaryGame(total, ordered, level, int((~kept).sum()), entries)
+
+
+def _rounds(name: str, read: Guesses, kept: Array, all_human_points: float, level: float) -> RoundScores:
+    """The numbers of some rounds."""
+    boundary, guess = np.array(read.boundary)[kept], np.array(read.guess)[kept]
+    points = game.boundary_points(boundary, guess, read.sentences, all_human_points=all_human_points)
+    who = None if read.players is None else np.unique(np.array(read.players)[kept], return_inverse=True)
+    mean, ci = game.mean_with_interval(points, None if who is None else who[1], level)
+    random, always_last = game.chance_points(boundary, read.sentences, all_human_points=all_human_points)
+    human = boundary == read.sentences + 1
+    return RoundScores(
+        model=name,
+        rounds=len(points),
+        players=None if who is None else len(who[0]),
+        points=mean,
+        ci=None if ci is None else (max(ci[0], 0.0), min(ci[1], max(FULL_POINTS, all_human_points))),
+        random=random,
+        always_last=always_last,
+        exact=float((guess == boundary).mean()),
+        eventually=float((guess >= boundary).mean()),
+        machine=int((~human).sum()),
+        human=int(human.sum()),
+        false_alarms=float((guess < boundary)[human].mean()) if human.any() else None,
+        alpha=None if read.texts is None else _alpha(guess >= boundary, np.array(read.texts)[kept]),
+        seconds=_seconds(read, kept),
+    )
+
+
+def _alpha(found: Array, texts: Array) -> float | None:
+    """Krippendorff's α; None where it is not defined."""
+    try:
+        return game.krippendorff_alpha(found, texts)
+    except ValueError:
+        return None
+
+
+def _seconds(read: Guesses, kept: Array) -> float | None:
+    """The mean seconds on a sentence, each at most `LONGEST_LOOK`."""
+    if read.seconds is None:
+        return None
+    looks = [
+        min(look, LONGEST_LOOK) for times, taken in zip(read.seconds, kept, strict=True) if taken for look in times
+    ]
+    return math.fsum(looks) / len(looks)

@@ -1,0 +1,117 @@
+"""Tables of judgements: their rows, and the columns that are known by several names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from mauve_metric.texts.tables import read_table
+
+TableData: TypeAlias = str | Path | Iterable[Mapping[str, object]]  # a file, or its rows by column
+_ENDINGS = (".csv", ".tsv")
+
+
+class Line(NamedTuple):
+    """A row: where it stands, and its values as text, "" for a missing one."""
+
+    where: str
+    values: dict[str, str]
+
+
+class Table(NamedTuple):
+    """Rows with the same columns. name: what errors call it."""
+
+    name: str
+    columns: list[str]
+    lines: list[Line]
+
+    def column(self, *known: str) -> str | None:
+        """The first column with one of these names, see `plain_name`; None where there is none."""
+        found = {plain_name(column): column for column in reversed(self.columns)}
+        return next((found[name] for name in known if name in found), None)
+
+    def column_called(self, name: str) -> str:
+        """The column of exactly this name; `ValueError` that lists the columns."""
+        if name not in self.columns:
+            raise ValueError(f"{self.name} has no column {name!r}: it has {', '.join(map(repr, self.columns))}")
+        return name
+
+
+def open_table(name: str, data: TableData) -> Table:
+    """A table of a `.csv` or `.tsv` file, or of dicts with the same keys.
+
+    Raises:
+        FileNotFoundError: no such file. TypeError, ValueError: no such table, or one without rows.
+    """
+    if isinstance(data, (str, Path)):
+        return _of_file(Path(data))
+    if isinstance(data, (bytes, Mapping)) or not isinstance(data, Iterable):
+        raise TypeError(f"{name} must be a path or a list of dicts, got {type(data).__name__}")
+    rows = list(data)
+    odd = next((row for row in rows if not isinstance(row, Mapping)), None)
+    if odd is not None:
+        raise TypeError(f"{name} must hold dicts, got {type(odd).__name__}: {odd!r:.60}")
+    return _checked(
+        name, [str(column) for column in (rows[0] if rows else ())], [_line(name, *row) for row in enumerate(rows)]
+    )
+
+
+def _of_file(path: Path) -> Table:
+    if path.suffix.lower() not in _ENDINGS:
+        raise ValueError(f"{path} must be a table, {' or '.join(_ENDINGS)}")
+    columns, rows = read_table(path)
+    lines = [
+        Line(f"{path}, line {row.line}", {key: (value or "").strip() for key, value in row.values.items()})
+        for row in rows
+    ]
+    return _checked(str(path), columns, lines)
+
+
+def _line(name: str, number: int, row: Mapping[str, object]) -> Line:
+    values = {str(key): "" if value is None or value != value else str(value).strip() for key, value in row.items()}
+    return Line(f"{name}, row {number}", values)
+
+
+def _checked(name: str, columns: list[str], lines: list[Line]) -> Table:
+    twice = next((column for column in columns if columns.count(column) > 1), None)
+    if twice is not None:
+        raise ValueError(f"{name} has two columns called {twice!r}")
+    if not lines:
+        raise ValueError(f"{name} has no rows")
+    for line in lines:
+        missing = [column for column in columns if column not in line.values]
+        if missing:
+            raise ValueError(f"{line.where}: no value for {missing[0]!r}")
+    return Table(name, columns, lines)
+
+
+def plain_name(column: str) -> str:
+    """A column's name without capitals, spaces, and what Mechanical Turk puts before it.
+
+    >>> plain_name("Input.model_a"), plain_name("Answer.q3"), plain_name("Model A"), plain_name("WorkerId")
+    ('model_a', 'q3', 'model_a', 'workerid')
+    """
+    name = column.strip().lower().replace(" ", "_").replace("-", "_")
+    return name.removeprefix("input.").removeprefix("answer.")
+
+
+def number_at(line: Line, column: str, meaning: str) -> float:
+    """The finite number in a column; `ValueError` that says where there is none."""
+    try:
+        value = float(line.values[column])
+    except ValueError:
+        value = float("nan")
+    if not abs(value) < float("inf"):
+        raise ValueError(f"{line.where}: expected {meaning} in column {column!r}, got {line.values[column]!r:.60}")
+    return value
+
+
+def listed(names: Sequence[str], most: int = 8) -> str:
+    """Names in quotes, at most eight of them.
+
+    >>> listed(["a", "b"]), listed(["a", "b", "c"], most=2)
+    ("'a', 'b'", "'a', 'b' and 1 more")
+    """
+    shown = ", ".join(map(repr, names[:most]))
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

@@ -1,0 +1,113 @@
+"""Guesses of Real or Fake Text: at which sentence a player thinks that a machine took over."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from mauve_metric.texts.columns import Line, Table, TableData, listed, number_at, open_table
+from mauve_metric.texts.preferences import ANNOTATORS
+
+_NONE = ("", "none", "human", "all human", "all-human", "never")
+_TEXTS = ("generation", "gen_id", "text_id", "item", "text")
+_PLAYERS = (*ANNOTATORS, "player")
+_TIMES = ("sentence_seconds", "seconds_per_sentence")
+
+
+class Guesses(NamedTuple):
+    """Rounds of the game, in the order in which they were played.
+
+    boundary, guess: the number of the first sentence by a machine, from 2; `sentences` + 1 for none. players, models,
+    texts: of each round; None where the table does not say. seconds: on each sentence of each round, likewise.
+    """
+
+    name: str
+    sentences: int
+    boundary: list[int]
+    guess: list[int]
+    players: list[str] | None
+    models: list[str] | None
+    texts: list[str] | None
+    seconds: list[list[float]] | None
+
+
+def read_guesses(data: TableData, *, sentences: int = 10) -> Guesses:
+    """The rounds in a table: the true boundary and the guess on each row.
+
+    `boundary` and `guess` are the number of the first sentence by a machine, from 2, or `none` for a text that is human
+    throughout. The columns of the published data are read as they are: `true_boundary_index` and
+    `predicted_boundary_index` count from 0 and give the last human sentence. `annotator` (`player`, …), `model`,
+    `generation` (`text_id`, `item`) and `sentence_seconds` (numbers with spaces between them) are used where they are
+    there; rows with a `date` are taken in its order.
+
+    Args:
+        data: a `.csv` or `.tsv` file with a header, or a list of dicts. sentences: of each text.
+
+    Raises:
+        FileNotFoundError, TypeError, ValueError: with the line, what was expected and what came.
+
+    >>> read_guesses([{"boundary": 4, "guess": "none"}]).guess
+    [11]
+    """
+    if not isinstance(sentences, int) or isinstance(sentences, bool) or sentences < 2:
+        raise ValueError(f"sentences must be a whole number of at least 2, got {sentences!r}")
+    table = open_table("guesses", data)
+    date = table.column("date")
+    lines = table.lines if date is None else sorted(table.lines, key=lambda line: line.values[date])
+    true, said, first = _columns(table)
+    times = table.column(*_TIMES)
+    return Guesses(
+        table.name,
+        sentences,
+        [_sentence(line, true, sentences, first) for line in lines],
+        [_sentence(line, said, sentences, first) for line in lines],
+        _words(table, lines, *_PLAYERS),
+        _words(table, lines, "model", "system"),
+        _words(table, lines, *_TEXTS),
+        None if times is None else [_seconds(line, times) for line in lines],
+    )
+
+
+def _columns(table: Table) -> tuple[str, str, bool]:
+    """The columns of the truth and of the guess, and whether they name the first sentence by a machine."""
+    pairs = (("boundary", "guess", True), ("true_boundary_index", "predicted_boundary_index", False))
+    for truth, guess, first in pairs:
+        one, two = table.column(truth), table.column(guess)
+        if one is not None and two is not None:
+            return one, two, first
+    raise ValueError(
+        f"{table.name} must have the columns 'boundary' and 'guess', or 'true_boundary_index' and "
+        f"'predicted_boundary_index': it has {listed(table.columns)}"
+    )
+
+
+def _sentence(line: Line, column: str, sentences: int, first: bool) -> int:
+    """The number of the first sentence by a machine."""
+    lowest, highest = (2, sentences + 1) if first else (0, sentences - 1)
+    if first and line.values[column].lower() in _NONE:
+        return sentences + 1
+    meaning = f"a sentence from {lowest} to {highest}" + (", or none," if first else "")
+    number = number_at(line, column, meaning)
+    if number != int(number) or not lowest <= number <= highest:
+        raise ValueError(f"{line.where}: expected {meaning} in column {column!r}, got {line.values[column]!r}")
+    return int(number) + (0 if first else 2)
+
+
+def _words(table: Table, lines: list[Line], *known: str) -> list[str] | None:
+    """The values of a column that is known by one of these names."""
+    column = table.column(*known)
+    if column is None:
+        return None
+    empty = next((line for line in lines if not line.values[column]), None)
+    if empty is not None:
+        raise ValueError(f"{empty.where}: nothing in column {column!r}")
+    return [line.values[column] for line in lines]
+
+
+def _seconds(line: Line, column: str) -> list[float]:
+    try:
+        found = [float(number) for number in line.values[column].replace(";", " ").replace("|", " ").split()]
+    except ValueError:
+        found = []
+    if not found or not all(0 <= number < float("inf") for number in found):
+        raise ValueError(f"{line.where}: expected seconds in column {column!r}, got {line.values[column]!r:.60}")
+    return found

@@ -1,0 +1,104 @@
+"""Real or Fake Text: points and baselines by hand, agreement against Krippendorff's own examples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import t
+
+from mauve_metric.measures.boundary_detection import (
+    boundary_points,
+    chance_points,
+    in_runs,
+    krippendorff_alpha,
+    mean_with_interval,
+)
+
+
+def test_points_are_those_of_the_rule() -> None:
+    for boundary in range(2, 12):
+        for guess in range(2, 12):
+            expected = 0 if guess < boundary else max(5 - (guess - boundary), 0)
+            assert boundary_points([boundary], [guess]).tolist() == [expected]
+
+
+def test_a_right_guess_of_no_machine_earns_what_is_asked_for() -> None:
+    assert boundary_points([11, 11, 4], [11, 10, 4], all_human_points=0.0).tolist() == [0.0, 0.0, 5.0]
+
+
+def test_those_who_do_not_read_get_130_and_150() -> None:
+    # 5·10 + 4·9 + 3·8 + 2·7 + 1·6 = 130 of 100 pairs; (1 + 2 + 3 + 4 + 5)/10
+    assert chance_points(range(2, 12)) == pytest.approx((1.30, 1.50), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("boundary", "guess", "said"),
+    [
+        ([1], [4], "boundary must be whole numbers from 2 to 11"),
+        ([4], [12], "guess must be whole numbers from 2 to 11 .* got 12"),
+        ([4.5], [4], "boundary must be whole numbers"),
+        ([4, 5], [4], "same length, got 2 and 1"),
+        ([], [], "at least one"),
+    ],
+)
+def test_what_is_no_sentence_is_refused(boundary: list[float], guess: list[float], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        boundary_points(boundary, guess)
+
+
+# --- agreement ----------------------------------------------------------------------------------------------------
+
+
+def alpha_of(rows: list[str]) -> float:
+    """Of observers, one row each, a dot where one did not judge."""
+    found = [(value, unit) for row in rows for unit, value in enumerate(row.split()) if value != "."]
+    return krippendorff_alpha([value for value, _ in found], [unit for _, unit in found])
+
+
+def test_agreement_is_krippendorffs() -> None:
+    # Krippendorff 2011, "Computing Krippendorff's alpha-reliability", examples A and C
+    assert alpha_of(["0 1 0 0 0 0 0 0 1 0", "1 1 1 0 0 1 0 0 0 0"]) == pytest.approx(0.095, abs=5e-4)
+    several = [
+        "1 2 3 3 2 1 4 1 2 . . .",
+        "1 2 3 3 2 2 4 1 2 5 . 3",
+        ". 3 3 3 2 3 4 2 2 5 1 .",
+        "1 2 3 3 2 4 4 1 2 5 1 .",
+    ]
+    assert alpha_of(several) == pytest.approx(0.743, abs=5e-4)
+
+
+def test_agreement_of_all_and_of_chance() -> None:
+    assert krippendorff_alpha([0, 0, 1, 1], ["a", "a", "b", "b"]) == 1.0
+    rng = np.random.default_rng(0)
+    found = krippendorff_alpha(rng.integers(0, 2, 20_000), np.repeat(np.arange(5_000), 4))
+    assert abs(found) < 0.03  # 30 000 pairs: a standard error of 0.006
+    with pytest.raises(ValueError, match="same text"):
+        krippendorff_alpha([0, 1], [0, 1])
+    with pytest.raises(ValueError, match="not defined"):
+        krippendorff_alpha([1, 1], [0, 0])
+
+
+# --- rounds -------------------------------------------------------------------------------------------------------
+
+
+def test_runs_are_found_player_by_player() -> None:
+    guess = [3, 3, 3, 7, 3, 7, 3, 7, 7, 7]
+    players = ["a", "a", "a", "b", "a", "b", "a", "b", "b", "a"]
+    expected = [True, True, True, False, True, False, True, False, False, False]
+    assert in_runs(guess, players, length=5).tolist() == expected  # b: four in a row; a: five and one
+
+
+def test_the_interval_is_that_of_students_t_without_players() -> None:
+    values = np.random.default_rng(0).normal(size=30)
+    mean, interval = mean_with_interval(values)
+    expected = t.interval(0.95, 29, values.mean(), values.std(ddof=1) / np.sqrt(30))
+    assert mean == pytest.approx(values.mean())
+    assert interval == pytest.approx(expected)
+
+
+def test_the_interval_is_that_of_the_players_means_where_each_played_as_often() -> None:
+    values, players = np.random.default_rng(0).normal(size=30), np.repeat(np.arange(6), 5)
+    means = values.reshape(6, 5).mean(axis=1)
+    _, interval = mean_with_interval(values, players)
+    assert interval == pytest.approx(t.interval(0.95, 5, means.mean(), means.std(ddof=1) / np.sqrt(6)))
+    assert mean_with_interval([1.0, 2.0], np.array([0, 0])) == (1.5, None)
