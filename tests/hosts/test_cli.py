@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from programs import Programs
 from samples import HUMAN, MODEL, ROOT, write_jsonl
 from tools import harness_file, harness_rows
 
@@ -337,16 +338,16 @@ sys.exit(main(sys.argv[1:]))
 
 
 @pytest.mark.parametrize("flag", OUTPUTS)
-def test_a_full_disk_leaves_what_was_there(flag: str, files: tuple[str, str], tmp_path: Path, tiny_gpt2: str) -> None:
+def test_a_full_disk_leaves_what_was_there(
+    flag: str, files: tuple[str, str], tmp_path: Path, tiny_gpt2: str, programs: Programs
+) -> None:
     pytest.importorskip("resource")
     target = target_of(flag, tmp_path / "out")
     target.parent.mkdir()
     target.write_text("what was there before")
     arguments = command_for(flag, target, files, tmp_path, tiny_gpt2)
     arguments += ["--no-cache"] if flag == "output" else []
-    done = subprocess.run(
-        [sys.executable, "-c", LIMITED, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
-    )
+    done = programs.run(LIMITED, *arguments)
     assert done.returncode == 1, done.stderr
     error = [line for line in done.stderr.splitlines() if line.startswith("mauve-metric: error: ")]
     assert len(error) == 1 and error[0] == f"mauve-metric: error: '{target}' cannot be written: File too large"
