@@ -217,13 +217,13 @@ def test_two_processes(tmp_path: Path, expected: dict[str, Any], programs: Progr
     place = {"cache_dir": str(tmp_path), "num_process": 2, "experiment_id": "two"}
     script = (
         "import json, sys; from mauve_metric.metric import Mauve; place, human, model = json.load(sys.stdin); "
-        "metric = Mauve(process_id=1, timeout=60, **place); metric.add_batch(predictions=model, references=human); "
+        "metric = Mauve(process_id=1, timeout=300, **place); metric.add_batch(predictions=model, references=human); "
         "assert metric.compute(num_buckets=8) is None"
     )
     half = json.dumps([place, HUMAN[40:], MODEL[40:]])
     other = programs.start(script, stdin=half, imports=("evaluate",))
     try:
-        metric = Mauve(process_id=0, timeout=60, **place)
+        metric = Mauve(process_id=0, timeout=300, **place)
         out = metric.compute(predictions=MODEL[:40], references=HUMAN[:40], **SETTINGS)
         assert other.wait() == 0, other.stderr
     finally:

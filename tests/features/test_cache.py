@@ -439,7 +439,7 @@ def test_processes_write_at_once(tmp_path: Path) -> None:
         writer.stdin.write("go\n")
         writer.stdin.flush()
     for writer in writers:
-        writer.communicate(timeout=60)
+        writer.communicate(timeout=300)
         assert writer.returncode == 0
     with FeatureCache(tmp_path) as cache:
         assert cache.info().features == 450
@@ -601,7 +601,7 @@ def test_the_file_holds_no_text(tiny_gpt2: str, tmp_path: Path) -> None:
 
 def test_caches_opened_at_once_lose_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """SQLite does not wait while another connection makes a new file, or closes it: the cache does."""
-    start = threading.Barrier(2, timeout=60)
+    start = threading.Barrier(2, timeout=300)
 
     def use(first: int) -> int:
         found = 0

@@ -140,7 +140,7 @@ with FeatureCache({str(tmp_path / "new" / "cache")!r}) as cache:
     cache.put([b"k" * 20], np.ones((1, 4), np.float32))
     os._exit(0)  # the journals stay
 """
-    subprocess.run([sys.executable, "-c", command], cwd=ROOT, check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", command], cwd=ROOT, check=True, timeout=300)
     folder = tmp_path / "new" / "cache"
     assert folder.stat().st_mode & 0o777 == 0o700
     assert modes(folder) == {FILE_NAME: 0o600, f"{FILE_NAME}-wal": 0o600, f"{FILE_NAME}-shm": 0o600}
@@ -191,7 +191,13 @@ sys.exit(main(["cache", "clear"]))
 """
     environment: dict[str, Any] = {"MAUVE_METRIC_CACHE": str(tmp_path), "PATH": "", "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
     assert done.returncode == 1 and done.stdout == ""
     assert done.stderr.startswith(f"mauve-metric: error: {tmp_path / FILE_NAME}: ") and done.stderr.count("\n") == 1

@@ -372,7 +372,7 @@ def test_a_run_killed_while_it_writes_leaves_the_old_report_whole(files: tuple[s
     target.write_text("what was there before")
     arguments = command_for("report", target, files, tmp_path, "")
     done = subprocess.run(
-        [sys.executable, "-c", KILLED, *arguments], cwd=ROOT, capture_output=True, timeout=120, check=False
+        [sys.executable, "-c", KILLED, *arguments], cwd=ROOT, capture_output=True, timeout=300, check=False
     )
     assert done.returncode == -9 and target.read_text() == "what was there before"
 
@@ -388,7 +388,7 @@ def shell(files: tuple[str, str], redirection: str = "", *more: str) -> subproce
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
 
 
@@ -435,7 +435,7 @@ sys.exit(main())
 def test_ctrl_c_while_modules_are_imported(when: str, files: tuple[str, str]) -> None:
     script = INTERRUPT_WHEN_IMPORTED.format(when=when)
     found = subprocess.run(
-        [sys.executable, "-c", script, "-", *files], cwd=ROOT, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", script, "-", *files], cwd=ROOT, capture_output=True, text=True, timeout=300
     )
     assert (found.returncode, found.stdout, found.stderr) == (130, "", "mauve-metric: interrupted\n")
 
@@ -453,7 +453,7 @@ def test_an_ignored_interrupt_stays_ignored(files: tuple[str, str]) -> None:
     script = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
     script += INTERRUPT_WHEN_IMPORTED.format(when="mauve_metric.compute").replace("import os, signal, sys", "import os")
     found = subprocess.run(
-        [sys.executable, "-c", script, "-", *files], cwd=ROOT, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", script, "-", *files], cwd=ROOT, capture_output=True, text=True, timeout=300
     )
     assert found.returncode == 0 and found.stderr == "" and "MAUVE" in found.stdout
 
