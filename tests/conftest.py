@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from programs import Programs
 
 # Waiting threads sleep: with spinning ones a k-means of four rows takes half a minute on a machine that others use.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
@@ -96,6 +100,16 @@ def tiny_roberta(tmp_path_factory: pytest.TempPathFactory) -> str:
     )
     RobertaModel(config, add_pooling_layer=False).save_pretrained(folder)
     return str(folder)
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Programs]:
+    """Python programs in processes of their own that need not import torch again."""
+    from programs import Programs
+
+    made = Programs(tmp_path_factory.mktemp("programs"))
+    yield made
+    made.close()
 
 
 @pytest.fixture(scope="session")

@@ -168,14 +168,15 @@ def test_errors_are_those_of_repeated_samples(aligned: bool, shift: float) -> No
     rng = np.random.default_rng(0)
     p, q = equal_models(k, shift, rng)
     values, variances, between = [], [], []
-    for _ in range(repeats):
+    for repeat in range(repeats):
         rows = rng.choice(k, n, p=q)  # aligned: half of the rows fall into one bucket in both models
         shared = rng.random(n) < (0.5 if aligned else 0.0)
         labels = [rng.choice(k, n, p=p), rows, np.where(shared, rows, rng.choice(k, n, p=q))]
         values.append([estimate.value for estimate in scored(labels, k)])
-        errors = joint_errors([labels], MauveConfig(num_buckets=k), aligned)
-        variances.append(errors.variance(0)[0])
-        between.append(errors.parts(0, 1)[0])
+        if repeat % 3 == 0:  # estimates differ less among themselves than scores do
+            errors = joint_errors([labels], MauveConfig(num_buckets=k), aligned)
+            variances.append(errors.variance(0)[0])
+            between.append(errors.parts(0, 1)[0])
     seen = np.cov(np.array(values), rowvar=False)
     # a variance from 150 draws errs by √(2/150) = 12 %, three of those
     assert np.mean(variances) == pytest.approx(seen[0, 0], rel=0.35)

@@ -1,4 +1,4 @@
-"""Every way in which `evaluate.load` can find the metric, each in a process of its own with caches of its own."""
+"""Every way in which `evaluate.load` can find the metric, each in a process of its own."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import http.server
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import threading
@@ -25,7 +26,8 @@ SCRIPT = ROOT / "mauve_metric.py"
 DRIVER = """
 import json, os, sys, traceback
 import evaluate, faiss, scipy.linalg
-for step in json.load(sys.stdin):
+for line in sys.stdin:
+    step = json.loads(line)
     reader, writer = os.pipe()
     if os.fork() == 0:
         try:
@@ -33,6 +35,7 @@ for step in json.load(sys.stdin):
             sys.modules.update(dict.fromkeys(step["hidden"]))
             sys.path.insert(0, step["site"])
             evaluate.config.HF_EVALUATE_OFFLINE = step["offline"]
+            evaluate.config.HF_MODULES_CACHE = step["modules"]
             found = {}
             for path in step["paths"]:
                 metric = evaluate.load(path, **step["options"])
@@ -55,7 +58,7 @@ for step in json.load(sys.stdin):
         os._exit(0)
     os.close(writer)
     with os.fdopen(reader) as stream:
-        print("FOUND", stream.read(), flush=True)
+        print("\\nFOUND", stream.read(), flush=True)
     os.wait()
 """
 
@@ -79,33 +82,56 @@ def step(
     }
 
 
-def run_steps(home: Path, steps: list[dict[str, Any]], **environment: str) -> list[dict[str, Any]]:
-    """What each step found, with every cache under `home`."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "PYTHON"))}
-    settings = {
-        "HOME": str(home),
-        "HF_HOME": str(home / "hf"),
-        "HF_MODULES_CACHE": str(home / "modules"),
-        "HF_UPDATE_DOWNLOAD_COUNTS": "0",
-        "HF_HUB_DISABLE_TELEMETRY": "1",
-        "HF_HUB_DISABLE_XET": "1",
-        "HF_ENDPOINT": "http://127.0.0.1:9",  # nobody listens there
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "OMP_NUM_THREADS": "1",
-        "NO_PROXY": "127.0.0.1",
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", DRIVER],
-        input=json.dumps(steps),
-        env=kept | settings | environment,
-        cwd=home,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    found = [json.loads(line[6:]) for line in done.stdout.splitlines() if line.startswith("FOUND ")]
-    assert len(found) == len(steps), done.stderr
-    return found
+class Loader:
+    """A process that loads the metric, step by step, with the Hugging Face caches in `home`; the Hub is at `port`."""
+
+    def __init__(self, home: Path) -> None:
+        with socket.socket() as free:  # nobody listens there but while a test has a Hub
+            free.bind(("127.0.0.1", 0))
+            self.port: int = free.getsockname()[1]
+        self.home = home
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "PYTHON"))}
+        settings = {
+            "HOME": str(home),
+            "HF_HOME": str(home / "hf"),
+            "HF_UPDATE_DOWNLOAD_COUNTS": "0",
+            "HF_HUB_DISABLE_TELEMETRY": "1",
+            "HF_HUB_DISABLE_XET": "1",
+            "HF_ENDPOINT": f"http://127.0.0.1:{self.port}",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "OMP_NUM_THREADS": "1",
+            "NO_PROXY": "127.0.0.1",
+        }
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", DRIVER],
+            env=kept | settings,
+            cwd=home,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=(home / "said").open("w"),
+            text=True,
+        )
+
+    def run(self, modules: Path, steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """What each step found, with evaluate's copies of scripts in the folder `modules`."""
+        return [self.found(step | {"modules": str(modules)}) for step in steps]
+
+    def found(self, step: dict[str, Any]) -> dict[str, Any]:
+        assert self.process.stdin is not None and self.process.stdout is not None
+        print(json.dumps(step), file=self.process.stdin, flush=True)
+        for line in self.process.stdout:
+            if line.startswith("FOUND "):
+                found: dict[str, Any] = json.loads(line[6:])
+                return found
+        raise AssertionError((self.home / "said").read_text())
+
+
+@pytest.fixture(scope="module")
+def loader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loader]:
+    made = Loader(tmp_path_factory.mktemp("home"))
+    yield made
+    with made.process:
+        made.process.kill()  # it waits for the next step
 
 
 def check(found: dict[str, Any], package: Path, version: str) -> None:
@@ -145,7 +171,7 @@ def test_the_package_wins_over_the_script_beside_it() -> None:
 
 
 @pytest.fixture(scope="module")
-def local(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, dict[str, Any]]]:
+def local(loader: Loader, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, dict[str, Any]]]:
     """The folder and what each load from this disk found, all with the same caches, in this order."""
     home = tmp_path_factory.mktemp("local")
     first, second, elsewhere, mixed = (home / name for name in ("first", "second", "elsewhere", "mixed"))
@@ -181,7 +207,7 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, dic
         "installed, script alone": step(elsewhere, "alone.py", site=home / "site"),
         "installed, in the package": step(home / "site" / "mauve_metric", "mauve_metric.py", site=home / "site"),
     }
-    return home, dict(zip(steps, run_steps(home, list(steps.values())), strict=True))
+    return home, dict(zip(steps, loader.run(home / "modules", list(steps.values())), strict=True))
 
 
 @pytest.mark.parametrize(
@@ -243,12 +269,11 @@ def test_errors_say_what_to_do(local: tuple[Path, dict[str, dict[str, Any]]]) ->
 class FakeHub(http.server.ThreadingHTTPServer):
     """A Hub on the loopback interface with one Space, `user/mauve_metric`, at several revisions."""
 
-    def __init__(self, revisions: dict[str, Path]) -> None:
-        super().__init__(("127.0.0.1", 0), FakeHubHandler)
+    def __init__(self, port: int, revisions: dict[str, Path]) -> None:
+        super().__init__(("127.0.0.1", port), FakeHubHandler)
         self.folders = dict(revisions)
         self.commits = {name: hashlib.sha1(name.encode()).hexdigest() for name in revisions}
         self.folders |= {self.commits[name]: folder for name, folder in revisions.items()}
-        self.url = f"http://127.0.0.1:{self.server_port}"
 
 
 class FakeHubHandler(http.server.BaseHTTPRequestHandler):
@@ -308,13 +333,13 @@ class FakeHubHandler(http.server.BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def hub(tmp_path: Path) -> Iterator[FakeHub]:
+def hub(loader: Loader, tmp_path: Path) -> Iterator[FakeHub]:
     """The same entry script at every revision, since it changes least; the package differs."""
     space = {name: tmp_path / "space" / name for name in ("main", "v0.0.1", "branch")}
     for name, folder in space.items():
         copy_repository(folder, version=f"of-{name}")
     (space["main"] / "app.py").write_text("raise SystemExit('the page of the Space is not to be fetched')\n")
-    server = FakeHub(space)
+    server = FakeHub(loader.port, space)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     yield server
@@ -323,7 +348,7 @@ def hub(tmp_path: Path) -> Iterator[FakeHub]:
     thread.join()
 
 
-def test_from_the_hub_and_then_without_it(hub: FakeHub, tmp_path: Path) -> None:
+def test_from_the_hub_and_then_without_it(loader: Loader, hub: FakeHub, tmp_path: Path) -> None:
     site = tmp_path / "site"
     installed = copy_package(site, "installed")
     space = "user/mauve_metric"
@@ -335,8 +360,8 @@ def test_from_the_hub_and_then_without_it(hub: FakeHub, tmp_path: Path) -> None:
         step(tmp_path, space),
         step(tmp_path, space, revision="nonsense"),
     ]
-    online = run_steps(tmp_path, steps, HF_ENDPOINT=hub.url)
-    snapshots = tmp_path / "hf/hub/spaces--user--mauve_metric/snapshots"
+    online = loader.run(tmp_path / "modules", steps)
+    snapshots = loader.home / "hf/hub/spaces--user--mauve_metric/snapshots"
     check(online[0], installed, "installed")
     for result, revision in zip(online[1:], ("main", "branch", "v0.0.1", "main"), strict=False):
         check(result, snapshots / hub.commits[revision] / "mauve_metric", f"of-{revision}")
@@ -347,6 +372,6 @@ def test_from_the_hub_and_then_without_it(hub: FakeHub, tmp_path: Path) -> None:
     hub.shutdown()
     hub.server_close()
     steps = [step(tmp_path, space), step(tmp_path, space, revision="branch"), step(tmp_path, space, offline=True)]
-    offline = run_steps(tmp_path, steps, HF_ENDPOINT=hub.url)
+    offline = loader.run(tmp_path / "modules", steps)
     for result, revision in zip(offline, ("main", "branch", "main"), strict=True):
         check(result, snapshots / hub.commits[revision] / "mauve_metric", f"of-{revision}")

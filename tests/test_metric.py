@@ -5,8 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import pickle
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +14,7 @@ import evaluate
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from samples import ROOT
+from programs import Programs
 
 from mauve_metric import compute_mauve
 from mauve_metric.config import knobs
@@ -216,25 +214,22 @@ def test_options_can_be_given_when_the_metric_is_made(tmp_path: Path, expected: 
         Mauve(cache_dir=str(tmp_path), num_bucket=4)
 
 
-def test_two_processes(tmp_path: Path, expected: dict[str, Any]) -> None:
+def test_two_processes(tmp_path: Path, expected: dict[str, Any], programs: Programs) -> None:
     """The second process has the second half of the texts; the first scores all."""
     place = {"cache_dir": str(tmp_path), "num_process": 2, "experiment_id": "two"}
     script = (
         "import json, sys; from mauve_metric.metric import Mauve; place, human, model = json.load(sys.stdin); "
-        "metric = Mauve(process_id=1, timeout=60, **place); metric.add_batch(predictions=model, references=human); "
+        "metric = Mauve(process_id=1, timeout=300, **place); metric.add_batch(predictions=model, references=human); "
         "assert metric.compute(num_buckets=8) is None"
     )
-    other = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, text=True, cwd=ROOT)
+    half = json.dumps([place, HUMAN[40:], MODEL[40:]])
+    other = programs.start(script, stdin=half, imports=("evaluate",))
     try:
-        assert other.stdin is not None
-        json.dump([place, HUMAN[40:], MODEL[40:]], other.stdin)
-        other.stdin.close()
-        metric = Mauve(process_id=0, timeout=60, **place)
+        metric = Mauve(process_id=0, timeout=300, **place)
         out = metric.compute(predictions=MODEL[:40], references=HUMAN[:40], **SETTINGS)
-        assert other.wait(timeout=60) == 0
+        assert other.wait() == 0, other.stderr
     finally:
         other.kill()
-        other.wait()
     assert out == expected
     assert not stored_files(tmp_path)
 

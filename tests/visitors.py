@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import socket
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -71,6 +74,27 @@ def upload(page: Any, which: str, *paths: str) -> None:
 def paste(page: Any, which: str, texts: list[str]) -> None:
     page.click(f"#{which}_side button[role=tab]:has-text('Paste')")
     page.fill(f"#{which}_paste textarea", "\n".join(texts))
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 120) -> None:
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.1)
+    assert condition()
+
+
+def hover(page: Any, mark: Any, words: str = "", tries: int = 60) -> Any:
+    """The tip with these words over a mark, which the page may draw anew or move while the pointer is on its way."""
+    from playwright.sync_api import TimeoutError
+
+    tip = page.locator("#vg-tooltip-element.visible").filter(has_text=words)
+    for _ in range(tries):
+        with suppress(TimeoutError):
+            mark.scroll_into_view_if_needed(timeout=10_000)
+            mark.hover(force=True, timeout=10_000)
+            tip.wait_for(timeout=1000)
+            return tip
+    raise AssertionError(f"nothing is shown over the mark: {words}")
 
 
 def compare(page: Any) -> str:

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
+from programs import Programs
 from samples import ROOT, texts_of
 
 from mauve_metric import compute_mauve
@@ -438,7 +439,7 @@ def test_processes_write_at_once(tmp_path: Path) -> None:
         writer.stdin.write("go\n")
         writer.stdin.flush()
     for writer in writers:
-        writer.communicate(timeout=60)
+        writer.communicate(timeout=300)
         assert writer.returncode == 0
     with FeatureCache(tmp_path) as cache:
         assert cache.info().features == 450
@@ -458,7 +459,6 @@ def slow(encoder, rows):
     return original(encoder, rows)
 batches.run_batch = slow
 from mauve_metric import Reference
-sys.path.insert(0, sys.argv[3])
 from samples import texts_of
 Reference.from_texts(
     texts_of(60), featurize_model_name=sys.argv[1], cache=sys.argv[2], max_batch_tokens=96
@@ -479,20 +479,19 @@ def stored(folder: Path) -> int:
         connection.close()
 
 
-def test_killed_and_taken_up_again(tiny_gpt2: str, tmp_path: Path, runs: list[int]) -> None:
+def test_killed_and_taken_up_again(tiny_gpt2: str, tmp_path: Path, runs: list[int], programs: Programs) -> None:
     texts = texts_of(60)
     options: dict[str, Any] = {"featurize_model_name": tiny_gpt2, "max_batch_tokens": 96}
     expected = featurized(texts, **options, cache=False).features
     sizes = list(runs)
     assert len(sizes) > 15
     finished = np.cumsum([0, *sizes]).tolist()
-    command = [sys.executable, "-c", KILLED, tiny_gpt2, str(tmp_path), str(ROOT / "tests")]
-    process = subprocess.Popen(command, cwd=ROOT)
+    process = programs.start(KILLED, tiny_gpt2, tmp_path)
     while stored(tmp_path) < finished[4]:
-        assert process.poll() is None, "it ended before it could be killed"
+        assert process.poll() is None, f"it ended before it could be killed: {process.stderr}"
         time.sleep(0.02)
-    process.send_signal(signal.SIGKILL)
-    assert process.wait(timeout=30) == -signal.SIGKILL
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
     kept = stored(tmp_path)
     assert kept in finished[4:-1]  # whole batches, in the order of the plan
     runs.clear()
@@ -602,7 +601,7 @@ def test_the_file_holds_no_text(tiny_gpt2: str, tmp_path: Path) -> None:
 
 def test_caches_opened_at_once_lose_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """SQLite does not wait while another connection makes a new file, or closes it: the cache does."""
-    start = threading.Barrier(2, timeout=60)
+    start = threading.Barrier(2, timeout=300)
 
     def use(first: int) -> int:
         found = 0

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from programs import Programs
 from samples import ROOT, texts_of
 
 from mauve_metric.features.cache import FILE_NAME, FeatureCache
@@ -139,7 +140,7 @@ with FeatureCache({str(tmp_path / "new" / "cache")!r}) as cache:
     cache.put([b"k" * 20], np.ones((1, 4), np.float32))
     os._exit(0)  # the journals stay
 """
-    subprocess.run([sys.executable, "-c", command], cwd=ROOT, check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", command], cwd=ROOT, check=True, timeout=300)
     folder = tmp_path / "new" / "cache"
     assert folder.stat().st_mode & 0o777 == 0o700
     assert modes(folder) == {FILE_NAME: 0o600, f"{FILE_NAME}-wal": 0o600, f"{FILE_NAME}-shm": 0o600}
@@ -158,22 +159,22 @@ def test_a_folder_that_is_there_keeps_its_permissions(tmp_path: Path) -> None:
 
 FULL = """
 import logging, resource, sys
-sys.path.insert(0, sys.argv[3])
 from samples import texts_of
 from mauve_metric.features.reference import featurize
 logging.basicConfig(level=logging.WARNING, format="%(message)s")
 featurize(["one"], featurize_model_name=sys.argv[1], cache=False)  # loads what needs a temporary file
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[4]), resource.RLIM_INFINITY))
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))
 features = featurize(texts_of(600), featurize_model_name=sys.argv[1], cache=sys.argv[2]).features
 print(features.shape)
 """
 
 
 @pytest.mark.parametrize(("space", "what"), [(0, "used"), (100_000, "written now")])
-def test_a_full_disk_is_told_once_a_run(tiny_gpt2: str, tmp_path: Path, space: int, what: str) -> None:
+def test_a_full_disk_is_told_once_a_run(
+    tiny_gpt2: str, tmp_path: Path, programs: Programs, space: int, what: str
+) -> None:
     pytest.importorskip("resource")
-    command = [sys.executable, "-c", FULL, tiny_gpt2, str(tmp_path), str(ROOT / "tests"), str(space)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    done = programs.run(FULL, tiny_gpt2, tmp_path, space)
     assert done.returncode == 0 and done.stdout == "(600, 32)\n", done.stderr
     told = [line for line in done.stderr.splitlines() if "feature cache" in line]
     assert len(told) == 1 and f"cannot be {what}, features are not kept" in told[0] and FILE_NAME in told[0]
@@ -190,7 +191,13 @@ sys.exit(main(["cache", "clear"]))
 """
     environment: dict[str, Any] = {"MAUVE_METRIC_CACHE": str(tmp_path), "PATH": "", "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
     assert done.returncode == 1 and done.stdout == ""
     assert done.stderr.startswith(f"mauve-metric: error: {tmp_path / FILE_NAME}: ") and done.stderr.count("\n") == 1

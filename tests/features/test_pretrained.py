@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import ROOT
+from programs import Programs
 
 from mauve_metric.features.encoder import load_encoder
 
@@ -29,16 +27,14 @@ class Network(GPT2Model): config_class = Settings
 
 
 @pytest.mark.parametrize("kind", ["never_heard_of", "gpt2"])
-def test_the_code_of_a_model_is_never_run(tiny_gpt2: str, tmp_path: Path, kind: str) -> None:
+def test_the_code_of_a_model_is_never_run(tiny_gpt2: str, tmp_path: Path, programs: Programs, kind: str) -> None:
     folder, mark = copy_folder(tiny_gpt2, tmp_path), tmp_path / "mark"
     (folder / "own.py").write_text(MARKING.format(mark=str(mark)), encoding="utf-8")
     own = {"AutoConfig": "own.Settings", "AutoModel": "own.Network", "AutoTokenizer": ["own.Network", None]}
     change_json(folder / "config.json", model_type=kind, auto_map=own)
     change_json(folder / "tokenizer_config.json", auto_map=own)
     load = f"from mauve_metric.features.encoder import load_encoder; load_encoder({str(folder)!r})"
-    done = subprocess.run(
-        [sys.executable, "-c", load], input="y\n" * 99, cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    done = programs.run(load, stdin="y\n" * 99)
     assert not mark.exists()
     assert "[y/N]" not in done.stdout + done.stderr  # nobody is asked
     if kind != "gpt2":

@@ -7,16 +7,14 @@ import io
 import json
 import logging
 import math
-import os
 import random
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from samples import ROOT
+from programs import TORCH, TWO_PROCESSES, Programs
 
 from mauve_metric import MauveCallback, MauveTrainerMixin, evaluate_model
 from mauve_metric.generation.evaluation import COUNTS, LOGGED_SCORES, STATISTICS, values_of
@@ -27,7 +25,6 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 pytest.importorskip("accelerate")
 
-SECONDS = 300  # two processes that import torch and transformers and train twice, on a busy machine
 HUMAN = [
     f"Ship {i} left the {'harbour' if i % 3 else 'river'} with {i * 7 % 11} sailors, and she counts." for i in range(24)
 ]
@@ -653,7 +650,7 @@ for mode in ("warn", "raise"):
     not (torch.distributed.is_available() and torch.distributed.is_gloo_available()),
     reason="torch was built without gloo",
 )
-def test_two_processes(tiny_gpt2: str, tmp_path: Path) -> None:
+def test_two_processes(tiny_gpt2: str, tmp_path: Path, programs: Programs) -> None:
     """Sharded weights and two trainings, one after the other, since starting the processes is what takes long."""
     for mode in ("warn", "raise"):
         (tmp_path / mode).mkdir()
@@ -662,12 +659,8 @@ def test_two_processes(tiny_gpt2: str, tmp_path: Path) -> None:
     (tmp_path / "sharded.py").write_text(SHARDED)
     script = tmp_path / "twice.py"
     script.write_text(TWICE)
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(script)]
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    run = subprocess.run(
-        [*command, str(tmp_path), tiny_gpt2],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=SECONDS,
-    )  # fmt: skip
+    imports = (*TORCH, "transformers.trainer")
+    run = programs.run(TWO_PROCESSES, script, tmp_path, tiny_gpt2, cwd=tmp_path, imports=imports)
     assert run.returncode == 0, run.stderr[-3000:]
     found, other = (json.loads((tmp_path / f"sharded{rank}.json").read_text()) for rank in (0, 1))
     assert found == other and len(found["whole"]["texts"]) == 13

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from programs import Programs
 from samples import HUMAN, MODEL, ROOT, write_jsonl
 from tools import harness_file, harness_rows
 
@@ -337,16 +338,16 @@ sys.exit(main(sys.argv[1:]))
 
 
 @pytest.mark.parametrize("flag", OUTPUTS)
-def test_a_full_disk_leaves_what_was_there(flag: str, files: tuple[str, str], tmp_path: Path, tiny_gpt2: str) -> None:
+def test_a_full_disk_leaves_what_was_there(
+    flag: str, files: tuple[str, str], tmp_path: Path, tiny_gpt2: str, programs: Programs
+) -> None:
     pytest.importorskip("resource")
     target = target_of(flag, tmp_path / "out")
     target.parent.mkdir()
     target.write_text("what was there before")
     arguments = command_for(flag, target, files, tmp_path, tiny_gpt2)
     arguments += ["--no-cache"] if flag == "output" else []
-    done = subprocess.run(
-        [sys.executable, "-c", LIMITED, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
-    )
+    done = programs.run(LIMITED, *arguments)
     assert done.returncode == 1, done.stderr
     error = [line for line in done.stderr.splitlines() if line.startswith("mauve-metric: error: ")]
     assert len(error) == 1 and error[0] == f"mauve-metric: error: '{target}' cannot be written: File too large"
@@ -371,7 +372,7 @@ def test_a_run_killed_while_it_writes_leaves_the_old_report_whole(files: tuple[s
     target.write_text("what was there before")
     arguments = command_for("report", target, files, tmp_path, "")
     done = subprocess.run(
-        [sys.executable, "-c", KILLED, *arguments], cwd=ROOT, capture_output=True, timeout=120, check=False
+        [sys.executable, "-c", KILLED, *arguments], cwd=ROOT, capture_output=True, timeout=300, check=False
     )
     assert done.returncode == -9 and target.read_text() == "what was there before"
 
@@ -387,7 +388,7 @@ def shell(files: tuple[str, str], redirection: str = "", *more: str) -> subproce
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
 
 
@@ -434,7 +435,7 @@ sys.exit(main())
 def test_ctrl_c_while_modules_are_imported(when: str, files: tuple[str, str]) -> None:
     script = INTERRUPT_WHEN_IMPORTED.format(when=when)
     found = subprocess.run(
-        [sys.executable, "-c", script, "-", *files], cwd=ROOT, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", script, "-", *files], cwd=ROOT, capture_output=True, text=True, timeout=300
     )
     assert (found.returncode, found.stdout, found.stderr) == (130, "", "mauve-metric: interrupted\n")
 
@@ -452,7 +453,7 @@ def test_an_ignored_interrupt_stays_ignored(files: tuple[str, str]) -> None:
     script = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
     script += INTERRUPT_WHEN_IMPORTED.format(when="mauve_metric.compute").replace("import os, signal, sys", "import os")
     found = subprocess.run(
-        [sys.executable, "-c", script, "-", *files], cwd=ROOT, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", script, "-", *files], cwd=ROOT, capture_output=True, text=True, timeout=300
     )
     assert found.returncode == 0 and found.stderr == "" and "MAUVE" in found.stdout
 

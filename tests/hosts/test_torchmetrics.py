@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import copy
-import os
 import pickle
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from samples import HUMAN, MODEL, ROOT, ngrams
+from programs import TORCH, Programs
+from samples import HUMAN, MODEL, ngrams
 
 from mauve_metric import Reference, compute_mauve
 from mauve_metric.hosts.pair_scores import SCORES, scalar_scores
@@ -23,7 +21,6 @@ torchmetrics = pytest.importorskip(
 )
 host = pytest.importorskip("mauve_metric.hosts.torchmetrics")
 
-SECONDS = 300  # two processes that import torch, on a busy machine
 OPTIONS: dict[str, Any] = {"featurize_model_name": ngrams, "num_buckets": 4, "num_runs": 1}
 
 
@@ -184,25 +181,15 @@ torch.distributed.destroy_process_group()
 """
 
 
-def test_two_processes_give_the_number_of_one(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", PROCESSES]
-    running = [
-        subprocess.Popen(
-            [*command, str(rank), str(tmp_path / "group")],
-            cwd=ROOT / "tests",
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for rank in (0, 1)
-    ]
-    said = [process.communicate(timeout=SECONDS) for process in running]
-    assert [process.returncode for process in running] == [0, 0], said
+def test_two_processes_give_the_number_of_one(tmp_path: Path, programs: Programs) -> None:
+    imports = (*TORCH, "torchmetrics")
+    running = [programs.start(PROCESSES, rank, tmp_path / "group", imports=imports) for rank in (0, 1)]
+    assert [process.wait() for process in running] == [0, 0], [process.stderr for process in running]
     one = filled(score())
     expected = f"{numbers(one.compute())} {one.result.signature}"
-    assert [out.splitlines()[0] for out, _ in said] == [expected, expected]
-    assert [int(out.splitlines()[1]) for out, _ in said] == [8 + 2, 16 + 2]
+    said = [process.stdout for process in running]
+    assert [out.splitlines()[0] for out in said] == [expected, expected]
+    assert [int(out.splitlines()[1]) for out in said] == [8 + 2, 16 + 2]
 
 
 def test_lightning_logs_it(tmp_path: Path) -> None:

@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from samples import ROOT, texts_of
+from programs import TWO_PROCESSES, Programs
+from samples import texts_of
 
 from mauve_metric import Reference
 from mauve_metric.hosts import cli
 from mauve_metric.runtime import processes
 from mauve_metric.runtime.processes import agree, launched_processes, my_share, process_group, rank_and_size
 
-SECONDS = 120  # two processes that import torch on a busy machine; an endless wait would take longer than any of them
-
 GLOO = torch.distributed.is_available() and torch.distributed.is_gloo_available()
 pytestmark = pytest.mark.skipif(not GLOO, reason="torch was built without gloo")
-
-
-def launch(*arguments: str, cache: Path) -> subprocess.CompletedProcess[str]:
-    """Two processes of a script or module, as torchrun starts them."""
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", *arguments]
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "MAUVE_METRIC_CACHE": str(cache)}
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=SECONDS)
 
 
 FEATURIZES = """
@@ -76,13 +65,16 @@ with process_group():  # torch finds the others once only; all that is run uses 
 """
 
 
-def test_two_processes(tiny_gpt2: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_processes(tiny_gpt2: str, tmp_path: Path, programs: Programs, capsys: pytest.CaptureFixture[str]) -> None:
     """All that needs two processes, one after the other, since starting them is what takes long."""
     for name, script in (("all", ALL), ("featurizes", FEATURIZES), ("fails", FAILS), ("shell", SHELL)):
         (tmp_path / f"{name}.py").write_text(script)
     expected = prepare_features(tiny_gpt2, tmp_path)
     arguments = prepare_shell(tiny_gpt2, tmp_path)
-    process = launch(str(tmp_path / "all.py"), str(tmp_path), tiny_gpt2, cache=tmp_path / "shared cache")
+    cache = str(tmp_path / "shared cache")
+    process = programs.run(
+        TWO_PROCESSES, tmp_path / "all.py", tmp_path, tiny_gpt2, seconds=120, MAUVE_METRIC_CACHE=cache
+    )  # an endless wait would take longer
     assert process.returncode == 0, process.stderr
     check_features(expected, tmp_path)
     check_failure(process.stdout)

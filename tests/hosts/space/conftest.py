@@ -59,7 +59,7 @@ def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        browser = play.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"], timeout=300_000)
         yield browser
         browser.close()
 
@@ -68,7 +68,7 @@ def browser() -> Iterator[Any]:
 def context(browser: Any) -> Iterator[Any]:
     """One visitor's browser for all pages of a module, which fetches what the pages are made of once."""
     context = browser.new_context()
-    context.set_default_timeout(60_000)  # a busy machine is no mistake
+    context.set_default_timeout(180_000)  # a busy machine is no mistake
     yield context
     context.close()
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from samples import HOSTILE, HUMAN, LIMITS, MODEL, NASTY, ROOT, ngrams
-from visitors import free_port, give
+from visitors import free_port, give, wait_until
 
 from mauve_metric import MauveResult, compute_mauve
 from mauve_metric.hosts.space import layout, limits, markup, text_handlers
@@ -111,11 +111,11 @@ def test_twenty_people_at_once_get_their_own_answer_or_are_told_to_wait(served: 
         else:
             assert "queue" in answer.lower(), answer
     assert right >= 15
-    assert len(served.handlers.sessions) == 0  # the endpoint keeps nothing
+    wait_until(lambda: len(served.handlers.sessions) == 0)  # the endpoint keeps nothing
 
 
 def test_what_the_endpoints_say_of_themselves(client: Any, served: Any) -> None:
-    with urllib.request.urlopen(f"{served.local_url}gradio_api/info", timeout=30) as answer:
+    with urllib.request.urlopen(f"{served.local_url}gradio_api/info", timeout=120) as answer:
         said = json.loads(answer.read())["named_endpoints"]
     for path, endpoint in said.items():
         assert endpoint["description"].endswith(".") and "Args" not in endpoint["description"]
@@ -186,7 +186,7 @@ def test_a_mistaken_call_is_refused_in_a_sentence(
     kind = {"Content-Type": "application/json"}
     request = urllib.request.Request(f"{served.local_url}gradio_api/call/{path}", data=content, headers=kind)
     with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(request, timeout=30)
+        urllib.request.urlopen(request, timeout=120)
     assert refused.value.code == status
     assert json.loads(refused.value.read())["detail"].startswith(sentence)
 
@@ -199,9 +199,9 @@ def test_what_has_a_default_may_be_left_out_over_http(served: Any, expected: Mau
     address = f"{served.local_url}gradio_api/call/"
     kind = {"Content-Type": "application/json"}
     asked = urllib.request.Request(f"{address}{'v2/' if by_name else ''}score", json.dumps(body).encode(), kind)
-    with urllib.request.urlopen(asked, timeout=30) as answer:
+    with urllib.request.urlopen(asked, timeout=120) as answer:
         event = json.loads(answer.read())["event_id"]
-    with urllib.request.urlopen(f"{address}score/{event}", timeout=60) as stream:
+    with urllib.request.urlopen(f"{address}score/{event}", timeout=120) as stream:
         said = stream.read().decode()
     assert "event: complete" in said
     assert json.loads(said.split("data: ")[-1])[0] == json.loads(json.dumps(expected.to_dict()))
@@ -221,7 +221,7 @@ def test_nothing_is_held_of_a_client_that_was_answered(served: Any, client: Any)
 
 def refused_code(request: urllib.request.Request) -> int:
     with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(request, timeout=30)
+        urllib.request.urlopen(request, timeout=120)
     return int(refused.value.code)
 
 
@@ -308,7 +308,7 @@ def test_python_app_py_serves_where_the_environment_says_without_loading_a_model
     assert "MAUVE" in page, (tmp_path / "log").read_text(encoding="utf-8")
 
 
-def wait_for_page(address: str, server: subprocess.Popen[bytes], seconds: float = 60) -> str:
+def wait_for_page(address: str, server: subprocess.Popen[bytes], seconds: float = 300) -> str:
     end = time.monotonic() + seconds
     while time.monotonic() < end and server.poll() is None:
         try:

@@ -54,7 +54,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path
         subprocess.Popen([sys.executable, "-c", SERVER], env=environment, stdout=out, stderr=out) as process,
     ):
         try:
-            until = time.monotonic() + 60
+            until = time.monotonic() + 300
             while time.monotonic() < until and process.poll() is None:
                 try:
                     ask(port, "GET", "/config")
@@ -67,7 +67,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path
 
 
 def ask(port: int, method: str, path: str, body: Any = None, kind: str = "application/json") -> tuple[int, str]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     content = body if isinstance(body, bytes | None) else json.dumps(body).encode()
     connection.request(method, path, content, {"Content-Type": kind})
     answer = connection.getresponse()

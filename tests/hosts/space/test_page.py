@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from samples import HOSTILE, HUMAN, MODEL, ngrams, write_jsonl
-from visitors import compare, upload
+from visitors import compare, hover, upload, wait_until
 
 from mauve_metric import MauveResult, compute_mauve
 from mauve_metric.results.words import lead
@@ -44,10 +42,7 @@ def test_upload_compare_hover_play_read_take_away_and_leave_nothing(
     assert page.inner_text("#signature .cm-content") == expected.signature
 
     point = page.locator("#divergence_curve .mark-symbol.role-mark").last.locator("path").nth(12)
-    point.scroll_into_view_if_needed()
-    point.hover(force=True)
-    tip = page.locator("#vg-tooltip-element.visible")
-    tip.wait_for()
+    tip = hover(page, point)
     assert all(part in tip.inner_text() for part in ("λ, share of human text", "Type I error", "Type II error"))
 
     page.fill("#mauve_scaling_factor input[type=number]", "2")
@@ -76,13 +71,6 @@ def test_upload_compare_hover_play_read_take_away_and_leave_nothing(
     wait_until(lambda: len(sessions) == 0 and not files() & {"only here.jsonl", "mauve.json", "mauve.pdf"})
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.1)
-    assert condition()
-
-
 def test_the_column_is_chosen_from_those_that_are_there(page: Any, tmp_path: Path) -> None:
     rows = "".join(f"{number},{text},note\n" for number, text in enumerate(HUMAN))
     (tmp_path / "human.csv").write_text("id,story,remark\n" + rows, encoding="utf-8")
@@ -103,6 +91,7 @@ def test_hostile_texts_stay_texts_and_the_page_stays_usable(page: Any, tmp_path:
     compare(page)
     shown = page.inner_text("#bucket_texts")
     page.click("#bucket input")
+    page.wait_for_selector("ul[role=listbox] li")
     choices = page.locator("ul[role=listbox] li").all_inner_texts()
     for choice in choices[1:]:
         words = re.search(r"(bucket \d+:).*?(\d+ human and \d+ model texts)", choice)

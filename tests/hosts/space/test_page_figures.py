@@ -11,13 +11,23 @@ from typing import Any
 
 import pytest
 from samples import HUMAN, MODEL, write_jsonl
-from visitors import FIGURES, compare, opened, upload
+from visitors import FIGURES, compare, hover, opened, upload
 
 pytestmark = pytest.mark.browser
 
 LONG = [f"outputs_of_the_model_of_2024-11-{day:02d}_with_temperature_{day}_final" for day in range(3)]
 PLOT = """name => { const plot = document.querySelector(`#${name} .mark-group .background`).getBoundingClientRect();
     return [plot.width, plot.height]; }"""
+
+
+# every figure is drawn anew for the width, each in its own time; then none is for a while
+FITS = """async () => {
+    const drawn = () => [...document.querySelectorAll('svg.marks')].map(figure => figure.getBoundingClientRect().width);
+    const before = drawn();
+    await new Promise(done => setTimeout(done, 300));
+    const now = drawn();
+    return now.length && now.every((width, number) => width < innerWidth && width == before[number]);
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +47,7 @@ def shown(context: Any, served: Any, tmp_path_factory: pytest.TempPathFactory) -
 @pytest.mark.parametrize("width", [1440, 768, 390])
 def test_plots_are_square_and_large_and_whole_at_every_width(shown: Any, width: int) -> None:
     shown.set_viewport_size({"width": width, "height": 900})
-    shown.wait_for_function("document.querySelector('#text_map svg.marks').getBoundingClientRect().width < innerWidth")
+    shown.wait_for_function(FITS)
     for name in ("divergence_curve", "precision_recall"):
         across, up = shown.evaluate(PLOT, name)
         assert across == pytest.approx(up, abs=1) and across >= 240, (name, width)
@@ -54,9 +64,7 @@ def test_a_shortened_name_is_whole_under_the_pointer_and_figures_are_described(s
     label = shown.locator("#divergence_curve .role-legend-label text").first
     label.scroll_into_view_if_needed()
     assert "…" in label.text_content() and len(label.text_content()) < len(LONG[0])
-    label.hover()
-    tip = shown.locator("#vg-tooltip-element.visible")
-    tip.wait_for()
+    tip = hover(shown, label)
     assert any(tip.inner_text() == name for name in LONG)
     for name in FIGURES:
         described = shown.locator(f"#{name} [aria-label]").first.get_attribute("aria-label")
@@ -112,10 +120,7 @@ def test_figures_follow_the_theme_also_when_it_changes(shown: Any) -> None:
 
 def test_a_click_on_the_map_leads_to_the_texts_of_that_bucket(shown: Any) -> None:
     points = shown.locator("#text_map .mark-symbol.role-mark path")
-    points.last.scroll_into_view_if_needed()
-    points.last.hover()
-    tip = shown.locator("#vg-tooltip-element.visible")
-    tip.wait_for()
+    tip = hover(shown, points.last, "bucket")
     found = re.search(r"bucket\s+(\d+)", tip.inner_text())
     assert found is not None
     points.last.click()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from samples import HUMAN, MODEL, ngrams
-from visitors import compare, paste
+from visitors import compare, paste, wait_until
 
 pytest.importorskip("gradio")
 pytest.importorskip("playwright.sync_api")
@@ -17,6 +17,7 @@ pytestmark = pytest.mark.browser
 def test_the_page_goes_to_its_result_and_says_when_it_is_stale_or_stopped(
     page: Any, served: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    wait_until(lambda: len(served.handlers.sessions) == 0)  # the pages of other tests
     paste(page, "human", HUMAN)
     paste(page, "model", MODEL)
     score = compare(page)
@@ -48,7 +49,7 @@ def test_the_page_goes_to_its_result_and_says_when_it_is_stale_or_stopped(
 
     def slow(texts: list[str]) -> Any:
         (session,) = served.handlers.sessions._sessions.values()
-        session.run._stopped.wait(20)
+        session.run._stopped.wait(120)
         return ngrams(texts)
 
     monkeypatch.setattr(served.handlers, "compare", counted)

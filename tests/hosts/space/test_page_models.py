@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import TimeoutError
 from samples import HOSTILE, HUMAN, MODEL, NASTY, ngrams, write_jsonl
-from visitors import compare, paste, upload
+from visitors import compare, hover, paste, upload
 
 import mauve_metric
 from mauve_metric import compute_mauve
@@ -21,19 +19,12 @@ from mauve_metric.results.words import lead
 pytestmark = pytest.mark.browser
 
 
-def hover(page: Any, figure: str, color: str, words: str, text: str = "") -> str:
+def shown_over(page: Any, figure: str, color: str, words: str, text: str = "") -> str:
     """What is shown, with these words, under the pointer over the first mark of this colour that stands for a text."""
     marks = page.locator(f"#{figure} .role-mark path[fill='{color}']")
     found = "(marks, text) => marks.findIndex(mark => (mark.__data__.datum.text || '').startsWith(text))"
     mark = marks.nth(marks.evaluate_all(found, text))
-    tip = page.locator("#vg-tooltip-element.visible").filter(has_text=words)
-    for _ in range(60):  # the page may still be on its way to the texts of the last click
-        mark.scroll_into_view_if_needed()
-        mark.hover(force=True)
-        with suppress(TimeoutError):
-            tip.wait_for(timeout=1000)
-            return str(tip.inner_text())
-    raise AssertionError(f"{words} is not shown over {figure}")
+    return str(hover(page, mark, words).inner_text())
 
 
 def picked_by_click(page: Any, shown: str) -> None:
@@ -69,12 +60,12 @@ def test_several_models_are_compared_and_a_click_shows_their_texts(page: Any, tm
 
     page.click("#picked label:has-text('again')")
     page.wait_for_selector("#table :text('again, on the buckets')")
-    shown = hover(page, "contributions", TOO_MUCH, "bucket")  # filled too much
+    shown = shown_over(page, "contributions", TOO_MUCH, "bucket")  # filled too much
     picked_by_click(page, shown)
 
     # a text that would be a picture if it were not escaped
     color = COLORS[wanted.ranking.index(NASTY)]
-    shown = hover(page, "text_map", color, "<img", NASTY)
+    shown = shown_over(page, "text_map", color, "<img", NASTY)
     assert page.locator("img[src=x]").count() == 0
     picked_by_click(page, shown)
     page.wait_for_selector("#table p:has-text('<img')")  # the model of the text is picked
