@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, Unpack, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, get_args
 
 from mauve_metric.arrays import FeatureData, TextData
 from mauve_metric.compare_models import check_models, compare_features, form_of
@@ -19,7 +19,8 @@ from mauve_metric.described_set import tokenizing
 from mauve_metric.features.reference import Reference
 from mauve_metric.features.sides import open_sides
 from mauve_metric.options import Options, RunOptions, split_options, with_options
-from mauve_metric.results.companions import COMPANIONS, Group
+from mauve_metric.results.companions.row import Group
+from mauve_metric.results.companions.table import COMPANIONS
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
 from mauve_metric.results.numbers import Described
@@ -58,7 +59,7 @@ def describe(
     p_features: FeatureData | None = None,
     p: Reference | None = None,
     measures: str | Sequence[str] | None = None,
-    language_model: object = None,
+    language_model: str | tuple[Any, Any] | None = None,
     tokenizer: object = None,
     training: object = None,
     prompts_of: Prompts | None = None,
@@ -274,7 +275,7 @@ def _called(model: object) -> str:
     return model if isinstance(model, str) else str(getattr(model, "name_or_path", None) or type(model).__name__)
 
 
-def _likelihoods(model: object, run: RunOptions) -> Callable[[list[str]], Likelihoods]:
+def _likelihoods(model: str | tuple[Any, Any] | None, run: RunOptions) -> Callable[[list[str]], Likelihoods]:
     """What a language model says of texts."""
 
     def of(texts: list[str]) -> Likelihoods:

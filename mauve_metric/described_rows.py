@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mauve_metric.arrays import Floats
+from mauve_metric.arrays import Floats, Integers
 from mauve_metric.described_set import DescribedSet, alone, beside, of_both, value_of
 from mauve_metric.measures.estimate import Estimate
-from mauve_metric.results.companions import Companion, Needs
+from mauve_metric.results.companions.row import Companion, Needs
 from mauve_metric.results.numbers import ComparisonNumbers, Described
+from mauve_metric.texts.same_origin import texts_of_one_origin
 
 OF_FEATURES: tuple[Needs, ...] = ("features", "both features", "three features", "both histograms")
 OF_LIKELIHOODS: tuple[Needs, ...] = ("likelihoods", "both likelihoods")
@@ -89,15 +90,24 @@ class DescribedSets:
                 np.bincount(result.p_labels, minlength=size), np.bincount(result.q_labels, minlength=size), level=level
             )
         if row.needs == "both texts":
-            grouped = {"p_groups": human.prompts, "q_groups": model.prompts} if row.grouped else {}
-            return row.compute(human.needed_texts(), model.needed_texts(), seed=seed, level=level, **grouped)
+            prompts = {"prompts": self._prompts(name)} if row.grouped else {}
+            return row.compute(human.needed_texts(), model.needed_texts(), seed=seed, level=level, **prompts)
+        groups = self._groups(name) if row.grouped else {}
         if row.needs == "both likelihoods":
-            return row.compute(human.likelihoods, model.likelihoods, seed=seed, level=level)
+            return row.compute(human.likelihoods, model.likelihoods, seed=seed, level=level, **groups)
         third = [self.training.features] if row.needs == "three features" and self.training is not None else []
-        grouped = {"p_groups": self._groups(human), "q_groups": self._groups(model)} if row.grouped else {}
-        return row.compute(human.features, model.features, *third, seed=seed, level=level, **grouped)
+        return row.compute(human.features, model.features, *third, seed=seed, level=level, **groups)
 
-    @staticmethod
-    def _groups(item: DescribedSet) -> Sequence[Hashable] | None:
-        """What must not stand on both sides of a fold: the prompts, else the texts themselves."""
-        return item.prompts if item.prompts is not None else item.texts
+    def _prompts(self, name: str) -> tuple[Sequence[Hashable], Sequence[Hashable]] | None:
+        """What the human texts and a model's were written from, where both are known."""
+        human, model = self.human.prompts, self.models[name].prompts
+        return None if human is None or model is None else (human, model)
+
+    def _groups(self, name: str) -> dict[str, Sequence[Hashable] | Integers]:
+        """Which rows must not stand on both sides of a fold: copies, and answers to one prompt."""
+        human, model, prompts = self.human, self.models[name], self._prompts(name)
+        if human.texts is None or model.texts is None:
+            return {} if prompts is None else {"groups_p": prompts[0], "groups_q": prompts[1]}
+        joined = None if prompts is None else [*prompts[0], *prompts[1]]
+        groups = texts_of_one_origin([*human.texts, *model.texts], joined)
+        return {"groups_p": groups[: len(human.texts)], "groups_q": groups[len(human.texts) :]}

@@ -13,7 +13,8 @@ from samples import HUMAN, MODEL, ngrams
 from mauve_metric import describe
 from mauve_metric.describe_sets import GROUPS, chosen_measures
 from mauve_metric.measures.estimate import Estimate
-from mauve_metric.results.companions import COMPANIONS, Companion
+from mauve_metric.results.companions.row import Companion
+from mauve_metric.results.companions.table import COMPANIONS
 from mauve_metric.results.description_tables import best_model
 
 

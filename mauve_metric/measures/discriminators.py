@@ -12,8 +12,8 @@ from mauve_metric.measures.estimate import Estimate
 from mauve_metric.measures.folds import FOLDS, assign_folds
 from mauve_metric.measures.logistic import Logistic, cross_fitted
 from mauve_metric.measures.separation import HeldOut, accuracy_of_scores, auc_of_scores
-from mauve_metric.texts.repetition import Tokens
 from mauve_metric.texts.same_origin import same_origin, texts_of_one_origin
+from mauve_metric.texts.tokens import Tokens
 from mauve_metric.texts.word_counts import word_counts, words_and_marks
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mauve_metric.results.companions import COMPANIONS
+from mauve_metric.results.companions.table import COMPANIONS
 from mauve_metric.results.names import printable, shown_names
 from mauve_metric.results.numbers import Described, DescriptionNumbers
 from mauve_metric.results.scores import SCORES

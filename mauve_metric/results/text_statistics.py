@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mauve_metric.results.companions import COMPANIONS, Companion
+from mauve_metric.results.companions.row import Companion
+from mauve_metric.results.companions.table import COMPANIONS
 from mauve_metric.results.signature import format_signature
 from mauve_metric.texts.tokens import NumberedTokens, Tokens, number_tokens, split_words
 from mauve_metric.version import __version__

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mauve_metric.texts.repetition import Tokens
+from mauve_metric.texts.tokens import Tokens
 
 
 def edit_similarity(one: Tokens, other: Tokens) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from mauve_metric.arrays import Floats, Integers
 from mauve_metric.texts.corpus import CorpusText
 from mauve_metric.texts.repeated_substrings import LENGTH, Span, spans_of
-from mauve_metric.texts.repetition import Tokens
+from mauve_metric.texts.tokens import Tokens
 from mauve_metric.texts.windows import (
     counts_by_text,
     covered,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mauve_metric.arrays import Integers
-from mauve_metric.texts.repetition import Tokens
+from mauve_metric.texts.tokens import Tokens
 from mauve_metric.texts.windows import TokenIds, counts_by_text, covered, spaced_tokens, token_ids, window_groups
 
 LENGTH = 50  # tokens of a passage that hardly anybody writes twice by chance (Lee et al. 2022, §4.1)

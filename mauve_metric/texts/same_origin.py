@@ -9,7 +9,7 @@ import numpy as np
 
 from mauve_metric.arrays import Integers
 from mauve_metric.texts.fingerprints import OPENING_WORDS
-from mauve_metric.texts.repetition import Tokens
+from mauve_metric.texts.tokens import Tokens
 
 COMMON_OPENING = 0.1  # of all texts: an opening that more share is a manner of writing, not a prompt
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mauve_metric.arrays import Hashes, Integers
-from mauve_metric.texts.repetition import Tokens
+from mauve_metric.texts.tokens import Tokens
 
 # Thai, Lao, Burmese, Khmer, kana and Chinese characters: scripts that put no blanks between words
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mauve_metric.texts.repetition import Tokens
+from mauve_metric.texts.tokens import Tokens
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -21,7 +21,7 @@ from mauve_metric.features.likelihood_measures import (
 )
 from mauve_metric.features.likelihoods import Likelihoods, likelihoods
 from mauve_metric.measures.estimate import Estimate
-from mauve_metric.results.companions import COMPANIONS
+from mauve_metric.results.companions.table import COMPANIONS
 
 SIZE = 1000  # of the vocabulary
 DISCRIMINATORS = [discriminator_ranks, discriminator_total_probability]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mauve_metric.measures.copied_text import copied_substrings, near_duplicates_across
-from mauve_metric.results.companions import COMPANIONS
+from mauve_metric.results.companions.table import COMPANIONS
 from mauve_metric.texts.near_duplicates import near_duplicates
 from mauve_metric.texts.repeated_substrings import repeated_substrings
 

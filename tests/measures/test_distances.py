@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from mauve_metric.measures.estimate import Estimate
-from mauve_metric.results.companions import COMPANIONS
+from mauve_metric.results.companions.table import COMPANIONS
 
 Floats = NDArray[np.float64]
 

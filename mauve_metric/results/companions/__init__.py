@@ -1,0 +1,1 @@
+"""The company of MAUVE: the measures that `describe` shows beside it."""

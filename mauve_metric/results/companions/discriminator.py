@@ -1,0 +1,93 @@
+"""How well a classifier tells the sets apart."""
+
+from __future__ import annotations
+
+from mauve_metric.features.likelihood_measures import discriminator_ranks, discriminator_total_probability
+from mauve_metric.measures.discriminators import (
+    bag_of_words_accuracy,
+    bag_of_words_auc,
+    discriminator_accuracy,
+    discriminator_auc,
+)
+from mauve_metric.results.companions.row import Companion
+
+DISCRIMINATOR: dict[str, Companion] = {
+    "discriminator_auc": Companion(
+        title="Discriminator AUC",
+        group="discriminator",
+        better="lower",
+        low=0.0,
+        high=1.0,
+        paper="Lopez-Paz & Oquab 2017",
+        meaning="how often a classifier on the features ranks a model's text above a human one; 0.5: it cannot tell",
+        needs="both features",
+        compute=discriminator_auc,
+        cheap=False,
+        grouped=True,
+    ),
+    "discriminator_accuracy": Companion(
+        title="Discriminator accuracy",
+        group="discriminator",
+        better="lower",
+        low=0.0,
+        high=1.0,
+        paper="Lopez-Paz & Oquab 2017",
+        meaning="share of unseen texts that a classifier on the features puts on the right side; 0.5: it cannot tell",
+        needs="both features",
+        compute=discriminator_accuracy,
+        cheap=False,
+        grouped=True,
+    ),
+    "discriminator_words_auc": Companion(
+        title="Bag-of-words AUC",
+        group="discriminator",
+        better="lower",
+        low=0.0,
+        high=1.0,
+        paper="Ippolito 2021",
+        meaning="how often a classifier on word counts ranks a model's text above a human one; 0.5: it cannot tell",
+        needs="both texts",
+        compute=bag_of_words_auc,
+        cheap=False,
+        grouped=True,
+    ),
+    "discriminator_words_accuracy": Companion(
+        title="Bag-of-words accuracy",
+        group="discriminator",
+        better="lower",
+        low=0.0,
+        high=1.0,
+        paper="Ippolito 2021",
+        meaning="share of unseen texts that a classifier on word counts puts on the right side; 0.5: it cannot tell",
+        needs="both texts",
+        compute=bag_of_words_accuracy,
+        cheap=False,
+        grouped=True,
+    ),
+    "discriminator_ranks": Companion(
+        "Accuracy from ranks",
+        "discriminator",
+        "lower",
+        0.0,
+        1.0,
+        "Gehrmann et al. 2019, §3; Ippolito 2021, §3.4",
+        "share of unseen texts told apart by how likely a language model finds their tokens; 0.5: not at all",
+        "both likelihoods",
+        discriminator_ranks,
+        cheap=False,
+        grouped=True,
+    ),
+    "discriminator_total_probability": Companion(
+        "Accuracy from total probability",
+        "discriminator",
+        "lower",
+        0.0,
+        1.0,
+        "Solaiman et al. 2019",
+        "share of unseen texts told apart by their total probability, and so by their length too; 0.5: not at all",
+        "both likelihoods",
+        discriminator_total_probability,
+        cheap=False,
+        grouped=True,
+    ),
+}
