@@ -80,6 +80,8 @@ class DescribedSets:
 
     def _between(self, row: Companion, name: str) -> float | Floats | Estimate:
         model, human = self.models[name], self.human
+        if row.sizes_matter and not row.grouped and row.needs != "both histograms":
+            model, human = (item.drawn(self.smallest, self.seed) for item in (model, human))
         seed, level = self.seed, self.level
         if row.needs == "both histograms":
             if self.comparison is None:

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from samples import HUMAN, MODEL, ngrams
 
-from mauve_metric import describe
+from mauve_metric import describe, describe_sets
 from mauve_metric.describe_sets import GROUPS, chosen_measures
 from mauve_metric.measures.estimate import Estimate
+from mauve_metric.results import description_tables
 from mauve_metric.results.companions.row import Companion
 from mauve_metric.results.companions.table import COMPANIONS
 from mauve_metric.results.description_tables import best_model
@@ -40,10 +41,8 @@ def rows(monkeypatch: pytest.MonkeyPatch) -> dict[str, Companion]:
         "copied": row(lambda p, q, t, seed, level: float(len(t)), "three features"),
         "broken": row(lambda tokens: _fail(), "tokens", cheap=False),
     }
-    for name in list(COMPANIONS):
-        monkeypatch.delitem(COMPANIONS, name)
-    for name, item in found.items():
-        monkeypatch.setitem(COMPANIONS, name, item)
+    for module in (describe_sets, description_tables):
+        monkeypatch.setattr(module, "COMPANIONS", found)
     return found
 
 
@@ -100,6 +99,8 @@ def test_sets_of_unequal_size_are_cut_for_measures_that_move_with_it(rows: dict[
     found = describe(HUMAN, {"m": MODEL, "few": MODEL[:7]}, measures="count,lengths")
     assert found.human["count"] == found.models["m"]["count"].value == found.models["few"]["count"].value == 7
     assert found.same_size == 7 and "7 texts of each set" in str(found)
+    rows["shared"] = rows["shared"]._replace(sizes_matter=True, compute=lambda p, q, seed, level: float(len(p)))
+    assert describe(HUMAN, {"m": MODEL, "few": MODEL[:7]}, measures="shared").models["m"]["shared"].value == 7
     again = describe(HUMAN[:24], {"m": MODEL}, measures="count")
     assert again.same_size is None and again.human["count"] == 24
 

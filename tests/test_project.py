@@ -186,3 +186,12 @@ def test_links_between_the_documents_lead_somewhere() -> None:
         page = ROOT / name
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{name}: {target}"
+
+
+def test_the_page_of_measures_is_that_of_the_tables() -> None:
+    spec = importlib.util.spec_from_file_location("make_measures", ROOT / "docs" / "make_measures.py")
+    assert spec is not None and spec.loader is not None
+    maker = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(maker)
+    written = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
+    assert written == maker.page(), "run: python docs/make_measures.py"

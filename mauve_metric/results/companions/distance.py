@@ -118,7 +118,7 @@ DISTANCE: dict[str, Companion] = {
     "copying": Companion(
         "data copying C_T",
         "distance",
-        "higher",
+        "human",
         None,
         None,
         "Meehan et al. 2020",
