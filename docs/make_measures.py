@@ -17,11 +17,11 @@ GROUPS = {
 }
 HEAD = """# Measures
 
-`mauve-metric describe HUMAN MODEL [MODEL …]` and `mauve_metric.describe(human, {name: texts})` put MAUVE and its company
-into one table: each measure of a model beside its value for the human texts, with the difference and an interval
-where an honest one can be had. `--measures` takes groups, names, or `all`; those marked ● are computed without being
-asked for. In the table, \\* says that a model differs from the human texts by more than chance, ◂ that a value is the
-best and apart from all others by its interval.
+`mauve-metric describe HUMAN MODEL [MODEL …]` and `mauve_metric.describe(human, {name: texts})` put MAUVE and its
+company into one table: each measure of a model beside its value for the human texts, with the difference and an
+interval where an honest one can be had. `--measures` takes groups, names, or `all`; those marked ● are computed
+without being asked for. In the table, \\* says that a model differs from the human texts by more than chance, ◂ that a
+value is the best and apart from all others by its interval.
 
 **better**: *human* means the nearer to the human texts' value the better. **interval**: of a mean over texts it is
 Welch's, which is what a bootstrap over texts comes to (with `prompts_of`, texts of one prompt count as one draw); other

@@ -6,8 +6,8 @@ import argparse
 import json
 
 from mauve_metric.texts.files import read_texts
-from mauve_metric.texts.near_duplicates import EXACT, PUBLISHED
 
+_PRESETS = ("lee", "strict")  # of `near_duplicates.PUBLISHED`
 _SHOWN = 10  # passages listed in the terminal
 
 
@@ -22,7 +22,7 @@ def add_copy_commands(
     )
     thin.add_argument(
         "--preset",
-        choices=list(PUBLISHED),
+        choices=_PRESETS,
         help="published settings of MinHash (Lee et al. 2022) in place of an exact search",
     )
     thin.add_argument("-o", "--output", metavar="FILE", help="write the texts that are kept, .jsonl or .txt")
@@ -40,6 +40,7 @@ def add_copy_commands(
 def deduplicate_text(options: argparse.Namespace) -> str:
     """What `deduplicate` prints, after it wrote its file."""
     from mauve_metric.texts.deduplicate import deduplicate
+    from mauve_metric.texts.near_duplicates import EXACT, PUBLISHED
 
     if options.output is not None and not options.output.endswith((".jsonl", ".txt")):
         raise ValueError(f"texts are written to .jsonl or .txt, got {options.output!r}")
