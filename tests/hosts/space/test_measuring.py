@@ -13,6 +13,7 @@ from samples import HUMAN, MODEL, NASTY, ngrams, write_jsonl
 from visitors import give, measure, press, visitor
 
 from mauve_metric import Description, describe
+from mauve_metric.hosts.space import takeaway
 from mauve_metric.hosts.space.handlers import RESULT, Handlers
 from mauve_metric.hosts.space.measuring import GROUPS, OFFERED
 
@@ -47,13 +48,13 @@ def test_the_measures_are_those_of_describe_and_nothing_is_read_again(desk: Hand
     assert set(the_description(desk).human) == {"near_duplicates"}
 
 
-def test_measures_go_into_files_until_the_settings_change(desk: Handlers, tmp_path: Path) -> None:
+def test_measures_go_into_files_until_the_settings_change(
+    desk: Handlers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     give(desk, tmp_path)
     desk.add_files([write_jsonl(tmp_path / "b.jsonl", HUMAN[:20])], visitor())
     desk.rename_model(0, NASTY, visitor())
     shown = press(desk)
-    files = {Path(name).name for name in desk.make_files(visitor())["value"]}
-    assert not files & {"measures.csv", "measures.json"}
     after = measure(desk, ("lexical",))
     assert after["files"]["visible"] is False  # which were made without them
     assert "<img" not in after["measures"] and "<img src=x" in html.unescape(after["measures"])
@@ -67,10 +68,13 @@ def test_measures_go_into_files_until_the_settings_change(desk: Handlers, tmp_pa
     assert "Every measure" in report and "Self-BLEU" in report and "<img src=x" not in report
 
     request = visitor()
+    taken: list[object] = []
+    monkeypatch.setattr(takeaway, "write_files", lambda scored, folder, measures: taken.append(measures))
     assert desk.measures_stale("", request) == "" and "Inputs changed" in desk.measures_stale(shown["score"], request)
     played = dict(zip(RESULT, desk.replay([3, 4, 7, 0.95], request), strict=True))
     assert "Settings changed" in played["measures_stale"] and played["measures"] == after["measures"]
-    assert "measures.csv" not in {Path(name).name for name in desk.make_files(request)["value"]}
+    desk.make_files(request)
+    assert taken == [None]
     assert measure(desk, ("lexical",))["measures_stale"] == "" == desk.measures_stale("", request)
     again = press(desk)
     assert again["measures"] == again["measures_stale"] == "" == desk.measures_stale("inputs", request)
@@ -103,8 +107,9 @@ def test_a_model_named_human_is_refused_and_opened_results_have_no_measures(desk
     press(desk)
     with pytest.raises(gr.Error, match="stands for the human texts: give the model another name"):
         measure(desk, ("lexical",))
-    path = next(name for name in desk.make_files(visitor())["value"] if name.endswith("mauve.json"))
-    (tmp_path / "kept.json").write_bytes(Path(path).read_bytes())
+    shown = desk.sessions.get("a").shown
+    assert shown is not None
+    (tmp_path / "kept.json").write_text(json.dumps(shown.scored.results["human"].to_dict()), encoding="utf-8")
     opened = dict(zip(RESULT, desk.open_result(str(tmp_path / "kept.json"), visitor()), strict=True))
     assert opened["measures_part"]["visible"] is False and opened["measures"] == ""
     with pytest.raises(gr.Error, match="compare two sets first"):
