@@ -95,7 +95,7 @@ def describe(
     >>> model = ["the cat the cat the cat", "the cat the cat", "a dog a dog"]
     >>> found = describe(human, {"m": model}, measures="distinct_2")
     >>> found.human["distinct_2"], found.models["m"]["distinct_2"].value
-    (1.0, 0.4)
+    (1.0, 0.36363636363636365)
     """
     names = chosen_measures(measures)
     config, run = split_options(options)
