@@ -227,7 +227,7 @@ class _Work:
                     value, of_models = self.sets.measure(COMPANIONS[name])
                     human |= {} if value is None else {name: value}
                     for model, item in of_models.items():
-                        models[model][name] = item
+                        models[model].setdefault(name, item)  # a score's interval knows of the clusterings too
         order = [
             name for name in dict.fromkeys((*_SHOWN_SCORES, *rows)) if any(name in found for found in models.values())
         ]

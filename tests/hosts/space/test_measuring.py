@@ -44,7 +44,10 @@ def test_the_measures_are_those_of_describe_and_nothing_is_read_again(desk: Hand
         assert title in shown["measures"]
     assert f"{len(wanted.measures)} measures are there, 2 could not be computed" in shown["measures_status"]
     assert shown["measures_stale"] == "" and set(wanted.measures) & set(OFFERED)
+    whole = the_description(desk).models["a_model"]
     measure(desk, ("duplication",))
+    few = the_description(desk).models["a_model"]
+    assert few["frontier_integral_debiased"] == whole["frontier_integral_debiased"]  # whether buckets are asked for too
     assert set(the_description(desk).human) == {"near_duplicates"}
 
 
