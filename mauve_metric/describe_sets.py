@@ -49,6 +49,7 @@ _SHOWN_SCORES = (  # of a comparison, in the table
     "prd_recall",
 )
 DEFAULT_LANGUAGE_MODEL = "gpt2"
+_WORDS = "words"  # the tokens of lexical measures unless others are asked for
 Prompts: TypeAlias = Mapping[str, Sequence[Hashable]]
 
 
@@ -97,18 +98,17 @@ def describe(
     >>> model = ["the cat the cat the cat", "the cat the cat", "a dog a dog"]
     >>> found = describe(human, {"m": model}, measures="distinct_2")
     >>> found.human["distinct_2"], found.models["m"]["distinct_2"].value
-    (1.0, 0.4)
+    (1.0, 0.36363636363636365)
     """
     names = chosen_measures(measures)
     config, run = split_options(options)
     forms = {name: form_of(name, data) for name, data in check_models(models).items()}
-    if HUMAN in forms:
-        raise ValueError(f"models: {HUMAN!r} stands for the human texts: give the model another name")
+    _check_names(forms)
     human = {"p": p, "p_features": p_features, "p_text": p_text}
     sides = {HUMAN: human} | {f"model {key}": form for key, form in forms.items()}
     opened = open_sides(sides, config, run, common_rows=common_rows)
     reading = Reading(config, run, frozenset(options), opened, tokenizing(tokenizer), _likelihoods(language_model, run))
-    with_features = any(name == "score" or COMPANIONS[name].needs in OF_FEATURES for name in names)
+    with_features = need_features(names)
     human_set, *of_models = reading.sets(with_features)
     third = None if training is None else reading.third(training)
     sets = DescribedSets(
@@ -117,7 +117,7 @@ def describe(
     take_prompts(prompts_of, {HUMAN: human_set, **sets.models})
     seconds = {"features": reading.seconds} if with_features else {}
     more: dict[str, object] = {
-        "tokens": "words" if tokenizer is None else _called(tokenizer),
+        "tokens": _WORDS if tokenizer is None else _called(tokenizer),
         "language_model": _called(language_model or DEFAULT_LANGUAGE_MODEL),
     }
     more |= {} if third is None else {"n_training": len(third)}
@@ -125,6 +125,42 @@ def describe(
 
 
 describe.__signature__ = with_options(describe, "Description")  # type: ignore[attr-defined]
+
+
+def describe_read(
+    sets: DescribedSets,
+    names: Sequence[str],
+    config: MauveConfig,
+    *,
+    compared: Callable[[], Comparison] | None = None,
+    watch: Callable[[str, int, int], None] | None = None,
+) -> Description:
+    """`describe` of sets that are read already: their texts, their features where measures need them.
+
+    Args:
+        sets: the sets. names: see `chosen_measures`. config: that the features were made with.
+        compared: makes the comparison of the same sets under this config, where a measure needs it; None: it is made
+            of their features.
+        watch: called before each measure with its name, how many are done and how many there are in all; what it
+            raises ends the work.
+    """
+    _check_names(sets.models)
+    work = _Work(config, RunOptions(), sets, {}, {}, compared=compared, watch=watch)
+    return work.described(names, {"tokens": _WORDS})
+
+
+def need_features(names: Sequence[str]) -> bool:
+    """Whether any of these measures is of features.
+
+    >>> need_features(["zipf", "self_bleu"]), need_features(["zipf", "score"])
+    (False, True)
+    """
+    return any(name == "score" or COMPANIONS[name].needs in OF_FEATURES for name in names)
+
+
+def _check_names(models: Mapping[str, object]) -> None:
+    if HUMAN in models:
+        raise ValueError(f"models: {HUMAN!r} stands for the human texts: give the model another name")
 
 
 def chosen_measures(measures: object) -> tuple[str, ...]:
@@ -167,6 +203,8 @@ class _Work:
     failed: dict[str, str]
     seconds: dict[str, float]
     comparison: Comparison | None = None
+    compared: Callable[[], Comparison] | None = None
+    watch: Callable[[str, int, int], None] | None = None
 
     def described(self, names: Sequence[str], more: Mapping[str, object]) -> Description:
         """All measures, each with its time; what fails is named.
@@ -186,11 +224,13 @@ class _Work:
             for done, name in enumerate(rows):
                 if bar is not None:
                     bar(done, len(rows))
+                if self.watch is not None:
+                    self.watch(name, done, len(rows))
                 with self._watched(name):
                     value, of_models = self.sets.measure(COMPANIONS[name])
                     human |= {} if value is None else {name: value}
                     for model, item in of_models.items():
-                        models[model][name] = item
+                        models[model].setdefault(name, item)  # a score's interval knows of the clusterings too
         order = [
             name for name in dict.fromkeys((*_SHOWN_SCORES, *rows)) if any(name in found for found in models.values())
         ]
@@ -221,7 +261,8 @@ class _Work:
             yield
         except EXPECTED as error:
             self.failed[name] = said(error)
-            logger.warning("%s is missing: %s", name, self.failed[name])
+            if self.watch is None:  # who watches shows it himself, and keeps a log without words of texts
+                logger.warning("%s is missing: %s", name, self.failed[name])
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
@@ -229,10 +270,13 @@ class _Work:
         with self._watched("score"):
             if self.sets.no_features:
                 raise ValueError(self.sets.no_features)
-            human, *models = (item.reference() for item in (self.sets.human, *self.sets.models.values()))
-            of_models = dict(zip(self.sets.models, models, strict=True))
-            self.comparison = compare_features(human, of_models, self.config, run=self.run)
+            self.comparison = self._compared() if self.compared is None else self.compared()
         self.sets.comparison, self.sets.no_buckets = self.comparison, self.failed.get("score", "")
+
+    def _compared(self) -> Comparison:
+        human, *models = (item.reference() for item in (self.sets.human, *self.sets.models.values()))
+        of_models = dict(zip(self.sets.models, models, strict=True))
+        return compare_features(human, of_models, self.config, run=self.run)
 
     def _signature(self, order: Sequence[str], more: Mapping[str, object]) -> dict[str, object]:
         entries: dict[str, object] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,12 +18,17 @@ OF_FEATURES: tuple[Needs, ...] = ("features", "both features", "three features",
 OF_LIKELIHOODS: tuple[Needs, ...] = ("likelihoods", "both likelihoods")
 
 
+def _unwatched() -> None:
+    """Nobody is told which set is measured."""
+
+
 @dataclass
 class DescribedSets:
     """The sets of a description, and what their measures share.
 
     human, models, training: the sets; training is None where none was given. level: of the intervals. seed: of draws.
     no_features, no_buckets: why the sets have none; empty where they have. comparison: holds the buckets.
+    watch: called before each set is measured; what it raises ends the measure.
     """
 
     human: DescribedSet
@@ -34,6 +39,7 @@ class DescribedSets:
     no_features: str = ""
     no_buckets: str = ""
     comparison: ComparisonNumbers | None = None
+    watch: Callable[[], None] = _unwatched
 
     @property
     def smallest(self) -> int:
@@ -66,6 +72,7 @@ class DescribedSets:
         return None if human is None else float(np.mean(human)), found
 
     def _of_one(self, row: Companion, item: DescribedSet) -> float | Floats | Estimate | None:
+        self.watch()
         if row.sizes_matter:
             item = item.drawn(self.smallest, self.seed)
         if row.needs == "tokens":
@@ -79,6 +86,7 @@ class DescribedSets:
         return None if item.prompts is None else row.compute(item.tokens, item.prompts)
 
     def _between(self, row: Companion, name: str) -> float | Floats | Estimate:
+        self.watch()
         model, human = self.models[name], self.human
         if row.sizes_matter and not row.grouped and row.needs != "both histograms":
             model, human = (item.drawn(self.smallest, self.seed) for item in (model, human))

@@ -43,6 +43,14 @@ def press(
     return dict(zip(RESULT, shown, strict=True))
 
 
+def measure(desk: Handlers, groups: tuple[str, ...] = (), who: str = "a", tell: Any = None) -> dict[str, Any]:
+    """What the button of the measures shows, by the names of the outputs."""
+    from mauve_metric.hosts.space.showing import MEASURES
+
+    shown = desk.measure(groups, visitor(who), tell or (lambda share, desc: None))
+    return dict(zip(MEASURES, shown, strict=True))
+
+
 def give(desk: Handlers, tmp_path: Path, who: str = "a", model: list[str] = MODEL) -> None:
     desk.take_file(write_jsonl(tmp_path / f"{who}_human.jsonl", HUMAN), visitor(who))
     desk.add_files([write_jsonl(tmp_path / f"{who}_model.jsonl", model)], visitor(who))

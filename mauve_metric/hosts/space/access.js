@@ -38,7 +38,7 @@ const mends = {
     // A message is a button with a button in it: the one that closes it is enough.
     '.toast-header[role]': part => set(part, {role: null, tabindex: null}),
     // What went wrong stays on the page when the message has gone.
-    '#score [data-testid=status-tracker] > .error': part => {
+    ':is(#score, #measures) [data-testid=status-tracker] > .error': part => {
         const said = wordsOf([...document.querySelectorAll('.toast-message-text.error')].at(-1));
         if (said && !part.dataset.said) { part.dataset.said = 'yes'; part.textContent = said; }
     },

@@ -8,16 +8,21 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from mauve_metric.config import MauveConfig, knobs
+from mauve_metric.describe_sets import need_features
+from mauve_metric.features.reference import Reference
 from mauve_metric.hosts.space.clients import forget_state, new_run
 from mauve_metric.hosts.space.limits import Limits, check_options, check_texts, check_together
+from mauve_metric.hosts.space.measuring import GROUPS, check_measures, measure_texts
 from mauve_metric.hosts.space.run import errors_shown
-from mauve_metric.hosts.space.scoring import Encoders, Scored, embed, score
+from mauve_metric.hosts.space.scoring import Encoders, Scored, embed, kept_texts, score
+from mauve_metric.results.description import Description
 from mauve_metric.texts.sources import text_source
 
-SCORE, COMPARE = "score", "compare"
+SCORE, COMPARE, DESCRIBE = "score", "compare", "describe"
 DESCRIPTIONS = {
     SCORE: "Score a model's texts (predictions) against human texts (references): every number of the result.",
     COMPARE: "Compare several models' texts with each other by their scores against human texts (references).",
+    DESCRIBE: "Every measure of one or several models' texts beside that of human texts (references), in one table.",
 }
 _REQUIRED = inspect.Parameter.empty
 _BUCKETS = "num_buckets"  # None here, for programs that have no value of several types
@@ -41,12 +46,14 @@ class Job:
     """A call that was checked: what is to be scored.
 
     sets: texts by what errors call them, the human ones first. names: of the models, to their titles in `sets`.
+    measures: that are asked for, where it is about them.
     """
 
     sets: Mapping[str, list[str]]
     names: Mapping[str, str]
     config: MauveConfig
     aligned: bool = False
+    measures: tuple[str, ...] = ()
 
 
 class Endpoints:
@@ -56,7 +63,7 @@ class Endpoints:
         limits: of the server. models: featurizers that may be chosen. encoders: what is in memory of them.
     """
 
-    names = (SCORE, COMPARE)
+    names = (SCORE, COMPARE, DESCRIBE)
 
     def __init__(self, limits: Limits, models: Sequence[str], encoders: Encoders) -> None:
         self.limits, self.models, self.encoders = limits, list(models), encoders
@@ -78,6 +85,10 @@ class Endpoints:
 
         return self._function(COMPARE, answer)
 
+    def describe(self) -> Callable[..., dict[str, object]]:
+        """What `/describe` does."""
+        return self._function(DESCRIBE, lambda job: self._described(job).to_dict())
+
     # --- what they take -------------------------------------------------------------------------------------------
 
     def parameters(self, name: str) -> dict[str, Parameter]:
@@ -87,6 +98,14 @@ class Endpoints:
             sets = {
                 "references": human,
                 "predictions": Parameter(list[str], f"The model's texts, at most {self.limits.texts}."),
+            }
+        elif name == DESCRIBE:
+            models = f"Each model's texts by its name, one to {self.limits.model_sets} models."
+            groups = f"Groups of measures ({', '.join(('score', *GROUPS))}) or names of theirs; left out: all of them."
+            sets = {
+                "references": human,
+                "models": Parameter(dict[str, list[str]], models),
+                "measures": Parameter(list[str] | None, groups, None),
             }
         else:
             models = f"Each model's texts by its name, two to {self.limits.model_sets} models."
@@ -124,8 +143,9 @@ class Endpoints:
         aligned = given.get("aligned", False)
         if not isinstance(aligned, bool):
             raise TypeError(f"aligned must be True or False, got {aligned!r:.60}")
+        measures = check_measures(given["measures"]) if name == DESCRIBE else ()
         models = {"predictions": given["predictions"]} if name == SCORE else given["models"]
-        names = {"predictions": "predictions"} if name == SCORE else self._titles(models)
+        names = {"predictions": "predictions"} if name == SCORE else self._titles(models, 2 if name == COMPARE else 1)
         sets = {"references": given["references"]}
         sets |= {names[own]: texts for own, texts in models.items()} if isinstance(models, dict) else {}
         checked = {title: check_texts(title, texts, self.limits) for title, texts in sets.items()}
@@ -137,15 +157,15 @@ class Endpoints:
         config = self.encoders.config(options)
         for title, texts in checked.items():
             text_source(title, texts, empty_texts=config.empty_texts)
-        return Job(checked, names, config, aligned)
+        return Job(checked, names, config, aligned, measures)
 
-    def _titles(self, models: object) -> dict[str, str]:
-        """What errors call the models."""
+    def _titles(self, models: object, least: int) -> dict[str, str]:
+        """What errors call the models, of which there are at least so many."""
         if not isinstance(models, dict):
             raise TypeError(f"models must be a dict from names to lists of texts, got {type(models).__name__}")
-        if not 2 <= len(models) <= self.limits.model_sets:
-            most = self.limits.model_sets
-            raise ValueError(f"models must hold 2 to {most} models here (/score is for one), got {len(models)}")
+        if not least <= len(models) <= self.limits.model_sets:
+            most, other = self.limits.model_sets, " (/score is for one)" if least > 1 else ""
+            raise ValueError(f"models must hold {least} to {most} models here{other}, got {len(models)}")
         if any(not name.strip() for name in models):
             raise ValueError("models: names must be non-empty strings, got ''")
         for name in models:
@@ -181,6 +201,14 @@ class Endpoints:
         run = new_run(self.limits)
         embedded = embed(job.sets, job.config, self.encoders, run)
         return score(embedded, job.names, job.config, aligned=job.aligned, run=run)
+
+    def _described(self, job: Job) -> Description:
+        run, names = new_run(self.limits), list(job.names)
+        sides: Sequence[Reference | None] = [None] * len(job.sets)
+        if need_features(job.measures):
+            sides = embed(job.sets, job.config, self.encoders, run).sets
+        texts = [kept_texts(part, str(job.config.strip)) for part in job.sets.values()]
+        return measure_texts(texts, sides, names, job.measures, job.config, run)
 
 
 def _check_names(name: str, known: Mapping[str, Parameter], given: Mapping[str, object]) -> None:

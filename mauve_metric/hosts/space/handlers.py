@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import gradio as gr
@@ -18,23 +16,31 @@ from mauve_metric.hosts.space.clients import forget_state, new_run
 from mauve_metric.hosts.space.controls import PLAY, check_play, panel_options, play_options, play_values
 from mauve_metric.hosts.space.endpoints import Endpoints
 from mauve_metric.hosts.space.limits import Limits, check_options, check_together
+from mauve_metric.hosts.space.measuring import check_measures, measure_scored
 from mauve_metric.hosts.space.opened import Opened, read_result
-from mauve_metric.hosts.space.run import Cancelled, Run, errors_shown
+from mauve_metric.hosts.space.run import Run, errors_shown
+from mauve_metric.hosts.space.run_handlers import RunHandlers
 from mauve_metric.hosts.space.scoring import Embedded, Encoders, Scored, embed, score
 from mauve_metric.hosts.space.session import Session, Shown, title_of
 from mauve_metric.hosts.space.settings_link import control_values, query_of, read_query
-from mauve_metric.hosts.space.showing import OF_MODEL, RESULT, bucket_html, of_model_values, result_values
-from mauve_metric.hosts.space.stopping import withdraw
-from mauve_metric.hosts.space.text_handlers import HUMAN, TextHandlers
+from mauve_metric.hosts.space.showing import (
+    MEASURES,
+    OF_MODEL,
+    RESULT,
+    bucket_html,
+    fits,
+    measures_values,
+    of_model_values,
+    result_values,
+)
+from mauve_metric.hosts.space.text_handlers import HUMAN
 from mauve_metric.hosts.space.uploads import TextSet, read_paste
 
 EXAMPLE = "example"  # what `shows` holds while the example is on the page
-_WAIT = 15.0  # seconds that a run waits for one that was just stopped
-_LOOK = 0.05  # seconds between two looks whether a stopped run has ended
 _FIRST = f"compare two sets first: {notices.GONE}"
 
 
-class Handlers(TextHandlers):
+class Handlers(RunHandlers):
     """The functions of one page and its endpoints.
 
     Args:
@@ -110,6 +116,11 @@ class Handlers(TextHandlers):
         same = same and isinstance(shown.scored, Scored) and shown.scored.aligned == aligned
         return "" if same else notices.stale(example=False)
 
+    def measures_stale(self, inputs: str, request: gr.Request) -> str:
+        """What is said of the measures; inputs: what `stale` said of the result."""
+        shown = self.sessions.get(request.session_hash).shown
+        return "" if shown is None else notices.measures_stale(shown.measured is not None, bool(inputs), fits(shown))
+
     # --- scores ---------------------------------------------------------------------------------------------------
 
     def compare(
@@ -130,38 +141,37 @@ class Handlers(TextHandlers):
         """
         pasted, aligned = [str(text or "") for text in values[:2]], bool(values[2])
         session = self.sessions.get(request.session_hash)
-        if asked and asked <= session.stopped_at:  # stopped while it waited in the queue
-            return [gr.skip()] * len(RESULT)
-        if session.run is not None and not session.run.stopped:
-            raise gr.Error("a comparison of this page is running already", print_exception=False)
-        run = session.run = new_run(self.limits, lambda share, words: progress(share, desc=words))
-        try:
-            with errors_shown(as_html=True), self._alone(session):
+
+        def work(run: Run) -> list[object]:
+            with self._alone(session):
                 options = _options(values[3:])
                 check_play(options, self.limits)
                 human, models = self._given(session, pasted[0], pasted[1], held)
                 self._score(session, human, models, options, aligned, run)
                 return self._result(session)
-        except Cancelled:
-            run.was_stopped = True
-            return [gr.skip()] * len(RESULT)
-        finally:
-            if session.run is run:
-                session.run = None
 
-    async def stop(self, asked: float, request: gr.Request) -> AsyncIterator[str]:
-        """Stop the run of this page, if there is one, and say so once it has ended; asked: by the visitor's clock."""
+        return self._run(request, progress, asked, len(RESULT), work)
+
+    def measure(
+        self, groups: Sequence[str], request: gr.Request, progress: gr.Progress, asked: float = 0.0
+    ) -> list[object]:
+        """The button of the measures: names of groups in, the outputs of `MEASURES` out; asked: see `compare`."""
         session = self.sessions.get(request.session_hash)
-        run, session.stopped_at = session.run, float(asked or 0)
-        if run is None:
-            yield notices.STOPPED if withdraw(request.session_hash) else notices.NOTHING_RUNS
-            return
-        run.cancel()
-        yield notices.STOPPING
-        while session.run is run:
-            await asyncio.sleep(_LOOK)
-        if run.was_stopped:
-            yield notices.STOPPED
+
+        def work(run: Run) -> list[object]:
+            scored = _shown(session).scored
+            if not isinstance(scored, Scored):
+                raise ValueError(_FIRST)
+            measured = measure_scored(scored, check_measures(["score", *(groups or [])]), run)
+            with self._alone(session):
+                now = _shown(session)
+                if not isinstance(now.scored, Scored) or now.scored.embedded is not scored.embedded:
+                    raise ValueError("the measures are of texts that are not shown any more: compute them again")
+                now.measured = measured
+                values = measures_values(now) | {"measures_status": notices.measured(measured.description)}
+                return [values[name] for name in MEASURES]
+
+        return self._run(request, progress, asked, len(MEASURES), work)
 
     def replay(self, values: Sequence[object], request: gr.Request) -> list[object]:
         """Other values of `PLAY`: the result again, from the features that are kept."""
@@ -173,8 +183,8 @@ class Handlers(TextHandlers):
             check_play(changed, self.limits)
             options = shown.options | changed
             self._score(session, shown.human, shown.models, options, shown.scored.aligned, new_run(self.limits))
-            if shown.example and session.shown is not None:
-                session.shown.example = True
+            if session.shown is not None:
+                session.shown.example, session.shown.measured = shown.example, shown.measured
             return self._result(session)
 
     def play(self, written: str, request: gr.Request) -> list[object]:
@@ -192,16 +202,6 @@ class Handlers(TextHandlers):
             still = "" if shown is None else "; the figures are still those of the values before"
             problem = markup.problem(f"{error.message}{still}")
             return [*(problem if name == "play_note" else gr.skip() for name in RESULT), *kept]
-
-    @contextmanager
-    def _alone(self, session: Session) -> Iterator[None]:
-        """One computation of a session at a time."""
-        if not session.lock.acquire(timeout=_WAIT):
-            raise ValueError("a comparison of this page is running already")
-        try:
-            yield
-        finally:
-            session.lock.release()
 
     def _given(
         self, session: Session, human_pasted: str, model_pasted: str, held: tuple[object, object]
@@ -306,17 +306,12 @@ class Handlers(TextHandlers):
         """Result, figures, signature and report as files."""
         session = self.sessions.get(request.session_hash)
         with errors_shown(as_html=True):
-            scored = _shown(session).scored
-            if not isinstance(scored, Scored):
+            shown = _shown(session)
+            if not isinstance(shown.scored, Scored):
                 raise ValueError(_FIRST)
+            description = shown.measured.description if shown.measured is not None and fits(shown) else None
             folder = session.new_folder(get_upload_folder())
-            return gr.update(value=takeaway.write_files(scored, folder), visible=True)
-
-    def cancel(self, request: gr.Request) -> None:
-        """Stop the run of this page, if there is one."""
-        run = self.sessions.get(request.session_hash).run
-        if run is not None:
-            run.cancel()
+            return gr.update(value=takeaway.write_files(shown.scored, folder, description), visible=True)
 
     def leave(self, request: gr.Request) -> None:
         """The page was closed: nothing of it is kept."""

@@ -15,12 +15,15 @@ from gradio.components import Component
 from gradio.data_classes import FileData
 
 from mauve_metric.config import knobs
+from mauve_metric.hosts.space.away_part import away_part
 from mauve_metric.hosts.space.components import with_methods
 from mauve_metric.hosts.space.controls import panel_controls, play_controls
 from mauve_metric.hosts.space.figures import figure
 from mauve_metric.hosts.space.limits import Limits
+from mauve_metric.hosts.space.measures_part import MeasureInputs, measures_part
+from mauve_metric.hosts.space.measuring import GROUPS
 from mauve_metric.hosts.space.session import LONGEST_NAME, delete_upload
-from mauve_metric.hosts.space.showing import OF_MODEL, RESULT
+from mauve_metric.hosts.space.showing import MEASURES, OF_MODEL, RESULT
 from mauve_metric.hosts.space.text_handlers import example_files
 from mauve_metric.hosts.space.uploads import FILE_TYPES
 
@@ -256,6 +259,7 @@ class ResultOutputs:
     picked: gr.Radio
     bucket: gr.Dropdown
     clicked: gr.Textbox
+    measures: MeasureInputs
     make_files: gr.Button
 
     @property
@@ -267,6 +271,11 @@ class ResultOutputs:
     def of_model(self) -> list[Block]:
         """Those of one model, in the order of the handlers."""
         return [self.named[name] for name in OF_MODEL]
+
+    @property
+    def of_measures(self) -> list[Block]:
+        """Those that measures change, in the order of the handlers."""
+        return [self.named[name] for name in MEASURES]
 
 
 def result_part(limits: Limits) -> ResultOutputs:
@@ -292,8 +301,9 @@ def result_part(limits: Limits) -> ResultOutputs:
             shown["text_map"] = figure("text_map", "Map of the texts")
             gr.Markdown("### All scores")
             shown["table"] = gr.HTML(elem_id="table")
-            make_files = _away_part(shown)
-    return ResultOutputs(shown, shows, play, score, picked, bucket, clicked, make_files)
+            measures = measures_part(shown)
+            make_files = away_part(shown)
+    return ResultOutputs(shown, shows, play, score, picked, bucket, clicked, measures, make_files)
 
 
 def _gap_part(shown: dict[str, Block]) -> tuple[gr.Radio, gr.Dropdown, gr.Textbox]:
@@ -315,28 +325,6 @@ def _gap_part(shown: dict[str, Block]) -> tuple[gr.Radio, gr.Dropdown, gr.Textbo
     return picked, bucket, clicked
 
 
-def _away_part(shown: dict[str, Block]) -> gr.Button:
-    """Signature, commands and files; the button that makes them."""
-    gr.Markdown("### Take it away")
-    title = "Signature: what another person needs to get the same numbers"
-    shown["signature"] = gr.Code(label=title, language=None, interactive=False, wrap_lines=True, elem_id="signature")
-    with gr.Column(elem_id="away") as shown["code"]:
-        shown["python"] = gr.Code(label="The same in Python", language="python", interactive=False, elem_id="python")
-        shown["shell"] = gr.Code(
-            label="The same in a shell", language="shell", interactive=False, wrap_lines=True, elem_id="shell"
-        )
-        title = "Make files: report as HTML; figures as SVG, PDF, PNG; result as JSON"
-        make_files = gr.Button(title, elem_id="make_files")
-        gr.Markdown(
-            "The report is one page that opens offline; it quotes texts. The other files hold numbers only; the JSON "
-            "can be dropped on this page again.",
-            elem_classes="mm-small",
-        )
-        files = gr.File(label="Files", file_count="multiple", visible=False, interactive=False, elem_id="files")
-        shown["files"] = files
-    return make_files
-
-
 def code_part(models: Sequence[str]) -> None:
     """How to use the page from a program."""
     with gr.Accordion("Use it from code", open=False, elem_id="code"):
@@ -347,11 +335,11 @@ def api_text(models: Sequence[str]) -> str:
     """What `api.md` says, with the defaults and choices of the library."""
     values = {name: _quoted(knob.default) for name, knob in knobs().items()}
     offered = ", ".join(f"`{_quoted(model)}`" for model in models)
-    others = [
-        choice for choice in knobs()["empty_texts"].metadata["choices"] if choice != knobs()["empty_texts"].default
-    ]
-    values |= {"other_empty_texts": " or ".join(f"`{_quoted(choice)}`" for choice in others)}
+    empty = knobs()["empty_texts"]
+    others = [f"`{_quoted(choice)}`" for choice in empty.metadata["choices"] if choice != empty.default]
+    values |= {"other_empty_texts": " or ".join(others)}
     text = resources.files("mauve_metric.hosts.space").joinpath("api.md").read_text(encoding="utf-8")
+    values |= {"groups": ", ".join(f"`{group}`" for group in ("score", *GROUPS))}
     return Template(text.rstrip("\n")).substitute(values, preset=_quoted(models[0]), models=offered)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
 from collections.abc import Sequence
 
@@ -10,8 +11,10 @@ import numpy as np
 from markupsafe import Markup
 
 from mauve_metric.hosts.space.uploads import TextSet
-from mauve_metric.results import marks, tables, words
+from mauve_metric.results import description_tables, marks, tables, words
+from mauve_metric.results.companions.table import COMPANIONS
 from mauve_metric.results.comparison import Comparison
+from mauve_metric.results.description import Description
 from mauve_metric.results.digits import cell, digits, percent
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.numbers import GapBucket, NearText
@@ -135,6 +138,22 @@ def comparison_tables(comparison: Comparison) -> str:
         differences=tables.difference_rows(comparison),
         difference_note=words.DIFFERENCE_NOTE if len(comparison.differences) > 1 else "",
         forecast=words.forecast_sentence(comparison),
+    )
+
+
+def measures_table(description: Description) -> str:
+    """Every measure of the human texts and of the models, by groups, with what each means and what is missing."""
+    shown = []
+    for name, row in zip(description.measures, description_tables.rows(description), strict=True):
+        known = SCORES.get(name) or COMPANIONS[name]
+        group = "scores" if name in SCORES else COMPANIONS[name].group
+        shown.append({"group": group, "title": known.title, "meaning": known.meaning, "row": row})
+    return _filled(
+        "measures",
+        columns=description_tables.columns(description),
+        groups=[(group, list(found)) for group, found in itertools.groupby(shown, lambda item: item["group"])],
+        notes=description_tables.notes(description),
+        signature=description.signature,
     )
 
 

@@ -6,6 +6,7 @@ import re
 from html import unescape
 
 from mauve_metric.hosts.space.markup import escape
+from mauve_metric.results.description import Description
 
 STOPPED = "<p class='mm-note'>Stopped. Nothing was changed.</p>"
 STOPPING = "<p class='mm-note'>Stopping, as soon as the texts at work are read.</p>"
@@ -21,6 +22,24 @@ def stale(example: bool) -> str:
     """The result belongs to other inputs than those that the page holds now."""
     whose = "This is still the example. " if example else ""
     return f"<p class='mm-stale' role='status'>{whose}Inputs changed: compare again.</p>"
+
+
+def measures_stale(there: bool, inputs: bool, fit: bool) -> str:
+    """The measures, where there are any, belong to other inputs, or to other settings than the scores.
+
+    >>> measures_stale(True, False, True)
+    ''
+    """
+    if not there or (fit and not inputs):
+        return ""
+    said = "Inputs changed: compare again, then compute these." if inputs else "Settings changed: compute these again."
+    return f"<p class='mm-old'>{said}</p>"
+
+
+def measured(description: Description) -> str:
+    """The measures are there, as one line that screen readers read out."""
+    failed = f", {len(description.failed)} could not be computed" if description.failed else ""
+    return f"<p class='mm-note'>{len(description.measures)} measures are there{failed}.</p>"
 
 
 def arrived(headline: str) -> str:

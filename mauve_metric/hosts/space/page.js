@@ -1,6 +1,6 @@
 // A result that came is scrolled to (without an animation for those who want none), and the keyboard goes with it if it
 // was at a button; the line that says so, a live region, is read out. A stopped run leaves no such line.
-document.querySelector('#status')?.setAttribute('aria-live', 'polite');
+document.querySelectorAll('#status, #measures_status').forEach(part => part.setAttribute('aria-live', 'polite'));
 window.mauveShowResult = () => {
     requestAnimationFrame(() => requestAnimationFrame(() => {
         const outcome = document.querySelector('#outcome');

@@ -67,7 +67,7 @@ def build_app(
     models: Sequence[str] | None = None,
     functions: Mapping[str, Featurizer] | None = None,
 ) -> Page:
-    """The page and its endpoints `/score` and `/compare`.
+    """The page and its endpoints `/score`, `/compare` and `/describe`.
 
     Args:
         limits: of the server; None: the environment's.
@@ -98,11 +98,13 @@ def build_app(
         wiring.texts()
         wiring.runs(compare, stop, examples)
         wiring.reading()
+        wiring.measures()
         wiring.staleness(panel, model)
         wiring.arrival(app, link, opened)
         app.unload(handlers.leave)
         api(handlers.endpoints.score(), api_name="score", **ONE_RUN)
         api(handlers.endpoints.compare(), api_name="compare", **ONE_RUN)
+        api(handlers.endpoints.describe(), api_name="describe", **ONE_RUN)
     return app
 
 

@@ -11,6 +11,7 @@ from gradio.route_utils import API_PREFIX
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mauve_metric.hosts.space.limits import Limits
+from mauve_metric.results.words import listed
 
 if TYPE_CHECKING:
     from mauve_metric.hosts.space.endpoints import Endpoints
@@ -120,7 +121,7 @@ def checked(called: Called, body: bytes, endpoints: Endpoints) -> bytes:
         Refused: 404 for another endpoint, 400 for no JSON, 422 for values that cannot be taken.
     """
     if called.name not in endpoints.names:
-        names = " and ".join(f"/{name}" for name in endpoints.names)
+        names = listed([f"/{name}" for name in endpoints.names])
         raise Refused(404, f"there is no endpoint of this name: there are {names}")
     try:
         content = json.loads(body)

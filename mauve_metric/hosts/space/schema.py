@@ -11,9 +11,10 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from mauve_metric.hosts.space.endpoints import COMPARE, SCORE, Endpoints
+from mauve_metric.hosts.space.endpoints import COMPARE, DESCRIBE, SCORE, Endpoints
 from mauve_metric.results.comparison import Comparison
-from mauve_metric.results.numbers import Difference, OwnScore, ResultNumbers
+from mauve_metric.results.description import Description
+from mauve_metric.results.numbers import Described, Difference, OwnScore, ResultNumbers
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.scores import SCORES
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
@@ -21,7 +22,11 @@ from mauve_metric.uncertainty.score_warnings import ScoreWarning
 Schema = dict[str, Any]  # JSON Schema, whose values are of every kind
 _PLAIN = {int: "integer", float: "number", str: "string", bool: "boolean", types.NoneType: "null"}
 _CURVES = ("divergence_curve", "prd_curve")  # arrays of points
-_ANSWERS = {SCORE: "Every field of the library's `MauveResult`.", COMPARE: "Every field of its `Comparison`."}
+_ANSWERS = {
+    SCORE: "Every field of the library's `MauveResult`.",
+    COMPARE: "Every field of its `Comparison`.",
+    DESCRIBE: "Every field of its `Description`, without the comparison in it.",
+}
 
 
 def result_schema() -> Schema:
@@ -44,6 +49,17 @@ def comparison_schema() -> Schema:
     return _object({name: schema | _described(meanings.get(name)) for name, schema in named.items()})
 
 
+def description_schema() -> Schema:
+    """Of `Description.to_dict`."""
+    meanings, hints = attributes(Description), get_type_hints(Description)
+    meanings["warnings"] = "what to know before believing the scores"
+    named = {"human": _values(_of_type(float)), "models": _values(_values(_record(Described)))}
+    named |= {"failed": _values(_of_type(str)), "seconds": _values(_of_type(float)), "sizes": _values(_of_type(int))}
+    named |= {name: _of_type(hints[name]) for name in ("same_size", "confidence_level")}
+    named |= {"warnings": _list(_record(ScoreWarning)), "signature": _of_type(str)}
+    return _object({name: schema | _described(meanings.get(name)) for name, schema in named.items()})
+
+
 def described(info: Schema, endpoints: Endpoints) -> Schema:
     """What gradio (6.31) finds out about the endpoints, with meanings of the parameters and the schema of the answers.
 
@@ -51,7 +67,7 @@ def described(info: Schema, endpoints: Endpoints) -> Schema:
         info: what `Blocks.get_api_info` gives, changed in place.
         endpoints: of the page.
     """
-    answers = {SCORE: result_schema, COMPARE: comparison_schema}
+    answers = {SCORE: result_schema, COMPARE: comparison_schema, DESCRIBE: description_schema}
     for path, endpoint in info["named_endpoints"].items():
         name = path.strip("/")
         if name not in endpoints.names:

@@ -117,8 +117,7 @@ class Embedded:
 
     def kept(self, number: int) -> list[str]:
         """The texts behind the rows of a set: without what was taken off them, and without the empty ones."""
-        stripping = Stripping(str(dict(zip(_FEATURE_KNOBS, self.key, strict=True))["strip"]))
-        return [text for text in stripping.each(self.texts[number]) if text.strip()]
+        return kept_texts(self.texts[number], str(dict(zip(_FEATURE_KNOBS, self.key, strict=True))["strip"]))
 
     @cached_property
     def readable(self) -> Readable:
@@ -129,6 +128,11 @@ class Embedded:
     def variance(self) -> float:
         """The variance of the features, see `unit_variance`."""
         return unit_variance([all_rows(side.features) for side in self.sets])
+
+
+def kept_texts(texts: Sequence[str], strip: str) -> list[str]:
+    """Texts without what `strip` takes off them, and without the empty ones."""
+    return [text for text in Stripping(strip).each(texts) if text.strip()]
 
 
 def unit_variance(features: Sequence[Array]) -> float:
@@ -227,15 +231,23 @@ class Scored:
         result = self.results[name]
         return explain_model(self.partition, number, result, self.resolved, readable, buckets=buckets, texts=texts)
 
+    @cached_property
+    def compared(self) -> Comparison:
+        """The comparison, of one model as well."""
+        return self.comparison or self._compared()
+
     def for_report(self) -> Comparison:
-        """The comparison, of one model as well, with the largest parts of the gaps explained."""
+        """The same with the largest parts of the gaps explained."""
+        return self._compared(self.embedded.readable)
+
+    def _compared(self, readable: Readable | None = None) -> Comparison:
         human, *models = self.embedded.sets
         return compare_features(
             human,
             dict(zip(self.results, models, strict=True)),
             self.config,
             aligned=self.aligned,
-            readable=self.embedded.readable,
+            readable=readable,
             buckets=REPORT_BUCKETS,
             texts=REPORT_TEXTS,
             partition=self.partition,

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from gradio.utils import get_upload_folder
 
+from mauve_metric.hosts.space.measuring import Measured
 from mauve_metric.hosts.space.opened import Opened
 from mauve_metric.hosts.space.run import Run
 from mauve_metric.hosts.space.scoring import Scored
@@ -136,8 +137,9 @@ _SWEEP = 60.0  # seconds between two looks
 class Shown:
     """What the page shows: a human set, models' sets by their names, what they were scored with, and what came out.
 
-    picked: the model whose buckets are shown. example: whether it is the one that the page opened with. The sets of a
-    result that was opened from a file hold no texts.
+    picked: the model whose buckets are shown. example: whether it is the one that the page opened with. measured: the
+    measures of these sets, maybe with the settings of an earlier result. The sets of a result that was opened from a
+    file hold no texts.
     """
 
     human: TextSet
@@ -146,6 +148,7 @@ class Shown:
     scored: Scored | Opened
     picked: str
     example: bool = False
+    measured: Measured | None = None
 
 
 @dataclass

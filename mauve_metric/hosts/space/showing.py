@@ -43,6 +43,10 @@ RESULT = (  # the outputs that show a result, in the order of the handlers
     "histogram",
     "table",
     "text_map",
+    "measures_part",
+    "measures_stale",
+    "measures_status",
+    "measures",
     "signature",
     "code",
     "python",
@@ -51,6 +55,7 @@ RESULT = (  # the outputs that show a result, in the order of the handlers
     "status",
 )
 OF_MODEL = ("contributions", "bucket", "bucket_texts", "histogram", "table")  # those of the picked model
+MEASURES = ("measures_stale", "measures_status", "measures", "files")  # those that measures change
 BUCKET_LINK = "#bucket-"  # where a click in a figure leads: the page listens for it
 
 
@@ -66,8 +71,8 @@ def result_values(shown: Shown, points: int) -> dict[str, object]:
         "play_note": "",
         "play": gr.update(visible=isinstance(scored, Scored)),
         "code": gr.update(visible=isinstance(scored, Scored)),
+        "measures_part": gr.update(visible=isinstance(scored, Scored)),
         "picked": gr.update(choices=scored.best_first, value=shown.picked, visible=scored.comparison is not None),
-        "files": gr.update(value=None, visible=False),
     }
     if isinstance(scored, Scored):
         given = shown.human, shown.models, shown.options, scored.aligned
@@ -75,7 +80,7 @@ def result_values(shown: Shown, points: int) -> dict[str, object]:
         values |= {"python": takeaway.python_code(*given), "shell": takeaway.shell_code(*given)}
     else:
         values |= {"text_map": None, "python": "", "shell": ""}
-    values |= of_model_values(shown)
+    values |= of_model_values(shown) | measures_values(shown)
     values["status"] = notices.arrived(str(values["score"]))
     return values
 
@@ -122,6 +127,22 @@ def of_model_values(shown: Shown, bucket: int | None = None) -> dict[str, object
         "histogram": of_result.histogram_chart(result, place=scored.best_first.index(name)),
         "table": markup.scores_panel(result, None if scored.comparison is None else name),
     }
+
+
+def measures_values(shown: Shown) -> dict[str, object]:
+    """The values of the outputs of `MEASURES` by their names; files that were made before them are taken away."""
+    measured = shown.measured
+    return {
+        "measures_stale": notices.measures_stale(measured is not None, False, fits(shown)),
+        "measures_status": "",
+        "measures": "" if measured is None else markup.measures_table(measured.description),
+        "files": gr.update(value=None, visible=False),
+    }
+
+
+def fits(shown: Shown) -> bool:
+    """Whether there are measures, and of the result as it is shown."""
+    return shown.measured is not None and shown.measured.scored is shown.scored
 
 
 def bucket_html(shown: Shown, bucket: int | None) -> str:

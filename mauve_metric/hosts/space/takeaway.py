@@ -13,13 +13,16 @@ from mauve_metric.hosts.space.uploads import TextSet
 from mauve_metric.results.charts.figure import save_chart
 from mauve_metric.results.charts.of_comparison import comparison_chart
 from mauve_metric.results.charts.of_result import result_chart
+from mauve_metric.results.description import Description
 from mauve_metric.results.report import save_report
 
 FIGURES = (".svg", ".pdf", ".png")
 
 
-def write_files(scored: Scored, folder: Path) -> list[str]:
+def write_files(scored: Scored, folder: Path, description: Description | None = None) -> list[str]:
     """Figures, result as JSON, tables, signature, and the report, the only one of them that quotes texts.
+
+    With a description of the same sets, its measures too.
 
     Raises:
         ImportError: Altair or vl-convert-python is not installed.
@@ -36,10 +39,13 @@ def write_files(scored: Scored, folder: Path) -> list[str]:
     if comparison is not None:
         content["models.csv"] = comparison.to_csv("models").rstrip("\n")
         content["differences.csv"] = comparison.to_csv("differences").rstrip("\n")
+    if description is not None:
+        content["measures.json"] = json.dumps(description.to_dict(), allow_nan=False, indent=1)
+        content["measures.csv"] = description.to_csv().rstrip("\n")
     for name, text in content.items():
         (folder / name).write_text(text + "\n", encoding="utf-8")
         paths.append(folder / name)
-    paths.append(save_report(scored.for_report(), folder / "report.html"))
+    paths.append(save_report(scored.for_report(), folder / "report.html", description))
     return [str(path) for path in paths]
 
 

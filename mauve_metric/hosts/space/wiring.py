@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import gradio as gr
+from gradio.blocks import Block
 from gradio.components import Component
 from gradio.events import Dependency
 
@@ -78,12 +79,7 @@ class Wiring:
             taken = button.click(take, None, everything, trigger_mode="once", **QUICK)
             self._run(taken.success, [*held, human.paste, models.paste, models.aligned, *self.settings, asked])
 
-        async def stopped(asked: float, request: gr.Request) -> AsyncIterator[str]:
-            async for said in handlers.stop(asked, request):
-                yield said
-
-        status = result.named["status"]
-        stop.click(stopped, asked, status, js=_NOW, concurrency_id="stop", **{**QUICK, "concurrency_limit": None})
+        self._stop(stop, result.named["status"])
         play = _of_result(handlers, handlers.play, 1)
         # Gradio refuses a value out of range before a handler sees it: what was written goes beside what is allowed
         written = gr.Textbox(visible=False)
@@ -100,6 +96,43 @@ class Wiring:
                 **PLAY_RUNS,
             )
             self.changes.append(moved)
+
+    def measures(self) -> None:
+        """Every measure of the sets of the result: computed, stopped."""
+        handlers, result, inputs = self.handlers, self.result, self.result.measures
+        asked = gr.Number(visible=False)
+
+        def measure(
+            request: gr.Request,
+            shows: str,
+            groups: list[str],
+            asked: float,
+            progress: gr.Progress = gr.Progress(),  # noqa: B008
+        ) -> list[object]:
+            handlers.take_up(shows, request)
+            return handlers.measure(groups, request, progress, float(asked or 0))
+
+        inputs.compute.click(
+            measure,
+            [result.shows, inputs.groups, asked],
+            result.of_measures,
+            api_visibility="private",
+            trigger_mode="once",
+            show_progress_on=inputs.table,
+            js=_NOW,
+            **ONE_RUN,
+        )
+        self._stop(inputs.stop, result.named["measures_status"])
+
+    def _stop(self, button: gr.Button, status: Block) -> None:
+        """Stop what runs, and say so."""
+        handlers, asked = self.handlers, gr.Number(visible=False)
+
+        async def stopped(asked: float, request: gr.Request) -> AsyncIterator[str]:
+            async for said in handlers.stop(asked, request):
+                yield said
+
+        button.click(stopped, asked, status, js=_NOW, concurrency_id="stop", **{**QUICK, "concurrency_limit": None})
 
     def _run(self, trigger: Callable[..., Dependency], inputs: Sequence[Component]) -> None:
         """A comparison: the page goes to its result, unless it was stopped."""
@@ -138,11 +171,12 @@ class Wiring:
         """After each change, whether the result is still that of the inputs."""
         handlers, result = self.handlers, self.result
 
-        def stale(request: gr.Request, shows: str, *values: object) -> str:
-            return handlers.stale(values, shows, request)
+        def stale(request: gr.Request, shows: str, *values: object) -> list[str]:
+            said = handlers.stale(values, shows, request)
+            return [said, handlers.measures_stale(said, request)]
 
         inputs = [result.shows, self.models.aligned, *self.settings]
-        outputs = result.named["stale"]
+        outputs = [result.named["stale"], result.named["measures_stale"]]
         for change in self.changes:
             change.then(stale, inputs, outputs, **SILENT)
         events = [getattr(control, "input") for control in [model, *panel]]  # noqa: B009

@@ -14,11 +14,12 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from samples import HOSTILE, HUMAN, LIMITS, MODEL, NASTY, ROOT, ngrams
 from visitors import free_port, give, wait_until
 
-from mauve_metric import MauveResult, compute_mauve
+from mauve_metric import MauveResult, compute_mauve, describe
 from mauve_metric.hosts.space import layout, limits, markup, text_handlers
 from mauve_metric.hosts.space.controls import panel_names
 from mauve_metric.hosts.space.handlers import Handlers
@@ -48,9 +49,30 @@ def test_endpoint_with_minilm_is_compute_mauve_with_minilm(minilm: str) -> None:
     assert score(HUMAN, MODEL, num_buckets=4) == wanted.to_dict()
 
 
+def test_the_endpoint_of_measures_is_describe(desk: Handlers) -> None:
+    answered = desk.endpoints.describe()
+    models = {"a": MODEL, "b": HUMAN[:20]}
+    answer, wanted = answered(HUMAN, models), describe(HUMAN, models, featurize_model_name=ngrams).to_dict()
+    assert {**answer, "seconds": {}} == {**wanted, "seconds": {}}
+    assert "entropy_2" in answer["human"] and "repeated_substrings" in answer["failed"]
+    desk.encoders.functions["ngrams"] = lambda texts: np.zeros(0)  # which words alone do not need
+    found = answered(HUMAN, {"a": MODEL}, measures=["mean_length"])
+    assert found["models"]["a"]["mean_length"]["difference"] < 0 < found["human"]["mean_length"]
+    for measures, message in (
+        (["self_bleu", "discriminator"], "'discriminator' takes another model, a third set or too long for this page"),
+        (["frechet_distance"], "'frechet_distance' takes another model"),
+        ([], "measures must name at least one group"),
+        (3, "measures must be names of groups or measures"),
+    ):
+        with pytest.raises(gr.Error, match=message):
+            answered(HUMAN, {"a": MODEL}, measures=measures)
+    with pytest.raises(gr.Error, match="'human' stands for the human texts"):
+        answered(HUMAN, {"human": MODEL}, measures=["lexical"])
+
+
 def test_endpoints_are_typed_documented_and_alone(client: Any) -> None:
     endpoints = client.view_api(return_format="dict")["named_endpoints"]
-    assert list(endpoints) == ["/score", "/compare"]
+    assert list(endpoints) == ["/score", "/compare", "/describe"]
     types = {item["parameter_name"]: item["python_type"]["type"] for item in endpoints["/score"]["parameters"]}
     assert types["references"] == types["predictions"] == "list[str]"
     assert {"num_buckets", "seed", "mauve_scaling_factor", "featurize_model_name", "empty_texts"} <= types.keys()
@@ -58,6 +80,8 @@ def test_endpoints_are_typed_documented_and_alone(client: Any) -> None:
     assert all(f"`{name}=" in text for name in list(types)[2:]) and "$" not in text
     options = [item["parameter_name"] for item in endpoints["/compare"]["parameters"]]
     assert options == ["references", "models", "aligned", *list(types)[2:]]
+    options = [item["parameter_name"] for item in endpoints["/describe"]["parameters"]]
+    assert options == ["references", "models", "measures", *list(types)[2:]] and "`duplication`) or names" in text
     assert "`aligned=" in text and 'api_name="/compare"' in text
     assert '`confidence_level=0.95`, `empty_texts="error"` (or `"drop"`), `featurize_model_name="ngrams"`' in text
 
@@ -134,12 +158,14 @@ def test_what_the_endpoints_say_of_themselves(client: Any, served: Any) -> None:
 
 def test_the_schema_of_the_answers_is_true_and_whole(client: Any) -> None:
     jsonschema = pytest.importorskip("jsonschema")
-    from mauve_metric.hosts.space.schema import comparison_schema, result_schema
+    from mauve_metric.hosts.space.schema import comparison_schema, description_schema, result_schema
 
     result = client.predict(references=HUMAN, predictions=MODEL, api_name="/score")
     models = {"a": MODEL, "b": MODEL[:9]}
     comparison = client.predict(references=HUMAN, models=models, api_name="/compare")
-    for answer, schema in ((result, result_schema()), (comparison, comparison_schema())):
+    description = client.predict(references=HUMAN, models={"a": MODEL}, measures=["lexical"], api_name="/describe")
+    answers = ((result, result_schema()), (comparison, comparison_schema()), (description, description_schema()))
+    for answer, schema in answers:
         jsonschema.validate(answer, schema)
         assert set(schema["properties"]) == set(answer)
         assert [name for name, item in schema["properties"].items() if not item.get("description")] == []
@@ -153,11 +179,11 @@ def test_what_tools_read_is_what_people_read() -> None:
     from mauve_metric.hosts.space.endpoints import Endpoints
 
     endpoints = Endpoints(LIMITS, ["ngrams"], Encoders({"ngrams": ngrams}))
-    for name, function in (("score", endpoints.score()), ("compare", endpoints.compare())):
+    for name, function in [(name, getattr(endpoints, name)()) for name in endpoints.names]:
         description, meanings, _ = get_function_description(function)  # what MCP's tools are made of
         known = endpoints.parameters(name)
         assert meanings == {own: item.meaning for own, item in known.items()}
-        assert description.endswith("(references).") or description.endswith("the result.")
+        assert description.endswith(("(references).", "the result.", "in one table."))
         assert [(own, given) for own, given, *_ in get_function_params(function)] == [
             (own, not item.required) for own, item in known.items()
         ]
@@ -169,9 +195,11 @@ CALLS: list[tuple[str, Any, int, str]] = [
     ("v2/score", {"references": HUMAN, "predictions": MODEL, "seed": "x"}, 422, "seed must be an integer"),
     ("v2/score/", {"references": HUMAN, "predictions": ["a", 3]}, 422, "predictions must hold strings only, got int"),
     ("v2/compare", {"references": HUMAN, "models": {"a": MODEL}}, 422, "models must hold 2 to 8 models"),
+    ("v2/describe", {"references": HUMAN, "models": {}}, 422, "models must hold 1 to 8 models here, got 0"),
+    ("v2/describe", {"references": HUMAN, "models": {"a": MODEL}, "measures": ["zip"]}, 422, "measures must be groups"),
     ("v2/score", [HUMAN], 422, "the body must be a JSON object, got list"),
     ("v2/score", b"{", 400, "the body must be JSON, and cannot be read as such"),
-    ("v2/scores", {}, 404, "there is no endpoint of this name: there are /score and /compare"),
+    ("v2/scores", {}, 404, "there is no endpoint of this name: there are /score, /compare and /describe"),
     ("score", {"data": [HUMAN]}, 422, "/score needs 'predictions'"),
     ("score", {"data": [HUMAN] * 9}, 422, "at most 8 values are expected (references, predictions, "),
     ("score", {"references": HUMAN}, 422, "the body must hold a list of values under 'data': references, "),

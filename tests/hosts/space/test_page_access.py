@@ -100,6 +100,13 @@ def compare_three(page: Any, folder: Path) -> None:
     page.click("#warnings summary")
 
 
+def compute_the_measures(page: Any, folder: Path) -> None:
+    page.click("#every_measure > button")
+    page.click("#compute_measures")
+    page.wait_for_selector("#measures tbody th")
+    page.wait_for_selector("#measures_status :text('measures are there')")
+
+
 def open_a_result(page: Any, folder: Path, result: MauveResult) -> None:
     (folder / "mauve.json").write_text(json.dumps(result.to_dict()), encoding="utf-8")
     page.set_input_files("#open_result input[type=file]", str(folder / "mauve.json"))
@@ -124,7 +131,11 @@ def test_no_rule_is_broken_in_any_state(still: Any, tmp_path: Path, expected: Ma
     look("three", CODE)
     found["three", "dark desk"] = broken(still, DESK, True, CODE)
     found["three", "phone"] = broken(still, PHONE, False, CODE)
-    for part in ("model_1_name", "model_1_column", "model_1_remove", "tables", "picked", "bucket_texts", *FIGURES):
+    compute_the_measures(still, tmp_path)
+    look("measures", CODE, *(f"#{figure}" for figure in FIGURES))
+    still.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    parts = ("model_1_name", "model_1_column", "model_1_remove", "tables", "picked", "bucket_texts", "measures")
+    for part in (*parts, *FIGURES):
         box = still.locator(f"#{part}").bounding_box()
         assert box["x"] >= 0 and box["x"] + box["width"] <= PHONE[0], part
     open_a_result(still, tmp_path, expected)

@@ -1,0 +1,28 @@
+"""The part of the page with what a visitor takes away."""
+
+from __future__ import annotations
+
+import gradio as gr
+from gradio.blocks import Block
+
+
+def away_part(shown: dict[str, Block]) -> gr.Button:
+    """Signature, commands and files; the button that makes them."""
+    gr.Markdown("### Take it away")
+    title = "Signature: what another person needs to get the same numbers"
+    shown["signature"] = gr.Code(label=title, language=None, interactive=False, wrap_lines=True, elem_id="signature")
+    with gr.Column(elem_id="away") as shown["code"]:
+        shown["python"] = gr.Code(label="The same in Python", language="python", interactive=False, elem_id="python")
+        shown["shell"] = gr.Code(
+            label="The same in a shell", language="shell", interactive=False, wrap_lines=True, elem_id="shell"
+        )
+        title = "Make files: report as HTML; figures as SVG, PDF, PNG; result as JSON"
+        make_files = gr.Button(title, elem_id="make_files")
+        gr.Markdown(
+            "The report is one page that opens offline; it quotes texts. The other files hold numbers only; "
+            "mauve.json can be dropped on this page again.",
+            elem_classes="mm-small",
+        )
+        files = gr.File(label="Files", file_count="multiple", visible=False, interactive=False, elem_id="files")
+        shown["files"] = files
+    return make_files
