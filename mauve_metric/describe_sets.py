@@ -248,7 +248,7 @@ class _Work:
             sizes=sizes,
             same_size=self.sets.smallest if moved and len(set(sizes.values())) > 1 else None,
             confidence_level=self.config.confidence_level,
-            warnings={name: tuple(_warnings(found, human)) for name, found in models.items()},
+            model_warnings={name: tuple(_warnings(found, human)) for name, found in models.items()},
             comparison=self.comparison,
             signature_entries=self._signature(order, more),
         )

@@ -24,7 +24,7 @@ class Description(DescriptionNumbers):
         same_size: texts of each set that measures which move with their number were computed on; None where the sets
             are of one size as they are.
         confidence_level: of the intervals.
-        warnings: about each model's texts, by its name; those of the comparison stand in it.
+        model_warnings: about each model's texts, by its name; those of the comparison stand in it.
         comparison: MAUVE of the models on common buckets; None if it was not asked for.
         signature_entries: what fixes the numbers. signature: the same as `key:value|key:value|…`.
     """

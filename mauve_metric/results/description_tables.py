@@ -162,7 +162,7 @@ def notes(description: DescriptionNumbers) -> list[str]:
 def warning_lines(description: DescriptionNumbers) -> list[str]:
     """Every warning, those of the comparison first, with the models it is about."""
     found = [] if description.comparison is None else collected_warnings(description.comparison)
-    found += [(name, warning) for name, warnings in description.warnings.items() for warning in warnings]
+    found += [(name, warning) for name, warnings in description.model_warnings.items() for warning in warnings]
     return [f"! {f'{who}: ' if who else ''}{warning.message} [{warning.code}]" for who, warning in found]
 
 

@@ -260,7 +260,7 @@ class DescriptionNumbers:
     sizes: Mapping[str, int]
     same_size: int | None
     confidence_level: float
-    warnings: Mapping[str, tuple[ScoreWarning, ...]]
+    model_warnings: Mapping[str, tuple[ScoreWarning, ...]]
     comparison: ComparisonNumbers | None = field(repr=False)
     signature_entries: Mapping[str, object] = field(repr=False)
     signature: str = field(init=False)
@@ -280,7 +280,8 @@ class DescriptionNumbers:
             "sizes": dict(self.sizes),
             "same_size": self.same_size,
             "confidence_level": self.confidence_level,
-            "warnings": plain(self.warnings),
+            "warnings": [] if self.comparison is None else plain(self.comparison.warnings),
+            "model_warnings": plain(self.model_warnings),
             "signature": self.signature,
         }
 

@@ -152,7 +152,7 @@ def measures_table(description: Description) -> str:
         "measures",
         columns=description_tables.columns(description),
         groups=[(group, list(found)) for group, found in itertools.groupby(shown, lambda item: item["group"])],
-        notes=description_tables.notes(description),
+        notes=[*description_tables.warning_lines(description), *description_tables.notes(description)],
         signature=description.signature,
     )
 

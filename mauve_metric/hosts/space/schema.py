@@ -56,7 +56,8 @@ def description_schema() -> Schema:
     named = {"human": _values(_of_type(float)), "models": _values(_values(_record(Described)))}
     named |= {"failed": _values(_of_type(str)), "seconds": _values(_of_type(float)), "sizes": _values(_of_type(int))}
     named |= {name: _of_type(hints[name]) for name in ("same_size", "confidence_level")}
-    named |= {"warnings": _list(_record(ScoreWarning)), "signature": _of_type(str)}
+    named |= {"warnings": _list(_record(ScoreWarning)), "model_warnings": _values(_list(_record(ScoreWarning)))}
+    named |= {"signature": _of_type(str)}
     return _object({name: schema | _described(meanings.get(name)) for name, schema in named.items()})
 
 
