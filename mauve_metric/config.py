@@ -255,7 +255,7 @@ class MauveConfig:
         "drmm: Gaussians of a layer; buckets are their number to the power of layers",
         of="drmm",
     )
-    drmm_steps: int = knob(20_000, _integer(1, 10_000_000), "quantize", "drmm: training steps, 64 rows each", of="drmm")
+    drmm_steps: int = knob(10_000, _integer(1, 10_000_000), "quantize", "drmm: training steps, 64 rows each", of="drmm")
     seed: int = knob(25, _integer(0), "quantize", "seed of the clustering")
     divergence_curve_discretization_size: int = knob(
         25, _integer(2, 1_000_000), "score", "number of mixture weights on the divergence curve"
