@@ -11,6 +11,8 @@ GROUPS = {
     "lexical": "Texts of one set, by their tokens: words and punctuation marks, or the ids of `--tokenizer`.",
     "distance": "Features of both sets, or of one.",
     "buckets": "The histograms that MAUVE is computed from, on the buckets common to all models.",
+    "estimators": "MAUVE of the projected features without buckets. There is no interval, ceiling or p-value of these; "
+    "[which to use when](../benchmarks/results/estimators.md).",
     "language-model": "What a causal language model (`--language-model`) says of the texts; one cached pass for all.",
     "discriminator": "How well a classifier tells unseen texts apart; copies and texts of one prompt share a fold.",
     "duplication": "Copies within a set and of the human texts. A model that copies its references scores MAUVE 1.",

@@ -111,7 +111,7 @@ def _add_describe(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         metavar="GROUPS",
         type=_measures,
         help="groups, names of measures, or all, joined by commas (unset: what is cheap): score, lexical, distance, "
-        "buckets, language-model, discriminator, duplication",
+        "buckets, estimators, language-model, discriminator, duplication",
     )
     for flag, metavar, text in (
         ("--language-model", "MODEL", "for the group language-model: a name or folder of transformers (default: gpt2)"),

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from mauve_metric.arrays import Floats
 from mauve_metric.measures.estimate import Estimate
 
-Group = Literal["lexical", "distance", "buckets", "language-model", "discriminator", "duplication"]
+Group = Literal["lexical", "distance", "buckets", "estimators", "language-model", "discriminator", "duplication"]
 Needs = Literal[
     "tokens",  # of one set: f(list of token lists) → number, or one number a text
     "texts",  # of one set: f(list of str) → number, or one number a text

@@ -1,0 +1,40 @@
+"""MAUVE without buckets: what a density ratio of the projected rows says of both sets."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+
+from mauve_metric.arrays import Array
+from mauve_metric.measures.estimate import Estimate
+from mauve_metric.measures.ratio_estimators import estimate_ratio_scores
+from mauve_metric.quantize.projection import project
+
+logger = logging.getLogger(__name__)
+
+
+def mauve_without_buckets(
+    p: Array, q: Array, *, estimator: str, seed: int = 25, level: float = 0.95, scaling_factor: float = 5.0
+) -> Estimate:
+    """MAUVE by an estimate of log p/q in place of histograms; in [floor, 1], higher is better (Pillutla et al. 2023).
+
+    The rows are projected as for buckets. There is no interval, ceiling or p-value: none is known that holds.
+
+    Args:
+        p, q: features of the human texts and of the model's, (n_p, d) and (n_q, d).
+        estimator: "neighbours", "classifier" or "gaussian", see `ratio_estimators`.
+        seed: of what is drawn. level: not used; there is no interval. scaling_factor: c.
+
+    Raises:
+        ValueError: too few rows for the estimator, or one that is not known.
+
+    >>> rows = np.random.default_rng(0).normal(size=(200, 4))
+    >>> mauve_without_buckets(rows[:100], rows[100:], estimator="gaussian").value > 0.9
+    True
+    """
+    rows = np.asarray(project(np.concatenate([q, p]), seed=seed), dtype=np.float64)
+    found = estimate_ratio_scores(rows[len(q) :], rows[: len(q)], estimator, scaling_factor, seed=seed)
+    if not found.converged:
+        logger.warning("the estimate of MAUVE by %s did not converge: its fit stopped before its end", estimator)
+    return Estimate(found.mauve)
