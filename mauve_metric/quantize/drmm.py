@@ -16,6 +16,7 @@ from mauve_metric.arrays import Floats, Labels
 from mauve_metric.quantize.quantized import Advance, Quantized
 from mauve_metric.runtime.tensors import ProjectedRows, as_array, as_tensor, full_precision, is_tensor
 from mauve_metric.runtime.tensors import steps as blocks_of
+from mauve_metric.runtime.threads import one_torch_thread
 
 if TYPE_CHECKING:
     import torch
@@ -105,7 +106,7 @@ def drmm(
     if len(rows) < components:
         expected = f"drmm_components must be at most the number of texts of all sets, {len(rows)}"
         raise ValueError(f"{expected}, got {components}")
-    with torch.no_grad(), full_precision():
+    with torch.no_grad(), full_precision(), one_torch_thread():
         scaled = _scaled(as_tensor(rows, torch.device("cpu")) if not is_tensor(rows) else rows)
         draw = torch.Generator().manual_seed(seed)
         values = _first_values(scaled, layers, components, draw)
