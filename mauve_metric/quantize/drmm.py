@@ -96,10 +96,10 @@ def drmm(
         ValueError: fewer rows than components, rows that are all equal, or a loss that is no number.
 
     >>> rng = np.random.default_rng(0)
-    >>> rows = np.repeat(10 * np.eye(3), 40, axis=0) + rng.normal(size=(120, 3))
-    >>> labels = drmm(rows, layers=1, components=3, steps=1000).labels
-    >>> [len(set(labels[start : start + 40])) for start in (0, 40, 80)], len(set(labels))
-    ([1, 1, 1], 3)
+    >>> rows = np.repeat([[0.0, 0.0], [20.0, 0.0]], 40, axis=0) + rng.normal(size=(80, 2))
+    >>> labels = drmm(rows, layers=1, components=2, steps=200).labels
+    >>> len(set(labels[:40])), len(set(labels[40:])), len(set(labels))
+    (1, 1, 2)
     """
     import torch
 
