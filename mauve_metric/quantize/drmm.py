@@ -16,6 +16,7 @@ from mauve_metric.arrays import Floats, Labels
 from mauve_metric.quantize.quantized import Advance, Quantized
 from mauve_metric.runtime.tensors import ProjectedRows, as_array, as_tensor, full_precision, is_tensor
 from mauve_metric.runtime.tensors import steps as blocks_of
+from mauve_metric.runtime.threads import one_torch_thread
 
 if TYPE_CHECKING:
     import torch
@@ -95,17 +96,17 @@ def drmm(
         ValueError: fewer rows than components, rows that are all equal, or a loss that is no number.
 
     >>> rng = np.random.default_rng(0)
-    >>> rows = np.repeat(10 * np.eye(3), 40, axis=0) + rng.normal(size=(120, 3))
-    >>> labels = drmm(rows, layers=1, components=3, steps=1000).labels
-    >>> [len(set(labels[start : start + 40])) for start in (0, 40, 80)], len(set(labels))
-    ([1, 1, 1], 3)
+    >>> rows = np.repeat([[0.0, 0.0], [20.0, 0.0]], 40, axis=0) + rng.normal(size=(80, 2))
+    >>> labels = drmm(rows, layers=1, components=2, steps=200).labels
+    >>> len(set(labels[:40])), len(set(labels[40:])), len(set(labels))
+    (1, 1, 2)
     """
     import torch
 
     if len(rows) < components:
         expected = f"drmm_components must be at most the number of texts of all sets, {len(rows)}"
         raise ValueError(f"{expected}, got {components}")
-    with torch.no_grad(), full_precision():
+    with torch.no_grad(), full_precision(), one_torch_thread():
         scaled = _scaled(as_tensor(rows, torch.device("cpu")) if not is_tensor(rows) else rows)
         draw = torch.Generator().manual_seed(seed)
         values = _first_values(scaled, layers, components, draw)

@@ -109,3 +109,19 @@ def fitting_threads() -> Iterator[int]:
         finally:
             if torch is not None and before > usable:
                 torch.set_num_threads(before)
+
+
+@contextmanager
+def one_torch_thread() -> Iterator[None]:
+    """Let torch work on the CPU with one thread, for many small steps: more only wait for each other.
+
+    Sums are then added in one order, whatever the number of CPUs.
+    """
+    import torch
+
+    before = int(torch.get_num_threads())
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -144,6 +144,19 @@ def test_a_seed_fixes_every_bit_and_touches_no_other() -> None:
     assert torch.is_grad_enabled()
 
 
+def test_the_number_of_threads_changes_nothing_and_stays() -> None:
+    rows = np.random.default_rng(1).normal(size=(300, 600)).astype(np.float32)  # wide enough to be shared out
+    before, found = torch.get_num_threads(), []
+    try:
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            found.append(drmm(rows, 2, 4, 20).labels)
+            assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+    assert np.array_equal(*found)
+
+
 def test_neither_unit_nor_place_matters_nor_where_the_rows_are() -> None:
     rows = np.round(clusters(12, 3, 30, 4)[0].astype(np.float64) * 64) / 64  # sums and products by 2 are exact
     plain = drmm(rows, 2, 3, 60).labels
