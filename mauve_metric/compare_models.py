@@ -19,6 +19,7 @@ from mauve_metric.features.reference_files import is_feature_file
 from mauve_metric.features.sides import check_columns, check_same_encoder, open_sides, read_sides
 from mauve_metric.options import Options, RunOptions, split_options, with_options
 from mauve_metric.quantize.partition import Partition, partition_sets
+from mauve_metric.quantize.quantizers import num_buckets_of
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.numbers import Difference, OwnScore
 from mauve_metric.results.result import MauveResult
@@ -80,6 +81,7 @@ def compare(
     check_count("texts", texts, low=0)
     forms = {name: form_of(name, data) for name, data in check_models(models).items()}
     config, run = split_options(options)
+    num_buckets_of(config)
     human = {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text}
     opened = open_sides(
         {"human": human} | {f"model {key}": forms[key] for key in forms}, config, run, common_rows=common_rows
@@ -206,6 +208,7 @@ def compare_features(
             resolved,
             entries={"partition": f"common to {', '.join(names)}", "model": name},
             texts_a_bucket=texts_a_bucket,
+            problems=partition.problems,
         )
         for number, (name, side) in enumerate(models.items(), start=1)
     }

@@ -8,6 +8,7 @@ from mauve_metric.arrays import FeatureData, TextData, TokenData
 from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.sides import check_same_encoder, open_sides
 from mauve_metric.options import Options, split_options, with_options
+from mauve_metric.quantize.quantizers import num_buckets_of
 from mauve_metric.results.result import MauveResult
 from mauve_metric.score import score_features
 from mauve_metric.texts.files import TextFile
@@ -55,6 +56,7 @@ def compute_mauve(
     (True, 20, (27, 2))
     """
     config, run = split_options(options)
+    num_buckets_of(config)
     forms = {
         "p": {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text},
         "q": {"q": q, "q_features": q_features, "q_tokens": q_tokens, "q_text": q_text},

@@ -136,9 +136,13 @@ def knob(
     help: str,
     choices: tuple[object, ...] | None = None,
     metavar: str | None = None,
+    of: str | None = None,
 ) -> Value:
-    """A field of options: its default, its check, the stage that reads it, its meaning, and what the shell calls it."""
-    metadata = {"check": check, "stage": stage, "help": help, "choices": choices, "metavar": metavar}
+    """A field of options: its default, its check, the stage that reads it, its meaning, and what the shell calls it.
+
+    of: the one quantizer that reads it.
+    """
+    metadata = {"check": check, "stage": stage, "help": help, "choices": choices, "metavar": metavar, "of": of}
     return field(default=default, metadata=metadata)
 
 
@@ -148,6 +152,7 @@ ROW_ORDERS = ("qp", "pq")
 EMPTY_TEXTS = ("error", "drop")
 STRIP = ("reasoning", "special_tokens", "prompts", "markdown", "whitespace")  # what can be taken off texts, in order
 MATCH_LENGTHS = ("no", "truncate")
+QUANTIZERS = ("kmeans", "drmm")
 KNN = ("auto", True, False)
 SMALLEST_SCALING_FACTOR = 1e-6  # below, every score is 1 to six digits, and its errors are 0/0 in the end
 
@@ -210,6 +215,13 @@ class MauveConfig:
         "truncate: cut the texts of both sets to the smaller of their two median lengths, in tokens",
         MATCH_LENGTHS,
     )
+    quantizer: Literal["kmeans", "drmm"] = knob(
+        "kmeans",
+        _choice(*QUANTIZERS),
+        "quantize",
+        "how features become buckets; drmm: a deep residual mixture model, trained on them",
+        QUANTIZERS,
+    )
     num_buckets: int | Literal["auto"] = knob(
         "auto",
         _integer(1, also=("auto",)),
@@ -229,8 +241,21 @@ class MauveConfig:
     kmeans_explained_var: float = knob(
         0.9, _number(0, 1), "quantize", "share of the variance that the PCA keeps; 1: every component"
     )
-    kmeans_num_redo: int = knob(5, _integer(1, 10_000), "quantize", "k-means restarts; the best is kept")
-    kmeans_max_iter: int = knob(500, _integer(1, 10_000_000), "quantize", "most iterations of one k-means run")
+    kmeans_num_redo: int = knob(5, _integer(1, 10_000), "quantize", "k-means restarts; the best is kept", of="kmeans")
+    kmeans_max_iter: int = knob(
+        500, _integer(1, 10_000_000), "quantize", "most iterations of one k-means run", of="kmeans"
+    )
+    drmm_layers: int = knob(
+        3, _integer(1, 16), "quantize", "drmm: mixtures, each of what the one before left", of="drmm"
+    )
+    drmm_components: int = knob(
+        10,
+        _integer(2, 1000),
+        "quantize",
+        "drmm: Gaussians of a layer; buckets are their number to the power of layers",
+        of="drmm",
+    )
+    drmm_steps: int = knob(20_000, _integer(1, 10_000_000), "quantize", "drmm: training steps, 64 rows each", of="drmm")
     seed: int = knob(25, _integer(0), "quantize", "seed of the clustering")
     divergence_curve_discretization_size: int = knob(
         25, _integer(2, 1_000_000), "score", "number of mixture weights on the divergence curve"

@@ -15,6 +15,7 @@ from mauve_metric.measures import gap
 from mauve_metric.options import Options, split_options, with_options
 from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.quantize.partition import Partition, partition_sets
+from mauve_metric.quantize.quantizers import num_buckets_of
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.numbers import GapBucket, NearText
 from mauve_metric.results.result import MauveResult
@@ -67,6 +68,7 @@ def explain(
     check_count("buckets", buckets)
     check_count("texts", texts, low=0)
     config, run = split_options(options)
+    num_buckets_of(config)
     forms = {
         "p": {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text},
         "q": {"q": q, "q_features": q_features, "q_tokens": q_tokens, "q_text": q_text},
@@ -81,7 +83,9 @@ def explain(
     partition = partition_sets(
         [p_side.features, q_side.features], config, run, clusterings=max(num_runs, 2), every_row=True
     )
-    result = score_buckets(p_side, q_side, partition.labels[:num_runs], partition.rows, config)
+    result = score_buckets(
+        p_side, q_side, partition.labels[:num_runs], partition.rows, config, problems=partition.problems
+    )
     readable = Readable.of([p_read, q_read])
     return explain_model(partition, 1, result, config, readable, buckets=buckets, texts=texts)
 

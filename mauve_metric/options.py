@@ -164,12 +164,16 @@ class OptionsOfOneProcess(TypedDict, total=False):
     empty_texts: Literal["error", "drop"]
     strip: str | list[str] | tuple[str, ...]
     match_lengths: Literal["no", "truncate"]
+    quantizer: Literal["kmeans", "drmm"]
     num_buckets: int | Literal["auto"]
     row_order: Literal["qp", "pq"]
     pca_max_data: int
     kmeans_explained_var: float
     kmeans_num_redo: int
     kmeans_max_iter: int
+    drmm_layers: int
+    drmm_components: int
+    drmm_steps: int
     seed: int
     divergence_curve_discretization_size: int
     mauve_scaling_factor: float

@@ -17,9 +17,9 @@ from mauve_metric.features.sides import check_columns
 from mauve_metric.measures import frontier, precision_recall, support, support_on_device
 from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.options import RunOptions
-from mauve_metric.quantize import histograms
 from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.quantize.partition import KNN_MOST_ROWS, partition_sets
+from mauve_metric.quantize.quantizers import num_buckets_of
 from mauve_metric.results.numbers import Stripped
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.scores import SCORES
@@ -169,7 +169,7 @@ def score_features(
     config = resolve_config(config, len(p), len(q))
     partition = partition_sets([p.features, q.features], config, run)
     p_value = _test(partition.labels_of_shuffled_rows(config), config) if config.permutations else None
-    result = score_buckets(p, q, partition.labels, partition.rows, config, p_value)
+    result = score_buckets(p, q, partition.labels, partition.rows, config, p_value, problems=partition.problems)
     for warning in () if quiet else result.warnings:
         logger.warning("%s: %s", warning.code, warning.message)
     return result
@@ -207,6 +207,7 @@ def score_buckets(
     p_value: float | None = None,
     entries: Mapping[str, object] | None = None,
     texts_a_bucket: Counts | None = None,
+    problems: Sequence[str] = (),
 ) -> MauveResult:
     """The result of two sides whose texts are in buckets.
 
@@ -218,6 +219,7 @@ def score_buckets(
         p_value: of the permutation test.
         entries: what the signature says besides.
         texts_a_bucket: of all sets that share the buckets, (k,); None: there are only these two.
+        problems: of the partition.
     """
     k = int(config.num_buckets)
     histograms, *others = [count_labels(p_labels, q_labels, k) for p_labels, q_labels in runs]
@@ -226,6 +228,7 @@ def score_buckets(
     near = _neighbours(projected, config)
     ceiling = uncertainty.ceiling, uncertainty.ceiling_std
     found = score_warnings.all_warnings(p, q, histograms, scores.mauve, scores.mauve_floor, *ceiling, texts_a_bucket)
+    found += score_warnings.quantizer_warnings(problems)
     return MauveResult(
         mauve=scores.mauve,
         mauve_debiased=uncertainty.mauve.value,
@@ -281,13 +284,7 @@ def score_buckets(
 def resolve_config(config: MauveConfig, *sizes: int) -> MauveConfig:
     """The config with every "auto" replaced by what it means for sets of these sizes, P's first."""
     smaller = min(sizes)
-    num_buckets = histograms.auto_num_buckets(smaller, smaller) if config.num_buckets == "auto" else config.num_buckets
-    if num_buckets > sum(sizes):
-        which = "both" if len(sizes) == 2 else "all"
-        raise ValueError(
-            f"num_buckets must be at most the number of texts of {which} sets, {' + '.join(map(str, sizes))}, "
-            f"got {num_buckets}"
-        )
+    num_buckets = num_buckets_of(config, *sizes)
     runs = (RUNS_OF_FEW_TEXTS if smaller < FEW_TEXTS_FOR_RUNS else 1) if config.num_runs == "auto" else config.num_runs
     knn = max(sizes) <= KNN_AUTO_ROWS and smaller > config.knn_k if config.knn == "auto" else config.knn
     return replace(config, num_buckets=num_buckets, num_runs=runs, knn=knn)

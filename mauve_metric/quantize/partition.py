@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +12,21 @@ import numpy as np
 
 from mauve_metric.arrays import Features, Labels
 from mauve_metric.config import MauveConfig
-from mauve_metric.features.rows import ArrayRows, ConcatenatedRows, as_rows, read_in_blocks, some_rows
+from mauve_metric.features.rows import (
+    MOST_NUMBERS_AT_ONCE,
+    ArrayRows,
+    ConcatenatedRows,
+    as_rows,
+    read_in_blocks,
+    some_rows,
+)
 from mauve_metric.options import RunOptions
-from mauve_metric.quantize import blocks, covariance, kmeans, projection
+from mauve_metric.quantize import blocks, covariance, projection
+from mauve_metric.quantize.quantized import Quantized
+from mauve_metric.quantize.quantizers import QUANTIZERS
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.devices import check_device
-from mauve_metric.runtime.progress import watch_blocks
+from mauve_metric.runtime.progress import progress_bar, watch_blocks
 from mauve_metric.runtime.tensors import ProjectedRows
 from mauve_metric.runtime.threads import fitting_threads
 
@@ -52,13 +62,16 @@ class Partition:
     rows: projected, one array or tensor (n_i, r) a set; of features that were read in blocks only those that
     neighbours are looked for among, (0, r) if none.
     labels: for each clustering one array (n_i,) of buckets a set.
-    stacking: how the sets were stacked. stacked: all projected rows, (Σ n_i, r); None if they were read in blocks.
+    stacking: how the sets were stacked. stacked: all rows as the quantizer took them, projected (Σ n_i, r) or not
+    (Σ n_i, d); None if they were read in blocks.
+    problems: what the quantizer says is wrong with its buckets, once for each clustering that has something.
     """
 
     rows: Sequence[ProjectedRows]
     labels: Sequence[Sequence[Labels]]
     stacking: Stacking
     stacked: ProjectedRows | None
+    problems: Sequence[str] = ()
 
     def labels_of_shuffled_rows(self, config: MauveConfig) -> Sequence[Labels]:
         """Buckets that do not know the sets, for a permutation test: the rows are shuffled before they are clustered.
@@ -70,7 +83,7 @@ class Partition:
             return self.labels[0]
         order = np.random.default_rng(config.seed).permutation(len(self.stacked))
         labels = np.empty(len(order), dtype=np.int64)
-        labels[order] = _cluster(self.stacked[order], config)
+        labels[order] = _cluster(self.stacked[order], config).labels
         return _split(labels, self.stacking)
 
 
@@ -103,11 +116,37 @@ def partition_sets(
             "features must be in memory to be explained, as arrays: those of files, data sets and streams are read in "
             "blocks, and only scored and compared"
         )
-    if device is None and not every_row and any(map(read_in_blocks, sets)) and not _fit_together(sets, config, run):
+    on_features = QUANTIZERS[config.quantizer].on == "features"
+    if on_features:
+        sets = _in_memory(sets, config)
+    elif device is None and not every_row and any(map(read_in_blocks, sets)) and not _fit_together(sets, config, run):
         return _in_blocks(sets, config, run, stacking, count)
-    stacked = _projected(stacking.ordered(sets), config, device)
-    labels = [_split(_cluster(stacked, config, offset), stacking) for offset in range(count)]
-    return Partition([stacked[some] for some in stacking.slices()], labels, stacking, stacked)
+    projected = _projected(stacking.ordered(sets), config, device)
+    stacked = _stacked(stacking.ordered(sets), device) if on_features else projected
+    found = [_cluster(stacked, config, offset, run.verbose) for offset in range(count)]
+    labels = [_split(item.labels, stacking) for item in found]
+    problems = [item.problem for item in found if item.problem]
+    return Partition([projected[some] for some in stacking.slices()], labels, stacking, stacked, problems)
+
+
+def _in_memory(sets: Sequence[Features], config: MauveConfig) -> list[Features]:
+    """Sets that a quantizer can go through again and again; those that are read in blocks are read as a whole.
+
+    Raises:
+        ValueError: they would not fit.
+    """
+    size = sum(math.prod(features.shape) for features in sets)
+    if size > MOST_NUMBERS_AT_ONCE and any(tensors.is_read_only_in_blocks(features) for features in sets):
+        most = f"at most {MOST_NUMBERS_AT_ONCE} numbers in all sets together"
+        raise ValueError(f"quantizer={config.quantizer!r} does not work in blocks, and reads {most}, got {size}")
+    return [tensors.as_rows(some) if tensors.is_read_only_in_blocks(some) else some for some in sets]
+
+
+def _stacked(sets: Sequence[Features], device: torch.device | None) -> ProjectedRows:
+    """The features of all sets, (Σ n_i, d); on a torch device if one is given."""
+    if device is None:
+        return np.concatenate([tensors.as_rows(features) for features in sets])
+    return tensors.stacked(sets, device)
 
 
 def _fit_together(sets: Sequence[Features], config: MauveConfig, run: RunOptions) -> bool:
@@ -129,11 +168,11 @@ def _projected(sets: Sequence[Features], config: MauveConfig, device: torch.devi
     return projection.project(tensors.stacked(sets, device), *options)
 
 
-def _cluster(projected: ProjectedRows, config: MauveConfig, offset: int = 0) -> Labels:
+def _cluster(rows: ProjectedRows, config: MauveConfig, offset: int = 0, verbose: bool = False) -> Quantized:
     """The bucket of each row; `offset` is added to the seed."""
-    return kmeans.kmeans(
-        projected, int(config.num_buckets), config.kmeans_num_redo, config.kmeans_max_iter, config.seed + offset
-    )
+    quantizer = QUANTIZERS[config.quantizer]
+    with progress_bar(config.quantizer, verbose and quantizer.on == "features", unit=" steps") as advance:
+        return quantizer.label(rows, config, config.seed + offset, advance)
 
 
 def _in_blocks(

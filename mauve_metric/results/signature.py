@@ -28,12 +28,23 @@ def signature_entries(
                 entries[key] = identity[key]
         entries |= {"match_lengths": config.match_lengths, "empty_texts": config.empty_texts}
         entries["strip"] = identity.get("strip", "no")
-    for name, knob in knobs().items():
-        if knob.metadata["stage"] != "featurize":
-            entries[name] = getattr(config, name)
+    entries |= _knobs_of(config)
     entries |= {"n_p": len(p), "n_q": len(q), **(more or {})}
-    packages = ["faiss-cpu", "numpy"] + (["torch", "transformers"] if identity is not None else [])
+    packages = ["faiss-cpu", "numpy"]
+    packages += ["torch"] if identity is not None or config.quantizer != MauveConfig.quantizer else []
+    packages += ["transformers"] if identity is not None else []
     return entries | versions(*packages)
+
+
+def _knobs_of(config: MauveConfig) -> dict[str, object]:
+    """The options after the features; the quantizer if it is not the usual one, and those of no other quantizer."""
+    return {
+        name: getattr(config, name)
+        for name, knob in knobs().items()
+        if knob.metadata["stage"] != "featurize"
+        and knob.metadata["of"] in (None, config.quantizer)
+        and (name != "quantizer" or config.quantizer != MauveConfig.quantizer)
+    }
 
 
 def versions(*packages: str) -> dict[str, object]:

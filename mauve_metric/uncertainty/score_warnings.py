@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -128,6 +128,11 @@ def bucket_warnings(texts_a_bucket: Counts) -> list[ScoreWarning]:
     are = "is" if empty == 1 else "are"
     message = f"{empty} of {total} buckets {are} empty: there are fewer kinds of texts than buckets"
     return [ScoreWarning("empty_buckets", message, {"empty": empty, "num_buckets": total})]
+
+
+def quantizer_warnings(problems: Sequence[str]) -> list[ScoreWarning]:
+    """Quantizers that were not done with their training."""
+    return [ScoreWarning("quantizer_not_converged", problems[0], {"runs": len(problems)})] if problems else []
 
 
 def score_warnings(mauve: float, floor: float, ceiling: float, ceiling_std: float) -> list[ScoreWarning]:

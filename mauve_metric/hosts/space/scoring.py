@@ -295,7 +295,7 @@ def _score_pair(p: Reference, q: Reference, resolved: MauveConfig, partition: Pa
         return score_features(p, q, resolved, quiet=True)  # the test clusters anew
     rows = partition.rows[0], partition.rows[1]
     labels = [(run[0], run[1]) for run in partition.labels[: int(resolved.num_runs)]]
-    return score_buckets(p, q, labels, rows, resolved)
+    return score_buckets(p, q, labels, rows, resolved, problems=partition.problems)
 
 
 def _clustering(config: MauveConfig) -> MauveConfig:

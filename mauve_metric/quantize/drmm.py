@@ -1,0 +1,282 @@
+"""Deep residual mixture models: layers of Gaussian mixtures, each of what the one before has left of the rows.
+
+The gradients are written out: the choices are hard, so that they are sums over the rows of a batch, and a step takes
+about a millisecond.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from mauve_metric.arrays import Floats, Labels
+from mauve_metric.quantize.quantized import Advance, Quantized
+from mauve_metric.runtime.tensors import ProjectedRows, as_array, as_tensor, full_precision, is_tensor
+from mauve_metric.runtime.tensors import steps as blocks_of
+
+if TYPE_CHECKING:
+    import torch
+
+logger = logging.getLogger(__name__)
+
+_BATCH = 64
+_FIRST_BATCH = 256  # that the first parameters are taken from
+_RATE = 0.005
+_DECAYS = (0.9, 0.999)  # Adam's
+_PULL = 0.01  # α: how strongly a component is drawn to the row that is nearest to it
+_LEAK = 1e-8  # ε: what a hard choice leaves to all components together
+_LEAST_LOG_VARIANCE = math.log(1e-6)  # of rows of variance 1; copies of one row have none
+_CHUNK = 200  # steps between two looks at the loss
+
+
+class Layer(NamedTuple):
+    """One mixture of K spherical Gaussians of one variance.
+
+    means: (K, d). log_variance: (1,). logits: (K,). links: (j, K, K), what each component says, as logits, about the
+    choice of each of the j earlier layers.
+    """
+
+    means: torch.Tensor
+    log_variance: torch.Tensor
+    logits: torch.Tensor
+    links: torch.Tensor
+
+
+class Seen(NamedTuple):
+    """What a layer makes of n rows.
+
+    squared: distances to the means, (n, K). of_rows, of_choices: log-densities of the rows and of the earlier choices,
+    (n, K). total: both, and the weights of the components. digits: the choices, (n,). residuals: what goes on of the
+    rows, (n, d). streams: what is known of each choice by then, as log-probabilities, (n, j + 1, K).
+    """
+
+    squared: torch.Tensor
+    of_rows: torch.Tensor
+    of_choices: torch.Tensor
+    total: torch.Tensor
+    digits: torch.Tensor
+    residuals: torch.Tensor
+    streams: torch.Tensor
+
+
+def drmm(
+    rows: ProjectedRows,
+    layers: int = 3,
+    components: int = 10,
+    steps: int = 20_000,
+    seed: int = 25,
+    advance: Advance | None = None,
+) -> Quantized:
+    """Bucket of each row by a deep residual mixture model (Hämäläinen & Solin 2020; for MAUVE: Pillutla et al. 2021).
+
+    Layer ℓ is a mixture of K Gaussians N(μ_k, σ²) of what the layers before left of the rows, x; a row's digit is
+    argmax_k of -½(‖x - μ_k‖²/σ² + d log σ²) + Σ_j Σ_m p_jm log B_jkm + log π_k, with p_j what is known of the choice of
+    layer j, and x - μ goes on. The digits, the first layer's first, are the bucket's number in base K.
+
+    The layers train together, each on the hard choices in batches of 64 rows, by Adam, whose rate falls to 0 in the
+    second half. Rows are centred and divided by one number before, so that no step hangs on their unit.
+
+    Args:
+        rows: features, (n, d): an array, or a torch tensor, which is worked on where it is.
+        layers, components: L and K.
+        steps: batches. The paper speaks of 20 epochs, of n / 64 batches each; its code draws 20 n batches.
+        seed: of the first parameters and of the batches; on a CPU it fixes every bit.
+        advance: called with the steps done and those in all.
+
+    Returns:
+        Labels (n,) in 0 … K^L - 1; and a problem if the model was still improving when the training ended.
+
+    Raises:
+        ValueError: fewer rows than components, rows that are all equal, or a loss that is no number.
+
+    >>> rng = np.random.default_rng(0)
+    >>> rows = np.repeat(10 * np.eye(3), 40, axis=0) + rng.normal(size=(120, 3))
+    >>> labels = drmm(rows, layers=1, components=3, steps=2000).labels
+    >>> [len(set(labels[start : start + 40])) for start in (0, 40, 80)], len(set(labels))
+    ([1, 1, 1], 3)
+    """
+    import torch
+
+    if len(rows) < components:
+        expected = f"drmm_components must be at most the number of texts of all sets, {len(rows)}"
+        raise ValueError(f"{expected}, got {components}")
+    with torch.no_grad(), full_precision():
+        scaled = _scaled(as_tensor(rows, torch.device("cpu")) if not is_tensor(rows) else rows)
+        draw = torch.Generator().manual_seed(seed)
+        values = _first_values(scaled, layers, components, draw)
+        losses = _train(values, scaled, (layers, components), steps, draw, advance)
+        labels = _labels(views(values.double(), layers, components, scaled.shape[1]), scaled)
+    logger.info("drmm: %d rows, %d layers of %d, loss %.6g", len(rows), layers, components, losses[-1])
+    return Quantized(labels, _problem(losses))
+
+
+def _scaled(rows: torch.Tensor) -> torch.Tensor:
+    """Rows less their mean, over their standard deviation in all dimensions together, float32: (n, d) → (n, d)."""
+    n, d = rows.shape
+    largest = rows.abs().max().double()
+    mean, variance = rows.new_zeros(d).double(), largest * 0
+    for some in blocks_of(n, d):
+        mean += (rows[some].double() / largest).sum(dim=0) / n
+    for some in blocks_of(n, d):
+        variance += (rows[some].double() / largest - mean).square().sum() / (n * d)
+    if bool((rows == rows[0]).all()) or not bool(variance > 0):
+        raise ValueError(f"quantizer='drmm' needs features that differ, got {n} equal ones")
+    scaled = rows.new_empty((n, d), dtype=rows.new_zeros(0).float().dtype)
+    for some in blocks_of(n, d):
+        scaled[some] = ((rows[some].double() / largest - mean) / variance.sqrt()).float()
+    return scaled
+
+
+def views(values: torch.Tensor, layers: int, components: int, d: int) -> list[Layer]:
+    """The layers whose parameters lie in one vector, one after the other."""
+    found, start = [], 0
+    for earlier in range(layers):
+        shapes = (components, d), (1,), (components,), (earlier, components, components)
+        sizes = [math.prod(shape) for shape in shapes]
+        parts = values[start : start + sum(sizes)].split(sizes)
+        found.append(Layer(*(part.view(shape) for part, shape in zip(parts, shapes, strict=True))))
+        start += sum(sizes)
+    return found
+
+
+def _first_values(rows: torch.Tensor, layers: int, components: int, draw: torch.Generator) -> torch.Tensor:
+    """The parameters before the training, in one vector: layer by layer, from what is left of one batch by then."""
+    import torch
+
+    d, like = rows.shape[1], {"generator": draw, "dtype": torch.float64}
+    values = rows.new_zeros(layers * (components * d + 1 + components) + math.comb(layers, 2) * components**2)
+    residuals = rows[torch.randint(len(rows), (_FIRST_BATCH,), generator=draw).to(rows.device)]
+    streams = rows.new_zeros((_FIRST_BATCH, 0, components))
+    for layer in views(values, layers, components, d):
+        mean, deviation = residuals.mean(dim=0), residuals.std(dim=0, correction=0)
+        normal = math.sqrt(2) * torch.erfinv(math.erf(math.sqrt(2)) * (2 * torch.rand(components, d, **like) - 1))
+        layer.means.copy_(mean + deviation * normal.to(rows))  # none further than 2 standard deviations
+        variance = 0.01 * float(deviation.square().mean()) / components ** (2 / d)
+        layer.log_variance.fill_(max(math.log(max(variance, 1e-30)), _LEAST_LOG_VARIANCE))
+        layer.links.copy_(0.001 * torch.rand(layer.links.shape, **like))
+        seen = see(layer, residuals, streams)
+        residuals, streams = seen.residuals, seen.streams
+    return values
+
+
+def see(layer: Layer, rows: torch.Tensor, streams: torch.Tensor) -> Seen:
+    """What a layer makes of rows (n, d) whose earlier choices are known so far, as log-probabilities (n, j, K)."""
+    import torch
+
+    d, k = rows.shape[1], len(layer.logits)
+    squared = torch.addmm(layer.means.square().sum(dim=1), rows, layer.means.T, alpha=-2.0)
+    squared = (squared + rows.square().sum(dim=1, keepdim=True)).clamp_(min=0.0)
+    links = layer.links.log_softmax(dim=2)
+    of_rows = -0.5 * (squared * (-layer.log_variance).exp() + d * layer.log_variance)
+    of_choices = streams.exp().flatten(1) @ links.transpose(1, 2).reshape(-1, k)
+    total = of_rows + of_choices + layer.logits.log_softmax(dim=0)
+    digits = total.argmax(dim=1)
+    known = (streams - links[:, digits].transpose(0, 1)).log_softmax(dim=2)
+    own = (_members(digits, k, rows) * (1 - _LEAK) + _LEAK / k).log()
+    streams = torch.cat([known, own[:, None]], dim=1)
+    return Seen(squared, of_rows, of_choices, total, digits, rows - layer.means[digits], streams)
+
+
+def _members(digits: torch.Tensor, k: int, like: torch.Tensor) -> torch.Tensor:
+    """1 where a row has that digit, else 0: (n,) → (n, K)."""
+    return like.new_zeros((len(digits), k)).scatter_(1, digits[:, None], 1.0)
+
+
+def write_slope(
+    layer: Layer, slope: Layer, seen: Seen, rows: torch.Tensor, streams: torch.Tensor, trust: float
+) -> torch.Tensor:
+    """Write the gradient of a layer's loss over a batch into `slope`, and return the loss.
+
+    The loss is -mean_i total[i, z_i] - α mean_k max_i of_rows[i, k] with z_i = argmax_k(of_rows + trust · of_choices).
+
+    Args:
+        rows, streams: what the layer saw, (n, d) and (n, j, K). trust: ρ, from 0 to 1 in the course of the training.
+    """
+    n, k = seen.total.shape
+    members = _members((seen.of_rows + trust * seen.of_choices).argmax(dim=1), k, rows) / n
+    shares = members.sum(dim=0)
+    best, nearest = seen.of_rows.max(dim=0)
+    pulled = members + _members(nearest, n, rows).T * (_PULL / k)
+    weights, precision = pulled.sum(dim=0), (-layer.log_variance).exp()
+    slope.means.copy_((layer.means * weights[:, None] - pulled.T @ rows) * precision)
+    slope.log_variance.copy_(0.5 * (rows.shape[1] * weights.sum() - (pulled * seen.squared).sum() * precision))
+    slope.logits.copy_(layer.logits.softmax(dim=0) - shares)
+    for link, out, stream in zip(layer.links, slope.links, streams.exp().unbind(dim=1), strict=True):
+        out.copy_(link.softmax(dim=1) * shares[:, None] - members.T @ stream)
+    return -(members * seen.total).sum() - _PULL * best.mean()
+
+
+def _train(
+    values: torch.Tensor,
+    rows: torch.Tensor,
+    shape: tuple[int, int],
+    steps: int,
+    draw: torch.Generator,
+    advance: Advance | None,
+) -> Floats:
+    """Change the parameters in place by so many steps of Adam, and return the loss of each; shape: (L, K)."""
+    import torch
+
+    slope, first, second = (torch.zeros_like(values) for _ in range(3))
+    layers, slopes = views(values, *shape, rows.shape[1]), views(slope, *shape, rows.shape[1])
+    found: list[Floats] = []
+    for start in range(0, steps, _CHUNK):
+        numbers = torch.randint(len(rows), (min(_CHUNK, steps - start), _BATCH), generator=draw).to(rows.device)
+        losses = rows.new_zeros(len(numbers))
+        for step, batch in enumerate(numbers, start=start):
+            losses[step - start] = _slope(layers, slopes, rows[batch], step / steps)
+            _adam(values, slope, first, second, step + 1, _RATE * min(1.0, (2 - 2 * step / steps) ** 2))
+            for layer in layers:
+                layer.log_variance.clamp_(min=_LEAST_LOG_VARIANCE)
+        found.append(as_array(losses).astype(np.float64))
+        if not np.isfinite(found[-1]).all():
+            raise ValueError(f"quantizer='drmm': the loss is no number any more after {start + len(numbers)} steps")
+        if advance is not None:
+            advance(start + len(numbers), steps)
+    return np.concatenate(found)
+
+
+def _slope(layers: list[Layer], slopes: list[Layer], batch: torch.Tensor, phase: float) -> torch.Tensor:
+    """The gradient of every layer, and the sum of their losses; phase: from 0 to 1 in the course of the training."""
+    trust = (1 + math.tanh(20 * (phase - 0.5))) / 2
+    streams, loss = batch.new_zeros((len(batch), 0, len(layers[0].logits))), batch.new_zeros(())
+    for layer, slope in zip(layers, slopes, strict=True):
+        seen = see(layer, batch, streams)
+        loss += write_slope(layer, slope, seen, batch, streams, trust)
+        batch, streams = seen.residuals, seen.streams
+    return loss
+
+
+def _adam(
+    values: torch.Tensor, slope: torch.Tensor, first: torch.Tensor, second: torch.Tensor, step: int, rate: float
+) -> None:
+    """One step of Adam (Kingma & Ba 2015), in place; step: from 1."""
+    fast, slow = _DECAYS
+    first.mul_(fast).add_(slope, alpha=1 - fast)
+    second.mul_(slow).addcmul_(slope, slope, value=1 - slow)
+    size = (second / (1 - slow**step)).sqrt_().add_(1e-8)
+    values.addcdiv_(first, size, value=-rate / (1 - fast**step))
+
+
+def _labels(layers: list[Layer], rows: torch.Tensor) -> Labels:
+    """The bucket of each row: its digits as one number in base K."""
+    import torch
+
+    k = len(layers[0].logits)
+    labels = torch.zeros(len(rows), dtype=torch.int64, device=rows.device)
+    for some in blocks_of(*rows.shape):
+        residuals = rows[some].double()
+        streams = residuals.new_zeros((len(residuals), 0, k))
+        for layer in layers:
+            seen = see(layer, residuals, streams)
+            residuals, streams = seen.residuals, seen.streams
+            labels[some] = labels[some] * k + seen.digits
+    return np.asarray(as_array(labels), dtype=np.int64)
+
+
+def _problem(losses: Floats) -> str | None:
+    """What is wrong if the loss still falls."""
+    return None

@@ -1,0 +1,80 @@
+"""The ways from rows to buckets, by the names that `MauveConfig.quantizer` knows them under."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+from mauve_metric.config import MauveConfig
+from mauve_metric.quantize import drmm, kmeans
+from mauve_metric.quantize.histograms import auto_num_buckets
+from mauve_metric.quantize.quantized import Advance, Quantized
+from mauve_metric.runtime.tensors import ProjectedRows
+
+MOST_CELLS = 100_000  # each takes a few numbers in every histogram, interval and resampling
+
+
+class Quantizer(NamedTuple):
+    """One way from rows to buckets.
+
+    label: (rows, config, seed, advance) → the bucket of each row. The rows are those of all sets, stacked: an array
+        (n, d), or a tensor, which is worked on where it is. advance: to be called with steps done and in all, or None.
+    on: "projected" rows, or the "features" themselves, float32 or float64.
+    cells: (config, n) → the number of buckets of sets of which the smallest has n texts.
+    """
+
+    label: Callable[[ProjectedRows, MauveConfig, int, Advance | None], Quantized]
+    on: Literal["projected", "features"]
+    cells: Callable[[MauveConfig, int], int]
+
+
+def _kmeans(rows: ProjectedRows, config: MauveConfig, seed: int, advance: Advance | None) -> Quantized:
+    redo, iterations = config.kmeans_num_redo, config.kmeans_max_iter
+    return Quantized(kmeans.kmeans(rows, int(config.num_buckets), redo, iterations, seed))
+
+
+def _kmeans_cells(config: MauveConfig, n: int) -> int:
+    return auto_num_buckets(n, n) if config.num_buckets == "auto" else config.num_buckets
+
+
+def _drmm(rows: ProjectedRows, config: MauveConfig, seed: int, advance: Advance | None) -> Quantized:
+    return drmm.drmm(rows, config.drmm_layers, config.drmm_components, config.drmm_steps, seed, advance)
+
+
+def _drmm_cells(config: MauveConfig, n: int) -> int:
+    """K^L; `ValueError` for more than histograms are made of."""
+    cells = config.drmm_components**config.drmm_layers
+    if cells > MOST_CELLS:
+        power = f"{config.drmm_components}^{config.drmm_layers}"
+        raise ValueError(f"drmm_components to the power of drmm_layers must be at most {MOST_CELLS}, got {power}")
+    return cells
+
+
+QUANTIZERS: dict[str, Quantizer] = {
+    "kmeans": Quantizer(_kmeans, "projected", _kmeans_cells),
+    "drmm": Quantizer(_drmm, "features", _drmm_cells),
+}
+
+
+def num_buckets_of(config: MauveConfig, *sizes: int) -> int:
+    """How many buckets sets of these sizes are divided into; without sizes only the options are checked.
+
+    Raises:
+        ValueError: a number of buckets was asked for that the quantizer does not make.
+
+    >>> num_buckets_of(MauveConfig(), 300, 200), num_buckets_of(MauveConfig(quantizer="drmm"), 300, 200)
+    (20, 1000)
+    """
+    cells = QUANTIZERS[config.quantizer].cells(config, min(sizes, default=1))
+    if config.num_buckets not in ("auto", cells):
+        raise ValueError(
+            f"num_buckets must be 'auto' or left out with quantizer={config.quantizer!r}, which makes {cells}, "
+            f"got {config.num_buckets}"
+        )
+    if config.quantizer == "kmeans" and sizes and cells > sum(sizes):
+        which = "both" if len(sizes) == 2 else "all"
+        raise ValueError(
+            f"num_buckets must be at most the number of texts of {which} sets, {' + '.join(map(str, sizes))}, "
+            f"got {cells}"
+        )
+    return cells
