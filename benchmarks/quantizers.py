@@ -1,6 +1,6 @@
 """Whether a ranking of models hangs on how the features become buckets, and what each way costs.
 
-    python benchmarks/quantizers.py [--data FOLDER] [--seeds 3] [--paper] [--rows 5000] [--only-data]
+    python benchmarks/quantizers.py [--data FOLDER [--texts 150] [--tokens 64]] [--seeds 3] [--paper] [--rows 5000] [--only-data]
 
 The decoders of the example texts, with as much other human text as a control; and, in a folder, `NAME.human.jsonl` and
 `NAME.model.jsonl` of any number of models: the reference is every human text there, each model is cut to as many texts
@@ -57,9 +57,10 @@ def settings(rows: int, paper: bool) -> dict[str, MauveConfig]:
     return ways
 
 
-def features(path: Path) -> Array:
-    """MiniLM features of a file, from the cache if they are there."""
-    found: Array = featurize(read_texts(path), featurize_model_name="minilm").features
+def features(path: Path, texts: int | None = None, tokens: int | None = None) -> Array:
+    """MiniLM features of the first texts of a file, from the cache if they are there."""
+    limit = {} if tokens is None else {"max_text_length": tokens}
+    found: Array = featurize(read_texts(path)[:texts], featurize_model_name="minilm", **limit).features
     return found
 
 
@@ -68,15 +69,16 @@ def example_sets() -> dict[str, Array]:
     return {name: features(EXAMPLES / f"{name}.jsonl") for name in ("human", *DECODERS)}
 
 
-def sets_in(folder: Path) -> Iterator[tuple[int, dict[str, Array]]]:
+def sets_in(folder: Path, texts: int | None, tokens: int | None) -> Iterator[tuple[int, dict[str, Array]]]:
     """For each size that a model's file has: the human rows, and the models that have as many texts, cut to them."""
     paths = sorted(folder.glob("*.model.jsonl"))
     if not paths:
         raise SystemExit(f"--data: {folder} holds no file NAME.model.jsonl")
-    human = np.unique(np.concatenate([features(path) for path in sorted(folder.glob("*.human.jsonl"))]), axis=0)
-    models = {path.name.removesuffix(".model.jsonl"): features(path) for path in paths}
+    human = [features(path, texts, tokens) for path in sorted(folder.glob("*.human.jsonl"))]
+    reference = np.unique(np.concatenate(human), axis=0)
+    models = {path.name.removesuffix(".model.jsonl"): features(path, texts, tokens) for path in paths}
     for size in sorted({len(rows) for rows in models.values()}):
-        yield size, {"human": human} | {name: rows[:size] for name, rows in models.items() if len(rows) >= size}
+        yield size, {"human": reference} | {name: rows[:size] for name, rows in models.items() if len(rows) >= size}
 
 
 def found_by(sets: dict[str, Array], config: MauveConfig, seeds: int) -> Found:
@@ -152,6 +154,8 @@ def main() -> None:
     """Print the tables as Markdown."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="of NAME.human.jsonl and NAME.model.jsonl")
+    parser.add_argument("--texts", type=int, help="at most so many of each file there")
+    parser.add_argument("--tokens", type=int, help="kept of each of these texts")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--paper", action="store_true", help="also with the training lengths of the paper's code")
     parser.add_argument("--only-data", action="store_true", help="leave the examples out")
@@ -162,7 +166,7 @@ def main() -> None:
     print(machine())
     if not options.only_data:
         study("Decoders of the example texts", example_sets(), options.seeds, options.paper)
-    for size, sets in sets_in(options.data) if options.data else ():
+    for size, sets in sets_in(options.data, options.texts, options.tokens) if options.data else ():
         title = f"{options.data.name}: {len(sets) - 1} models, {size} texts each"
         study(title, sets, options.seeds, options.paper)
     if options.rows:

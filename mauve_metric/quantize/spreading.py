@@ -31,6 +31,8 @@ _MOMENTUM = 0.9
 _KEPT = 0.9  # of the running means of a batch normalisation
 _LEAST_DISTANCE = 1e-6  # added to distances, so that copies have a logarithm
 _LEAST_VARIANCE = 1e-5  # added to variances
+_FEW_STEPS = 300  # fewer are not enough for the smallest sets
+_STILL_FALLING = 0.2  # as much as distances between vectors that have all grown by a fifth
 
 
 class Network(NamedTuple):
@@ -97,7 +99,7 @@ def lattice(
         vectors = spread_rows(network, scaled)
     labels = nearest_points(vectors, squared_radius)
     logger.info("lattice: %d rows, %d of %d points", len(rows), len(np.unique(labels)), num_points(squared_radius))
-    return Quantized(labels, _problem(losses))
+    return Quantized(labels, _problem(losses, epochs * (len(rows) // LEAST_ROWS)))
 
 
 def _scaled(rows: torch.Tensor) -> torch.Tensor:
@@ -256,6 +258,10 @@ def _descend(
             value.sub_(speed.mul_(_MOMENTUM).add_(slope), alpha=rate)
 
 
-def _problem(losses: Floats) -> str | None:
-    """What is wrong if the loss still falls."""
-    return None
+def _problem(losses: Floats, steps: int) -> str | None:
+    """A sentence if there were few steps, or if the loss still fell after the first rate, or had risen in the end."""
+    epochs = len(losses)
+    early, late = losses[epochs // 4 : epochs // 2 + 1].mean(), losses[epochs * 3 // 4 :].mean()
+    if steps >= _FEW_STEPS and early - late < _STILL_FALLING and late - losses[0] < _STILL_FALLING:
+        return None
+    return f"the network of quantizer='lattice' had not settled after {steps} steps: give more lattice_epochs"
