@@ -1,6 +1,7 @@
 """Whether a ranking of models hangs on how the features become buckets, and what each way costs.
 
-    python benchmarks/quantizers.py [--data FOLDER [--texts 150] [--tokens 64]] [--seeds 3] [--paper] [--rows 5000] [--only-data]
+    python benchmarks/quantizers.py [--data FOLDER [--texts 150] [--tokens 64] [--only-data]]
+        [--seeds 3] [--paper] [--rows 5000]
 
 The decoders of the example texts, with as much other human text as a control; and, in a folder, `NAME.human.jsonl` and
 `NAME.model.jsonl` of any number of models: the reference is every human text there, each model is cut to as many texts

@@ -256,7 +256,7 @@ class MauveConfig:
         "drmm: Gaussians of a layer; buckets are their number to the power of layers",
         of="drmm",
     )
-    drmm_steps: int = knob(20_000, _integer(1, 10_000_000), "quantize", "drmm: training steps, 64 rows each", of="drmm")
+    drmm_steps: int = knob(10_000, _integer(1, 10_000_000), "quantize", "drmm: training steps, 64 rows each", of="drmm")
     lattice_squared_radius: int = knob(
         50,
         _integer(1, 1000),

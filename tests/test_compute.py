@@ -259,6 +259,14 @@ def test_two_runs_are_equal() -> None:
 CHANGES: dict[str, Any] = {
     "num_buckets": 7,
     "row_order": "pq",
+    "quantizer": "drmm",
+    "drmm_layers": 2,
+    "drmm_components": 4,
+    "drmm_steps": 30,
+    "lattice_squared_radius": 5,
+    "lattice_epochs": 2,
+    "lattice_hidden": 4,
+    "lattice_spread": 0.05,
     "pca_max_data": 20,
     "kmeans_explained_var": 0.5,
     "kmeans_num_redo": 2,
@@ -283,6 +291,9 @@ CHANGES: dict[str, Any] = {
 }
 
 
+QUICK: dict[str, Any] = {"drmm_steps": 20, "lattice_epochs": 1, "lattice_hidden": 8, "num_runs": 1}
+
+
 def test_every_field_has_a_change_here() -> None:
     assert set(CHANGES) == set(knobs())
 
@@ -290,12 +301,22 @@ def test_every_field_has_a_change_here() -> None:
 @pytest.mark.parametrize("name", [name for name, knob in knobs().items() if knob.metadata["stage"] != "featurize"])
 def test_each_field_changes_the_signature_of_features(name: str) -> None:
     p, q = gaussians(29, 40, 30, 4, 0.5)
-    before = compute_mauve(p_features=p, q_features=q).signature
-    after = compute_mauve(p_features=p, q_features=q, **{name: CHANGES[name]}).signature
+    options = {"p_features": p, "q_features": q, "quantizer": knobs()[name].metadata["of"] or "kmeans"} | QUICK
+    before = compute_mauve(**options).signature
+    after = compute_mauve(**(options | {name: CHANGES[name]})).signature
     assert before != after
-    assert before == compute_mauve(p_features=p, q_features=q).signature
-    changed = set(before.split("|")) ^ set(after.split("|"))
-    assert {entry.split(":")[0] for entry in changed} == {name}
+    assert before == compute_mauve(**options).signature
+    changed = {entry.split(":")[0] for entry in set(before.split("|")) ^ set(after.split("|"))}
+    assert name in changed and (name == "quantizer" or changed <= {name, "num_buckets"})
+
+
+def test_a_signature_says_nothing_of_quantizers_that_are_not_used() -> None:
+    p, q = gaussians(29, 40, 30, 4, 0.5)
+    usual = compute_mauve(p_features=p, q_features=q, **QUICK).signature
+    assert "|kmeans_num_redo:5|" in usual and "quantizer" not in usual and "drmm" not in usual
+    other = compute_mauve(p_features=p, q_features=q, quantizer="drmm", **QUICK).signature
+    assert "|quantizer:drmm|num_buckets:1000|" in other and "|drmm_steps:20|" in other and "|torch:" in other
+    assert "kmeans_num_redo" not in other and "kmeans_max_iter" not in other
 
 
 @pytest.mark.parametrize("name", [name for name, knob in knobs().items() if knob.metadata["stage"] == "featurize"])

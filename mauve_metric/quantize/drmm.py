@@ -25,10 +25,12 @@ logger = logging.getLogger(__name__)
 _BATCH = 64
 _FIRST_BATCH = 256  # that the first parameters are taken from
 _RATE = 0.005
-_DECAYS = (0.9, 0.999)  # Adam's
+_DECAYS = (0.9, 0.99)  # Adam's; its usual 0.999 remembers the steep start so long that it takes four times the steps
 _PULL = 0.01  # α: how strongly a component is drawn to the row that is nearest to it
 _LEAK = 1e-8  # ε: what a hard choice leaves to all components together
 _LEAST_LOG_VARIANCE = math.log(1e-6)  # of rows of variance 1; copies of one row have none
+_STILL_FALLING = 0.2, 0.02  # nats a layer, and a number: 4 % of the variance that is left, in the last third
+_FEW_STEPS = 1000  # fewer are never enough: variances start at a hundredth, and grow by half a per cent a step at most
 _CHUNK = 200  # steps between two looks at the loss
 
 
@@ -66,7 +68,7 @@ def drmm(
     rows: ProjectedRows,
     layers: int = 3,
     components: int = 10,
-    steps: int = 20_000,
+    steps: int = 10_000,
     seed: int = 25,
     advance: Advance | None = None,
 ) -> Quantized:
@@ -94,7 +96,7 @@ def drmm(
 
     >>> rng = np.random.default_rng(0)
     >>> rows = np.repeat(10 * np.eye(3), 40, axis=0) + rng.normal(size=(120, 3))
-    >>> labels = drmm(rows, layers=1, components=3, steps=2000).labels
+    >>> labels = drmm(rows, layers=1, components=3, steps=1000).labels
     >>> [len(set(labels[start : start + 40])) for start in (0, 40, 80)], len(set(labels))
     ([1, 1, 1], 3)
     """
@@ -110,7 +112,7 @@ def drmm(
         losses = _train(values, scaled, (layers, components), steps, draw, advance)
         labels = _labels(views(values.double(), layers, components, scaled.shape[1]), scaled)
     logger.info("drmm: %d rows, %d layers of %d, loss %.6g", len(rows), layers, components, losses[-1])
-    return Quantized(labels, _problem(losses))
+    return Quantized(labels, _problem(losses, layers, scaled.shape[1]))
 
 
 def _scaled(rows: torch.Tensor) -> torch.Tensor:
@@ -134,11 +136,11 @@ def views(values: torch.Tensor, layers: int, components: int, d: int) -> list[La
     """The layers whose parameters lie in one vector, one after the other."""
     found, start = [], 0
     for earlier in range(layers):
-        shapes = (components, d), (1,), (components,), (earlier, components, components)
-        sizes = [math.prod(shape) for shape in shapes]
-        parts = values[start : start + sum(sizes)].split(sizes)
-        found.append(Layer(*(part.view(shape) for part, shape in zip(parts, shapes, strict=True))))
-        start += sum(sizes)
+        parts = []
+        for shape in ((components, d), (1,), (components,), (earlier, components, components)):
+            parts.append(values[start : start + math.prod(shape)].view(shape))
+            start += math.prod(shape)
+        found.append(Layer(*parts))
     return found
 
 
@@ -146,17 +148,18 @@ def _first_values(rows: torch.Tensor, layers: int, components: int, draw: torch.
     """The parameters before the training, in one vector: layer by layer, from what is left of one batch by then."""
     import torch
 
-    d, like = rows.shape[1], {"generator": draw, "dtype": torch.float64}
+    d = rows.shape[1]
     values = rows.new_zeros(layers * (components * d + 1 + components) + math.comb(layers, 2) * components**2)
     residuals = rows[torch.randint(len(rows), (_FIRST_BATCH,), generator=draw).to(rows.device)]
     streams = rows.new_zeros((_FIRST_BATCH, 0, components))
     for layer in views(values, layers, components, d):
         mean, deviation = residuals.mean(dim=0), residuals.std(dim=0, correction=0)
-        normal = math.sqrt(2) * torch.erfinv(math.erf(math.sqrt(2)) * (2 * torch.rand(components, d, **like) - 1))
-        layer.means.copy_(mean + deviation * normal.to(rows))  # none further than 2 standard deviations
+        even = 2 * torch.rand(components, d, generator=draw, dtype=torch.float64) - 1
+        normal = math.sqrt(2) * torch.erfinv(math.erf(math.sqrt(2)) * even)  # none further than 2 from 0
+        layer.means.copy_(mean + deviation * normal.to(rows))
         variance = 0.01 * float(deviation.square().mean()) / components ** (2 / d)
         layer.log_variance.fill_(max(math.log(max(variance, 1e-30)), _LEAST_LOG_VARIANCE))
-        layer.links.copy_(0.001 * torch.rand(layer.links.shape, **like))
+        layer.links.copy_(0.001 * torch.rand(layer.links.shape, generator=draw))
         seen = see(layer, residuals, streams)
         residuals, streams = seen.residuals, seen.streams
     return values
@@ -204,8 +207,8 @@ def write_slope(
     slope.means.copy_((layer.means * weights[:, None] - pulled.T @ rows) * precision)
     slope.log_variance.copy_(0.5 * (rows.shape[1] * weights.sum() - (pulled * seen.squared).sum() * precision))
     slope.logits.copy_(layer.logits.softmax(dim=0) - shares)
-    for link, out, stream in zip(layer.links, slope.links, streams.exp().unbind(dim=1), strict=True):
-        out.copy_(link.softmax(dim=1) * shares[:, None] - members.T @ stream)
+    told = (members.T @ streams.exp().flatten(1)).unflatten(1, streams.shape[1:])  # (K, j, K)
+    slope.links.copy_(layer.links.softmax(dim=2) * shares[:, None] - told.transpose(0, 1))
     return -(members * seen.total).sum() - _PULL * best.mean()
 
 
@@ -277,6 +280,12 @@ def _labels(layers: list[Layer], rows: torch.Tensor) -> Labels:
     return np.asarray(as_array(labels), dtype=np.int64)
 
 
-def _problem(losses: Floats) -> str | None:
-    """What is wrong if the loss still falls."""
-    return None
+def _problem(losses: Floats, layers: int, d: int) -> str | None:
+    """A sentence if the loss still fell when the rate was on its way to 0."""
+    n = len(losses)
+    early, late = losses[int(0.6 * n) : int(0.7 * n) + 1], losses[int(0.9 * n) :]
+    a_layer, a_number = _STILL_FALLING
+    noise = math.sqrt(float(early.var() / len(early) + late.var() / len(late)))
+    if n >= _FEW_STEPS and early.mean() - late.mean() < layers * (a_layer + d * a_number) + 3 * noise:
+        return None
+    return f"the mixtures of quantizer='drmm' were still improving after {n} steps: give more drmm_steps"

@@ -43,7 +43,7 @@ def _drmm(rows: ProjectedRows, config: MauveConfig, seed: int, advance: Advance 
 
 def _drmm_cells(config: MauveConfig, n: int) -> int:
     """K^L; `ValueError` for more than histograms are made of."""
-    cells = config.drmm_components**config.drmm_layers
+    cells = int(config.drmm_components**config.drmm_layers)
     if cells > MOST_CELLS:
         power = f"{config.drmm_components}^{config.drmm_layers}"
         raise ValueError(f"drmm_components to the power of drmm_layers must be at most {MOST_CELLS}, got {power}")

@@ -125,6 +125,14 @@ def test_verbose_speaks_on_stderr_only(files: tuple[str, str], capsys: pytest.Ca
 FLAGS: dict[str, tuple[str, Any]] = {
     "num_buckets": ("7", 7),
     "row_order": ("pq", "pq"),
+    "quantizer": ("drmm", "drmm"),
+    "drmm_layers": ("2", 2),
+    "drmm_components": ("4", 4),
+    "drmm_steps": ("30", 30),
+    "lattice_squared_radius": ("5", 5),
+    "lattice_epochs": ("2", 2),
+    "lattice_hidden": ("4", 4),
+    "lattice_spread": ("0.05", 0.05),
     "pca_max_data": ("20", 20),
     "kmeans_explained_var": ("0.5", 0.5),
     "kmeans_num_redo": ("2", 2),
@@ -152,6 +160,13 @@ def test_every_field_of_the_config_is_a_flag(
     name: str, files: tuple[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     flag = f"--{name.replace('_', '-')}"
+    own = knobs()[name].metadata["of"]
+    with_it = (
+        {}
+        if own in (None, "kmeans") and name != "quantizer"
+        else {"quantizer": own, "drmm_steps": 20, "lattice_epochs": 1}
+    )
+    with_it = {key: value for key, value in with_it.items() if key != name}
     arguments, value = (
         ([flag], True) if isinstance(knobs()[name].default, bool) else ([flag, FLAGS[name][0]], FLAGS[name][1])
     )
@@ -163,12 +178,14 @@ def test_every_field_of_the_config_is_a_flag(
         return compute_mauve(**{key: value for key, value in options.items() if key != name or not texts_only})
 
     monkeypatch.setattr("mauve_metric.compute.compute_mauve", spy)
+    for key, other in with_it.items():
+        arguments += [f"--{key.replace('_', '-')}", str(other)]
     assert main(["score", *files, *arguments, "--json"]) == 0
     assert seen[name] == value and type(seen[name]) is type(value)
     signature = json.loads(capsys.readouterr().out)["signature"]
     if knobs()[name].metadata["stage"] != "featurize":
         assert f"|{name}:{value}|" in f"|{signature}|"
-        assert signature == direct(files, **{name: value}).signature
+        assert signature == direct(files, **with_it, **{name: value}).signature
 
 
 def test_values_of_flags_are_checked_as_usage(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:

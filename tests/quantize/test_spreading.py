@@ -162,4 +162,4 @@ def test_models_are_compared_on_a_smaller_sphere() -> None:
     options = {"lattice_epochs": 5, "lattice_hidden": 16, "lattice_squared_radius": 5}
     found = compare(p_features=normal_rows(80, 6), models=models, quantizer="lattice", **options)  # type: ignore[arg-type]
     assert found.ranking == ("near", "far")
-    assert {result.num_buckets for result in found.results.values()} == {48}
+    assert {result.num_buckets for result in found.models.values()} == {48}

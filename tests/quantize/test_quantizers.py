@@ -1,0 +1,144 @@
+"""Every quantizer under every verb: what follows from counts holds for all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from mauve_metric import compare, compute_mauve, explain
+from mauve_metric.arrays import Rows
+from mauve_metric.config import MauveConfig, knobs
+from mauve_metric.options import RunOptions
+from mauve_metric.quantize import drmm, partition
+from mauve_metric.quantize.partition import partition_sets
+from mauve_metric.quantize.quantizers import QUANTIZERS, num_buckets_of
+
+DRMM: dict[str, Any] = {
+    "quantizer": "drmm", "drmm_layers": 2, "drmm_components": 3, "drmm_steps": 150, "num_runs": 1
+}  # fmt: skip
+
+
+def sets(n: int = 90, shift: float = 1.0, d: int = 5) -> tuple[Rows, Rows]:
+    rng = np.random.default_rng(n)
+    rows = rng.normal(size=(2, n, d)).astype(np.float32)
+    rows[1, :, 0] += shift
+    return rows[0], rows[1]
+
+
+def test_the_config_offers_the_quantizers_that_there_are() -> None:
+    assert set(knobs()["quantizer"].metadata["choices"]) == set(QUANTIZERS)
+    owners = {knob.metadata["of"] for knob in knobs().values()} - {None}
+    assert owners <= set(QUANTIZERS)
+
+
+def test_the_number_of_buckets_is_the_quantizers() -> None:
+    p, q = sets()
+    found = compute_mauve(p_features=p, q_features=q, **DRMM)
+    assert found.num_buckets == 9 == len(found.p_hist) and found.p_labels.max() < 9
+    again = compute_mauve(p_features=p, q_features=q, num_buckets=9, **DRMM)
+    assert again.mauve == found.mauve and again.signature == found.signature
+
+
+def test_another_number_of_buckets_is_refused_before_the_work() -> None:
+    for call in (compute_mauve, explain):
+        with pytest.raises(
+            ValueError, match=r"num_buckets must be 'auto' or left out with quantizer='drmm', .* 9, got 7"
+        ):
+            call(p_text=["never"], q_text=["read"], num_buckets=7, **DRMM)
+    with pytest.raises(ValueError, match=message):
+        compare(["never"], {"m": ["read"]}, num_buckets=7, **DRMM)
+    with pytest.raises(
+        ValueError, match=r"drmm_components to the power of drmm_layers must be at most 100000, got 9\^9"
+    ):
+        num_buckets_of(MauveConfig(quantizer="drmm", drmm_components=9, drmm_layers=9))
+    assert num_buckets_of(MauveConfig(num_buckets=7)) == 7
+
+
+def test_scores_of_drmm_are_those_of_its_labels() -> None:
+    p, q = sets()
+    labels = drmm.drmm(np.concatenate([q, p]), 2, 3, 150, seed=25).labels
+    found = compute_mauve(p_features=p, q_features=q, **DRMM)
+    assert np.array_equal(found.q_labels, labels[:90]) and np.array_equal(found.p_labels, labels[90:])
+    same = compute_mauve(p_features=p, q_features=q, **(DRMM | {"row_order": "pq"}))
+    assert np.array_equal(same.p_labels, drmm.drmm(np.concatenate([p, q]), 2, 3, 150, seed=25).labels[:90])
+
+
+def test_what_follows_from_counts_holds_for_drmm() -> None:
+    p, q = sets(shift=2.0)
+    found = compute_mauve(p_features=p, q_features=q, permutations=99, **DRMM)
+    usual = compute_mauve(p_features=p, q_features=q, num_runs=1)
+    assert found.mauve_ci is not None and found.mauve_debiased is not None
+    assert found.mauve_ci[0] <= found.mauve_debiased <= found.mauve_ci[1] < 1
+    assert found.mauve < found.mauve_ceiling <= 1 and found.p_value == 0.01
+    assert (found.precision, found.recall) == (usual.precision, usual.recall)  # neighbours among projected rows
+    equal = compute_mauve(p_features=p, q_features=sets(91)[0][:90], permutations=99, **DRMM)
+    assert equal.mauve > found.mauve and equal.p_value is not None and equal.p_value > 0.05
+
+
+def test_runs_have_seeds_of_their_own() -> None:
+    p, q = sets()
+    found = compute_mauve(p_features=p, q_features=q, **(DRMM | {"num_runs": 3}))
+    alone = [compute_mauve(p_features=p, q_features=q, seed=seed, **DRMM).mauve for seed in (25, 26, 27)]
+    assert found.mauve_runs.tolist() == alone and len(set(alone)) > 1 and found.mauve_std > 0
+
+
+def test_models_are_compared_and_explained_on_buckets_of_drmm() -> None:
+    p, near = sets(shift=0.0)
+    far = near + np.float32(3)
+    found = compare(p_features=p, models={"far": far, "near": near}, buckets=2, **DRMM)
+    assert found.ranking == ("near", "far") and found.differences[0].real
+    assert "|quantizer:drmm|num_buckets:9|" in found.signature
+    assert len(found.explanations["far"].buckets) == 2
+    told = explain(p_features=p, q_features=far, buckets=3, **DRMM)
+    assert told.result.num_buckets == 9 and abs(told.contributions.sum() - told.gap) < 1e-12
+    assert told.buckets[0].contribution >= told.buckets[1].contribution > 0
+
+
+def test_files_are_read_as_a_whole_and_refused_where_they_do_not_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    p, q = sets()
+    np.save(tmp_path / "p.npy", p)
+    read = compute_mauve(p_features=tmp_path / "p.npy", q_features=q, **DRMM)
+    assert read.mauve == compute_mauve(p_features=p, q_features=q, **DRMM).mauve
+    monkeypatch.setattr(partition, "MOST_NUMBERS_AT_ONCE", 899)
+    message = "quantizer='drmm' does not work in blocks, and reads at most 899 numbers in all sets together, got 900"
+    with pytest.raises(ValueError, match=message):
+        compute_mauve(p_features=tmp_path / "p.npy", q_features=q, **DRMM)
+    compute_mauve(p_features=p, q_features=q, **DRMM)  # what is in memory is
+
+
+def test_tensors_stay_tensors() -> None:
+    p, q = sets()
+    config = MauveConfig(**(DRMM | {"num_buckets": 9}))
+    plain = partition_sets([p, q], config)
+    there = partition_sets([p, q], config, RunOptions(score_device="cpu"))
+    assert isinstance(there.stacked, torch.Tensor) and there.stacked.shape == (180, 5)
+    for one, two in zip(plain.labels[0], there.labels[0], strict=True):
+        assert np.array_equal(one, two)
+    assert all(
+        np.array_equal(one, two)
+        for one, two in zip(plain.labels_of_shuffled_rows(config), there.labels_of_shuffled_rows(config), strict=True)
+    )
+
+
+def test_a_training_that_is_too_short_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    p, q = sets()
+    found = compute_mauve(p_features=p, q_features=q, **(DRMM | {"num_runs": 2}))
+    told = [warning for warning in found.warnings if warning.code == "quantizer_not_converged"]
+    assert [warning.numbers for warning in told] == [{"runs": 2}] and "drmm_steps" in told[0].message
+    assert "quantizer_not_converged: the mixtures of quantizer='drmm' were still improving" in caplog.text
+    codes = {warning.code for warning in compute_mauve(p_features=p, q_features=q).warnings}
+    assert "quantizer_not_converged" not in codes
+
+
+def test_bad_features_are_refused() -> None:
+    p, q = sets()
+    with pytest.raises(ValueError, match="drmm_components must be at most the number of texts of all sets, 2, got 3"):
+        compute_mauve(p_features=p[:1], q_features=q[:1], **DRMM)
+    with pytest.raises(ValueError, match="quantizer='drmm' needs features that differ"):
+        compute_mauve(p_features=np.ones((9, 2)), q_features=np.ones((9, 2)), **DRMM)
