@@ -207,7 +207,7 @@ def write_slope(
     slope.means.copy_((layer.means * weights[:, None] - pulled.T @ rows) * precision)
     slope.log_variance.copy_(0.5 * (rows.shape[1] * weights.sum() - (pulled * seen.squared).sum() * precision))
     slope.logits.copy_(layer.logits.softmax(dim=0) - shares)
-    told = (members.T @ streams.exp().flatten(1)).unflatten(1, streams.shape[1:])  # (K, j, K)
+    told = (members.T @ streams.exp().flatten(1)).reshape(k, streams.shape[1], k)
     slope.links.copy_(layer.links.softmax(dim=2) * shares[:, None] - told.transpose(0, 1))
     return -(members * seen.total).sum() - _PULL * best.mean()
 

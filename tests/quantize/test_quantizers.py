@@ -44,16 +44,13 @@ def test_the_number_of_buckets_is_the_quantizers() -> None:
 
 
 def test_another_number_of_buckets_is_refused_before_the_work() -> None:
+    message = "num_buckets must be 'auto' or left out with quantizer='drmm', which makes 9, got 7"
     for call in (compute_mauve, explain):
-        with pytest.raises(
-            ValueError, match=r"num_buckets must be 'auto' or left out with quantizer='drmm', .* 9, got 7"
-        ):
+        with pytest.raises(ValueError, match=message):
             call(p_text=["never"], q_text=["read"], num_buckets=7, **DRMM)
     with pytest.raises(ValueError, match=message):
         compare(["never"], {"m": ["read"]}, num_buckets=7, **DRMM)
-    with pytest.raises(
-        ValueError, match=r"drmm_components to the power of drmm_layers must be at most 100000, got 9\^9"
-    ):
+    with pytest.raises(ValueError, match=r"to the power of drmm_layers must be at most 100000, got 9\^9"):
         num_buckets_of(MauveConfig(quantizer="drmm", drmm_components=9, drmm_layers=9))
     assert num_buckets_of(MauveConfig(num_buckets=7)) == 7
 

@@ -11,6 +11,9 @@ MODELS = "minilm"  # what a visitor may choose, with commas between; the first i
 MOST = {  # the largest value of a knob whose cost grows with it
     "kmeans_num_redo": 20,
     "kmeans_max_iter": 2000,
+    "drmm_layers": 3,
+    "drmm_components": 10,
+    "drmm_steps": 10_000,
     "divergence_curve_discretization_size": 1000,
     "mauve_scaling_factor": 100,
     "num_runs": 10,
