@@ -201,7 +201,8 @@ def loss_of(own: torch.Tensor, close: torch.Tensor, far: torch.Tensor, spread: f
 def _distances(some: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
     import torch
 
-    return torch.linalg.vector_norm(some - others, dim=1) + _LEAST_DISTANCE
+    lengths: torch.Tensor = torch.linalg.vector_norm(some - others, dim=1)
+    return lengths + _LEAST_DISTANCE
 
 
 def _train(
