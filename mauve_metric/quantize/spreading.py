@@ -14,8 +14,9 @@ import numpy as np
 from mauve_metric.arrays import Floats, Integers, Rows
 from mauve_metric.quantize.lattice import DIMENSIONS, nearest_points, num_points
 from mauve_metric.quantize.quantized import Advance, Quantized
+from mauve_metric.quantize.scaled_rows import scaled_rows
 from mauve_metric.runtime.packages import import_faiss, import_torch
-from mauve_metric.runtime.tensors import ProjectedRows, as_array, as_tensor, full_precision, index_of, is_tensor
+from mauve_metric.runtime.tensors import ProjectedRows, as_array, full_precision, index_of, is_tensor
 from mauve_metric.runtime.tensors import steps as blocks_of
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def lattice(
         raise ValueError(f"quantizer='lattice' needs at least {LEAST_ROWS} texts in all sets together, got {len(rows)}")
     draw = torch.Generator().manual_seed(seed)
     with torch.inference_mode(False), torch.enable_grad(), full_precision():
-        scaled = _scaled(rows if is_tensor(rows) else as_tensor(rows, torch.device("cpu")))
+        scaled = scaled_rows(rows, "lattice")
         partners = nearest_rows(scaled if is_tensor(rows) else as_array(scaled), _POSITIVES)
         network = first_network(scaled, hidden, draw)
         losses = _train(network, scaled, partners, epochs, spread, draw, advance)
@@ -100,25 +101,6 @@ def lattice(
     labels = nearest_points(vectors, squared_radius)
     logger.info("lattice: %d rows, %d of %d points", len(rows), len(np.unique(labels)), num_points(squared_radius))
     return Quantized(labels, _problem(losses, epochs * (len(rows) // LEAST_ROWS)))
-
-
-def _scaled(rows: torch.Tensor) -> torch.Tensor:
-    """Rows less their mean, over their standard deviation in all dimensions together, float32: (n, d) → (n, d)."""
-    import torch
-
-    n, d = rows.shape
-    largest = rows.abs().max().double()
-    mean, variance = rows.new_zeros(d).double(), largest * 0
-    for some in blocks_of(n, d):
-        mean += (rows[some].double() / largest).sum(dim=0) / n
-    for some in blocks_of(n, d):
-        variance += (rows[some].double() / largest - mean).square().sum() / (n * d)
-    if bool((rows == rows[0]).all()) or not bool(variance > 0):
-        raise ValueError(f"quantizer='lattice' needs features that differ, got {n} equal ones")
-    scaled = rows.new_empty((n, d), dtype=torch.float32)
-    for some in blocks_of(n, d):
-        scaled[some] = ((rows[some].double() / largest - mean) / variance.sqrt()).float()
-    return scaled
 
 
 def nearest_rows(rows: ProjectedRows, count: int) -> Integers:
