@@ -152,7 +152,7 @@ ROW_ORDERS = ("qp", "pq")
 EMPTY_TEXTS = ("error", "drop")
 STRIP = ("reasoning", "special_tokens", "prompts", "markdown", "whitespace")  # what can be taken off texts, in order
 MATCH_LENGTHS = ("no", "truncate")
-QUANTIZERS = ("kmeans", "drmm")
+QUANTIZERS = ("kmeans", "drmm", "lattice")
 KNN = ("auto", True, False)
 SMALLEST_SCALING_FACTOR = 1e-6  # below, every score is 1 to six digits, and its errors are 0/0 in the end
 
@@ -215,11 +215,12 @@ class MauveConfig:
         "truncate: cut the texts of both sets to the smaller of their two median lengths, in tokens",
         MATCH_LENGTHS,
     )
-    quantizer: Literal["kmeans", "drmm"] = knob(
+    quantizer: Literal["kmeans", "drmm", "lattice"] = knob(
         "kmeans",
         _choice(*QUANTIZERS),
         "quantize",
-        "how features become buckets; drmm: a deep residual mixture model, trained on them",
+        "how features become buckets; drmm: a deep residual mixture model, lattice: points of an integer sphere that "
+        "a network spreads them over, both trained on them",
         QUANTIZERS,
     )
     num_buckets: int | Literal["auto"] = knob(
@@ -256,6 +257,20 @@ class MauveConfig:
         of="drmm",
     )
     drmm_steps: int = knob(10_000, _integer(1, 10_000_000), "quantize", "drmm: training steps, 64 rows each", of="drmm")
+    lattice_squared_radius: int = knob(
+        50,
+        _integer(1, 1000),
+        "quantize",
+        "lattice: of the integer sphere; 50: 744 buckets",
+        of="lattice",
+    )
+    lattice_epochs: int = knob(
+        50, _integer(1, 100_000), "quantize", "lattice: training passes over the features", of="lattice"
+    )
+    lattice_hidden: int = knob(256, _integer(1, 65_536), "quantize", "lattice: width of the network", of="lattice")
+    lattice_spread: float = knob(
+        1.0, _number(0, 1000), "quantize", "lattice: weight of spreading over the sphere in the loss", of="lattice"
+    )
     seed: int = knob(25, _integer(0), "quantize", "seed of the clustering")
     divergence_curve_discretization_size: int = knob(
         25, _integer(2, 1_000_000), "score", "number of mixture weights on the divergence curve"

@@ -75,9 +75,8 @@ def describe(
     Args:
         p_text, p_features, p: the human side, as in `compare`. models: likewise.
         measures: groups (score, lexical, distance, buckets, estimators, language-model, discriminator, duplication),
-            names of
-            single measures, or "all"; joined by commas or a list. None: what is cheap. Features are computed only for
-            measures that need them.
+            names of single measures, or "all"; joined by commas or a list. None: what is cheap. Features are computed
+            only for measures that need them.
         language_model: for the group language-model: a name or folder that transformers loads, or a (model, tokenizer)
             pair; None: gpt2.
         tokenizer: whose token ids lexical measures count: a name, a folder, or a function from text to tokens; None:

@@ -164,7 +164,7 @@ class OptionsOfOneProcess(TypedDict, total=False):
     empty_texts: Literal["error", "drop"]
     strip: str | list[str] | tuple[str, ...]
     match_lengths: Literal["no", "truncate"]
-    quantizer: Literal["kmeans", "drmm"]
+    quantizer: Literal["kmeans", "drmm", "lattice"]
     num_buckets: int | Literal["auto"]
     row_order: Literal["qp", "pq"]
     pca_max_data: int
@@ -174,6 +174,10 @@ class OptionsOfOneProcess(TypedDict, total=False):
     drmm_layers: int
     drmm_components: int
     drmm_steps: int
+    lattice_squared_radius: int
+    lattice_epochs: int
+    lattice_hidden: int
+    lattice_spread: float
     seed: int
     divergence_curve_discretization_size: int
     mauve_scaling_factor: float

@@ -263,6 +263,10 @@ CHANGES: dict[str, Any] = {
     "drmm_layers": 2,
     "drmm_components": 4,
     "drmm_steps": 30,
+    "lattice_squared_radius": 5,
+    "lattice_epochs": 2,
+    "lattice_hidden": 4,
+    "lattice_spread": 0.05,
     "pca_max_data": 20,
     "kmeans_explained_var": 0.5,
     "kmeans_num_redo": 2,
@@ -287,7 +291,7 @@ CHANGES: dict[str, Any] = {
 }
 
 
-QUICK: dict[str, Any] = {"drmm_steps": 20, "num_runs": 1}
+QUICK: dict[str, Any] = {"drmm_steps": 20, "lattice_epochs": 1, "lattice_hidden": 8, "num_runs": 1}
 
 
 def test_every_field_has_a_change_here() -> None:

@@ -14,7 +14,8 @@ import numpy as np
 
 from mauve_metric.arrays import Floats, Labels
 from mauve_metric.quantize.quantized import Advance, Quantized
-from mauve_metric.runtime.tensors import ProjectedRows, as_array, as_tensor, full_precision, is_tensor
+from mauve_metric.quantize.scaled_rows import scaled_rows
+from mauve_metric.runtime.tensors import ProjectedRows, as_array, full_precision
 from mauve_metric.runtime.tensors import steps as blocks_of
 from mauve_metric.runtime.threads import one_torch_thread
 
@@ -107,30 +108,13 @@ def drmm(
         expected = f"drmm_components must be at most the number of texts of all sets, {len(rows)}"
         raise ValueError(f"{expected}, got {components}")
     with torch.no_grad(), full_precision(), one_torch_thread():
-        scaled = _scaled(as_tensor(rows, torch.device("cpu")) if not is_tensor(rows) else rows)
+        scaled = scaled_rows(rows, "drmm")
         draw = torch.Generator().manual_seed(seed)
         values = _first_values(scaled, layers, components, draw)
         losses = _train(values, scaled, (layers, components), steps, draw, advance)
         labels = _labels(views(values.double(), layers, components, scaled.shape[1]), scaled)
     logger.info("drmm: %d rows, %d layers of %d, loss %.6g", len(rows), layers, components, losses[-1])
     return Quantized(labels, _problem(losses, layers, scaled.shape[1]))
-
-
-def _scaled(rows: torch.Tensor) -> torch.Tensor:
-    """Rows less their mean, over their standard deviation in all dimensions together, float32: (n, d) → (n, d)."""
-    n, d = rows.shape
-    largest = rows.abs().max().double()
-    mean, variance = rows.new_zeros(d).double(), largest * 0
-    for some in blocks_of(n, d):
-        mean += (rows[some].double() / largest).sum(dim=0) / n
-    for some in blocks_of(n, d):
-        variance += (rows[some].double() / largest - mean).square().sum() / (n * d)
-    if bool((rows == rows[0]).all()) or not bool(variance > 0):
-        raise ValueError(f"quantizer='drmm' needs features that differ, got {n} equal ones")
-    scaled = rows.new_empty((n, d), dtype=rows.new_zeros(0).float().dtype)
-    for some in blocks_of(n, d):
-        scaled[some] = ((rows[some].double() / largest - mean) / variance.sqrt()).float()
-    return scaled
 
 
 def views(values: torch.Tensor, layers: int, components: int, d: int) -> list[Layer]:

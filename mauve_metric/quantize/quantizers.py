@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from mauve_metric.config import MauveConfig
-from mauve_metric.quantize import drmm, kmeans
+from mauve_metric.quantize import drmm, kmeans, lattice, spreading
 from mauve_metric.quantize.histograms import auto_num_buckets
 from mauve_metric.quantize.quantized import Advance, Quantized
 from mauve_metric.runtime.tensors import ProjectedRows
@@ -50,9 +50,19 @@ def _drmm_cells(config: MauveConfig, n: int) -> int:
     return cells
 
 
+def _lattice(rows: ProjectedRows, config: MauveConfig, seed: int, advance: Advance | None) -> Quantized:
+    training = config.lattice_epochs, config.lattice_hidden, config.lattice_spread
+    return spreading.lattice(rows, config.lattice_squared_radius, *training, seed, advance)
+
+
+def _lattice_cells(config: MauveConfig, n: int) -> int:
+    return lattice.num_points(config.lattice_squared_radius)
+
+
 QUANTIZERS: dict[str, Quantizer] = {
     "kmeans": Quantizer(_kmeans, "projected", _kmeans_cells),
     "drmm": Quantizer(_drmm, "features", _drmm_cells),
+    "lattice": Quantizer(_lattice, "features", _lattice_cells),
 }
 
 

@@ -129,6 +129,10 @@ FLAGS: dict[str, tuple[str, Any]] = {
     "drmm_layers": ("2", 2),
     "drmm_components": ("4", 4),
     "drmm_steps": ("30", 30),
+    "lattice_squared_radius": ("5", 5),
+    "lattice_epochs": ("2", 2),
+    "lattice_hidden": ("4", 4),
+    "lattice_spread": ("0.05", 0.05),
     "pca_max_data": ("20", 20),
     "kmeans_explained_var": ("0.5", 0.5),
     "kmeans_num_redo": ("2", 2),
@@ -157,7 +161,11 @@ def test_every_field_of_the_config_is_a_flag(
 ) -> None:
     flag = f"--{name.replace('_', '-')}"
     own = knobs()[name].metadata["of"]
-    with_it = {} if own in (None, "kmeans") and name != "quantizer" else {"quantizer": own, "drmm_steps": 20}
+    with_it = (
+        {}
+        if own in (None, "kmeans") and name != "quantizer"
+        else {"quantizer": own, "drmm_steps": 20, "lattice_epochs": 1}
+    )
     with_it = {key: value for key, value in with_it.items() if key != name}
     arguments, value = (
         ([flag], True) if isinstance(knobs()[name].default, bool) else ([flag, FLAGS[name][0]], FLAGS[name][1])

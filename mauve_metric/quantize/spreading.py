@@ -1,0 +1,250 @@
+"""A network that spreads rows over the unit sphere in four dimensions, where neighbours stay close; and buckets of it.
+
+A bucket is a point of an integer sphere (`lattice`): the buckets do not hang on the features, the way to them does.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from mauve_metric.arrays import Floats, Integers, Rows
+from mauve_metric.quantize.lattice import DIMENSIONS, nearest_points, num_points
+from mauve_metric.quantize.quantized import Advance, Quantized
+from mauve_metric.quantize.scaled_rows import scaled_rows
+from mauve_metric.runtime.packages import import_faiss, import_torch
+from mauve_metric.runtime.tensors import ProjectedRows, as_array, full_precision, index_of, is_tensor
+from mauve_metric.runtime.tensors import steps as blocks_of
+
+if TYPE_CHECKING:
+    import torch
+
+logger = logging.getLogger(__name__)
+
+LEAST_ROWS = 64  # a batch
+_POSITIVES = 10  # nearest neighbours that a row's partner is drawn from, itself among them
+_NEGATIVE = 50  # the neighbour, in what the network gives, that a row is kept further away from than from its partner
+_RATES = ((0.5, 0.1), (0.75, 0.05), (1.0, 0.01))  # up to this share of the epochs, this rate
+_MOMENTUM = 0.9
+_KEPT = 0.9  # of the running means of a batch normalisation
+_LEAST_DISTANCE = 1e-6  # added to distances, so that copies have a logarithm
+_LEAST_VARIANCE = 1e-5  # added to variances
+_FEW_STEPS = 300  # fewer are not enough for the smallest sets
+_STILL_FALLING = 0.2  # as much as distances between vectors that have all grown by a fifth
+
+
+class Network(NamedTuple):
+    """Linear – normalise – ReLU – linear – normalise – ReLU – linear – to length 1.
+
+    weights: of the three linear layers, (h, d), (h, h) and (4, h). bias: of the last, (4,); normalising takes those of
+    the others off. scales, shifts: after normalising, two of (h,). means, variances: running ones, two of (h,).
+    """
+
+    weights: list[torch.Tensor]
+    bias: torch.Tensor
+    scales: list[torch.Tensor]
+    shifts: list[torch.Tensor]
+    means: list[torch.Tensor]
+    variances: list[torch.Tensor]
+
+    def trained(self) -> list[torch.Tensor]:
+        """What the training changes by its gradients."""
+        return [*self.weights, self.bias, *self.scales, *self.shifts]
+
+
+def lattice(
+    rows: ProjectedRows,
+    squared_radius: int = 50,
+    epochs: int = 50,
+    hidden: int = 256,
+    spread: float = 1.0,
+    seed: int = 25,
+    advance: Advance | None = None,
+) -> Quantized:
+    """Bucket of each row: the nearest integer point to what a spreading network gives (Sablayrolles et al. 2019).
+
+    The network f goes to unit vectors in four dimensions. Its loss over a batch of n rows is
+    mean_i max(0, ‖f_i - f_i⁺‖ - ‖f_i - f_i⁻‖) - spread · mean_i log(n min_j ‖f_i - f_j‖): i⁺ is one of the 10 nearest
+    neighbours of row i, drawn anew in every epoch, i⁻ the 50th nearest neighbour of f_i at the start of the epoch. The
+    first term keeps neighbours together, the second (KoLeo) spreads all over the sphere.
+
+    Rows are centred and divided by one number before, so that no step hangs on their unit.
+
+    Args:
+        rows: features, (n, d): an array, or a torch tensor, which is worked on where it is.
+        squared_radius: of the integer sphere; 50 has 744 points.
+        epochs: passes over the rows, in batches of 64. For MAUVE 200 were used (Pillutla et al. 2021).
+        hidden: width h of the network; for MAUVE 768.
+        spread: weight of the second term; for MAUVE 1, by Sablayrolles et al. 0.05.
+        seed: of the first weights, the batches and the partners; on a CPU it fixes every bit.
+        advance: called with the steps done and those in all.
+
+    Returns:
+        Labels (n,) in 0 … num_points(squared_radius) - 1; and a problem if the training was too short.
+
+    Raises:
+        ValueError: fewer rows than a batch, rows that are all equal, or a loss that is no number.
+    """
+    torch = import_torch()
+    if len(rows) < LEAST_ROWS:
+        raise ValueError(f"quantizer='lattice' needs at least {LEAST_ROWS} texts in all sets together, got {len(rows)}")
+    draw = torch.Generator().manual_seed(seed)
+    with torch.inference_mode(False), torch.enable_grad(), full_precision():
+        scaled = scaled_rows(rows, "lattice")
+        partners = nearest_rows(scaled if is_tensor(rows) else as_array(scaled), _POSITIVES)
+        network = first_network(scaled, hidden, draw)
+        losses = _train(network, scaled, partners, epochs, spread, draw, advance)
+        vectors = spread_rows(network, scaled)
+    labels = nearest_points(vectors, squared_radius)
+    logger.info("lattice: %d rows, %d of %d points", len(rows), len(np.unique(labels)), num_points(squared_radius))
+    return Quantized(labels, _problem(losses, epochs * (len(rows) // LEAST_ROWS)))
+
+
+def nearest_rows(rows: ProjectedRows, count: int) -> Integers:
+    """The numbers of the nearest rows to each row, itself among them, nearest first: (n, d) → (n, count)."""
+    if is_tensor(rows):
+        return _nearest_on_device(rows, count)
+    faiss = import_faiss()
+    index = faiss.IndexFlatL2(rows.shape[1])
+    index.add(rows)
+    numbers: Integers = index.search(rows, count)[1]
+    return numbers
+
+
+def _nearest_on_device(rows: torch.Tensor, count: int) -> Integers:
+    """The same where a tensor is."""
+    import torch
+
+    squares = rows.square().sum(dim=1)
+    found = [
+        torch.addmm(squares, rows[some], rows.T, alpha=-2.0).topk(count, largest=False).indices
+        for some in blocks_of(len(rows), len(rows))
+    ]
+    return np.asarray(as_array(torch.cat(found)), dtype=np.int64)
+
+
+def first_network(rows: torch.Tensor, hidden: int, draw: torch.Generator) -> Network:
+    """The network before the training, its weights uniform up to 1/√(inputs)."""
+    import torch
+
+    def uniform(outputs: int, inputs: int) -> torch.Tensor:
+        values = 2 * torch.rand((outputs, inputs), generator=draw, dtype=torch.float64) - 1
+        return (values / math.sqrt(inputs)).to(rows).requires_grad_()
+
+    sizes = (hidden, rows.shape[1]), (hidden, hidden), (DIMENSIONS, hidden)
+    return Network(
+        weights=[uniform(*size) for size in sizes],
+        bias=uniform(DIMENSIONS, hidden)[:, 0].detach().clone().requires_grad_(),
+        scales=[rows.new_ones(hidden).requires_grad_() for _ in range(2)],
+        shifts=[rows.new_zeros(hidden).requires_grad_() for _ in range(2)],
+        means=[rows.new_zeros(hidden) for _ in range(2)],
+        variances=[rows.new_ones(hidden) for _ in range(2)],
+    )
+
+
+def apply(network: Network, rows: torch.Tensor, training: bool) -> torch.Tensor:
+    """What the network makes of rows: (b, d) → (b, 4), of length 1; training: normalised by the rows' own moments."""
+    from torch.nn import functional
+
+    for layer in range(2):
+        rows = functional.batch_norm(
+            functional.linear(rows, network.weights[layer]),
+            network.means[layer],
+            network.variances[layer],
+            network.scales[layer],
+            network.shifts[layer],
+            training,
+            1 - _KEPT,
+            _LEAST_VARIANCE,
+        ).relu()
+    return functional.normalize(functional.linear(rows, network.weights[2], network.bias))
+
+
+def spread_rows(network: Network, rows: torch.Tensor) -> Rows:
+    """What the trained network makes of all rows, each by itself: (n, d) → (n, 4)."""
+    import torch
+
+    with torch.no_grad():
+        parts = [as_array(apply(network, rows[some], False)) for some in blocks_of(len(rows), 4 * len(network.bias))]
+    found: Rows = np.concatenate(parts)
+    return found
+
+
+def loss_of(own: torch.Tensor, close: torch.Tensor, far: torch.Tensor, spread: float) -> torch.Tensor:
+    """The loss of a batch: of what the network gives for rows, partners and rows to keep away, each (b, 4)."""
+    closer = (_distances(own, close) - _distances(own, far)).relu().mean()
+    nearest = (own @ own.T).detach().fill_diagonal_(-math.inf).argmax(dim=1)
+    return closer - spread * (len(own) * _distances(own, own[nearest])).log().mean()
+
+
+def _distances(some: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
+    import torch
+
+    lengths: torch.Tensor = torch.linalg.vector_norm(some - others, dim=1)
+    return lengths + _LEAST_DISTANCE
+
+
+def _train(
+    network: Network,
+    rows: torch.Tensor,
+    near: Integers,
+    epochs: int,
+    spread: float,
+    draw: torch.Generator,
+    advance: Advance | None,
+) -> Floats:
+    """Change the network in place, and return the mean loss of each epoch; near: neighbours of each row, (n, 10)."""
+    import torch
+
+    n, batches = len(rows), len(rows) // LEAST_ROWS
+    speeds = [torch.zeros_like(values) for values in network.trained()]
+    losses = np.zeros(epochs)
+    for epoch in range(epochs):
+        partners = near[np.arange(n), torch.randint(_POSITIVES, (n,), generator=draw).numpy()]
+        others = _others(spread_rows(network, rows))
+        order = torch.randperm(n, generator=draw).numpy()
+        rate = next(rate for until, rate in _RATES if epoch < until * epochs)
+        total = rows.new_zeros(())
+        for batch in order[: batches * LEAST_ROWS].reshape(batches, -1):
+            triplets = index_of(np.concatenate([batch, partners[batch], others[batch]]), rows)
+            own, close, far = apply(network, rows[triplets], True).view(3, len(batch), -1)
+            loss = loss_of(own, close, far, spread)
+            _descend(network.trained(), speeds, torch.autograd.grad(loss, network.trained()), rate)
+            total += loss.detach()
+        losses[epoch] = float(total) / batches
+        if not math.isfinite(losses[epoch]):
+            raise ValueError(f"quantizer='lattice': the loss is no number any more after {epoch + 1} epochs")
+        if advance is not None:
+            advance((epoch + 1) * batches, epochs * batches)
+    return losses
+
+
+def _others(vectors: Rows) -> Integers:
+    """The 50th nearest of each vector, (n, 4), itself the first: (n,)."""
+    from scipy.spatial import cKDTree
+
+    numbers: Integers = cKDTree(vectors).query(vectors, k=[_NEGATIVE])[1][:, 0]
+    return numbers
+
+
+def _descend(
+    values: list[torch.Tensor], speeds: list[torch.Tensor], slopes: tuple[torch.Tensor, ...], rate: float
+) -> None:
+    """One step of gradient descent with momentum, in place."""
+    import torch
+
+    with torch.no_grad():
+        for value, speed, slope in zip(values, speeds, slopes, strict=True):
+            value.sub_(speed.mul_(_MOMENTUM).add_(slope), alpha=rate)
+
+
+def _problem(losses: Floats, steps: int) -> str | None:
+    """A sentence if there were few steps, or if the loss still fell after the first rate, or had risen in the end."""
+    epochs = len(losses)
+    early, late = losses[epochs // 4 : epochs // 2 + 1].mean(), losses[epochs * 3 // 4 :].mean()
+    if steps >= _FEW_STEPS and early - late < _STILL_FALLING and late - losses[0] < _STILL_FALLING:
+        return None
+    return f"the network of quantizer='lattice' had not settled after {steps} steps: give more lattice_epochs"

@@ -1,0 +1,165 @@
+"""The spreading network against torch's own layers and naive loops; what it does with sets and with bad ones."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from mauve_metric import compare, compute_mauve
+from mauve_metric.arrays import Rows
+from mauve_metric.quantize import spreading
+from mauve_metric.quantize.spreading import apply, first_network, lattice, loss_of, nearest_rows, spread_rows
+
+
+def normal_rows(n: int, d: int, seed: int = 0) -> Rows:
+    return np.random.default_rng(seed).normal(size=(n, d)).astype(np.float32)
+
+
+def torch_network(network: spreading.Network, d: int, hidden: int) -> nn.Sequential:
+    """The same layers, made of torch's."""
+    layers: list[nn.Module] = []
+    for layer, inputs in enumerate((d, hidden)):
+        linear, norm = nn.Linear(inputs, hidden, bias=False), nn.BatchNorm1d(hidden)
+        linear.weight.data = network.weights[layer].detach().clone()
+        layers += [linear, norm, nn.ReLU()]
+    last = nn.Linear(hidden, 4)
+    last.weight.data, last.bias.data = network.weights[2].detach().clone(), network.bias.detach().clone()
+    return nn.Sequential(*layers, last)
+
+
+def test_the_network_is_that_of_torchs_layers() -> None:
+    rows = torch.from_numpy(normal_rows(40, 6))
+    network = first_network(rows, 5, torch.Generator().manual_seed(1))
+    theirs = torch_network(network, 6, 5)
+    for _ in range(3):
+        expected = nn.functional.normalize(theirs(rows))
+        torch.testing.assert_close(apply(network, rows, True), expected)
+    theirs.eval()
+    torch.testing.assert_close(
+        torch.from_numpy(spread_rows(network, rows)), nn.functional.normalize(theirs(rows)).detach()
+    )
+    one_by_one = np.concatenate([spread_rows(network, row[None]) for row in rows])
+    np.testing.assert_allclose(spread_rows(network, rows), one_by_one, atol=1e-6)  # no row hangs on the others
+
+
+def test_the_loss_is_that_of_the_formula() -> None:
+    own, close, far = torch.nn.functional.normalize(torch.from_numpy(normal_rows(30, 4)).double()).view(3, 10, 4)
+    triplets, spreads = [], []
+    for i in range(10):
+        triplets.append(max(0.0, float((own[i] - close[i]).norm() - (own[i] - far[i]).norm())))
+        spreads.append(math.log(10 * min(float((own[i] - own[j]).norm()) for j in range(10) if j != i)))
+    expected = sum(triplets) / 10 - 0.7 * sum(spreads) / 10
+    assert float(loss_of(own, close, far, 0.7)) == pytest.approx(expected, abs=1e-4)  # 1e-6 is added to distances
+
+
+def test_copies_in_a_batch_leave_the_gradient_finite() -> None:
+    own = torch.tensor([[1.0, 0, 0, 0]] * 3 + [[0, 1.0, 0, 0]]).requires_grad_()
+    (slope,) = torch.autograd.grad(loss_of(own, own, own, 1.0), [own])
+    assert bool(slope.isfinite().all())
+
+
+@pytest.mark.parametrize("on_device", [False, True])
+def test_neighbours_are_those_of_all_distances(on_device: bool) -> None:
+    rows = normal_rows(200, 7)
+    distances = np.linalg.norm(rows[:, None] - rows, axis=2)
+    found = nearest_rows(torch.from_numpy(rows) if on_device else rows, 10)
+    assert found.tolist() == distances.argsort(axis=1)[:, :10].tolist()
+
+
+def test_a_row_is_kept_away_from_the_50th_itself_the_first() -> None:
+    rows = normal_rows(120, 4)
+    distances = np.linalg.norm(rows[:, None] - rows, axis=2)
+    assert spreading._others(rows).tolist() == distances.argsort(axis=1)[:, 49].tolist()
+
+
+def test_a_seed_fixes_every_bit_and_nothing_else_is_touched() -> None:
+    rows = normal_rows(150, 5)
+    before = torch.get_rng_state(), np.random.get_state()[1].copy()  # type: ignore[index]
+    first = lattice(rows, epochs=3, hidden=16, seed=1)
+    with torch.inference_mode():
+        again = lattice(rows, epochs=3, hidden=16, seed=1)
+    assert torch.equal(torch.get_rng_state(), before[0])
+    assert np.array_equal(np.random.get_state()[1], before[1])  # type: ignore[index]
+    assert first.labels.tolist() == again.labels.tolist()
+    assert first.labels.tolist() == lattice(1024 * rows, epochs=3, hidden=16, seed=1).labels.tolist()  # the unit
+    assert first.labels.tolist() != lattice(rows, epochs=3, hidden=16, seed=2).labels.tolist()
+    assert torch.is_grad_enabled()
+
+
+def test_a_tensor_is_worked_on_as_an_array_is() -> None:
+    rows = normal_rows(150, 5)
+    tensor = lattice(torch.from_numpy(rows), epochs=3, hidden=16).labels
+    assert tensor.tolist() == lattice(rows, epochs=3, hidden=16).labels.tolist()
+
+
+def test_neighbours_stay_together_and_rows_are_spread() -> None:
+    rng = np.random.default_rng(0)
+    truth = np.repeat(np.arange(4), 100)
+    rows = (10 * np.eye(8)[truth] + rng.normal(size=(400, 8))).astype(np.float32)
+    found = lattice(rows, epochs=30, hidden=32)
+    assert found.problem is not None  # 6 batches an epoch
+    owners = [set(truth[found.labels == label]) for label in np.unique(found.labels)]
+    assert np.mean([len(owner) == 1 for owner in owners]) > 0.9  # hardly a point with rows of two clusters
+    assert len(owners) > 100
+
+
+def test_progress_goes_to_the_end() -> None:
+    seen: list[tuple[int, int | None]] = []
+    lattice(normal_rows(150, 5), epochs=3, hidden=8, advance=lambda done, total: seen.append((done, total)))
+    assert seen == [(2, 6), (4, 6), (6, 6)]
+
+
+@pytest.mark.parametrize(
+    ("losses", "steps", "settled"),
+    [
+        (np.linspace(-2.7, -2.8, 20), 1000, True),
+        (np.linspace(-2.7, -2.8, 20), 299, False),
+        (np.linspace(-1.7, -2.8, 20), 1000, False),
+        (np.array([-2.7] + [9.6] * 19), 1000, False),
+        (np.array([-2.7]), 1000, True),
+    ],
+)
+def test_a_training_that_did_not_settle_is_told(losses: np.ndarray, steps: int, settled: bool) -> None:
+    assert (spreading._problem(losses, steps) is None) == settled
+
+
+def test_bad_sets_are_refused_in_words() -> None:
+    with pytest.raises(ValueError, match="needs at least 64 texts in all sets together, got 4"):
+        lattice(normal_rows(4, 5))
+    with pytest.raises(ValueError, match="needs features that differ, got 70 equal ones"):
+        lattice(np.full((70, 5), 3.0, dtype=np.float32))
+
+
+def test_a_loss_that_is_no_number_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spreading, "loss_of", lambda own, close, far, spread: (own * math.nan).sum())
+    with pytest.raises(ValueError, match="quantizer='lattice': the loss is no number any more after 1 epochs"):
+        lattice(normal_rows(100, 5), epochs=3, hidden=8)
+
+
+def test_a_score_by_the_lattice_has_all_of_a_score() -> None:
+    p, q = normal_rows(90, 6), normal_rows(110, 6, seed=1) + np.float32(0.3)
+    options = {"quantizer": "lattice", "lattice_epochs": 2, "lattice_hidden": 8, "num_runs": 2, "permutations": 19}
+    result = compute_mauve(p_features=p, q_features=q, **options)  # type: ignore[arg-type]
+    assert result.num_buckets == len(result.p_hist) == len(result.q_hist) == 744
+    assert result.p_hist.sum() == pytest.approx(1) and result.q_hist.sum() == pytest.approx(1)
+    assert result.p_value is not None and result.mauve_runs is not None and result.mauve_ceiling < 1
+    assert "quantizer_not_converged" in [warning.code for warning in result.warnings]
+    assert "quantizer:lattice|" in result.signature and "lattice_epochs:2|" in result.signature
+    assert "drmm_" not in result.signature and "kmeans_num_redo" not in result.signature
+    assert compute_mauve(p_features=p, q_features=q, **options).to_dict() == result.to_dict()  # type: ignore[arg-type]
+    with pytest.raises(
+        ValueError, match="num_buckets must be 'auto' or left out with quantizer='lattice', which makes 744"
+    ):
+        compute_mauve(p_features=p, q_features=q, quantizer="lattice", num_buckets=20)
+
+
+def test_models_are_compared_on_a_smaller_sphere() -> None:
+    models = {"near": normal_rows(80, 6, seed=1), "far": normal_rows(80, 6, seed=2) + np.float32(4)}
+    options = {"lattice_epochs": 5, "lattice_hidden": 16, "lattice_squared_radius": 5}
+    found = compare(p_features=normal_rows(80, 6), models=models, quantizer="lattice", **options)  # type: ignore[arg-type]
+    assert found.ranking == ("near", "far")
+    assert {result.num_buckets for result in found.models.values()} == {48}
