@@ -143,7 +143,7 @@ def check(found: dict[str, Any], package: Path, version: str) -> None:
 
 
 def copy_package(folder: Path, version: str | None = None) -> Path:
-    """A copy of the package in a folder, with a version of its own and without the page, which takes as long to fetch."""
+    """A copy of the package in a folder, with a version of its own, without the page: each file takes time to fetch."""
     target = folder / "mauve_metric"
     shutil.copytree(PACKAGE, target, ignore=shutil.ignore_patterns("__pycache__", "space", "generation"))
     if version is not None:
