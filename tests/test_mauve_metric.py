@@ -143,9 +143,9 @@ def check(found: dict[str, Any], package: Path, version: str) -> None:
 
 
 def copy_package(folder: Path, version: str | None = None) -> Path:
-    """A copy of the package in a folder, with a version of its own."""
+    """A copy of the package in a folder, with a version of its own, without the page: each file takes time to fetch."""
     target = folder / "mauve_metric"
-    shutil.copytree(PACKAGE, target, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(PACKAGE, target, ignore=shutil.ignore_patterns("__pycache__", "space", "generation"))
     if version is not None:
         start = target / "__init__.py"
         start.write_text(start.read_text() + f'\n__version__ = "{version}"\n')
@@ -274,6 +274,15 @@ class FakeHub(http.server.ThreadingHTTPServer):
         self.folders = dict(revisions)
         self.commits = {name: hashlib.sha1(name.encode()).hexdigest() for name in revisions}
         self.folders |= {self.commits[name]: folder for name, folder in revisions.items()}
+        self.files = {folder: dict(_files(folder)) for folder in revisions.values()}
+
+
+def _files(folder: Path) -> Iterator[tuple[str, tuple[bytes, str]]]:
+    """The path, the content and its hash of each file of a revision."""
+    for file in folder.rglob("*"):
+        if file.is_file():
+            content = file.read_bytes()
+            yield str(file.relative_to(folder)), (content, hashlib.sha1(content).hexdigest())
 
 
 class FakeHubHandler(http.server.BaseHTTPRequestHandler):
@@ -301,8 +310,7 @@ class FakeHubHandler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
 
     def answer(self, kind: str, folder: Path, commit: str, name: str) -> None:
-        files = {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
-        oids = {path: hashlib.sha1(content).hexdigest() for path, content in files.items()}
+        files = self.server.files[folder]
         if kind == "resolve" and name not in files:
             self.send_response(404)
             self.send_header("X-Error-Code", "EntryNotFound")
@@ -310,15 +318,16 @@ class FakeHubHandler(http.server.BaseHTTPRequestHandler):
             self.end_headers()
             return
         if kind == "resolve":
-            body, headers = files[name], {"ETag": f'"{oids[name]}"', "X-Repo-Commit": commit}
+            body, oid = files[name]
+            headers = {"ETag": f'"{oid}"', "X-Repo-Commit": commit}
         elif kind == "revision":
             siblings = [{"rfilename": path} for path in files]
             body = json.dumps({"id": "user/mauve_metric", "sha": commit, "siblings": siblings}).encode()
             headers = {"Content-Type": "application/json"}
         else:
             rows = [
-                {"type": "file", "path": path, "oid": oids[path], "size": len(content)}
-                for path, content in files.items()
+                {"type": "file", "path": path, "oid": oid, "size": len(content)}
+                for path, (content, oid) in files.items()
             ]
             body, headers = json.dumps(rows).encode(), {"Content-Type": "application/json"}
         self.send_response(200)

@@ -120,13 +120,12 @@ def test_a_figure_draws_every_name_and_runs_none(nasty: Comparison, tmp_path: Pa
         assert not re.search(r"<script>alert\(1\)|alert\(1\)</script>|<!--<script>", page)
 
 
-@pytest.mark.parametrize("key", KEYS)
-def test_what_an_object_of_javascript_has_is_a_name_like_any_other(key: str) -> None:
+def test_what_an_object_of_javascript_has_is_a_name_like_any_other() -> None:
     rng = np.random.default_rng(1)
-    data = {name: rng.normal(size=(20, 3)) for name in (key, "gpt2")}
+    data = {name: rng.normal(size=(20, 3)) for name in (*KEYS, "gpt2")}
     found = compare(p_features=rng.normal(size=(20, 3)), models=data, num_buckets=3, num_runs=1)
     drawn = chart_svg(found.plot()).replace("\u2060", "")
-    assert drawn.count(f">{key}<") == drawn.count(">gpt2<") == 3
+    assert [drawn.count(f">{key}<") for key in KEYS] == [drawn.count(">gpt2<")] * len(KEYS) != [0] * len(KEYS)
 
 
 def test_the_map_of_texts_takes_any_name_and_text() -> None:

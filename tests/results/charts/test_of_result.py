@@ -191,9 +191,9 @@ def test_a_collapsed_model_is_drawn_with_quality_and_without_coverage() -> None:
 
 
 def test_many_buckets_are_all_drawn(result: MauveResult) -> None:
-    share = np.full(5500, 1 / 5500)  # Altair refuses more than 5000 rows of a data frame
-    many = dataclasses.replace(result, p_hist=share, q_hist=share, num_buckets=5500)
-    assert len(rows_of(of_result.histogram_chart(many))) == 5500
+    share = np.full(5001, 1 / 5001)  # Altair refuses more than 5000 rows of a data frame
+    many = dataclasses.replace(result, p_hist=share, q_hist=share, num_buckets=5001)
+    assert len(rows_of(of_result.histogram_chart(many))) == 5001
 
 
 def test_result_chart_has_all_four_and_is_what_plot_returns(result: MauveResult) -> None:
