@@ -108,6 +108,8 @@ def print_table(title: str, head: list[str], rows: dict[str, list[str]]) -> None
 
 def agreement(one: Floats, other: Floats) -> str:
     """Spearman's correlation of two rankings of the models."""
+    if not (np.ptp(one) and np.ptp(other)):
+        return "–"  # all the same: no ranking
     return f"{spearman(one, other).value:.2f}"
 
 
