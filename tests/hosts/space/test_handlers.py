@@ -519,7 +519,11 @@ def test_a_link_holds_the_settings_and_names_what_it_cannot_set(desk: Handlers) 
 
 
 @pytest.mark.parametrize("several", [False, True])
-def test_a_result_file_is_opened_again_without_texts(desk: Handlers, tmp_path: Path, several: bool) -> None:
+def test_a_result_file_is_opened_again_without_texts(
+    desk: Handlers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, several: bool
+) -> None:
+    monkeypatch.setattr(takeaway, "save_chart", lambda chart, path: None)  # other tests draw
+    monkeypatch.setattr(takeaway, "save_report", lambda scored, path: path)
     give(desk, tmp_path)
     if several:
         desk.add_files([write_jsonl(tmp_path / "loud.jsonl", [text.upper() for text in HUMAN])], visitor())
