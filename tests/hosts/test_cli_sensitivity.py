@@ -24,18 +24,21 @@ def test_sensitivity_prints_json_and_says_how_long_it_takes(
     files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     figure = tmp_path / "ranks.json"
-    assert main(["sensitivity", *files, "--vary", "seed,num-buckets", "--json", "--plot", str(figure)]) == 0
+    varied = ["--vary", "seed,num-buckets", "--num-runs", "1"]
+    assert main(["sensitivity", *files, *varied, "--json", "--plot", str(figure)]) == 0
     out, err = capsys.readouterr()
     held = json.loads(out)
     assert held["ranking"] == ["good", "bad"] and held["holds"]
-    assert "16 more settings of 2 models" in err and "about" in err
+    assert "17 more settings of 2 models" in err and "about" in err
     assert "Ranks under each setting" in figure.read_text(encoding="utf-8")
 
 
 def test_forms_of_sensitivity(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     wanted = {"--csv": "setting,factor", "--csv-pairs": "a,b,", "--markdown": "**", "--latex": "\\begin"}
     for flag, start in wanted.items():
-        assert main(["sensitivity", *files, "--vary", "row_order", "--no-design", "--quiet", flag]) == 0
+        assert (
+            main(["sensitivity", *files, "--vary", "row_order", "--no-design", "--quiet", "--num-runs", "1", flag]) == 0
+        )
         out, err = capsys.readouterr()
         assert out.startswith(start) and err == ""
 
