@@ -266,6 +266,8 @@ class _Work:
             len(ways),
             duration(seconds),
         )
+        for level in plan.levels.get("quantizer", ()):
+            logger.info("quantizer=%s may take longer than that: what it needs to train is not counted", level)
         for name, reason in plan.left_out.items():
             logger.info("%s is not varied: %s", name, reason)
 

@@ -21,7 +21,9 @@ FACTORS = (
     "n",
     "row_order",
 )
+APART = (RESCALING, "quantizer")  # not in the small design: one scales all differences, others make their own buckets
 OF_TEXTS = FACTORS[:3]  # which take the texts to vary
+_KMEANS = "kmeans"
 _SHORT = {
     "featurize_model_name": "featurizer",
     "max_text_length": "length",
@@ -106,11 +108,11 @@ def planned(base: Base, factors: Sequence[str] = FACTORS, design: bool = True) -
             plan.left_out[factor] = found
         else:
             plan.levels[factor] = found
-    joint = {factor: levels for factor, levels in plan.levels.items() if factor != RESCALING}
+    joint = {factor: levels for factor, levels in plan.levels.items() if factor not in APART}
     if design and len(joint) > 1:
         plan.design = small_design(joint)
     elif design:
-        plan.left_out["design"] = f"it takes at least two factors, {RESCALING} apart, which scales all differences"
+        plan.left_out["design"] = f"it takes at least two factors other than {' and '.join(APART)}"
     return plan
 
 
@@ -143,11 +145,17 @@ def _lengths(base: Base) -> tuple[Level, ...] | str:
 def _quantizers(base: Base) -> tuple[Level, ...] | str:
     if "quantizer" not in knobs():
         return "there is one quantizer, k-means"
-    own = getattr(base.config, "quantizer", None)
-    return tuple(choice for choice in knobs()["quantizer"].metadata["choices"] if choice != own)
+    choices = knobs()["quantizer"].metadata["choices"]
+    return tuple(choice for choice in choices if choice != _quantizer(base)) or "there is one quantizer"
+
+
+def _quantizer(base: Base) -> str:
+    return str(getattr(base.config, "quantizer", _KMEANS))
 
 
 def _buckets(base: Base) -> tuple[Level, ...] | str:
+    if _quantizer(base) != _KMEANS:
+        return f"quantizer={_quantizer(base)!r} makes its own number of buckets"
     k, most = int(base.config.num_buckets), min(base.sizes)
     found = tuple(number for number in (k // 2, 2 * k) if 2 <= number <= most and number != k)
     return found or f"{k} buckets can be neither halved nor doubled with sets of {most} texts"
@@ -208,9 +216,11 @@ def small_design(levels: Mapping[str, Sequence[Level]]) -> tuple[Changes, ...]:
 
 
 def changed(base: Base, changes: Changes) -> MauveConfig:
-    """The config of a setting. "auto" buckets follow the number of texts also where another factor is their number."""
+    """The config of a setting. "auto" buckets follow the number of texts, also where k is another; so do a quantizer's."""
     own: dict[str, Any] = {name: value for name, value in changes.items() if name != "n"}
     part = changes.get("n")
+    if "quantizer" in own:
+        return replace(base.config, **own, num_buckets="auto")
     if base.auto_buckets and isinstance(part, Part):
         k = own.get("num_buckets")
         own["num_buckets"] = "auto" if k is None else max(int(k) // part.of, 2)

@@ -69,10 +69,16 @@ def _factors(text: str) -> tuple[str, ...]:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
+def _check_forms(options: argparse.Namespace) -> None:
+    if options.json and (options.markdown or options.csv or options.latex):
+        raise ValueError("--json prints JSON alone: leave out --markdown, --csv or --latex")
+
+
 def sensitivity_of(sides: dict[str, Any], given: dict[str, Any], options: argparse.Namespace) -> Sensitivity:
     """What `sensitivity` computes of these sides with these keywords."""
     from mauve_metric.sensitivity_of_ranking import sensitivity
 
+    _check_forms(options)
     return sensitivity(
         **sides,
         **given,
@@ -88,14 +94,13 @@ def calibration_of(side: dict[str, Any], given: dict[str, Any], options: argpars
     """What `calibrate` computes."""
     from mauve_metric.calibrate_set import calibrate
 
+    _check_forms(options)
     return calibrate(**side, **given, splits=options.splits)
 
 
 def printed(result: Sensitivity | Calibration, options: argparse.Namespace) -> str:
     """A result in the form that was asked for."""
     if options.json:
-        if options.markdown or options.csv or options.latex:
-            raise ValueError("--json prints JSON alone: leave out --markdown, --csv or --latex")
         return json.dumps(result.to_dict(), allow_nan=False)
     if options.csv:
         return result.to_csv(options.csv).rstrip("\n")
