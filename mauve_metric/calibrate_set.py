@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Unpack
 
 import numpy as np
@@ -71,20 +72,20 @@ def calibrate(
     if len(side) < 2 * LEAST_TEXTS:
         least = f"{2 * LEAST_TEXTS} texts, for two halves of {LEAST_TEXTS}"
         raise ValueError(f"the human set must hold at least {least}, got {len(side)}")
-    rows = all_rows(side.features)
+    rows, quiet = all_rows(side.features), replace(run, verbose=False, checkpoint=None)
     sizes = [len(side) // part for part in _PARTS if len(side) // part >= LEAST_TEXTS]
     with progress_bar("splits", run.verbose, unit=" splits", total=splits * len(sizes)) as bar:
         found = []
         for number, size in enumerate(sizes):
             of_size = resolve_config(config, size, size)
             scores = []
-            for done, histograms in enumerate(_split_histograms(rows, size, splits, of_size, run)):
+            for done, histograms in enumerate(_split_histograms(rows, size, splits, of_size, quiet)):
                 scores.append(_scores(histograms, of_size))
                 if bar is not None:
                     bar(number * splits + done + 1, splits * len(sizes))
             found.append(_equal_sets(size, of_size, "split", scores))
     whole = resolve_config(config, len(side))
-    counts = _human_counts(rows, whole, run)
+    counts = _human_counts(rows, whole, quiet)
     found.append(_equal_sets(len(side), whole, "forecast", _forecast_scores(counts, len(side), whole)))
     entries = signature_entries(side, side, whole, {"splits": splits})
     entries.pop("n_q")

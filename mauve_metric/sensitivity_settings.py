@@ -23,7 +23,7 @@ FACTORS = (
 )
 APART = (RESCALING, "quantizer")  # not in the small design: one scales all differences, others make their own buckets
 OF_TEXTS = FACTORS[:3]  # which take the texts to vary
-_KMEANS = "kmeans"
+KMEANS = "kmeans"
 _SHORT = {
     "featurize_model_name": "featurizer",
     "max_text_length": "length",
@@ -150,11 +150,11 @@ def _quantizers(base: Base) -> tuple[Level, ...] | str:
 
 
 def _quantizer(base: Base) -> str:
-    return str(getattr(base.config, "quantizer", _KMEANS))
+    return str(getattr(base.config, "quantizer", KMEANS))
 
 
 def _buckets(base: Base) -> tuple[Level, ...] | str:
-    if _quantizer(base) != _KMEANS:
+    if _quantizer(base) != KMEANS:
         return f"quantizer={_quantizer(base)!r} makes its own number of buckets"
     k, most = int(base.config.num_buckets), min(base.sizes)
     found = tuple(number for number in (k // 2, 2 * k) if 2 <= number <= most and number != k)
@@ -216,7 +216,7 @@ def small_design(levels: Mapping[str, Sequence[Level]]) -> tuple[Changes, ...]:
 
 
 def changed(base: Base, changes: Changes) -> MauveConfig:
-    """The config of a setting. "auto" buckets follow the number of texts, also where k is another; so do a quantizer's."""
+    """The config of a setting: "auto" buckets follow the number of texts, also where k is another, and a quantizer."""
     own: dict[str, Any] = {name: value for name, value in changes.items() if name != "n"}
     part = changes.get("n")
     if "quantizer" in own:
