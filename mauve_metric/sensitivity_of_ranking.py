@@ -11,7 +11,7 @@ from typing import Unpack
 
 import numpy as np
 
-from mauve_metric.arrays import FeatureData, Features, Integers, Labels, TextData
+from mauve_metric.arrays import FeatureData, Features, Labels, TextData
 from mauve_metric.compare_models import check_models, check_sides, form_of, ranked_differences
 from mauve_metric.config import Featurizer, MauveConfig, knobs
 from mauve_metric.described_reading import EXPECTED, given_form, said
@@ -40,7 +40,9 @@ from mauve_metric.sensitivity_settings import (
     Part,
     Plan,
     changed,
+    chosen_factors,
     level_name,
+    part_rows,
     planned,
     setting_name,
 )
@@ -112,27 +114,6 @@ def sensitivity(
 sensitivity.__signature__ = with_options(sensitivity, "Sensitivity")  # type: ignore[attr-defined]
 
 
-def chosen_factors(vary: object) -> tuple[str, ...]:
-    """The factors that are asked for, in their order.
-
-    Raises:
-        TypeError, ValueError: not names of factors.
-
-    >>> chosen_factors("seed,pooling")
-    ('pooling', 'seed')
-    """
-    if vary is None:
-        return FACTORS
-    if not isinstance(vary, (str, list, tuple)) or not all(isinstance(part, str) for part in vary):
-        raise TypeError(f"vary must be names of factors, in a list or joined by commas, got {vary!r}")
-    parts = vary.split(",") if isinstance(vary, str) else vary
-    wanted = [part.strip().lower().replace("-", "_") for part in parts if part.strip()]
-    unknown = [name for name in wanted if name not in FACTORS]
-    if unknown or not wanted:
-        raise ValueError(f"vary must name at least one of {', '.join(FACTORS)}, got {(unknown or [vary])[0]!r}")
-    return tuple(name for name in FACTORS if name in wanted)
-
-
 def _featurizers(given: Sequence[Featurizer], config: MauveConfig, factors: Sequence[str]) -> list[Featurizer]:
     """The default's and the others, each once; without any given, the packaged ones."""
     if isinstance(given, str) or not isinstance(given, (list, tuple)):
@@ -157,17 +138,6 @@ class _Sets:
         if part is None:
             return [side.features for side in self.sides]
         return [as_rows(side.features).take(part_rows(len(side), part)) for side in self.sides]
-
-
-def part_rows(n: int, part: Part) -> Integers:
-    """The rows of a part of n texts, rising; the parts of one size have no row in common.
-
-    >>> sorted([*part_rows(4, Part(2, 0)).tolist(), *part_rows(4, Part(2, 1)).tolist()])
-    [0, 1, 2, 3]
-    """
-    size = n // part.of
-    order = np.random.default_rng(25).permutation(n)
-    return np.sort(order[part.number * size : (part.number + 1) * size]).astype(np.int64)
 
 
 @dataclass

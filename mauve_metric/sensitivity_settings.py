@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
+from mauve_metric.arrays import Integers
 from mauve_metric.config import Featurizer, MauveConfig, knobs
 from mauve_metric.results.sensitivity_numbers import RESCALING
 from mauve_metric.results.signature import format_value
@@ -50,8 +53,40 @@ class Part:
         return f"1/{self.of} ({'ABCD'[self.number]})"
 
 
+def part_rows(n: int, part: Part) -> Integers:
+    """The rows of a part of n texts, rising; the parts of one size have no row in common.
+
+    >>> sorted([*part_rows(4, Part(2, 0)).tolist(), *part_rows(4, Part(2, 1)).tolist()])
+    [0, 1, 2, 3]
+    """
+    size = n // part.of
+    order = np.random.default_rng(25).permutation(n)
+    return np.sort(order[part.number * size : (part.number + 1) * size]).astype(np.int64)
+
+
 Level = Featurizer | Part | int | float
 Changes = Mapping[str, Level]
+
+
+def chosen_factors(vary: object) -> tuple[str, ...]:
+    """The factors that are asked for, in their order.
+
+    Raises:
+        TypeError, ValueError: not names of factors.
+
+    >>> chosen_factors("seed,pooling")
+    ('pooling', 'seed')
+    """
+    if vary is None:
+        return FACTORS
+    if not isinstance(vary, (str, list, tuple)) or not all(isinstance(part, str) for part in vary):
+        raise TypeError(f"vary must be names of factors, in a list or joined by commas, got {vary!r}")
+    parts = vary.split(",") if isinstance(vary, str) else vary
+    wanted = [part.strip().lower().replace("-", "_") for part in parts if part.strip()]
+    unknown = [name for name in wanted if name not in FACTORS]
+    if unknown or not wanted:
+        raise ValueError(f"vary must name at least one of {', '.join(FACTORS)}, got {(unknown or [vary])[0]!r}")
+    return tuple(name for name in FACTORS if name in wanted)
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ import pytest
 from samples import ngrams, texts_of
 
 from mauve_metric import Sensitivity, compare, sensitivity
-from mauve_metric.sensitivity_of_ranking import part_rows
-from mauve_metric.sensitivity_settings import FACTORS, Base, Part, changed, planned, small_design
+from mauve_metric.sensitivity_settings import FACTORS, Base, Part, changed, part_rows, planned, small_design
 
 Features = Callable[[list[str]], np.ndarray]
 

@@ -61,7 +61,7 @@ def add_forms(group: argparse._ArgumentGroup, tables: tuple[str, ...]) -> None:
 
 def _factors(text: str) -> tuple[str, ...]:
     """Names of factors, refused before anything is computed."""
-    from mauve_metric.sensitivity_of_ranking import chosen_factors
+    from mauve_metric.sensitivity_settings import chosen_factors
 
     try:
         return chosen_factors(text)
