@@ -12,6 +12,7 @@ from mauve_metric.version import __version__
 
 if TYPE_CHECKING:
     from mauve_metric.boundary_game import score_guesses
+    from mauve_metric.calibrate_set import calibrate
     from mauve_metric.compare_models import compare
     from mauve_metric.compute import compute_mauve
     from mauve_metric.config import MauveConfig
@@ -22,15 +23,19 @@ if TYPE_CHECKING:
     from mauve_metric.hosts.callback import MauveCallback, MauveTrainerMixin
     from mauve_metric.judge_models import judge
     from mauve_metric.quantize.histograms import Histograms
+    from mauve_metric.results.calibration import Calibration
     from mauve_metric.results.comparison import Comparison
     from mauve_metric.results.description import Description
     from mauve_metric.results.explanation import Explanation
     from mauve_metric.results.numbers import Difference
     from mauve_metric.results.result import MauveResult
+    from mauve_metric.results.sensitivity import Sensitivity
+    from mauve_metric.sensitivity_of_ranking import sensitivity
     from mauve_metric.texts.files import TextFile, read_texts
     from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 __all__ = [
+    "Calibration",
     "Comparison",
     "Description",
     "Difference",
@@ -42,8 +47,10 @@ __all__ = [
     "MauveTrainerMixin",
     "Reference",
     "ScoreWarning",
+    "Sensitivity",
     "TextFile",
     "__version__",
+    "calibrate",
     "compare",
     "compute_mauve",
     "describe",
@@ -53,9 +60,11 @@ __all__ = [
     "judge",
     "read_texts",
     "score_guesses",
+    "sensitivity",
 ]
 
 _HOMES = {  # every public name is imported when it is first asked for
+    "Calibration": "results.calibration",
     "Comparison": "results.comparison",
     "Description": "results.description",
     "Difference": "results.numbers",
@@ -67,7 +76,9 @@ _HOMES = {  # every public name is imported when it is first asked for
     "MauveTrainerMixin": "hosts.callback",
     "Reference": "features.reference",
     "ScoreWarning": "uncertainty.score_warnings",
+    "Sensitivity": "results.sensitivity",
     "TextFile": "texts.files",
+    "calibrate": "calibrate_set",
     "compare": "compare_models",
     "compute_mauve": "compute",
     "describe": "describe_sets",
@@ -77,6 +88,7 @@ _HOMES = {  # every public name is imported when it is first asked for
     "judge": "judge_models",
     "read_texts": "texts.files",
     "score_guesses": "boundary_game",
+    "sensitivity": "sensitivity_of_ranking",
 }
 
 

@@ -219,7 +219,8 @@ def compare_features(
     results = {name: replace(result, p_value=own[name].p_value) for name, result in results.items()}
     ranking = tuple(sorted(names, key=lambda name: _quality(results[name]), reverse=True))
     errors = joint_errors(scored, resolved, aligned)
-    differences = _differences(results, names, ranking, resolved, errors)
+    estimates = {name: _estimate(result) for name, result in results.items()}
+    differences = ranked_differences(estimates, ranking, errors, resolved.confidence_level)
     explanations = {}
     if readable is not None and buckets:
         for number, name in enumerate(names, start=1):
@@ -321,22 +322,17 @@ def _quality(result: MauveResult) -> tuple[float, float, float]:
     )
 
 
-def _differences(
-    results: Mapping[str, MauveResult],
-    names: Sequence[str],
-    ranking: Sequence[str],
-    config: MauveConfig,
-    errors: JointErrors,
+def ranked_differences(
+    estimates: Mapping[str, intervals.Estimate], ranking: Sequence[str], errors: JointErrors, level: float
 ) -> tuple[Difference, ...]:
-    """Every pair in the order of the ranking, with Holm's correction over all of them."""
-    estimates = [_estimate(results[name]) for name in names]
+    """Every pair in the order of the ranking, with Holm's correction over all of them; errors in that of estimates."""
+    names, values = list(estimates), list(estimates.values())
     found = []
     for a, b in itertools.combinations(ranking, 2):
-        i, j = names.index(a), names.index(b)
-        found.append((a, b, difference_of(estimates, errors, i, j, config.confidence_level)))
+        found.append((a, b, difference_of(values, errors, names.index(a), names.index(b), level)))
     corrected = holm([difference.p_value for _, _, difference in found])
     return tuple(
-        Difference(a, b, item.value, item.ci, item.p_value, bool(p_value < 1 - config.confidence_level), item.stderr)
+        Difference(a, b, item.value, item.ci, item.p_value, bool(p_value < 1 - level), item.stderr)
         for (a, b, item), p_value in zip(found, corrected, strict=True)
     )
 

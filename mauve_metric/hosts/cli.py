@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from mauve_metric.hosts.cli_arguments import given_options, named_file, parsed
 from mauve_metric.hosts.cli_copies import deduplicate_text, memorised_text
-from mauve_metric.hosts.cli_files import prompts_of_sides, sides_of_models, two_sides
+from mauve_metric.hosts.cli_files import human_side, prompts_of_sides, sides_of_models, two_sides
 from mauve_metric.hosts.cli_judgement import judge_text, roft_text
+from mauve_metric.hosts.cli_sensitivity import calibration_of, printed, sensitivity_of
 from mauve_metric.results.names import printable
 from mauve_metric.runtime.whole_files import check_can_be_written
 from mauve_metric.texts.files import read_texts
@@ -92,11 +93,13 @@ def _logging_to_stderr(options: argparse.Namespace) -> Iterator[None]:
     scores.setLevel(logging.ERROR)  # the warnings of a result stand in the result
     files = logging.getLogger("mauve_metric.features.sides")
     files.setLevel(logging.ERROR if options.quiet else logging.INFO)  # what a file was taken for is always said
+    plans = logging.getLogger("mauve_metric.sensitivity_of_ranking")
+    plans.setLevel(logging.ERROR if options.quiet else logging.INFO)  # how long it will take
     try:
         yield
     finally:
         package.removeHandler(handler)
-        for logger in (package, scores, files):
+        for logger in (package, scores, files, plans):
             logger.setLevel(logging.NOTSET)
 
 
@@ -196,6 +199,21 @@ def _describe(options: argparse.Namespace) -> int:
     finally:
         if options.report is not None:
             description.save_report(options.report)
+    return 0
+
+
+def _sensitivity(options: argparse.Namespace) -> int:
+    found = sensitivity_of(sides_of_models(options), given_options(options), options)
+    try:
+        _show(printed(found, options))
+    finally:
+        if options.plot is not None:
+            _draw(found, options.plot)
+    return 0
+
+
+def _calibrate(options: argparse.Namespace) -> int:
+    _show(printed(calibration_of(human_side(options), given_options(options), options), options))
     return 0
 
 
@@ -330,6 +348,8 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "score": _score,
     "compare": _compare,
     "describe": _describe,
+    "sensitivity": _sensitivity,
+    "calibrate": _calibrate,
     "explain": _explain,
     "demo": _demo,
     "featurize": _featurize,

@@ -11,6 +11,7 @@ from typing import Any
 from mauve_metric.config import knobs
 from mauve_metric.hosts.cli_copies import add_copy_commands
 from mauve_metric.hosts.cli_judgement import add_judgement_commands
+from mauve_metric.hosts.cli_sensitivity import add_calibrate, add_forms, add_sensitivity
 from mauve_metric.hosts.lm_eval_task import NEW_TOKENS, PROMPT_WORDS, check_task_name
 from mauve_metric.options import run_fields
 from mauve_metric.results.charts.figure import FIGURE_FILES, check_figure_path
@@ -37,6 +38,7 @@ def parser() -> argparse.ArgumentParser:
 
     _add_compare(commands)
     _add_describe(commands)
+    _add_sensitivity(commands)
 
     explaining = commands.add_parser("explain", help="show which buckets of texts keep a model's score from 1")
     explaining.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {_FILES}")
@@ -129,6 +131,20 @@ def _add_describe(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     )
     _add_run_options(describing)
     _add_config_options(describing, ("featurize", "quantize", "score"))
+
+
+def _add_sensitivity(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """The commands about settings and about the human texts alone."""
+    varying = add_sensitivity(commands)
+    _add_models(varying)
+    add_forms(_add_output_options(varying), ("settings", "pairs", "factors"))
+    calibrating = add_calibrate(commands)
+    calibrating.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {_FILES}")
+    add_forms(_add_output_options(calibrating, figure=False), ("sizes", "needed"))
+    for parser in (varying, calibrating):
+        _add_field_options(parser)
+        _add_run_options(parser)
+        _add_config_options(parser, ("featurize", "quantize", "score"))
 
 
 _FORM_NAMES = {"markdown": "Markdown", "csv": "CSV, one line a measure and model", "latex": "a LaTeX table"}

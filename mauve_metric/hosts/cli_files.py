@@ -33,6 +33,12 @@ def two_sides(options: argparse.Namespace) -> dict[str, Any]:
     return {f"{side}_text" if isinstance(data, TextFile) else side: data for side, data in (("p", human), ("q", model))}
 
 
+def human_side(options: argparse.Namespace) -> dict[str, Any]:
+    """HUMAN alone, as a keyword of `calibrate`."""
+    human = _read_side(options.human, options)
+    return {"p_text" if isinstance(human, TextFile) else "p": human}
+
+
 def _read_side(path: str, options: argparse.Namespace) -> Reference | TextFile:
     """A file as a `Reference` if it holds features, else as one of texts."""
     from mauve_metric.features.reference import Reference

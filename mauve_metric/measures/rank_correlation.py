@@ -1,10 +1,11 @@
-"""Whether two rankings of the same things agree: Spearman's correlation and its test."""
+"""Whether two rankings of the same things agree: Spearman's correlation with its test, and Kendall's τ."""
 
 from __future__ import annotations
 
 import functools
 import math
-from itertools import permutations
+from collections.abc import Hashable, Sequence
+from itertools import combinations, permutations
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,6 +46,32 @@ def spearman(x: ArrayLike, y: ArrayLike, *, seed: int = 25) -> Estimate:
     rho = float(one @ two)
     value = round(min(max(rho, -1.0), 1.0), 12) + 0.0
     return Estimate(value, p_value=_p_value(one, two, abs(rho) - _ROUNDING, seed))
+
+
+def kendall(x: Sequence[Hashable], y: Sequence[Hashable]) -> float:
+    """Kendall's τ of two orders of the same n things, without ties.
+
+    τ = (pairs in the same order - pairs in the opposite one) / (n(n - 1)/2).
+
+    Args:
+        x, y: the things, the first of each order first; n ≥ 2.
+
+    Returns:
+        τ in [-1, 1], 1 for the same order.
+
+    Raises:
+        ValueError: fewer than two things, or not the same ones.
+
+    Kendall 1938.
+
+    >>> kendall(["a", "b", "c"], ["a", "c", "b"])
+    0.3333333333333333
+    """
+    if len(x) < 2 or len(set(x)) < len(x) or len(y) != len(x) or set(x) != set(y):
+        raise ValueError(f"x and y must order the same things, at least two, once each, got {x!r:.80} and {y!r:.80}")
+    place = {thing: number for number, thing in enumerate(y)}
+    signs = [1 if place[a] < place[b] else -1 for a, b in combinations(x, 2)]
+    return sum(signs) / len(signs)
 
 
 def _ranks(name: str, values: ArrayLike) -> Floats:

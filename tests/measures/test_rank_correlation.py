@@ -1,4 +1,4 @@
-"""Spearman's correlation against SciPy, and its test against all orders."""
+"""Spearman's correlation and Kendall's τ against SciPy, and the former's test against all orders."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from scipy.stats import spearmanr
+from scipy.stats import kendalltau, spearmanr
 
-from mauve_metric.measures.rank_correlation import spearman
+from mauve_metric.measures.rank_correlation import kendall, spearman
 
 
 @pytest.mark.parametrize("n", [3, 8, 30])
@@ -56,3 +56,14 @@ def test_perfect_orders() -> None:
 def test_what_has_no_correlation_is_refused(x: list[object], y: list[object], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         spearman(x, y)  # type: ignore[arg-type]
+
+
+def test_kendall_is_scipys_of_orders_without_ties() -> None:
+    rng = np.random.default_rng(0)
+    for n in (2, 3, 7):
+        x, y = rng.permutation(n).tolist(), rng.permutation(n).tolist()
+        places = [[order.index(thing) for thing in range(n)] for order in (x, y)]
+        assert kendall(x, y) == pytest.approx(kendalltau(*places).statistic)
+    for bad in (["a"], ["a", "c"], ["a", "a"]):
+        with pytest.raises(ValueError, match="must order the same things"):
+            kendall(bad, ["a", "b"])

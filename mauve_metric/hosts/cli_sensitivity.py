@@ -1,0 +1,109 @@
+"""The commands `sensitivity` and `calibrate`: the flags of their own, and the forms in which they print."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mauve_metric.results.calibration import Calibration
+    from mauve_metric.results.sensitivity import Sensitivity
+
+
+def add_sensitivity(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
+    """The parser of `sensitivity`, but for the files and flags that other commands have too."""
+    parser = commands.add_parser(
+        "sensitivity", help="say whether the ranking of models holds under other settings, and what moves it"
+    )
+    parser.add_argument(
+        "--featurizer",
+        dest="featurizers",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="another featurizer to try, a name or folder; may be repeated (unset: the packaged ones)",
+    )
+    parser.add_argument(
+        "--vary",
+        metavar="FACTORS",
+        type=_factors,
+        help="what to vary, joined by commas (unset: all): featurize_model_name, pooling, max_text_length, quantizer, "
+        "num_buckets, mauve_scaling_factor, seed, n, row_order",
+    )
+    parser.add_argument("--no-design", action="store_true", help="change one thing at a time, and never several")
+    parser.add_argument(
+        "--aligned", action="store_true", help="row i of every model answers prompt i: truer intervals of differences"
+    )
+    return parser
+
+
+def add_calibrate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
+    """The parser of `calibrate`, likewise."""
+    parser = commands.add_parser(
+        "calibrate", help="show what two halves of your own human texts score, and how many texts show a difference"
+    )
+    parser.add_argument("--splits", type=int, default=50, metavar="N", help="random splits of each size (default: 50)")
+    return parser
+
+
+def add_forms(group: argparse._ArgumentGroup, tables: tuple[str, ...]) -> None:
+    """The flags of the forms; `tables` are those of --csv, the first without a name."""
+    form = group.add_mutually_exclusive_group()
+    form.add_argument("--markdown", action="store_true", help="print Markdown")
+    form.add_argument("--csv", action="store_const", const=tables[0], help=f"print the table of {tables[0]} as CSV")
+    for table in tables[1:]:
+        form.add_argument(
+            f"--csv-{table}", dest="csv", action="store_const", const=table, help=f"print the table of {table} as CSV"
+        )
+    form.add_argument("--latex", action="store_true", help="print LaTeX tables")
+
+
+def _factors(text: str) -> tuple[str, ...]:
+    """Names of factors, refused before anything is computed."""
+    from mauve_metric.sensitivity_settings import chosen_factors
+
+    try:
+        return chosen_factors(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _check_forms(options: argparse.Namespace) -> None:
+    if options.json and (options.markdown or options.csv or options.latex):
+        raise ValueError("--json prints JSON alone: leave out --markdown, --csv or --latex")
+
+
+def sensitivity_of(sides: dict[str, Any], given: dict[str, Any], options: argparse.Namespace) -> Sensitivity:
+    """What `sensitivity` computes of these sides with these keywords."""
+    from mauve_metric.sensitivity_of_ranking import sensitivity
+
+    _check_forms(options)
+    return sensitivity(
+        **sides,
+        **given,
+        featurizers=options.featurizers,
+        vary=options.vary,
+        design=not options.no_design,
+        aligned=options.aligned,
+        common_rows=options.common_rows,
+    )
+
+
+def calibration_of(side: dict[str, Any], given: dict[str, Any], options: argparse.Namespace) -> Calibration:
+    """What `calibrate` computes."""
+    from mauve_metric.calibrate_set import calibrate
+
+    _check_forms(options)
+    return calibrate(**side, **given, splits=options.splits)
+
+
+def printed(result: Sensitivity | Calibration, options: argparse.Namespace) -> str:
+    """A result in the form that was asked for."""
+    if options.json:
+        return json.dumps(result.to_dict(), allow_nan=False)
+    if options.csv:
+        return result.to_csv(options.csv).rstrip("\n")
+    if options.markdown:
+        return result.to_markdown().rstrip("\n")
+    return result.to_latex().rstrip("\n") if options.latex else str(result)

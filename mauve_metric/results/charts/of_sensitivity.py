@@ -1,0 +1,84 @@
+"""The figure of a sensitivity analysis: each model's rank under each setting."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mauve_metric.results.charts.figure import (
+    AXIS_STYLE,
+    COLORS,
+    SHAPES,
+    ChartRow,
+    ChartRows,
+    cycle,
+    heading,
+    legend,
+    short_labels,
+)
+from mauve_metric.results.names import figure_text, shown_names
+from mauve_metric.results.sensitivity_numbers import SensitivityNumbers, Setting
+from mauve_metric.runtime.packages import import_altair
+
+if TYPE_CHECKING:
+    import altair as alt
+
+_ROW = 18  # pixels a setting
+_RANK = 70  # pixels a rank
+_LONGEST_NAME = 60  # characters of a setting
+
+
+def sensitivity_chart(found: SensitivityNumbers) -> alt.LayerChart:
+    """Rank against setting: a line that is straight is a model whose rank does not depend on the setting.
+
+    A point is filled where the model is told apart from the one ranked below it (the last: above it).
+
+    Raises:
+        ImportError: Altair is not installed.
+    """
+    import_altair()
+    import altair as alt
+
+    labels = shown_names(list(found.ranking), figure_text)
+    names = [labels[name] for name in found.ranking]
+    settings = short_labels([figure_text(setting.name) for setting in found.settings], _LONGEST_NAME)
+    rows: ChartRows = []
+    for place, (setting, called) in enumerate(zip(found.settings, settings, strict=True)):
+        own: ChartRow = {"place": place, "setting": called, "tau": setting.tau}
+        rows += [own | row for row in _ranks(setting, labels)]
+    count = len(names)
+    axis = alt.Axis(values=list(range(1, count + 1)), format="d", orient="top", **AXIS_STYLE)
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        x=alt.X("rank:Q", title="rank", axis=axis, scale=alt.Scale(domain=[0.7, count + 0.3], nice=False)),
+        y=alt.Y("setting:N", title=None, sort=settings, axis=alt.Axis(labelLimit=420, **AXIS_STYLE)),
+        color=alt.Color("model:N", scale=_scale(names, COLORS), legend=legend(names), sort=names),
+    )
+    tooltip = ["setting:N", "model:N", "rank:Q", *(alt.Tooltip(f"{key}:Q", format=".4f") for key in ("score", "tau"))]
+    lines = base.mark_line(strokeWidth=1.5, opacity=0.5).encode(order="place:Q")
+    points = base.mark_point(size=60, opacity=1).encode(
+        shape=alt.Shape("model:N", scale=_scale(names, SHAPES), legend=legend(names), sort=names),
+        fillOpacity=alt.condition("datum.apart == 1", alt.value(1), alt.value(0)),
+        fill=alt.Fill("model:N", scale=_scale(names, COLORS), legend=None),
+        tooltip=tooltip,
+    )
+    title = heading("Ranks under each setting", "filled: told apart from the model ranked next below (the last: above)")
+    same = f"{found.agreeing} of {len(found.settings) - 1} settings rank the models as the default does"
+    description = f"The rank of each model under each setting; by default {', '.join(names)}, best first; {same}."
+    chart = alt.LayerChart(layer=[lines, points])
+    return chart.properties(width=_RANK * count, height=_ROW * len(settings), title=title, description=description)
+
+
+def _ranks(setting: Setting, labels: dict[str, str]) -> ChartRows:
+    real = {frozenset((item.a, item.b)): item.real for item in setting.differences}
+    rows: ChartRows = []
+    for number, name in enumerate(setting.ranking):
+        other = setting.ranking[number + 1 if number + 1 < len(setting.ranking) else number - 1]
+        score = setting.models[name]
+        row: ChartRow = {"model": labels[name], "rank": score.rank, "score": score.mauve_debiased}
+        rows.append(row | {"apart": int(real[frozenset((name, other))])})
+    return rows
+
+
+def _scale(names: list[str], values: tuple[str, ...]) -> alt.Scale:
+    import altair as alt
+
+    return alt.Scale(domain=names, range=cycle(values, len(names)))

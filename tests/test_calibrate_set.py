@@ -1,0 +1,80 @@
+"""What two halves of the human texts score."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mauve_metric import Calibration, calibrate, compute_mauve
+from mauve_metric.measures.frontier import mauve_floor
+
+
+def human(n: int = 160) -> np.ndarray:
+    return np.random.default_rng(1).normal(size=(n, 6))
+
+
+@pytest.fixture(scope="module")
+def found() -> Calibration:
+    return calibrate(p_features=human(), splits=4, seed=3)
+
+
+def test_the_halves_score_as_compute_mauve_does(found: Calibration) -> None:
+    rng, rows, scores = np.random.default_rng(3), human(), []
+    for _ in range(4):
+        order = rng.permutation(160)
+        result = compute_mauve(rows[order[:80]], rows[order[80:]], seed=3, num_runs=1, knn=False)
+        scores.append((result.mauve, result.mauve_debiased))
+    mauve, debiased = np.array(scores).T
+    halves = found.halves
+    assert (halves.texts, halves.num_buckets, halves.pairs, halves.source) == (80, 8, 4, "split")
+    assert halves.mauve.mean == pytest.approx(mauve.mean()) and halves.mauve.std == pytest.approx(mauve.std(ddof=1))
+    assert halves.mauve.low == pytest.approx(np.quantile(mauve, 0.05))
+    assert halves.mauve_debiased.mean == pytest.approx(debiased.mean())
+
+
+def test_sizes_floor_and_forecasts(found: Calibration) -> None:
+    assert [(item.texts, item.source) for item in found.sizes] == [
+        (20, "split"),
+        (40, "split"),
+        (80, "split"),
+        (160, "forecast"),
+    ]
+    assert found.floor == mauve_floor(5.0)
+    assert 0.9 < found.sizes[-1].mauve.mean < 1
+    needed = {item.difference: item for item in found.needed}
+    for key in ("from_human", "between"):
+        numbers = [getattr(needed[difference], key) for difference in (0.01, 0.02, 0.05)]
+        assert numbers == sorted(numbers, reverse=True) and numbers[-1] > 100
+
+
+def test_a_forecast_is_what_equal_sets_of_that_size_score() -> None:
+    """Sets drawn from the same population, which calibrate never saw, on the same number of buckets."""
+    rng = np.random.default_rng(5)
+    scores = [compute_mauve(*rng.normal(size=(2, 160, 6)), knn=False, num_runs=1).mauve for _ in range(20)]
+    forecast = calibrate(p_features=human(), splits=2).sizes[-1].mauve
+    error = np.hypot(forecast.std, np.std(scores)) / np.sqrt(20)
+    assert abs(forecast.mean - np.mean(scores)) < 4 * error + 0.01  # .01: of one histogram in place of the population
+
+
+def test_every_form(found: Calibration) -> None:
+    held = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert held["texts"] == 160 and len(held["sizes"]) == 4 and len(held["needed"]) == 3
+    assert "Two halves of your own human texts, 80 each on 8 buckets, score" in str(found)
+    assert found.to_csv().count("\n") == 5 and found.to_csv("needed").count("\n") == 4
+    assert "| 0.01 |" in found.to_markdown() and found.to_latex().count("tabular") == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"p_features": human(39)}, "at least 40 texts, for two halves of 20, got 39"),
+        ({"p_features": human(), "splits": 1}, "splits must be an integer of at least 2, got 1"),
+        ({}, "must be given"),
+    ],
+)
+def test_bad_input(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        calibrate(**options)
