@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from mauve_metric.results.explanation import Explanation
     from mauve_metric.results.numbers import Difference
     from mauve_metric.results.result import MauveResult
+    from mauve_metric.results.stress import Stress
+    from mauve_metric.stress_featurizer import stress
     from mauve_metric.texts.files import TextFile, read_texts
     from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
@@ -42,6 +44,7 @@ __all__ = [
     "MauveTrainerMixin",
     "Reference",
     "ScoreWarning",
+    "Stress",
     "TextFile",
     "__version__",
     "compare",
@@ -53,6 +56,7 @@ __all__ = [
     "judge",
     "read_texts",
     "score_guesses",
+    "stress",
 ]
 
 _HOMES = {  # every public name is imported when it is first asked for
@@ -67,6 +71,7 @@ _HOMES = {  # every public name is imported when it is first asked for
     "MauveTrainerMixin": "hosts.callback",
     "Reference": "features.reference",
     "ScoreWarning": "uncertainty.score_warnings",
+    "Stress": "results.stress",
     "TextFile": "texts.files",
     "compare": "compare_models",
     "compute_mauve": "compute",
@@ -77,6 +82,7 @@ _HOMES = {  # every public name is imported when it is first asked for
     "judge": "judge_models",
     "read_texts": "texts.files",
     "score_guesses": "boundary_game",
+    "stress": "stress_featurizer",
 }
 
 

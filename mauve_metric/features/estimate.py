@@ -28,7 +28,7 @@ def announce(encoder: Encoder, ids: Sequence[Sequence[int]], total: int | None, 
     seconds = estimated_seconds(encoder, tokens)
     line = (
         f"{work} {total} texts ({tokens:.3g} tokens) with {encoder.name} ({encoder.dtype}) on {encoder.device}: "
-        f"about {_duration(seconds)}, less what is in the cache"
+        f"about {duration(seconds)}, less what is in the cache"
     )
     if seconds < LONG_SECONDS:
         logger.info("%s", line)
@@ -64,10 +64,10 @@ def matmul_rate(device: str, dtype: str, size: int = 1024, repeats: int = 3) -> 
     return best
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """A length of time for people.
 
-    >>> _duration(100), _duration(7200)
+    >>> duration(100), duration(7200)
     ('2 minutes', '2 hours')
     """
     for limit, unit, name in ((90, 1, "seconds"), (5400, 60, "minutes"), (130_000, 3600, "hours")):

@@ -18,6 +18,7 @@ from mauve_metric.hosts.cli_arguments import given_options, named_file, parsed
 from mauve_metric.hosts.cli_copies import deduplicate_text, memorised_text
 from mauve_metric.hosts.cli_files import prompts_of_sides, sides_of_models, two_sides
 from mauve_metric.hosts.cli_judgement import judge_text, roft_text
+from mauve_metric.hosts.cli_stress import stress_text, stressed
 from mauve_metric.results.names import printable
 from mauve_metric.runtime.whole_files import check_can_be_written
 from mauve_metric.texts.files import read_texts
@@ -92,11 +93,13 @@ def _logging_to_stderr(options: argparse.Namespace) -> Iterator[None]:
     scores.setLevel(logging.ERROR)  # the warnings of a result stand in the result
     files = logging.getLogger("mauve_metric.features.sides")
     files.setLevel(logging.ERROR if options.quiet else logging.INFO)  # what a file was taken for is always said
+    tests = logging.getLogger("mauve_metric.stress_featurizer")
+    tests.setLevel(logging.ERROR if options.quiet else logging.INFO)  # so is how long it takes
     try:
         yield
     finally:
         package.removeHandler(handler)
-        for logger in (package, scores, files):
+        for logger in (package, scores, files, tests):
             logger.setLevel(logging.NOTSET)
 
 
@@ -196,6 +199,18 @@ def _describe(options: argparse.Namespace) -> int:
     finally:
         if options.report is not None:
             description.save_report(options.report)
+    return 0
+
+
+def _stress(options: argparse.Namespace) -> int:
+    if options.json and (options.markdown or options.csv or options.latex):
+        raise ValueError("--json prints JSON alone: leave out --markdown, --csv or --latex")
+    found = stressed(options, given_options(options))
+    try:
+        _show(stress_text(found, options))
+    finally:
+        if options.plot is not None:
+            _draw(found, options.plot)
     return 0
 
 
@@ -330,6 +345,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "score": _score,
     "compare": _compare,
     "describe": _describe,
+    "stress": _stress,
     "explain": _explain,
     "demo": _demo,
     "featurize": _featurize,
