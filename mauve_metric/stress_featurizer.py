@@ -227,7 +227,9 @@ class _Design:
         order = np.random.default_rng(seed).permutation(len(texts))
         halves = np.sort(order[: len(texts) // 2]), np.sort(order[len(texts) // 2 :])
         equal, reference = ([texts[number] for number in half] for half in halves)
-        perturbed, changed, left_out = {}, {}, {}
+        perturbed: dict[tuple[str, float], list[str]] = {}
+        changed: dict[tuple[str, float], float] = {}
+        left_out: dict[str, str] = {}
         for name in names:
             sets = {strength: PERTURBATIONS[name].perturb(equal, strength, seed) for strength in strengths}
             shares = {strength: _changed(equal, found) for strength, found in sets.items()}
@@ -289,13 +291,13 @@ class _Stressing:
         return score_features(reference, side, self.config, quiet=True, run=self.run)
 
     def _announce(self, job: Featurizing, equal: Reference, featurizing: float, scoring: float) -> None:
-        """Say how long it will take: by the model's size, for a function by how long it took so far."""
+        """Say how long it will take: by how long it took so far, and by the model's size where features were known."""
         sets = len(self.design.perturbed)
-        model = self.config.featurize_model_name
+        model, known = self.config.featurize_model_name, job.encoder is None
+        featurizing *= sets
         if isinstance(model, (str, tuple)) and equal.lengths is not None:
-            featurizing = estimated_seconds(job.load(), sets * float(np.sum(equal.lengths)))
-        else:
-            featurizing *= sets
+            estimate = estimated_seconds(job.load(), sets * float(np.sum(equal.lengths)))
+            featurizing = estimate if known else min(estimate, featurizing)
         logger.info(
             "%s: %d sets of %d texts, about %s to featurize (less what is in the cache) and %s to score",
             self.name,
