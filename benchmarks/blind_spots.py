@@ -3,7 +3,8 @@
     mauve-metric stress examples/human.jsonl --featurize-model-name minilm --json > minilm.json
     python benchmarks/blind_spots.py "examples/human.jsonl, documentation=minilm.json"
 
-replaces what `mauve_metric/uncertainty/blind_spots.json` says of the same featurizer and texts.
+replaces what `mauve_metric/uncertainty/blind_spots.json` says of the same featurizer and texts; the signature of each
+row names the errors and strengths of its run, the flags --perturbations and --strengths.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def row(texts: str, found: dict[str, Any], featurizer: str) -> dict[str, Any]:
         "texts": texts,
         "n": found["n_perturbed"],
         "confidence_level": found["confidence_level"],
-        "mauve_metric": signature["mauve_metric"],
+        "signature": found["signatures"][featurizer],
         "perturbations": {
             name: {
                 "strengths": scores["strengths"],
