@@ -99,7 +99,7 @@ def test_tables_and_figure_say_the_same(found: Stress) -> None:
     assert found.to_markdown().count("| truncated |") == 3 and found.to_latex().count("\\toprule") == 3
     drawn = found.plot().to_dict()
     assert len(drawn["hconcat"]) == 2 and "bag does not see words_shuffled, lower_case" in drawn["description"]
-    cells = drawn["hconcat"][0]["data"]["values"]
+    cells = drawn["datasets"][drawn["hconcat"][0]["data"]["name"]]
     assert [cell["shown"][0] for cell in cells if cell["error"] == "words_shuffled"] == ["=", "="]
 
 
