@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from mauve_metric.results.numbers import Difference
     from mauve_metric.results.result import MauveResult
     from mauve_metric.results.sensitivity import Sensitivity
+    from mauve_metric.results.stress import Stress
     from mauve_metric.sensitivity_of_ranking import sensitivity
+    from mauve_metric.stress_featurizer import stress
     from mauve_metric.texts.files import TextFile, read_texts
     from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
@@ -48,6 +50,7 @@ __all__ = [
     "Reference",
     "ScoreWarning",
     "Sensitivity",
+    "Stress",
     "TextFile",
     "__version__",
     "calibrate",
@@ -61,6 +64,7 @@ __all__ = [
     "read_texts",
     "score_guesses",
     "sensitivity",
+    "stress",
 ]
 
 _HOMES = {  # every public name is imported when it is first asked for
@@ -77,6 +81,7 @@ _HOMES = {  # every public name is imported when it is first asked for
     "Reference": "features.reference",
     "ScoreWarning": "uncertainty.score_warnings",
     "Sensitivity": "results.sensitivity",
+    "Stress": "results.stress",
     "TextFile": "texts.files",
     "calibrate": "calibrate_set",
     "compare": "compare_models",
@@ -89,6 +94,7 @@ _HOMES = {  # every public name is imported when it is first asked for
     "read_texts": "texts.files",
     "score_guesses": "boundary_game",
     "sensitivity": "sensitivity_of_ranking",
+    "stress": "stress_featurizer",
 }
 
 

@@ -19,6 +19,7 @@ from mauve_metric.hosts.cli_copies import deduplicate_text, memorised_text
 from mauve_metric.hosts.cli_files import human_side, prompts_of_sides, sides_of_models, two_sides
 from mauve_metric.hosts.cli_judgement import judge_text, roft_text
 from mauve_metric.hosts.cli_sensitivity import calibration_of, printed, sensitivity_of
+from mauve_metric.hosts.cli_stress import stress_text, stressed
 from mauve_metric.results.names import printable
 from mauve_metric.runtime.whole_files import check_can_be_written
 from mauve_metric.texts.files import read_texts
@@ -95,11 +96,13 @@ def _logging_to_stderr(options: argparse.Namespace) -> Iterator[None]:
     files.setLevel(logging.ERROR if options.quiet else logging.INFO)  # what a file was taken for is always said
     plans = logging.getLogger("mauve_metric.sensitivity_of_ranking")
     plans.setLevel(logging.ERROR if options.quiet else logging.INFO)  # how long it will take
+    tests = logging.getLogger("mauve_metric.stress_featurizer")
+    tests.setLevel(logging.ERROR if options.quiet else logging.INFO)  # so is how long it takes
     try:
         yield
     finally:
         package.removeHandler(handler)
-        for logger in (package, scores, files, plans):
+        for logger in (package, scores, files, plans, tests):
             logger.setLevel(logging.NOTSET)
 
 
@@ -204,8 +207,19 @@ def _describe(options: argparse.Namespace) -> int:
 
 def _sensitivity(options: argparse.Namespace) -> int:
     found = sensitivity_of(sides_of_models(options), given_options(options), options)
+    return _show_and_draw(printed(found, options), found, options)
+
+
+def _stress(options: argparse.Namespace) -> int:
+    if options.json and (options.markdown or options.csv or options.latex):
+        raise ValueError("--json prints JSON alone: leave out --markdown, --csv or --latex")
+    found = stressed(options, given_options(options))
+    return _show_and_draw(stress_text(found, options), found, options)
+
+
+def _show_and_draw(text: str, found: _Drawn, options: argparse.Namespace) -> int:
     try:
-        _show(printed(found, options))
+        _show(text)
     finally:
         if options.plot is not None:
             _draw(found, options.plot)
@@ -350,6 +364,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "describe": _describe,
     "sensitivity": _sensitivity,
     "calibrate": _calibrate,
+    "stress": _stress,
     "explain": _explain,
     "demo": _demo,
     "featurize": _featurize,

@@ -12,6 +12,7 @@ from mauve_metric.config import knobs
 from mauve_metric.hosts.cli_copies import add_copy_commands
 from mauve_metric.hosts.cli_judgement import add_judgement_commands
 from mauve_metric.hosts.cli_sensitivity import add_calibrate, add_forms, add_sensitivity
+from mauve_metric.hosts.cli_stress import STRESS_HAS_OWN, add_stress_flags
 from mauve_metric.hosts.lm_eval_task import NEW_TOKENS, PROMPT_WORDS, check_task_name
 from mauve_metric.options import run_fields
 from mauve_metric.results.charts.figure import FIGURE_FILES, check_figure_path
@@ -39,6 +40,7 @@ def parser() -> argparse.ArgumentParser:
     _add_compare(commands)
     _add_describe(commands)
     _add_sensitivity(commands)
+    _add_stress(commands)
 
     explaining = commands.add_parser("explain", help="show which buckets of texts keep a model's score from 1")
     explaining.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {_FILES}")
@@ -145,6 +147,20 @@ def _add_sensitivity(commands: argparse._SubParsersAction[argparse.ArgumentParse
         _add_field_options(parser)
         _add_run_options(parser)
         _add_config_options(parser, ("featurize", "quantize", "score"))
+
+
+def _add_stress(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """The command that says which errors a featurizer sees."""
+    stressing = commands.add_parser("stress", help="say which errors in texts a featurizer sees, from what strength on")
+    stressing.add_argument("human", metavar="HUMAN", help=f"human texts: {', '.join(READERS)}, a folder of .txt, or -")
+    _add_text_field(stressing)
+    _add_filter(stressing)
+    form = _add_output_options(stressing).add_mutually_exclusive_group()
+    for flag in ("markdown", "csv", "latex"):
+        form.add_argument(f"--{flag}", action="store_true", help=f"print {_FORM_NAMES[flag]}")
+    _add_run_options(stressing)
+    add_stress_flags(stressing)
+    _add_config_options(stressing, ("featurize", "quantize", "score"), without=STRESS_HAS_OWN)
 
 
 _FORM_NAMES = {"markdown": "Markdown", "csv": "CSV, one line a measure and model", "latex": "a LaTeX table"}
@@ -334,11 +350,11 @@ def _count(text: str) -> int:
     return number
 
 
-def _add_config_options(parser: argparse.ArgumentParser, stages: Sequence[str]) -> None:
+def _add_config_options(parser: argparse.ArgumentParser, stages: Sequence[str], without: Sequence[str] = ()) -> None:
     """One flag for each field of the config."""
     group = parser.add_argument_group("options that can change the score (they stand in the signature)")
     for name, knob in knobs().items():
-        if knob.metadata["stage"] not in stages:
+        if knob.metadata["stage"] not in stages or name in without:
             continue
         flag, text = _flag(name), knob.metadata["help"].replace("%", "%%")
         if isinstance(knob.default, bool):

@@ -15,7 +15,7 @@ from mauve_metric.arrays import Hashes, Integers
 from mauve_metric.texts.tokens import Tokens
 
 # Thai, Lao, Burmese, Khmer, kana and Chinese characters: scripts that put no blanks between words
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))  # of splitmix64
 
@@ -26,7 +26,7 @@ def spaced_tokens(text: str) -> list[str]:
     >>> spaced_tokens("A cat,  a 黑猫")
     ['A', 'cat,', 'a', '黑', '猫']
     """
-    return (text if text.isascii() else _UNSPACED.sub(r" \g<0> ", text)).split()
+    return (text if text.isascii() else UNSPACED.sub(r" \g<0> ", text)).split()
 
 
 class TokenIds(NamedTuple):

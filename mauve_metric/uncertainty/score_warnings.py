@@ -11,6 +11,7 @@ from mauve_metric.arrays import Array, Counts, Features, Hashes, Integers
 from mauve_metric.features.reference import Reference
 from mauve_metric.features.rows import read_in_blocks, some_rows
 from mauve_metric.quantize.histograms import Histograms
+from mauve_metric.uncertainty.blind_spots import blind_spots
 
 FEW_TEXTS = 500  # below, the standard error of a middling score is above .05, more than models differ by
 TEXTS_A_BUCKET = 5  # below, sampling noise alone takes more than .1 off the score of equal sets
@@ -172,13 +173,18 @@ def _direction_variance(*sides: Array) -> float:
 
 
 def featurizer_warnings(p: Mapping[str, str] | None, q: Mapping[str, str] | None) -> list[ScoreWarning]:
-    """A featurizer other than the one of the literature."""
+    """A featurizer other than the one of the literature, and what it does not see where that was measured."""
     identity = p or q
     if identity is None or identity["model"].split("/")[-1] == LITERATURE_FEATURIZER:
         return []
     name = identity["model"]
     message = f"scores with the featurizer {name} are comparable among themselves, not with the literature's gpt2-large"
-    return [ScoreWarning("not_literature_featurizer", message, {"featurizer": name})]
+    numbers: dict[str, Any] = {"featurizer": name}
+    spots = blind_spots(identity)
+    if spots is not None:
+        message += f"; it does not see ({spots.texts} texts a side, `mauve-metric stress` for yours): {spots.said}"
+        numbers |= {"unseen": list(spots.errors), "n": spots.texts}
+    return [ScoreWarning("not_literature_featurizer", message, numbers)]
 
 
 def origin_warnings(p: TextFacts, q: TextFacts) -> list[ScoreWarning]:

@@ -1,0 +1,67 @@
+"""The command that says which errors a featurizer sees: what it takes and prints."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING
+
+from mauve_metric.texts.files import read_texts
+from mauve_metric.texts.perturbations import PERTURBATIONS
+
+if TYPE_CHECKING:
+    from mauve_metric.results.stress import Stress
+
+STRESS_HAS_OWN = ("featurize_model_name", "match_lengths", "paired", "knn", "knn_k", "frechet_distance")  # or none
+
+
+def add_stress_flags(parser: argparse.ArgumentParser) -> None:
+    """The flags that no other command has; the featurizer may be given several times."""
+    parser.conflict_handler = "resolve"
+    parser.add_argument(
+        "--featurize-model-name",
+        dest="featurizers",
+        metavar="MODEL",
+        action="append",
+        help="a featurizer to test, as in score (default: gpt2-large); may be repeated",
+    )
+    parser.add_argument(
+        "--perturbations",
+        metavar="NAMES",
+        help=f"errors, joined by commas (unset: all): {', '.join(PERTURBATIONS)}",
+    )
+    parser.add_argument(
+        "--strengths",
+        metavar="NUMBERS",
+        type=_numbers,
+        help="of the errors, above 0 and up to 1, joined by commas (default: 0.25,0.5,1)",
+    )
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected numbers joined by commas, got {text!r}") from None
+
+
+def stressed(options: argparse.Namespace, given: dict[str, object]) -> Stress:
+    """What the command computes; `given`: the options of the score."""
+    from mauve_metric.stress_featurizer import STRENGTHS, stress
+
+    return stress(
+        read_texts(options.human, options.text_field, filter=options.filter),
+        featurizers=options.featurizers,
+        perturbations=options.perturbations,
+        strengths=STRENGTHS if options.strengths is None else options.strengths,
+        **given,  # type: ignore[arg-type]
+    )
+
+
+def stress_text(found: Stress, options: argparse.Namespace) -> str:
+    """What the command prints."""
+    if options.json:
+        return json.dumps(found.to_dict(), allow_nan=False)
+    forms = {"markdown": found.to_markdown, "csv": found.to_csv, "latex": found.to_latex}
+    form = next((show for name, show in forms.items() if getattr(options, name)), found.__str__)
+    return form().rstrip("\n")

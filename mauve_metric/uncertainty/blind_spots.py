@@ -1,0 +1,58 @@
+"""Which errors a featurizer was measured not to see; `blind_spots.json` beside this file is the output of `stress`.
+
+`benchmarks/blind_spots.py` writes that file.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mauve_metric.texts.perturbations import PERTURBATIONS
+
+_TABLE = Path(__file__).with_name("blind_spots.json")
+
+
+class BlindSpots(NamedTuple):
+    """What a featurizer does not see, on any set of texts that it was measured on.
+
+    errors: names of perturbations whose strongest form is not told apart from no error. texts: in a half, of the
+    smallest set.
+    """
+
+    errors: tuple[str, ...]
+    texts: int
+
+    @property
+    def said(self) -> str:
+        """The errors in words."""
+        return ", ".join(PERTURBATIONS[name].said for name in self.errors)
+
+
+@functools.cache
+def measured() -> list[dict[str, Any]]:
+    """The stress tests that come with the package: featurizer, texts, and for each error its scores."""
+    found: list[dict[str, Any]] = json.loads(_TABLE.read_text(encoding="utf-8"))
+    return found
+
+
+def blind_spots(identity: Mapping[str, str]) -> BlindSpots | None:
+    """What the featurizer of this identity does not see; None if it was not measured, or sees all."""
+    runs = [run for run in measured() if all(_same(identity.get(key), value) for key, value in run["encoder"].items())]
+    if not runs:
+        return None
+    unseen = [
+        name
+        for name in PERTURBATIONS
+        if any(name in run["perturbations"] for run in runs)
+        and all(run["perturbations"].get(name, {"smallest_seen": None})["smallest_seen"] is None for run in runs)
+    ]
+    return BlindSpots(tuple(unseen), min(run["n"] for run in runs)) if unseen else None
+
+
+def _same(found: str | None, measured: str) -> bool:
+    """Whether an identity's value is the measured one; a revision is known by its beginning."""
+    return found is not None and (found == measured or (len(measured) >= 12 and found.startswith(measured)))

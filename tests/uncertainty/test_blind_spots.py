@@ -1,0 +1,54 @@
+"""What featurizers were measured not to see, and the warning that says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mauve_metric.texts.perturbations import PERTURBATIONS
+from mauve_metric.uncertainty import blind_spots as module
+from mauve_metric.uncertainty.blind_spots import blind_spots, measured
+from mauve_metric.uncertainty.score_warnings import featurizer_warnings
+
+ENCODER = {"revision": "a" * 12, "pooling": "mean", "dtype": "float32"}
+IDENTITY = {**ENCODER, "model": "mine", "revision": "a" * 64}
+
+
+def run(n: int, **seen: float | None) -> dict[str, Any]:
+    return {"encoder": ENCODER, "n": n, "perturbations": {name: {"smallest_seen": at} for name, at in seen.items()}}
+
+
+@pytest.fixture
+def table(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = [run(300, typos=None, words_shuffled=None, truncated=0.5), run(250, typos=1.0, words_shuffled=None)]
+    monkeypatch.setattr(module, "measured", lambda: runs)
+
+
+@pytest.mark.usefixtures("table")
+def test_only_what_no_run_saw_is_a_blind_spot() -> None:
+    found = blind_spots(IDENTITY)
+    assert found == (("words_shuffled",), 250) and found is not None and found.said == "words shuffled"
+    for other in ({"revision": "b" * 64}, {"pooling": "cls"}, {"dtype": "float16"}):
+        assert blind_spots(IDENTITY | other) is None
+    assert blind_spots({"model": "mine"}) is None
+
+
+@pytest.mark.usefixtures("table")
+def test_the_warning_says_what_is_not_seen() -> None:
+    (warning,) = featurizer_warnings(IDENTITY, None)
+    assert warning.numbers == {"featurizer": "mine", "unseen": ["words_shuffled"], "n": 250}
+    assert warning.message.endswith(
+        "it does not see (250 texts a side, `mauve-metric stress` for yours): words shuffled"
+    )
+    (general,) = featurizer_warnings({"model": "other"}, None)
+    assert "does not see" not in general.message and general.numbers == {"featurizer": "other"}
+
+
+def test_the_packaged_table_is_of_known_errors() -> None:
+    assert measured(), "the package comes with a table"
+    for found in measured():
+        assert set(found["perturbations"]) <= set(PERTURBATIONS) and found["n"] >= 100
+        for scores in found["perturbations"].values():
+            assert len(scores["strengths"]) == len(scores["mauve_debiased"])
+            assert scores["smallest_seen"] in (None, *scores["strengths"])
