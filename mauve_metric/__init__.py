@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING
 from mauve_metric.version import __version__
 
 if TYPE_CHECKING:
-    from mauve_metric.boundary_game import score_guesses
-    from mauve_metric.calibrate_set import calibrate
     from mauve_metric.compare_models import compare
     from mauve_metric.compute import compute_mauve
     from mauve_metric.config import MauveConfig
-    from mauve_metric.describe_sets import describe
+    from mauve_metric.describing.describe_sets import describe
     from mauve_metric.explain_gap import explain
     from mauve_metric.features.reference import Reference, featurize
     from mauve_metric.generation.evaluator import evaluate_model
     from mauve_metric.hosts.callback import MauveCallback, MauveTrainerMixin
-    from mauve_metric.judge_models import judge
+    from mauve_metric.judging.boundary_game import score_guesses
+    from mauve_metric.judging.judge_models import judge
     from mauve_metric.quantize.histograms import Histograms
     from mauve_metric.results.calibration import Calibration
     from mauve_metric.results.comparison import Comparison
@@ -31,8 +30,9 @@ if TYPE_CHECKING:
     from mauve_metric.results.result import MauveResult
     from mauve_metric.results.sensitivity import Sensitivity
     from mauve_metric.results.stress import Stress
-    from mauve_metric.sensitivity_of_ranking import sensitivity
-    from mauve_metric.stress_featurizer import stress
+    from mauve_metric.robustness.calibrate_set import calibrate
+    from mauve_metric.robustness.sensitivity_of_ranking import sensitivity
+    from mauve_metric.robustness.stress_featurizer import stress
     from mauve_metric.texts.files import TextFile, read_texts
     from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
@@ -83,18 +83,18 @@ _HOMES = {  # every public name is imported when it is first asked for
     "Sensitivity": "results.sensitivity",
     "Stress": "results.stress",
     "TextFile": "texts.files",
-    "calibrate": "calibrate_set",
+    "calibrate": "robustness.calibrate_set",
     "compare": "compare_models",
     "compute_mauve": "compute",
-    "describe": "describe_sets",
+    "describe": "describing.describe_sets",
     "evaluate_model": "generation.evaluator",
     "explain": "explain_gap",
     "featurize": "features.reference",
-    "judge": "judge_models",
+    "judge": "judging.judge_models",
     "read_texts": "texts.files",
-    "score_guesses": "boundary_game",
-    "sensitivity": "sensitivity_of_ranking",
-    "stress": "stress_featurizer",
+    "score_guesses": "judging.boundary_game",
+    "sensitivity": "robustness.sensitivity_of_ranking",
+    "stress": "robustness.stress_featurizer",
 }
 
 

@@ -94,9 +94,9 @@ def _logging_to_stderr(options: argparse.Namespace) -> Iterator[None]:
     scores.setLevel(logging.ERROR)  # the warnings of a result stand in the result
     files = logging.getLogger("mauve_metric.features.sides")
     files.setLevel(logging.ERROR if options.quiet else logging.INFO)  # what a file was taken for is always said
-    plans = logging.getLogger("mauve_metric.sensitivity_of_ranking")
+    plans = logging.getLogger("mauve_metric.robustness.sensitivity_of_ranking")
     plans.setLevel(logging.ERROR if options.quiet else logging.INFO)  # how long it will take
-    tests = logging.getLogger("mauve_metric.stress_featurizer")
+    tests = logging.getLogger("mauve_metric.robustness.stress_featurizer")
     tests.setLevel(logging.ERROR if options.quiet else logging.INFO)  # so is how long it takes
     try:
         yield
@@ -180,7 +180,7 @@ def _compare(options: argparse.Namespace) -> int:
 
 
 def _describe(options: argparse.Namespace) -> int:
-    from mauve_metric.describe_sets import describe
+    from mauve_metric.describing.describe_sets import describe
 
     if options.json and (options.markdown or options.csv or options.latex):
         raise ValueError("--json prints JSON alone: leave out --markdown, --csv or --latex")

@@ -71,7 +71,7 @@ def _write(texts: list[str], path: str) -> None:
 
 def memorised_text(options: argparse.Namespace) -> str:
     """What `memorised` prints."""
-    from mauve_metric.described_set import tokenizing
+    from mauve_metric.describing.described_set import tokenizing
     from mauve_metric.texts.corpus import corpus_texts
     from mauve_metric.texts.memorisation import memorisation
 

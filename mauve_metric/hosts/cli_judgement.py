@@ -80,7 +80,7 @@ def _add_output(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveG
 
 def judge_text(options: argparse.Namespace) -> str:
     """What `judge` prints."""
-    from mauve_metric.judge_models import judge
+    from mauve_metric.judging.judge_models import judge
 
     judgement = judge(
         options.preferences,
@@ -102,7 +102,7 @@ def judge_text(options: argparse.Namespace) -> str:
 
 def roft_text(options: argparse.Namespace) -> str:
     """What `roft` prints."""
-    from mauve_metric.boundary_game import score_guesses
+    from mauve_metric.judging.boundary_game import score_guesses
 
     game = score_guesses(
         options.guesses,

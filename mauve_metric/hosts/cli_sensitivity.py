@@ -61,7 +61,7 @@ def add_forms(group: argparse._ArgumentGroup, tables: tuple[str, ...]) -> None:
 
 def _factors(text: str) -> tuple[str, ...]:
     """Names of factors, refused before anything is computed."""
-    from mauve_metric.sensitivity_settings import chosen_factors
+    from mauve_metric.robustness.sensitivity_settings import chosen_factors
 
     try:
         return chosen_factors(text)
@@ -76,7 +76,7 @@ def _check_forms(options: argparse.Namespace) -> None:
 
 def sensitivity_of(sides: dict[str, Any], given: dict[str, Any], options: argparse.Namespace) -> Sensitivity:
     """What `sensitivity` computes of these sides with these keywords."""
-    from mauve_metric.sensitivity_of_ranking import sensitivity
+    from mauve_metric.robustness.sensitivity_of_ranking import sensitivity
 
     _check_forms(options)
     return sensitivity(
@@ -92,7 +92,7 @@ def sensitivity_of(sides: dict[str, Any], given: dict[str, Any], options: argpar
 
 def calibration_of(side: dict[str, Any], given: dict[str, Any], options: argparse.Namespace) -> Calibration:
     """What `calibrate` computes."""
-    from mauve_metric.calibrate_set import calibrate
+    from mauve_metric.robustness.calibrate_set import calibrate
 
     _check_forms(options)
     return calibrate(**side, **given, splits=options.splits)

@@ -47,7 +47,7 @@ def _numbers(text: str) -> list[float]:
 
 def stressed(options: argparse.Namespace, given: dict[str, object]) -> Stress:
     """What the command computes; `given`: the options of the score."""
-    from mauve_metric.stress_featurizer import STRENGTHS, stress
+    from mauve_metric.robustness.stress_featurizer import STRENGTHS, stress
 
     return stress(
         read_texts(options.human, options.text_field, filter=options.filter),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from mauve_metric.config import MauveConfig, knobs
-from mauve_metric.describe_sets import need_features
+from mauve_metric.describing.describe_sets import need_features
 from mauve_metric.features.reference import Reference
 from mauve_metric.hosts.space.clients import forget_state, new_run
 from mauve_metric.hosts.space.limits import Limits, check_options, check_texts, check_together

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from mauve_metric.config import MauveConfig
-from mauve_metric.describe_sets import HUMAN, chosen_measures, describe_read
-from mauve_metric.described_rows import DescribedSets
-from mauve_metric.described_set import DescribedSet
+from mauve_metric.describing.describe_sets import HUMAN, chosen_measures, describe_read
+from mauve_metric.describing.described_rows import DescribedSets
+from mauve_metric.describing.described_set import DescribedSet
 from mauve_metric.features.reference import Reference
 from mauve_metric.hosts.space.run import Run
 from mauve_metric.hosts.space.scoring import Scored

@@ -12,7 +12,7 @@ import pytest
 from samples import ngrams, texts_of
 
 from mauve_metric import Sensitivity, compare, sensitivity
-from mauve_metric.sensitivity_settings import FACTORS, Base, Part, changed, part_rows, planned, small_design
+from mauve_metric.robustness.sensitivity_settings import FACTORS, Base, Part, changed, part_rows, planned, small_design
 
 Features = Callable[[list[str]], np.ndarray]
 
@@ -137,7 +137,7 @@ def test_functions_of_one_name_are_told_apart() -> None:
 
 def test_pooling_and_length_of_texts(tiny_gpt2: str, caplog: pytest.LogCaptureFixture) -> None:
     human, one, two = (texts_of(24, seed, shortest=10) for seed in range(3))
-    with caplog.at_level(logging.INFO, "mauve_metric.sensitivity_of_ranking"):
+    with caplog.at_level(logging.INFO, "mauve_metric.robustness.sensitivity_of_ranking"):
         found = sensitivity(
             human,
             {"one": one, "two": two},

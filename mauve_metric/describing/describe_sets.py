@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, get_args
 from mauve_metric.arrays import FeatureData, TextData
 from mauve_metric.compare_models import check_models, compare_features, form_of
 from mauve_metric.config import MauveConfig
-from mauve_metric.described_reading import EXPECTED, Reading, said, take_prompts
-from mauve_metric.described_rows import OF_FEATURES, OF_LIKELIHOODS, DescribedSets
-from mauve_metric.described_set import tokenizing
+from mauve_metric.describing.described_reading import EXPECTED, Reading, said, take_prompts
+from mauve_metric.describing.described_rows import OF_FEATURES, OF_LIKELIHOODS, DescribedSets
+from mauve_metric.describing.described_set import tokenizing
 from mauve_metric.features.reference import Reference
 from mauve_metric.features.sides import open_sides
 from mauve_metric.options import Options, RunOptions, split_options, with_options

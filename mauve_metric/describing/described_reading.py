@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mauve_metric.compare_models import check_sides, form_of
 from mauve_metric.config import MauveConfig
-from mauve_metric.described_set import DescribedSet
+from mauve_metric.describing.described_set import DescribedSet
 from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.sides import OpenedSides, open_sides, read_sides
 from mauve_metric.options import RunOptions

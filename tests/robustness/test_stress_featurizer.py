@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mauve_metric import Stress, stress
-from mauve_metric.stress_featurizer import chosen_perturbations
+from mauve_metric.robustness.stress_featurizer import chosen_perturbations
 
 RNG = np.random.default_rng(0)
 WORDS = np.array("sea ship sail cake cream road tree house river stone cloud green small quick slow old".split())
@@ -70,7 +70,7 @@ def test_what_cannot_be_tested_is_named_and_the_rest_is_there(found: Stress, cap
         stress(TEXTS, featurizers=broken, perturbations="typos", **OPTIONS)
     with pytest.raises(ValueError, match="none of the featurizers can be used: a: no such model; b: no such model"):
         stress(TEXTS, featurizers={"a": broken, "b": broken}, perturbations="typos", **OPTIONS)
-    with caplog.at_level(logging.INFO, logger="mauve_metric.stress_featurizer"):
+    with caplog.at_level(logging.INFO, logger="mauve_metric.robustness.stress_featurizer"):
         stress(TEXTS, featurizers={"bag": bag_of_words}, perturbations="typos", strengths=[1], **OPTIONS)
     assert "bag: 1 sets of 80 texts, about 0 seconds to featurize" in caplog.text
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mauve_metric.arrays import Floats, Integers
-from mauve_metric.described_set import DescribedSet, alone, beside, of_both, value_of
+from mauve_metric.describing.described_set import DescribedSet, alone, beside, of_both, value_of
 from mauve_metric.measures.estimate import Estimate
 from mauve_metric.results.companions.row import Companion, Needs
 from mauve_metric.results.numbers import ComparisonNumbers, Described

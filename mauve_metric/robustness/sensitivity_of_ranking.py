@@ -14,7 +14,7 @@ import numpy as np
 from mauve_metric.arrays import FeatureData, Features, Labels, TextData
 from mauve_metric.compare_models import check_models, check_sides, form_of, ranked_differences
 from mauve_metric.config import Featurizer, MauveConfig, knobs
-from mauve_metric.described_reading import EXPECTED, given_form, said
+from mauve_metric.describing.described_reading import EXPECTED, given_form, said
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.estimate import duration, estimated_seconds
 from mauve_metric.features.pretrained import FEATURIZERS
@@ -28,9 +28,7 @@ from mauve_metric.quantize.partition import partition_sets
 from mauve_metric.results.sensitivity import Sensitivity
 from mauve_metric.results.sensitivity_numbers import DEFAULT, DESIGN, RESCALING, Setting, SettingScore
 from mauve_metric.results.signature import signature_entries
-from mauve_metric.runtime.progress import progress_bar
-from mauve_metric.score import resolve_config, score_histograms, score_uncertainty
-from mauve_metric.sensitivity_settings import (
+from mauve_metric.robustness.sensitivity_settings import (
     FACTORS,
     KMEANS,
     LEAST_TEXTS,
@@ -46,6 +44,8 @@ from mauve_metric.sensitivity_settings import (
     planned,
     setting_name,
 )
+from mauve_metric.runtime.progress import progress_bar
+from mauve_metric.score import resolve_config, score_histograms, score_uncertainty
 from mauve_metric.texts.files import TextFile
 from mauve_metric.uncertainty.differences import joint_errors
 from mauve_metric.uncertainty.intervals import Estimate

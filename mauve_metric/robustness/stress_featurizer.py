@@ -15,7 +15,7 @@ import numpy as np
 
 from mauve_metric.arrays import TextData
 from mauve_metric.config import Featurizer, MauveConfig, knobs, shown
-from mauve_metric.described_reading import EXPECTED, said
+from mauve_metric.describing.described_reading import EXPECTED, said
 from mauve_metric.features.estimate import duration, estimated_seconds
 from mauve_metric.features.reference import Featurizing, Reference, name_of
 from mauve_metric.features.sides import open_sides

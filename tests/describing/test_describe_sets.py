@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from samples import HUMAN, MODEL, ngrams
 
-from mauve_metric import describe, describe_sets
-from mauve_metric.describe_sets import GROUPS, chosen_measures
+from mauve_metric import describe
+from mauve_metric.describing import describe_sets
+from mauve_metric.describing.describe_sets import GROUPS, chosen_measures
 from mauve_metric.measures.estimate import Estimate
 from mauve_metric.results import description_tables
 from mauve_metric.results.companions.row import Companion

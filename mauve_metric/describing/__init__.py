@@ -1,0 +1,1 @@
+"""Every measure of a set of models in one table."""

@@ -1,0 +1,1 @@
+"""People as judges: of models, and of where a machine took over."""

@@ -1,0 +1,1 @@
+"""Whether a finding holds: other settings, equal sets, known errors."""
