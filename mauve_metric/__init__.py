@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mauve_metric.results.explanation import Explanation
     from mauve_metric.results.numbers import Difference
     from mauve_metric.results.result import MauveResult
+    from mauve_metric.score_shards import score_sharded
     from mauve_metric.texts.files import TextFile, read_texts
     from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
@@ -53,6 +54,7 @@ __all__ = [
     "judge",
     "read_texts",
     "score_guesses",
+    "score_sharded",
 ]
 
 _HOMES = {  # every public name is imported when it is first asked for
@@ -77,6 +79,7 @@ _HOMES = {  # every public name is imported when it is first asked for
     "judge": "judge_models",
     "read_texts": "texts.files",
     "score_guesses": "boundary_game",
+    "score_sharded": "score_shards",
 }
 
 

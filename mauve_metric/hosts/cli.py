@@ -18,6 +18,7 @@ from mauve_metric.hosts.cli_arguments import given_options, named_file, parsed
 from mauve_metric.hosts.cli_copies import deduplicate_text, memorised_text
 from mauve_metric.hosts.cli_files import prompts_of_sides, sides_of_models, two_sides
 from mauve_metric.hosts.cli_judgement import judge_text, roft_text
+from mauve_metric.hosts.cli_shards import score_in_shards
 from mauve_metric.results.names import printable
 from mauve_metric.runtime.whole_files import check_can_be_written
 from mauve_metric.texts.files import read_texts
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     import altair as alt
 
     from mauve_metric.results.comparison import Comparison
+    from mauve_metric.results.result import MauveResult
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -92,11 +94,13 @@ def _logging_to_stderr(options: argparse.Namespace) -> Iterator[None]:
     scores.setLevel(logging.ERROR)  # the warnings of a result stand in the result
     files = logging.getLogger("mauve_metric.features.sides")
     files.setLevel(logging.ERROR if options.quiet else logging.INFO)  # what a file was taken for is always said
+    jobs = logging.getLogger("mauve_metric.runtime.whole_job")
+    jobs.setLevel(logging.ERROR if options.quiet else logging.INFO)  # and how far a job of hours has come
     try:
         yield
     finally:
         package.removeHandler(handler)
-        for logger in (package, scores, files):
+        for logger in (package, scores, files, jobs):
             logger.setLevel(logging.NOTSET)
 
 
@@ -126,6 +130,8 @@ def _score(options: argparse.Namespace) -> int:
     title = f"{options.model} (model) against {options.human} (human)"
     if options.model is None:
         title = f"{options.human} (model and human)"
+    if options.folder is not None:
+        return _show_result(score_in_shards(options, given_options(options)), options, title)
     return _compute_and_show(two_sides(options), options, title)
 
 
@@ -244,16 +250,20 @@ def _demo(options: argparse.Namespace) -> int:
 
 def _compute_and_show(sides: dict[str, Any], options: argparse.Namespace, title: str) -> int:
     from mauve_metric.compute import compute_mauve
-    from mauve_metric.results.tables import score_report
 
     with _processes() as rank:
         result = compute_mauve(**sides, **given_options(options), distributed=rank is not None)
-    if rank in (None, 0):
-        try:
-            _show(json.dumps(result.to_dict(), allow_nan=False) if options.json else score_report(result, title))
-        finally:
-            if options.plot is not None:
-                _draw(result, options.plot)
+    return _show_result(result, options, title) if rank in (None, 0) else 0
+
+
+def _show_result(result: MauveResult, options: argparse.Namespace, title: str) -> int:
+    from mauve_metric.results.tables import score_report
+
+    try:
+        _show(json.dumps(result.to_dict(), allow_nan=False) if options.json else score_report(result, title))
+    finally:
+        if options.plot is not None:
+            _draw(result, options.plot)
     return 0
 
 

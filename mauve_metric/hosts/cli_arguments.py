@@ -11,6 +11,7 @@ from typing import Any
 from mauve_metric.config import knobs
 from mauve_metric.hosts.cli_copies import add_copy_commands
 from mauve_metric.hosts.cli_judgement import add_judgement_commands
+from mauve_metric.hosts.cli_shards import add_shard_options, shard_usage_error
 from mauve_metric.hosts.lm_eval_task import NEW_TOKENS, PROMPT_WORDS, check_task_name
 from mauve_metric.options import run_fields
 from mauve_metric.results.charts.figure import FIGURE_FILES, check_figure_path
@@ -32,6 +33,7 @@ def parser() -> argparse.ArgumentParser:
     score.add_argument("model", metavar="MODEL", nargs="?", help=f"the model's texts or features, likewise; {_ALONE}")
     _add_field_options(score)
     _add_output_options(score)
+    add_shard_options(score)
     _add_run_options(score)
     _add_config_options(score, ("featurize", "quantize", "score"))
 
@@ -169,6 +171,9 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     alone = any(not getattr(options, name, True) for name in ("model", "models"))
     if alone and not _may_hold_both(named_file(options.human)[1]):
         whole.error(f"{options.command} {options.human}: expected MODEL after HUMAN, or a file that holds both")
+    wrong = shard_usage_error(options)
+    if wrong is not None:
+        whole.error(wrong)
     return options
 
 
