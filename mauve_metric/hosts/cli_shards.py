@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -65,4 +67,5 @@ def score_in_shards(options: argparse.Namespace, given: Mapping[str, Any]) -> Ma
     if options.text_field is not None:
         given = {**given, "text_field": options.text_field}
     places = {name: value for name in _ONLY_WITH_FOLDER if (value := getattr(options, name)) is not None}
-    return score_sharded(options.human, options.model, options.folder, **places, **given)
+    with contextlib.redirect_stdout(sys.stderr):  # Ray prints there what becomes of its workers
+        return score_sharded(options.human, options.model, options.folder, **places, **given)

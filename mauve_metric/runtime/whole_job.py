@@ -32,7 +32,8 @@ class JobProgress:
     found: int = 0
 
     def __post_init__(self) -> None:
-        self._start = self._said = self.clock()
+        self._said = self.clock()
+        self._first: float | None = None  # when the first item ended: what is loaded before is not counted
         self._weight_done = self._weight_worked = self._texts_worked = 0
 
     def done(self, number: int, texts: int, found: bool = False) -> None:
@@ -41,7 +42,9 @@ class JobProgress:
         self.texts += texts
         self.found += found
         self._weight_done += self.weights[number]
-        if not found:
+        if self._first is None and not found:
+            self._first = self.clock()
+        elif not found:
             self._weight_worked += self.weights[number]
             self._texts_worked += texts
         self._say()
@@ -56,12 +59,13 @@ class JobProgress:
     def line(self) -> str:
         """Where the job stands.
 
-        >>> job = JobProgress("featurize", [10, 10], clock=iter([0.0, 5.0, 5.0]).__next__)
+        >>> job = JobProgress("featurize", [10, 10, 10], clock=iter([0.0, 5.0, 5.0, 8.0, 10.0]).__next__)
         >>> job.done(0, 100)
+        >>> job.done(1, 100)
         >>> job.line()
-        'featurize: 1 of 2 shards, 100 texts, 20 texts/s, 0:00:05 left'
+        'featurize: 2 of 3 shards, 200 texts, 20 texts/s, 0:00:05 left'
         """
-        elapsed = max(self._now - self._start, 1e-9)
+        elapsed = 0.0 if self._first is None else max(self.clock() - self._first, 1e-9)
         parts = [f"{self.items} of {len(self.weights)} shards", f"{self.texts} texts"]
         if self._texts_worked:
             parts.append(f"{self._texts_worked / elapsed:.3g} texts/s")
@@ -74,10 +78,6 @@ class JobProgress:
         if self.failed:
             parts.append(f"{self.failed} failed")
         return f"{self.title}: {', '.join(parts)}"
-
-    @property
-    def _now(self) -> float:
-        return self.clock()
 
     def _say(self) -> None:
         if self.show is not None:
