@@ -13,7 +13,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar, Unpack
@@ -236,7 +236,7 @@ def _featurized(
     crew: _Crew, tasks: Sequence[ShardTask], config: MauveConfig, run: RunOptions
 ) -> tuple[list[ShardFeatures], list[ShardFeatures]]:
     """The first pass: what is known of the features of the human shards, and of the model's."""
-    work = Work("featurize", [task.shard.name for task in tasks], [task.shard.size for task in tasks])
+    work = Work("featurize", [task.shard.name for task in tasks], [max(task.shard.size, 1) for task in tasks])
     done = crew.answers(
         work, partial(ShardFeaturizer, config, run), tasks, lambda _, made: (made, Done(len(made.reference), made.kept))
     )
@@ -273,7 +273,9 @@ def _work_on_rows(
     shards: Sequence[StoredRows],
     keep: Callable[[Answer], Kept],
 ) -> list[Kept]:
-    """A pass over features."""
+    """A pass over features, which needs no GPU."""
+    if crew.places is not None:
+        crew = replace(crew, places=replace(crew.places, gpus_per_worker=0.0))
     sizes = [shard.rows.shape[0] for shard in shards]
     work = Work(title, [str(getattr(shard.rows, "path", title)) for shard in shards], sizes)
     return crew.answers(work, make, shards, lambda number, answer: (keep(answer), Done(sizes[number])))

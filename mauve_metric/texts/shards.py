@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import glob
+import logging
 import os
 import shutil
 import tempfile
@@ -14,6 +15,8 @@ from typing import Any, NamedTuple
 from mauve_metric.config import shown
 from mauve_metric.runtime.packages import import_fsspec
 
+logger = logging.getLogger(__name__)
+
 SHARD_FILES = (".jsonl", ".parquet")
 _VERSIONS = ("mtime", "LastModified", "last_modified", "updated", "ETag", "etag", "checksum")  # as file systems say it
 
@@ -21,7 +24,8 @@ _VERSIONS = ("mtime", "LastModified", "last_modified", "updated", "ETag", "etag"
 class Shard(NamedTuple):
     """A file of texts.
 
-    name: its path or URL. size: in bytes. version: what changes when the file does (its time, or what its store says).
+    name: its path or URL. size: in bytes, -1 if its store does not say. version: what changes when the file does (its
+    time, or what its store says).
     """
 
     name: str
@@ -59,7 +63,10 @@ def _listed(name: str, place: str) -> list[Shard]:
     for shard in found:
         if not shard.name.lower().endswith(SHARD_FILES):
             raise ValueError(f"{name} must be {' or '.join(SHARD_FILES)} files, got {shard.name!r}")
-    return found
+    filled = [shard for shard in found if shard.size]
+    if len(filled) < len(found):
+        logger.info("%d files of no bytes at %s hold no texts", len(found) - len(filled), place)
+    return filled
 
 
 def _local(place: str) -> list[Shard]:
@@ -89,7 +96,8 @@ def _remote(place: str) -> list[Shard]:
 
 def _remote_shard(url: str, facts: dict[str, Any]) -> Shard:
     version = next((str(facts[key]) for key in _VERSIONS if facts.get(key) is not None), "")
-    return Shard(url, int(facts.get("size") or 0), version)
+    size = facts.get("size")
+    return Shard(url, -1 if size is None else int(size), version)
 
 
 def _is_shard(file: str) -> bool:
