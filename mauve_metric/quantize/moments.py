@@ -39,7 +39,7 @@ def moments_of(rows: FeatureRows) -> Moments:
         ValueError: more rows than can be summed exactly.
 
     >>> from mauve_metric.features.rows import ArrayRows
-    >>> moments_of(ArrayRows(np.array([[3.0, 4.0]]))).products[0, 2, 2] == 2**40
+    >>> moments_of(ArrayRows(np.array([[3.0, 4.0]]))).products[0, 2, 2].item() == 2**40
     True
     """
     n, d = rows.shape

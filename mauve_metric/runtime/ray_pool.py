@@ -107,7 +107,7 @@ def work_on_ray(
         make: gives the function that works; called once an actor. items: what can be sent. places: of the actors.
 
     Raises:
-        RuntimeError: no actor can be started at all.
+        OSError: no actor can be started at all.
     """
     ray = import_ray()
     made = ray.put(make)
@@ -144,13 +144,13 @@ def work_on_ray(
 
 
 def _has_started(ray: Any, task: Any, others: bool) -> bool:
-    """Whether an actor runs; `RuntimeError` if it does not, and there are no others."""
+    """Whether an actor runs; `OSError` if it does not, and there are no others."""
     try:
         ray.get(task)
         return True
     except ray.exceptions.RayError as error:
         if not others:
-            raise RuntimeError(f"no worker can be started: {_reason(error)}") from error
+            raise OSError(f"no worker can be started: {_reason(error)}") from error
         logger.warning("a worker cannot be started: %s", _reason(error))
         return False
 
