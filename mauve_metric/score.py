@@ -18,7 +18,7 @@ from mauve_metric.measures import frontier, precision_recall, support, support_o
 from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.options import RunOptions
 from mauve_metric.quantize.histograms import Histograms, count_labels
-from mauve_metric.quantize.partition import KNN_MOST_ROWS, partition_sets
+from mauve_metric.quantize.partition import KNN_MOST_ROWS, Partition, partition_sets
 from mauve_metric.quantize.quantizers import num_buckets_of
 from mauve_metric.results.numbers import Stripped
 from mauve_metric.results.result import MauveResult
@@ -167,7 +167,13 @@ def score_features(
     """
     check_columns({"p_features": p, "q_features": q})
     config = resolve_config(config, len(p), len(q))
-    partition = partition_sets([p.features, q.features], config, run)
+    return score_partition(p, q, partition_sets([p.features, q.features], config, run), config, quiet)
+
+
+def score_partition(
+    p: Reference, q: Reference, partition: Partition, config: MauveConfig, quiet: bool = False
+) -> MauveResult:
+    """The result of two sides that are partitioned; `config` is without "auto"."""
     p_value = _test(partition.labels_of_shuffled_rows(config), config) if config.permutations else None
     result = score_buckets(p, q, partition.labels, partition.rows, config, p_value, problems=partition.problems)
     for warning in () if quiet else result.warnings:

@@ -19,6 +19,7 @@ from mauve_metric.hosts.cli_copies import deduplicate_text, memorised_text
 from mauve_metric.hosts.cli_files import human_side, prompts_of_sides, sides_of_models, two_sides
 from mauve_metric.hosts.cli_judgement import judge_text, roft_text
 from mauve_metric.hosts.cli_sensitivity import calibration_of, printed, sensitivity_of
+from mauve_metric.hosts.cli_shards import score_in_shards
 from mauve_metric.hosts.cli_stress import stress_text, stressed
 from mauve_metric.results.names import printable
 from mauve_metric.runtime.whole_files import check_can_be_written
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     import altair as alt
 
     from mauve_metric.results.comparison import Comparison
+    from mauve_metric.results.result import MauveResult
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -98,11 +100,13 @@ def _logging_to_stderr(options: argparse.Namespace) -> Iterator[None]:
     plans.setLevel(logging.ERROR if options.quiet else logging.INFO)  # how long it will take
     tests = logging.getLogger("mauve_metric.robustness.stress_featurizer")
     tests.setLevel(logging.ERROR if options.quiet else logging.INFO)  # so is how long it takes
+    jobs = logging.getLogger("mauve_metric.runtime.whole_job")
+    jobs.setLevel(logging.ERROR if options.quiet else logging.INFO)  # and how far a job of hours has come
     try:
         yield
     finally:
         package.removeHandler(handler)
-        for logger in (package, scores, files, plans, tests):
+        for logger in (package, scores, files, plans, tests, jobs):
             logger.setLevel(logging.NOTSET)
 
 
@@ -132,6 +136,8 @@ def _score(options: argparse.Namespace) -> int:
     title = f"{options.model} (model) against {options.human} (human)"
     if options.model is None:
         title = f"{options.human} (model and human)"
+    if options.folder is not None:
+        return _show_result(score_in_shards(options, given_options(options)), options, title)
     return _compute_and_show(two_sides(options), options, title)
 
 
@@ -276,16 +282,20 @@ def _demo(options: argparse.Namespace) -> int:
 
 def _compute_and_show(sides: dict[str, Any], options: argparse.Namespace, title: str) -> int:
     from mauve_metric.compute import compute_mauve
-    from mauve_metric.results.tables import score_report
 
     with _processes() as rank:
         result = compute_mauve(**sides, **given_options(options), distributed=rank is not None)
-    if rank in (None, 0):
-        try:
-            _show(json.dumps(result.to_dict(), allow_nan=False) if options.json else score_report(result, title))
-        finally:
-            if options.plot is not None:
-                _draw(result, options.plot)
+    return _show_result(result, options, title) if rank in (None, 0) else 0
+
+
+def _show_result(result: MauveResult, options: argparse.Namespace, title: str) -> int:
+    from mauve_metric.results.tables import score_report
+
+    try:
+        _show(json.dumps(result.to_dict(), allow_nan=False) if options.json else score_report(result, title))
+    finally:
+        if options.plot is not None:
+            _draw(result, options.plot)
     return 0
 
 

@@ -23,6 +23,7 @@ from mauve_metric.hosts.cli_flags import (
 )
 from mauve_metric.hosts.cli_judgement import add_judgement_commands
 from mauve_metric.hosts.cli_sensitivity import add_calibrate, add_forms, add_sensitivity
+from mauve_metric.hosts.cli_shards import add_shard_options, shard_usage_error
 from mauve_metric.hosts.cli_stress import STRESS_HAS_OWN, add_stress_flags
 from mauve_metric.hosts.lm_eval_task import NEW_TOKENS, PROMPT_WORDS, check_task_name
 from mauve_metric.options import run_fields
@@ -44,6 +45,7 @@ def parser() -> argparse.ArgumentParser:
     score.add_argument("model", metavar="MODEL", nargs="?", help=f"the model's texts or features, likewise; {_ALONE}")
     add_field_options(score)
     add_output_options(score)
+    add_shard_options(score)
     add_run_options(score)
     add_config_options(score, ("featurize", "quantize", "score"))
 
@@ -211,6 +213,9 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     alone = any(not getattr(options, name, True) for name in ("model", "models"))
     if alone and not _may_hold_both(named_file(options.human)[1]):
         whole.error(f"{options.command} {options.human}: expected MODEL after HUMAN, or a file that holds both")
+    wrong = shard_usage_error(options)
+    if wrong is not None:
+        whole.error(wrong)
     return options
 
 

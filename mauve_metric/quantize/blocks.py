@@ -146,7 +146,7 @@ def label_rows(
         return _labels(watched, made), made.projection
     file = checkpoint / CHECKPOINT_FILE
     key = json.dumps([*map(int, rows.shape), settings], sort_keys=True)
-    if (stored := _load(file, key)) is not None:
+    if (stored := load_clustering(file, key)) is not None:
         loaded, content = stored
         labels = _labels(watched, loaded)
         if watched.content() == content:
@@ -156,7 +156,7 @@ def label_rows(
     _check_folder(file)
     made = _fitted(watched, settings)
     content = watched.content()
-    _save(file, key, content, made)
+    save_clustering(file, key, content, made)
     labels = _labels(watched, made)
     if watched.content() != content:
         file.unlink(missing_ok=True)
@@ -167,8 +167,13 @@ def label_rows(
 def _fitted(rows: HashedRows, settings: Settings) -> Clustering:
     """The projection, from one pass, and the centres of every run, from a sample each."""
     rows.title = "projection"
+    projection = fit_projection(rows, settings["explained_variance"], settings["pca_max_data"], settings["seed"])
+    return fit_centres(rows, projection, settings)
+
+
+def fit_centres(rows: FeatureRows, projection: Projection, settings: Settings) -> Clustering:
+    """The centres of every run, each from a sample of the rows: all, or 256 a bucket at random."""
     seed, num_buckets = settings["seed"], settings["num_buckets"]
-    projection = fit_projection(rows, settings["explained_variance"], settings["pca_max_data"], seed)
     fits = []
     for run_seed in range(seed + 2, seed + 2 + settings["num_runs"]):
         numbers = kmeans.sample_numbers(rows.shape[0], num_buckets, run_seed)
@@ -203,7 +208,7 @@ def _checksum(*arrays: Array) -> str:
     return digest.hexdigest()
 
 
-def _save(file: Path, key: str, content: str, clustering: Clustering) -> None:
+def save_clustering(file: Path, key: str, content: str, clustering: Clustering) -> None:
     """Write the clustering of the rows with the hash `content`, whole or, with a warning, not at all."""
     mean, directions, variance = clustering.projection
     arrays = [np.array(key), np.array(content), mean, directions, np.array(variance), clustering.centres]
@@ -215,7 +220,7 @@ def _save(file: Path, key: str, content: str, clustering: Clustering) -> None:
         logger.warning("the clustering is not kept: %s", error)
 
 
-def _load(file: Path, key: str) -> tuple[Clustering, str] | None:
+def load_clustering(file: Path, key: str) -> tuple[Clustering, str] | None:
     """The clustering of rows of this shape with these settings (`key`), and the hash of those rows; else None."""
     if not file.is_file():
         return None

@@ -112,9 +112,7 @@ def fit_projection(
         rows, n = ArrayRows(rows.take(_fitted_on(n, pca_max_data, seed))), pca_max_data
     blocks = (unit_rows(block) for block in rows.blocks())
     if n >= d:
-        mean, scatter = _scatter(blocks, n, d)
-        variances, vectors = _descending(*np.linalg.eigh(scatter))
-        return _projection(mean, variances, lambda kept: vectors[:, :kept], n, explained_variance)
+        return projection_of_scatter(n, *_scatter(blocks, n, d), explained_variance)
     centred = np.concatenate(list(blocks))
     mean = centred.mean(axis=0)
     centred -= mean
@@ -124,6 +122,12 @@ def fit_projection(
     return _projection(
         mean, variances, lambda kept: (centred.T @ vectors[:, :kept]) * scale[:kept], n, explained_variance
     )
+
+
+def projection_of_scatter(n: int, mean: Floats, scatter: Floats, explained_variance: float) -> Projection:
+    """The projection of n unit rows with this mean (d,) and this sum of centred outer products (d, d)."""
+    variances, vectors = _descending(*np.linalg.eigh(scatter))
+    return _projection(mean, variances, lambda kept: vectors[:, :kept], n, explained_variance)
 
 
 def _fitted_on(n: int, pca_max_data: int, seed: int) -> Integers:

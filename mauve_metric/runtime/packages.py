@@ -94,3 +94,19 @@ def import_inspect_log() -> ModuleType:
         raise ImportError("logs of Inspect need its own reader: pip install inspect_ai") from error
     log: ModuleType = inspect_ai.log
     return log
+
+
+def import_fsspec() -> ModuleType:
+    """The module fsspec, which opens URLs, or an error that says how to install it."""
+    try:
+        return importlib.import_module("fsspec")
+    except ImportError as error:
+        raise ImportError("texts behind a URL need fsspec: pip install fsspec") from error
+
+
+def import_ray() -> ModuleType:
+    """The module ray, or an error that says how to install it."""
+    try:
+        return importlib.import_module("ray")
+    except ImportError as error:
+        raise ImportError("work on several machines needs Ray: pip install 'mauve_metric[ray]'") from error

@@ -133,14 +133,14 @@ def damaged(content: bytes) -> Iterator[bytes]:
 def test_a_damaged_checkpoint_counts_as_absent(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     expected, _ = labels_of(ROWS, tmp_path)
     file = tmp_path / CHECKPOINT_FILE
-    stored = blocks._load(file, _key(file))
+    stored = blocks.load_clustering(file, _key(file))
     assert stored is not None
     content = file.read_bytes()
     unseen = 0
     for data in damaged(content):
         file.write_bytes(data)
         caplog.clear()
-        found = blocks._load(file, _key_of(content, tmp_path))
+        found = blocks.load_clustering(file, _key_of(content, tmp_path))
         if found is None:
             assert [record.levelname for record in caplog.records] == ["WARNING"] and str(file) in caplog.text
             continue
@@ -152,7 +152,7 @@ def test_a_damaged_checkpoint_counts_as_absent(tmp_path: Path, caplog: pytest.Lo
     assert unseen < 60
     file.write_bytes(content[: len(content) // 2])
     np.testing.assert_array_equal(labels_of(ROWS, tmp_path)[0], expected)
-    assert file.read_bytes()[:2] == b"PK" and blocks._load(file, _key(file)) is not None
+    assert file.read_bytes()[:2] == b"PK" and blocks.load_clustering(file, _key(file)) is not None
 
 
 def _key(file: Path) -> str:

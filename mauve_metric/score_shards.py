@@ -1,0 +1,318 @@
+"""Two sides in many files → the score of one machine, on as many machines as there are.
+
+Three passes over shards, whose work stands in `features.shards` and `quantize.shards`: texts → features, one file each;
+features → moments, whose sum gives the projection; features → buckets. Between the second and the third the centres are
+fitted here, on 256 rows a bucket. What is done is found again in the output folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, TypeVar, Unpack
+
+import numpy as np
+
+from mauve_metric.arrays import Labels
+from mauve_metric.config import MauveConfig, shown
+from mauve_metric.features.rows import MOST_NUMBERS_AT_ONCE, ArrayRows, ConcatenatedRows, as_rows, some_rows
+from mauve_metric.features.shards import (
+    FEATURES_FOLDER,
+    ShardFeatures,
+    ShardFeaturizer,
+    ShardTask,
+    in_memory,
+    joined_shards,
+    shard_tasks,
+)
+from mauve_metric.features.sides import check_columns, check_same_encoder
+from mauve_metric.options import Options, RunOptions, split_options, with_options
+from mauve_metric.quantize import blocks
+from mauve_metric.quantize.moments import MomentSums
+from mauve_metric.quantize.partition import KNN_MOST_ROWS, Partition, Stacking
+from mauve_metric.quantize.projection import Projection, fit_projection
+from mauve_metric.quantize.shards import ShardLabels, ShardMoments, StoredRows
+from mauve_metric.results.result import MauveResult
+from mauve_metric.runtime.attempts import Outcome, work_in_process
+from mauve_metric.runtime.ray_pool import Places, ray_cluster, work_on_ray
+from mauve_metric.runtime.whole_files import naming
+from mauve_metric.runtime.whole_job import watched_job
+from mauve_metric.score import resolve_config, score_features, score_partition
+from mauve_metric.texts.shards import list_shards
+
+logger = logging.getLogger(__name__)
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+Kept = TypeVar("Kept")
+TextFiles = str | Path | Sequence[str | Path]
+
+_SHOWN = 5  # failures that an error names
+_STALE_SECONDS = 3600  # after which a file that was being written is nobody's any more
+
+
+def score_sharded(
+    human: TextFiles,
+    model: TextFiles,
+    folder: str | Path,
+    *,
+    ray: str | None = None,
+    workers: int | None = None,
+    cpus_per_worker: float = 1.0,
+    gpus_per_worker: float = 0.0,
+    **options: Unpack[Options],
+) -> MauveResult:
+    """Score a model's texts in many files against human ones, on the machines of a Ray cluster or one after the other.
+
+    Up to 2**28 numbers (a gigabyte of features) the score is computed in one process from all features, and is to the
+    last bit that of `compute_mauve`; above, or with `checkpoint`, the passes over the features are shared out as well.
+    Neither the number of workers nor the order in which shards are done has a part in the result.
+
+    Args:
+        human, model: .jsonl or .parquet files, folders of them, patterns, or lists of these; also URLs that fsspec
+            opens. A set is what they hold, in the order of the files' names.
+        folder: where features and what follows from them are kept, one file a shard; all workers must see it. Started
+            again with it, a job does only what is missing, damaged or of another model.
+        ray: the address of a cluster, "auto" for the one that this machine belongs to, "local" for one of this machine
+            alone; None: this process, without Ray.
+        workers: at most how many at once; None: as many as the cluster has room for.
+        cpus_per_worker, gpus_per_worker: what each takes; parts of a GPU are shared.
+        **options: as for `compute_mauve`. The featurizer is a name, a folder that all workers see, or a function;
+            there is no `distributed`, no `match_lengths`, and no feature cache: the folder is one.
+
+    Raises:
+        ValueError: an argument or a text that cannot be scored; or shards that failed three times: the others are kept.
+        TypeError, OSError, ImportError: as `compute_mauve`; without Ray where it is asked for.
+    """
+    config, run = _checked_options(options)
+    places = Places(workers, cpus_per_worker, gpus_per_worker)
+    output = _output_folder(folder)
+    tasks = plan_shards(human, model, output, **options)
+    with contextlib.ExitStack() as stack:
+        if ray is not None:
+            stack.enter_context(ray_cluster(_address(ray)))
+        crew = _Crew(None if ray is None else places, run.verbose)
+        sides = _featurized(crew, tasks, config, run)
+        p, q = (joined_shards([part.reference for part in side]) for side in sides)
+        check_columns({"the features of human": p, "the features of model": q})
+        check_same_encoder(p.identity, q.identity)
+        if run.checkpoint is None and (len(p) + len(q)) * p.features.shape[1] <= MOST_NUMBERS_AT_ONCE:
+            return score_features(in_memory(p), in_memory(q), config, run=run)
+        config = resolve_config(config, len(p), len(q))
+        partition = _partition(crew, sides, config, output, run)
+    return score_partition(p, q, partition, config)
+
+
+score_sharded.__signature__ = with_options(score_sharded, "MauveResult", "distributed", "cache")  # type: ignore[attr-defined]
+
+
+def plan_shards(human: TextFiles, model: TextFiles, folder: str | Path, **options: Unpack[Options]) -> list[ShardTask]:
+    """What the first pass has to do, human shards first: the same list wherever it is asked for.
+
+    Each task can be done anywhere, by `ShardFeaturizer(config, run)(task)`; `score_sharded` then finds it done.
+    """
+    config, run = _checked_options(options)
+    output = _output_folder(folder)
+    return [
+        *shard_tasks(list_shards("human", human), "reference", output, config, run),
+        *shard_tasks(list_shards("model", model), "prediction", output, config, run),
+    ]
+
+
+def shard_featurizer(**options: Unpack[Options]) -> ShardFeaturizer:
+    """What does the tasks of `plan_shards` one after the other, with the same options."""
+    return ShardFeaturizer(*_checked_options(options))
+
+
+def _checked_options(options: Options) -> tuple[MauveConfig, RunOptions]:
+    """The options, without those that need all texts, or one process, at once."""
+    config, run = split_options(dict(options))
+    if config.match_lengths != "no":
+        raise ValueError(f"match_lengths={config.match_lengths!r} needs all texts at once: it is not for shards")
+    if run.distributed:
+        raise ValueError("distributed=True is for torch's process groups: shards are shared out by ray")
+    if isinstance(config.featurize_model_name, tuple):
+        raise TypeError(
+            "featurize_model_name must be a name, a folder or a function for shards, got a (model, tokenizer) pair: "
+            "save it, and give its folder"
+        )
+    return config, run
+
+
+def _address(ray: object) -> str:
+    if not isinstance(ray, str) or not ray.strip():
+        raise ValueError(f"ray must be 'local', 'auto' or the address of a cluster, got {shown(ray)}")
+    return ray
+
+
+def _output_folder(folder: str | Path) -> Path:
+    """The folder of the results, made; what a killed job left half-written goes."""
+    if not isinstance(folder, (str, Path)) or not str(folder).strip() or "://" in str(folder):
+        raise ValueError(f"folder must be a folder of the file system that all workers share, got {shown(folder)}")
+    path = Path(folder).expanduser().absolute()
+    with naming(path):
+        (path / FEATURES_FOLDER).mkdir(parents=True, exist_ok=True)
+        for part in path.glob("*/.mauve_metric-*.part"):
+            with contextlib.suppress(FileNotFoundError):
+                if time.time() - part.stat().st_mtime > _STALE_SECONDS:
+                    part.unlink()
+    return path
+
+
+@dataclass(frozen=True)
+class _Crew:
+    """Who works: the actors of a Ray cluster, or, without places, this process."""
+
+    places: Places | None
+    verbose: bool
+
+    def outcomes(
+        self, make: Callable[[], Callable[[Item], Answer]], items: Sequence[Item]
+    ) -> Iterator[Outcome[Answer]]:
+        """What becomes of each item, as it comes."""
+        return work_in_process(make, items) if self.places is None else work_on_ray(make, items, self.places)
+
+    def answers(
+        self,
+        work: Work,
+        make: Callable[[], Callable[[Item], Answer]],
+        items: Sequence[Item],
+        keep: Callable[[int, Answer], tuple[Kept, Done]],
+    ) -> list[Kept]:
+        """What is kept of the answer to each item, in the items' order.
+
+        Raises:
+            ValueError: items failed; it names them, after all others are done.
+        """
+        found: dict[int, Kept] = {}
+        failed: dict[int, str] = {}
+        with watched_job(work.title, work.weights, self.verbose) as progress:
+            for outcome in self.outcomes(make, items):
+                number = outcome.number
+                if outcome.answers:
+                    found[number], done = keep(number, outcome.answers[0])
+                    progress.done(number, done.texts, done.found)
+                else:
+                    failed[number] = outcome.error
+                    logger.warning("%s failed: %s", work.names[number], outcome.error)
+                    progress.fail(number)
+        if failed:
+            raise ValueError(_failures(work, failed))
+        return [found[number] for number in range(len(items))]
+
+
+class Work(NamedTuple):
+    """A pass over shards: what it is called, the shards' names, and how much work each is."""
+
+    title: str
+    names: list[str]
+    weights: list[int]
+
+
+class Done(NamedTuple):
+    """Texts of a shard that is done, and whether it was before."""
+
+    texts: int
+    found: bool = False
+
+
+def _failures(work: Work, failed: dict[int, str]) -> str:
+    first = "; ".join(f"{work.names[number]}: {failed[number]}" for number in sorted(failed)[:_SHOWN])
+    more = "; …" if len(failed) > _SHOWN else ""
+    return (
+        f"{work.title}: {len(failed)} of {len(work.names)} shards failed three times, the others are kept: "
+        f"{first}{more}"
+    )
+
+
+def _featurized(
+    crew: _Crew, tasks: Sequence[ShardTask], config: MauveConfig, run: RunOptions
+) -> tuple[list[ShardFeatures], list[ShardFeatures]]:
+    """The first pass: what is known of the features of the human shards, and of the model's."""
+    work = Work("featurize", [task.shard.name for task in tasks], [max(task.shard.size, 1) for task in tasks])
+    done = crew.answers(
+        work, partial(ShardFeaturizer, config, run), tasks, lambda _, made: (made, Done(len(made.reference), made.kept))
+    )
+    human = [part for task, part in zip(tasks, done, strict=True) if task.side == "reference"]
+    return human, [part for task, part in zip(tasks, done, strict=True) if task.side == "prediction"]
+
+
+def _partition(
+    crew: _Crew,
+    sides: tuple[list[ShardFeatures], list[ShardFeatures]],
+    config: MauveConfig,
+    output: Path,
+    run: RunOptions,
+) -> Partition:
+    """The second and third pass: the buckets of all texts."""
+    stacking = Stacking(tuple(sum(len(part.reference) for part in side) for side in sides), config.row_order == "pq")
+    shards = [
+        StoredRows(as_rows(part.reference.features), part.content) for side in stacking.ordered(sides) for part in side
+    ]
+    clustering = _clustering(crew, shards, config, output if run.checkpoint is None else Path(run.checkpoint))
+    labels = _work_on_rows(crew, "buckets", partial(ShardLabels, output, clustering), shards, lambda made: made)
+    stacked = np.concatenate(labels, axis=1).astype(np.int64)
+    runs: list[list[Labels]] = [[some[place] for place in stacking.slices()] for some in stacked]
+    most = KNN_MOST_ROWS if config.knn else 0
+    joined = [ConcatenatedRows([as_rows(part.reference.features) for part in side]) for side in sides]
+    near = [clustering.projection.apply_all(ArrayRows(some_rows(rows, most, config.seed))) for rows in joined]
+    return Partition(near, runs, stacking, None)
+
+
+def _work_on_rows(
+    crew: _Crew,
+    title: str,
+    make: Callable[[], Callable[[StoredRows], Answer]],
+    shards: Sequence[StoredRows],
+    keep: Callable[[Answer], Kept],
+) -> list[Kept]:
+    """A pass over features, which needs no GPU."""
+    if crew.places is not None:
+        crew = replace(crew, places=replace(crew.places, gpus_per_worker=0.0))
+    sizes = [shard.rows.shape[0] for shard in shards]
+    work = Work(title, [str(getattr(shard.rows, "path", title)) for shard in shards], sizes)
+    return crew.answers(work, make, shards, lambda number, answer: (keep(answer), Done(sizes[number])))
+
+
+def _clustering(crew: _Crew, shards: Sequence[StoredRows], config: MauveConfig, folder: Path) -> blocks.Clustering:
+    """Projection and centres of all shards' rows in their order, kept in a folder."""
+    rows = ConcatenatedRows([shard.rows for shard in shards])
+    settings: blocks.Settings = {
+        "num_buckets": int(config.num_buckets),
+        "explained_variance": config.kmeans_explained_var,
+        "pca_max_data": config.pca_max_data,
+        "num_redo": config.kmeans_num_redo,
+        "max_iter": config.kmeans_max_iter,
+        "seed": config.seed,
+        "num_runs": int(config.num_runs),
+    }
+    file = folder.expanduser() / blocks.CHECKPOINT_FILE
+    key = json.dumps([*map(int, rows.shape), settings], sort_keys=True)
+    content = hashlib.sha256("".join(shard.content for shard in shards).encode()).hexdigest()
+    stored = blocks.load_clustering(file, key)
+    if stored is not None and stored[1] == content:
+        return stored[0]
+    made = blocks.fit_centres(rows, _projection(crew, shards, rows, config, folder), settings)
+    with naming(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+    blocks.save_clustering(file, key, content, made)
+    return made
+
+
+def _projection(
+    crew: _Crew, shards: Sequence[StoredRows], rows: ConcatenatedRows, config: MauveConfig, folder: Path
+) -> Projection:
+    """From the moments of all shards; from the rows themselves where it is fitted on few."""
+    n, d = rows.shape
+    if 0 < config.pca_max_data < n or n < d:
+        return fit_projection(rows, config.kmeans_explained_var, config.pca_max_data, config.seed)
+    sums = MomentSums()
+    _work_on_rows(crew, "moments", partial(ShardMoments, folder), shards, sums.add)
+    return sums.projection(config.kmeans_explained_var)

@@ -1,0 +1,117 @@
+"""One set of texts in many files: which they are, how a changed one is noticed, and each as a file on this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mauve_metric.config import shown
+from mauve_metric.runtime.packages import import_fsspec
+
+logger = logging.getLogger(__name__)
+
+SHARD_FILES = (".jsonl", ".parquet")
+_VERSIONS = ("mtime", "LastModified", "last_modified", "updated", "ETag", "etag", "checksum")  # as file systems say it
+
+
+class Shard(NamedTuple):
+    """A file of texts.
+
+    name: its path or URL. size: in bytes, -1 if its store does not say. version: what changes when the file does (its
+    time, or what its store says).
+    """
+
+    name: str
+    size: int
+    version: str
+
+
+def list_shards(name: str, where: str | Path | Iterable[str | Path]) -> list[Shard]:
+    """The files of a set, those of a folder or pattern in the order of their names.
+
+    Args:
+        name: of the argument, for errors. where: a .jsonl or .parquet file, a folder of them, a pattern with `*`, or a
+            list of such; local, or a URL that fsspec opens (s3://…, hf://…).
+
+    Raises:
+        FileNotFoundError: there is none. ValueError: other files, or one twice. ImportError: no fsspec for a URL.
+    """
+    places = [where] if isinstance(where, (str, Path)) else list(where)
+    shards = [shard for place in places for shard in _listed(name, str(place))]
+    if not shards:
+        raise ValueError(f"{name} must name at least one file of texts, got {shown(where)}")
+    names = [shard.name for shard in shards]
+    twice = next((one for one in names if names.count(one) > 1), None) if len(set(names)) < len(names) else None
+    if twice is not None:
+        raise ValueError(f"{name} names {twice!r} twice: expected each file once")
+    return shards
+
+
+def _listed(name: str, place: str) -> list[Shard]:
+    if not place.strip():
+        raise ValueError(f"{name} must name files of texts, got the empty name {place!r}")
+    found = _remote(place) if "://" in place else _local(place)
+    if not found:
+        raise FileNotFoundError(f"{name}: there are no {' or '.join(SHARD_FILES)} files at {place!r}")
+    for shard in found:
+        if not shard.name.lower().endswith(SHARD_FILES):
+            raise ValueError(f"{name} must be {' or '.join(SHARD_FILES)} files, got {shard.name!r}")
+    filled = [shard for shard in found if shard.size]
+    if len(filled) < len(found):
+        logger.info("%d files of no bytes at %s hold no texts", len(found) - len(filled), place)
+    return filled
+
+
+def _local(place: str) -> list[Shard]:
+    path = Path(place).expanduser()
+    if path.is_dir():
+        files = sorted(file for file in path.iterdir() if _is_shard(file.name) and file.is_file())
+    else:
+        files = [path] if path.is_file() else sorted(Path(file) for file in glob.glob(str(path)))
+    return [_local_shard(file) for file in files]
+
+
+def _local_shard(file: Path) -> Shard:
+    facts = file.stat()
+    return Shard(os.path.abspath(file), facts.st_size, str(facts.st_mtime_ns))
+
+
+def _remote(place: str) -> list[Shard]:
+    system, path = import_fsspec().url_to_fs(place)
+    if glob.has_magic(path):
+        found: list[str] = sorted(system.glob(path))
+    elif system.isdir(path):
+        found = sorted(file for file in system.ls(path, detail=False) if _is_shard(file.rsplit("/", 1)[-1]))
+    else:
+        found = [path] if system.exists(path) else []
+    return [_remote_shard(system.unstrip_protocol(file), system.info(file)) for file in found]
+
+
+def _remote_shard(url: str, facts: dict[str, Any]) -> Shard:
+    version = next((str(facts[key]) for key in _VERSIONS if facts.get(key) is not None), "")
+    size = facts.get("size")
+    return Shard(url, -1 if size is None else int(size), version)
+
+
+def _is_shard(file: str) -> bool:
+    return file.lower().endswith(SHARD_FILES) and not file.startswith((".", "_"))
+
+
+@contextlib.contextmanager
+def on_this_machine(shard: Shard) -> Iterator[Path]:
+    """A shard as a local file; one behind a URL is copied to a temporary folder, which goes afterwards."""
+    if "://" not in shard.name:
+        yield Path(shard.name)
+        return
+    with tempfile.TemporaryDirectory(prefix="mauve_metric-") as folder:
+        copy = Path(folder) / shard.name.rsplit("/", 1)[-1]
+        with import_fsspec().open(shard.name, "rb") as source, copy.open("wb") as target:
+            shutil.copyfileobj(source, target, 2**20)
+        yield copy

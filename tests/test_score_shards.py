@@ -1,0 +1,308 @@
+"""Texts in many files: the numbers of one machine, whatever the shards, and only what is missing is done again."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from samples import ROOT, ngrams, texts_of, write_jsonl
+
+from mauve_metric import compute_mauve, score_sharded
+from mauve_metric.features import shards as feature_shards
+from mauve_metric.features.shards import ShardFeaturizer
+from mauve_metric.quantize import moments
+from mauve_metric.score_shards import plan_shards, shard_featurizer
+
+HUMAN, MODEL = texts_of(330, seed=0), texts_of(270, seed=1, longest=20)
+OPTIONS: dict[str, Any] = {"featurize_model_name": ngrams, "num_buckets": 12, "seed": 3}
+
+
+def write_shards(folder: Path, texts: list[str], count: int) -> Path:
+    """The texts in so many files, of unequal sizes, the names in order."""
+    folder.mkdir(parents=True)
+    ends = [len(texts) * (index + 1) ** 2 // count**2 for index in range(count)]
+    for index, (start, end) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
+        write_jsonl(folder / f"part-{index:03d}.jsonl", texts[start:end])
+    return folder
+
+
+@pytest.fixture
+def sides(tmp_path: Path) -> tuple[Path, Path]:
+    return write_shards(tmp_path / "human", HUMAN, 3), write_shards(tmp_path / "model", MODEL, 4)
+
+
+@pytest.fixture(scope="module")
+def whole() -> dict[str, Any]:
+    return compute_mauve(p_text=HUMAN, q_text=MODEL, **OPTIONS).to_dict()
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the shards that are really featurized."""
+    names: list[str] = []
+    featurized = ShardFeaturizer._featurized
+
+    def watched(self: ShardFeaturizer, task: Any) -> Any:
+        names.append(Path(task.shard.name).stem)
+        return featurized(self, task)
+
+    monkeypatch.setattr(ShardFeaturizer, "_featurized", watched)
+    return names
+
+
+@pytest.mark.parametrize("passes", [False, True])
+def test_the_result_is_that_of_one_machine_to_the_last_number(
+    sides: tuple[Path, Path], whole: dict[str, Any], tmp_path: Path, passes: bool
+) -> None:
+    out = tmp_path / "out"
+    options = {"checkpoint": out} if passes else {}
+    result = score_sharded(*sides, out, permutations=20, **OPTIONS, **options)
+    expected = compute_mauve(p_text=HUMAN, q_text=MODEL, permutations=20, **OPTIONS)
+    same_but_p_value = {key: value for key, value in result.to_dict().items() if key != "p_value"}
+    assert same_but_p_value == {key: value for key, value in expected.to_dict().items() if key != "p_value"}
+    assert result.signature == expected.signature and np.array_equal(result.q_labels, expected.q_labels)
+    assert result.p_value == expected.p_value or passes  # read in blocks, the test has a clustering of its own
+
+
+@pytest.mark.parametrize("row_order", ["qp", "pq"])
+def test_how_texts_are_cut_into_files_has_no_part_in_the_result(tmp_path: Path, row_order: str) -> None:
+    results = []
+    for count in (1, 5):
+        human = write_shards(tmp_path / f"human{count}", HUMAN, count)
+        model = write_shards(tmp_path / f"model{count}", MODEL, count + 1)
+        out = tmp_path / f"out{count}"
+        results.append(score_sharded(human, model, out, checkpoint=out, row_order=row_order, **OPTIONS).to_dict())
+    assert results[0] == results[1]
+
+
+def test_parquet_lists_patterns_and_urls_are_read(
+    sides: tuple[Path, Path], whole: dict[str, Any], tmp_path: Path
+) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    fsspec = pytest.importorskip("fsspec")
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.table({"text": HUMAN}), tmp_path / "human.parquet")
+    (sides[1] / "part-999.jsonl").touch()  # as Spark and its like leave behind
+    memory = fsspec.filesystem("memory")
+    for file in sides[1].iterdir():
+        memory.pipe(f"/mauve-shards/{file.name}", file.read_bytes())
+    try:
+        by_url = score_sharded(tmp_path / "human.parquet", "memory://mauve-shards", tmp_path / "a", **OPTIONS)
+        by_pattern = score_sharded([*sorted(sides[0].iterdir())], f"{sides[1]}/part-*", tmp_path / "b", **OPTIONS)
+    finally:
+        memory.rm("/mauve-shards", recursive=True)
+    assert by_url.to_dict() == by_pattern.to_dict() == whole
+
+
+def test_started_again_only_what_is_missing_damaged_or_changed_is_done(
+    sides: tuple[Path, Path], tmp_path: Path, made: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    out = tmp_path / "out"
+    first = score_sharded(*sides, out, checkpoint=out, **OPTIONS).to_dict()
+    assert len(made) == 7
+    made.clear()
+    assert score_sharded(*sides, out, checkpoint=out, **OPTIONS).to_dict() == first and made == []
+    missing, short, changed, foreign = sorted(out.glob("features/*.npy"))[:4]
+    missing.unlink()
+    short.write_bytes(short.read_bytes()[:-8])
+    content = bytearray(changed.read_bytes())
+    content[-5] ^= 64
+    changed.write_bytes(content)
+    beside = foreign.with_name(foreign.name + ".json")
+    beside.write_text(beside.read_text().replace("samples.ngrams", "samples.others"))
+    for kept in [*out.glob("moments/*.npz"), *out.glob("labels/*.npz"), out / "clustering.npz"]:
+        kept.write_bytes(kept.read_bytes()[:-30])
+    assert score_sharded(*sides, out, checkpoint=out, **OPTIONS).to_dict() == first
+    assert sorted(made) == sorted(file.name.rsplit("-", 1)[0] for file in (missing, short, changed, foreign))
+    assert "of another model (model)" in caplog.text and "damaged" in caplog.text
+    made.clear()
+    write_jsonl(sides[0] / "part-000.jsonl", ["another text", "and one more"])
+    other = score_sharded(*sides, out, checkpoint=out, **OPTIONS)
+    assert made == ["part-000"] and other.n_p == first["n_p"] - 36 + 2
+
+
+def test_weights_that_changed_are_noticed(
+    sides: tuple[Path, Path], tiny_gpt2: str, tmp_path: Path, made: list[str]
+) -> None:
+    torch = pytest.importorskip("torch")
+    from transformers import GPT2Model
+
+    folder = tmp_path / "model_folder"
+    shutil.copytree(tiny_gpt2, folder)
+    options: dict[str, Any] = {"featurize_model_name": str(folder), "device": "cpu", "num_buckets": 5}
+    paths = [next(iter(sorted(side.iterdir()))) for side in sides]
+    first = score_sharded(*paths, tmp_path / "out", **options)
+    again = score_sharded(*paths, tmp_path / "out", **options)
+    assert first.to_dict() == again.to_dict() and len(made) == 2
+    model = GPT2Model.from_pretrained(folder)
+    with torch.no_grad():
+        model.wte.weight += 1
+    model.save_pretrained(folder)
+    assert score_sharded(*paths, tmp_path / "out", **options).signature != first.signature and len(made) == 4
+
+
+def test_a_shard_that_cannot_be_read_is_named_with_its_row_and_the_rest_is_kept(
+    sides: tuple[Path, Path], tmp_path: Path, made: list[str]
+) -> None:
+    bad = sides[1] / "part-001.jsonl"
+    sound = bad.read_text(encoding="utf-8")
+    lines = sound.splitlines(keepends=True)
+    bad.write_text("".join([*lines[:6], "{not json\n", *lines[6:]]), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"1 of 7 shards failed three times.*part-001\.jsonl, line 7"):
+        score_sharded(*sides, tmp_path / "out", **OPTIONS)
+    assert made.count("part-001") == 1 + 3 and len(list((tmp_path / "out" / "features").glob("*.npy"))) == 6
+    made.clear()
+    bad.write_text(sound, encoding="utf-8")
+    score_sharded(*sides, tmp_path / "out", **OPTIONS)
+    assert made == ["part-001"]
+
+
+def test_a_passing_failure_is_tried_again(
+    sides: tuple[Path, Path], whole: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, left = feature_shards.write_features, [2]
+
+    def flaky(*given: Any) -> Any:
+        if left[0]:
+            left[0] -= 1
+            raise OSError("stale file handle")
+        return write(*given)
+
+    monkeypatch.setattr(feature_shards, "write_features", flaky)
+    assert score_sharded(*sides, tmp_path / "out", **OPTIONS).to_dict() == whole
+
+
+def test_the_documented_array_job_leaves_nothing_for_the_last_step(
+    sides: tuple[Path, Path], whole: dict[str, Any], tmp_path: Path, made: list[str]
+) -> None:
+    out = tmp_path / "out"
+    for task in range(3):
+        tasks = plan_shards(*sides, out, **OPTIONS)
+        featurize = shard_featurizer(**OPTIONS)
+        for shard in tasks[task::3]:
+            featurize(shard)
+    assert len(made) == 7
+    assert score_sharded(*sides, out, **OPTIONS).to_dict() == whole and len(made) == 7
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"match_lengths": "truncate"}, "match_lengths='truncate' needs all texts at once"),
+        ({"distributed": True}, "distributed=True"),
+        ({"featurize_model_name": (object(), object())}, "featurize_model_name must be a name, a folder or a function"),
+        ({"workers": 0}, "workers must be a whole number of at least 1, got 0"),
+        ({"gpus_per_worker": 1.5}, "gpus_per_worker must be a whole number above 1, got 1.5"),
+        ({"cpus_per_worker": "two"}, "cpus_per_worker must be a number above 0, got 'two'"),
+        ({"ray": " "}, "ray must be 'local', 'auto' or the address"),
+        ({"human": []}, "human must name at least one file of texts"),
+        ({"human": "nowhere/*.jsonl"}, "human: there are no .jsonl or .parquet files at 'nowhere/"),
+        ({"human": __file__}, "human must be .jsonl or .parquet files"),
+        ({"folder": "s3://bucket/out"}, "folder must be a folder of the file system"),
+    ],
+)
+def test_wrong_arguments_are_named_before_any_work(
+    sides: tuple[Path, Path], tmp_path: Path, made: list[str], changes: dict[str, Any], message: str
+) -> None:
+    given = {"human": sides[0], "model": sides[1], "folder": tmp_path / "out", **OPTIONS, **changes}
+    with pytest.raises((ValueError, TypeError, OSError)) as raised:
+        score_sharded(**given)
+    assert str(raised.value).startswith(message) and made == []
+
+
+def test_a_shard_of_more_rows_than_can_be_summed_exactly_is_refused(
+    sides: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(moments, "MOST_ROWS", 100)
+    with pytest.raises(ValueError, match=r"moments: .* a shard must hold at most 100 texts, got"):
+        score_sharded(*sides, tmp_path / "out", checkpoint=tmp_path / "out", **OPTIONS)
+
+
+# With Ray: two workers on this machine, in a network of their own, since Ray listens on all interfaces.
+
+
+def _missing() -> str | None:
+    """Why the tests with Ray cannot run here; None if they can."""
+    found = subprocess.run(
+        [sys.executable, "-c", "import importlib.util as u; raise SystemExit(u.find_spec('ray') is None)"], check=False
+    )
+    if found.returncode:
+        return "Ray is not installed: pip install 'mauve_metric[ray]'"
+    alone = ["unshare", "--net", "sh", "-c", "ip link set lo up"]
+    if shutil.which("unshare") is None or subprocess.run(alone, capture_output=True, check=False).returncode:
+        return "a network namespace cannot be made here (unshare --net)"
+    return None
+
+
+_why_not = functools.cache(_missing)
+
+
+@pytest.fixture
+def ray_environment() -> Iterator[dict[str, str]]:
+    reason = _why_not()
+    if reason is not None:
+        pytest.skip(reason)
+    path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
+    yield {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
+
+
+KILLER = """
+import json, os, pathlib, signal, sys
+import numpy, samples
+from mauve_metric import score_sharded
+
+human, model, out = map(pathlib.Path, sys.argv[1:])
+
+def deadly(texts):
+    # The first two workers that meet this text die of it, as if their machine were taken away.
+    if any(text.startswith("7 ") for text in texts):
+        for name in ("one", "two"):
+            try:
+                os.close(os.open(out.parent / name, os.O_CREAT | os.O_EXCL))
+            except FileExistsError:
+                continue
+            os.kill(os.getpid(), signal.SIGKILL)
+    return samples.ngrams(texts)
+
+deadly.__module__, deadly.__qualname__ = "samples", "ngrams"
+result = score_sharded(human, model, out, ray="local", workers=2, checkpoint=out,
+                       featurize_model_name=deadly, num_buckets=12, seed=3)
+(model / "part-001.jsonl").write_text("no json")
+try:
+    score_sharded(human, model, out, ray="local", workers=3, featurize_model_name=deadly)
+except ValueError as error:
+    print(json.dumps([result.to_dict(), str(error)]))
+"""
+
+
+@pytest.mark.ray
+def test_on_ray_lost_workers_change_nothing_and_a_bad_shard_is_named(
+    sides: tuple[Path, Path], whole: dict[str, Any], tmp_path: Path, ray_environment: dict[str, str]
+) -> None:
+    """Three workers on two CPUs: one never comes to life, and holds nothing up."""
+    command = ["unshare", "--net", "sh", "-c", 'ip link set lo up; exec "$0" "$@"', sys.executable, "-c", KILLER]
+    done = subprocess.run(
+        [*command, *map(str, sides), str(tmp_path / "out")],
+        env=ray_environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=280,
+    )
+    if "timed out during startup" in done.stderr:
+        pytest.skip("Ray could not start within its 30 seconds on this busy machine")
+    assert done.returncode == 0, done.stderr
+    result, error = json.loads(done.stdout.splitlines()[-1])
+    assert (tmp_path / "one").exists() and (tmp_path / "two").exists()
+    assert result == json.loads(json.dumps(whole))
+    assert "1 of 7 shards failed three times" in error and "part-001.jsonl, line 1" in error
