@@ -7,7 +7,6 @@ import json
 from typing import TYPE_CHECKING
 
 from mauve_metric.texts.files import read_texts
-from mauve_metric.texts.perturbations import PERTURBATIONS
 
 if TYPE_CHECKING:
     from mauve_metric.results.stress import Stress
@@ -28,7 +27,7 @@ def add_stress_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--perturbations",
         metavar="NAMES",
-        help=f"errors, joined by commas (unset: all): {', '.join(PERTURBATIONS)}",
+        help="errors, joined by commas (unset: all), such as truncated,words_shuffled; a wrong name lists them",
     )
     parser.add_argument(
         "--strengths",

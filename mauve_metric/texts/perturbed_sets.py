@@ -34,7 +34,7 @@ def topic_dropped(texts: Sequence[str], strength: float, seed: int = 25) -> list
 
     >>> texts = ["ships sail the sea", "a ship on the sea", "the sea and ships sail", "cake with cream", "bake a cake"]
     >>> topic_dropped([*texts, "cream cake to bake"], 1)
-    ['ships sail the sea', 'a ship on the sea', 'the sea and ships sail']
+    ['cake with cream', 'bake a cake', 'cream cake to bake']
     """
     missing = min(amount(len(texts), check_strength(strength) / 2), max(len(texts) - 1, 0))
     end = generator(seed).choice([-1.0, 1.0])
@@ -53,5 +53,6 @@ def topic_axis(texts: Sequence[str]) -> Floats:
     weighted = np.log1p(counts[:, words].toarray()) * np.log(len(texts) / texts_with[words])
     weighted /= np.maximum(np.linalg.norm(weighted, axis=1, keepdims=True), 1e-12)
     left, sizes, right = np.linalg.svd(weighted - weighted.mean(axis=0), full_matrices=False)
-    axis: Floats = left[:, 0] * sizes[0] * np.sign(right[0, np.argmax(np.abs(right[0]))])
+    heaviest = np.argmax(np.abs(right[0]) > (1 - 1e-6) * np.abs(right[0]).max())  # the first of words that weigh alike
+    axis: Floats = left[:, 0] * sizes[0] * np.sign(right[0, heaviest])
     return axis

@@ -21,6 +21,7 @@ from mauve_metric.uncertainty.score_warnings import (
     feature_warnings,
     featurizer_warnings,
     origin_warnings,
+    quantizer_warnings,
     score_warnings,
     size_warnings,
     text_warnings,
@@ -67,6 +68,9 @@ FLOOR = 1 / 252
 # code → (what triggers it, what is just below, numbers in the message)
 CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list[str]]]] = {
     "few_texts": [(lambda: size_warnings(499, 600, 50), lambda: size_warnings(500, 500, 50), ["499"])],
+    "quantizer_not_converged": [
+        (lambda: quantizer_warnings(["the training was too short"]), lambda: quantizer_warnings([]), ["too short"])
+    ],
     "unequal_sizes": [
         (lambda: size_warnings(600, 1201, 60), lambda: size_warnings(600, 1200, 60), ["600 human", "1201 model"]),
         (lambda: size_warnings(1201, 600, 60), lambda: size_warnings(1200, 600, 60), ["1201 human", "600 model"]),

@@ -523,7 +523,7 @@ def test_a_result_file_is_opened_again_without_texts(
     desk: Handlers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, several: bool
 ) -> None:
     monkeypatch.setattr(takeaway, "save_chart", lambda chart, path: None)  # other tests draw
-    monkeypatch.setattr(takeaway, "save_report", lambda scored, path: path)
+    monkeypatch.setattr(takeaway, "save_report", lambda scored, path, description: path)
     give(desk, tmp_path)
     if several:
         desk.add_files([write_jsonl(tmp_path / "loud.jsonl", [text.upper() for text in HUMAN])], visitor())
