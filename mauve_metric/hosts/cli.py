@@ -12,11 +12,13 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from mauve_metric.hosts.cli_arguments import given_options, named_file, parsed
 from mauve_metric.hosts.cli_copies import deduplicate_text, memorised_text
 from mauve_metric.hosts.cli_files import human_side, prompts_of_sides, sides_of_models, two_sides
+from mauve_metric.hosts.cli_flags import check_form, in_form
 from mauve_metric.hosts.cli_judgement import judge_text, roft_text
 from mauve_metric.hosts.cli_sensitivity import calibration_of, printed, sensitivity_of
 from mauve_metric.hosts.cli_shards import score_in_shards
@@ -154,19 +156,15 @@ def _explain(options: argparse.Namespace) -> int:
             distributed=rank is not None,
         )
     if rank in (None, 0):
-        try:
-            _show(json.dumps(explanation.to_dict(), allow_nan=False) if options.json else explanation)
-        finally:  # files are written for those too who read no more than the first lines
-            if options.plot is not None:
-                _draw(explanation, options.plot)
+        text = json.dumps(explanation.to_dict(), allow_nan=False) if options.json else str(explanation)
+        _show_and_draw(text, explanation, options)
     return 0
 
 
 def _compare(options: argparse.Namespace) -> int:
     from mauve_metric.compare_models import compare
 
-    if options.json and (options.markdown or options.csv or options.csv_differences or options.latex):
-        raise ValueError("--json prints JSON alone: leave out --markdown, --csv, --csv-differences or --latex")
+    check_form(options)
     sides = sides_of_models(options)
     with _processes() as rank:
         comparison = compare(
@@ -179,7 +177,7 @@ def _compare(options: argparse.Namespace) -> int:
         )
     if rank in (None, 0):
         try:
-            _show(_comparison_text(comparison, options).rstrip("\n"))
+            _show(_comparison_text(comparison, options))
         finally:
             _write_files(comparison, options)
     return 0
@@ -188,8 +186,7 @@ def _compare(options: argparse.Namespace) -> int:
 def _describe(options: argparse.Namespace) -> int:
     from mauve_metric.describing.describe_sets import describe
 
-    if options.json and (options.markdown or options.csv or options.latex):
-        raise ValueError("--json prints JSON alone: leave out --markdown, --csv or --latex")
+    check_form(options)
     sides = sides_of_models(options)
     description = describe(
         **sides,
@@ -201,10 +198,8 @@ def _describe(options: argparse.Namespace) -> int:
         prompts_of=prompts_of_sides(sides, options.prompt_field),
         common_rows=options.common_rows,
     )
-    forms = {"markdown": description.to_markdown, "csv": description.to_csv, "latex": description.to_latex}
-    form = next((show for name, show in forms.items() if getattr(options, name)), description.__str__)
     try:
-        _show(json.dumps(description.to_dict(), allow_nan=False) if options.json else form().rstrip("\n"))
+        _show(in_form(description, options, description.to_csv if options.csv else None))
     finally:
         if options.report is not None:
             description.save_report(options.report)
@@ -217,16 +212,16 @@ def _sensitivity(options: argparse.Namespace) -> int:
 
 
 def _stress(options: argparse.Namespace) -> int:
-    if options.json and (options.markdown or options.csv or options.latex):
-        raise ValueError("--json prints JSON alone: leave out --markdown, --csv or --latex")
+    check_form(options)
     found = stressed(options, given_options(options))
     return _show_and_draw(stress_text(found, options), found, options)
 
 
 def _show_and_draw(text: str, found: _Drawn, options: argparse.Namespace) -> int:
+    """A result on stdout, and its figure if one was asked for."""
     try:
         _show(text)
-    finally:
+    finally:  # files are written for those too who read no more than the first lines
         if options.plot is not None:
             _draw(found, options.plot)
     return 0
@@ -260,13 +255,9 @@ def _draw(result: _Drawn, path: str) -> None:
 
 def _comparison_text(comparison: Comparison, options: argparse.Namespace) -> str:
     """What `compare` prints."""
-    if options.json:
-        return json.dumps(comparison.to_dict(), allow_nan=False)
-    if options.markdown:
-        return comparison.to_markdown()
-    if options.csv or options.csv_differences:
-        return comparison.to_csv("models" if options.csv else "differences")
-    return comparison.to_latex() if options.latex else str(comparison)
+    table: Literal["models", "differences"] = "models" if options.csv else "differences"
+    asked = options.csv or options.csv_differences
+    return in_form(comparison, options, partial(comparison.to_csv, table) if asked else None)
 
 
 def _demo(options: argparse.Namespace) -> int:

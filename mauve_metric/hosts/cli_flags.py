@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, Protocol
 
 from mauve_metric.config import knobs
 from mauve_metric.options import run_fields
@@ -160,3 +162,29 @@ def _literal(name: str, text: str) -> str | int | float | bool:
         with contextlib.suppress(ValueError):
             return number(text)
     return text
+
+
+class _Shown(Protocol):
+    def to_dict(self) -> dict[str, Any]: ...
+
+    def to_markdown(self) -> str: ...
+
+    def to_latex(self) -> str: ...
+
+
+def check_form(options: argparse.Namespace) -> None:
+    """`ValueError` if --json and another form were asked for."""
+    flags = [name for name in ("markdown", "csv", "csv_differences", "latex") if hasattr(options, name)]
+    if options.json and any(getattr(options, name) for name in flags):
+        *most, last = map(flag_of, flags)
+        raise ValueError(f"--json prints JSON alone: leave out {', '.join(most)} or {last}")
+
+
+def in_form(result: _Shown, options: argparse.Namespace, csv: Callable[[], str] | None = None) -> str:
+    """A result in the form that was asked for; `csv` makes the CSV, None where none was."""
+    if options.json:
+        return json.dumps(result.to_dict(), allow_nan=False)
+    if csv is not None:
+        return csv().rstrip("\n")
+    text = result.to_markdown() if options.markdown else result.to_latex() if options.latex else str(result)
+    return text.rstrip("\n")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import json
-from typing import TYPE_CHECKING, get_args
+from functools import partial
+from typing import TYPE_CHECKING, Literal, get_args
 
+from mauve_metric.hosts.cli_flags import in_form
 from mauve_metric.measures.judgement_options import FULL_POINTS, SENTENCES, Errors, Ties
 
 if TYPE_CHECKING:
-    from mauve_metric.results.judgement import BoundaryGame, Judgement
+    pass
 
 
 def add_judgement_commands(
@@ -95,9 +96,9 @@ def judge_text(options: argparse.Namespace) -> str:
         level=options.level,
         seed=options.seed,
     )
-    if options.csv or options.csv_correlations:
-        return judgement.to_csv("models" if options.csv else "correlations").rstrip("\n")
-    return _form(judgement, options)
+    table: Literal["models", "correlations"] = "models" if options.csv else "correlations"
+    asked = options.csv or options.csv_correlations
+    return in_form(judgement, options, partial(judgement.to_csv, table) if asked else None)
 
 
 def roft_text(options: argparse.Namespace) -> str:
@@ -111,13 +112,4 @@ def roft_text(options: argparse.Namespace) -> str:
         keep_runs=options.keep_runs,
         level=options.level,
     )
-    return game.to_csv().rstrip("\n") if options.csv else _form(game, options)
-
-
-def _form(result: Judgement | BoundaryGame, options: argparse.Namespace) -> str:
-    """A result in the form that was asked for."""
-    if options.json:
-        return json.dumps(result.to_dict(), allow_nan=False)
-    if options.markdown:
-        return result.to_markdown().rstrip("\n")
-    return result.to_latex().rstrip("\n") if options.latex else str(result)
+    return in_form(game, options, game.to_csv if options.csv else None)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
+
+from mauve_metric.hosts.cli_flags import check_form, in_form
 
 if TYPE_CHECKING:
     from mauve_metric.results.calibration import Calibration
@@ -69,16 +71,11 @@ def _factors(text: str) -> tuple[str, ...]:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
-def _check_forms(options: argparse.Namespace) -> None:
-    if options.json and (options.markdown or options.csv or options.latex):
-        raise ValueError("--json prints JSON alone: leave out --markdown, --csv or --latex")
-
-
 def sensitivity_of(sides: dict[str, Any], given: dict[str, Any], options: argparse.Namespace) -> Sensitivity:
     """What `sensitivity` computes of these sides with these keywords."""
     from mauve_metric.robustness.sensitivity_of_ranking import sensitivity
 
-    _check_forms(options)
+    check_form(options)
     return sensitivity(
         **sides,
         **given,
@@ -94,16 +91,10 @@ def calibration_of(side: dict[str, Any], given: dict[str, Any], options: argpars
     """What `calibrate` computes."""
     from mauve_metric.robustness.calibrate_set import calibrate
 
-    _check_forms(options)
+    check_form(options)
     return calibrate(**side, **given, splits=options.splits)
 
 
 def printed(result: Sensitivity | Calibration, options: argparse.Namespace) -> str:
     """A result in the form that was asked for."""
-    if options.json:
-        return json.dumps(result.to_dict(), allow_nan=False)
-    if options.csv:
-        return result.to_csv(options.csv).rstrip("\n")
-    if options.markdown:
-        return result.to_markdown().rstrip("\n")
-    return result.to_latex().rstrip("\n") if options.latex else str(result)
+    return in_form(result, options, partial(result.to_csv, options.csv) if options.csv else None)

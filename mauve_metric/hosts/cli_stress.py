@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 from typing import TYPE_CHECKING
 
+from mauve_metric.hosts.cli_flags import in_form
 from mauve_metric.texts.files import read_texts
 
 if TYPE_CHECKING:
@@ -59,8 +59,4 @@ def stressed(options: argparse.Namespace, given: dict[str, object]) -> Stress:
 
 def stress_text(found: Stress, options: argparse.Namespace) -> str:
     """What the command prints."""
-    if options.json:
-        return json.dumps(found.to_dict(), allow_nan=False)
-    forms = {"markdown": found.to_markdown, "csv": found.to_csv, "latex": found.to_latex}
-    form = next((show for name, show in forms.items() if getattr(options, name)), found.__str__)
-    return form().rstrip("\n")
+    return in_form(found, options, found.to_csv if options.csv else None)
