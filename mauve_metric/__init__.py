@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from mauve_metric.robustness.calibrate_set import calibrate
     from mauve_metric.robustness.sensitivity_of_ranking import sensitivity
     from mauve_metric.robustness.stress_featurizer import stress
-    from mauve_metric.score_shards import score_sharded
+    from mauve_metric.score_shards import score_sharded, shard_pass
     from mauve_metric.texts.files import TextFile, read_texts
     from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
@@ -66,6 +66,7 @@ __all__ = [
     "score_guesses",
     "score_sharded",
     "sensitivity",
+    "shard_pass",
     "stress",
 ]
 
@@ -96,6 +97,7 @@ _HOMES = {  # every public name is imported when it is first asked for
     "read_texts": "texts.files",
     "score_guesses": "judging.boundary_game",
     "score_sharded": "score_shards",
+    "shard_pass": "score_shards",
     "sensitivity": "robustness.sensitivity_of_ranking",
     "stress": "robustness.stress_featurizer",
 }

@@ -10,18 +10,18 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar, Unpack
+from typing import Any, TypeVar, Unpack
 
 import numpy as np
 
 from mauve_metric.arrays import Labels
 from mauve_metric.config import MauveConfig, shown
+from mauve_metric.features.row_files import NpyRows
 from mauve_metric.features.rows import MOST_NUMBERS_AT_ONCE, ArrayRows, ConcatenatedRows, as_rows, some_rows
 from mauve_metric.features.shards import (
     FEATURES_FOLDER,
@@ -30,6 +30,7 @@ from mauve_metric.features.shards import (
     ShardTask,
     in_memory,
     joined_shards,
+    read_shard,
     shard_tasks,
 )
 from mauve_metric.features.sides import check_columns, check_same_encoder
@@ -40,21 +41,18 @@ from mauve_metric.quantize.partition import KNN_MOST_ROWS, Partition, Stacking
 from mauve_metric.quantize.projection import Projection, fit_projection
 from mauve_metric.quantize.shards import ShardLabels, ShardMoments, StoredRows
 from mauve_metric.results.result import MauveResult
-from mauve_metric.runtime.attempts import Outcome, work_in_process
-from mauve_metric.runtime.ray_pool import Places, ray_cluster, work_on_ray
+from mauve_metric.runtime.crew import Crew, Done, Work
+from mauve_metric.runtime.ray_pool import Places, ray_cluster
 from mauve_metric.runtime.whole_files import naming
-from mauve_metric.runtime.whole_job import watched_job
 from mauve_metric.score import resolve_config, score_features, score_partition
 from mauve_metric.texts.shards import list_shards
 
-logger = logging.getLogger(__name__)
-
-Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 Kept = TypeVar("Kept")
 TextFiles = str | Path | Sequence[str | Path]
 
-_SHOWN = 5  # failures that an error names
+PASSES = ("features", "moments", "centres", "buckets")
+
 _STALE_SECONDS = 3600  # after which a file that was being written is nobody's any more
 
 
@@ -94,11 +92,11 @@ def score_sharded(
     config, run = _checked_options(options)
     places = Places(workers, cpus_per_worker, gpus_per_worker)
     output = _output_folder(folder)
-    tasks = plan_shards(human, model, output, **options)
+    tasks = _tasks(human, model, output, config, run)
     with contextlib.ExitStack() as stack:
         if ray is not None:
             stack.enter_context(ray_cluster(_address(ray)))
-        crew = _Crew(None if ray is None else places, run.verbose)
+        crew = Crew(None if ray is None else places, run.verbose)
         sides = _featurized(crew, tasks, config, run)
         p, q = (joined_shards([part.reference for part in side]) for side in sides)
         check_columns({"the features of human": p, "the features of model": q})
@@ -113,22 +111,80 @@ def score_sharded(
 score_sharded.__signature__ = with_options(score_sharded, "MauveResult", "distributed", "cache")  # type: ignore[attr-defined]
 
 
-def plan_shards(human: TextFiles, model: TextFiles, folder: str | Path, **options: Unpack[Options]) -> list[ShardTask]:
-    """What the first pass has to do, human shards first: the same list wherever it is asked for.
+def shard_pass(
+    name: str, human: TextFiles, model: TextFiles, folder: str | Path, **options: Unpack[Options]
+) -> tuple[list[Any], Callable[[Any], Any]]:
+    """One pass of `score_sharded` for an engine of your own: the items that there are, and the function that does one.
 
-    Each task can be done anywhere, by `ShardFeaturizer(config, run)(task)`; `score_sharded` then finds it done.
+    "features" has an item for each file of texts, and so have "moments" and "buckets"; "centres" has one in all. A pass
+    begins when the one before it is done. Its items are the same list wherever it is asked for, and can be done on any
+    machine that sees the folder, in any order, and again: what is done is kept there, and found by the same item
+    again and by `score_sharded(human, model, folder, checkpoint=folder, **options)`, which puts it together.
+
+    Args:
+        name: "features", "moments", "centres" or "buckets".
+        human, model, folder, **options: as for `score_sharded`.
+
+    Returns:
+        The items, and a function of one of them; both can be pickled if a function that featurizes can.
+
+    Raises:
+        ValueError, TypeError: an argument is wrong.
+        FileNotFoundError: an earlier pass is not done.
     """
+    if name not in PASSES:
+        raise ValueError(f"name must be one of {', '.join(map(repr, PASSES))}, got {shown(name)}")
     config, run = _checked_options(options)
     output = _output_folder(folder)
-    return [
-        *shard_tasks(list_shards("human", human), "reference", output, config, run),
-        *shard_tasks(list_shards("model", model), "prediction", output, config, run),
-    ]
+    sides = _tasks(human, model, output, config, run)
+    tasks = [*sides[0], *sides[1]]
+    if name == "features":
+        return tasks, ShardFeaturizer(config, run)
+    shapes = [_shape_of_features(task) for task in tasks]
+    if name == "moments":
+        return tasks, partial(_with_features, ShardMoments(output))
+    sizes = [sum(rows for rows, _ in some) for some in (shapes[: len(sides[0])], shapes[len(sides[0]) :])]
+    config = resolve_config(config, *sizes)
+    if name == "centres":
+        ordered = [task for side in _stacking(sizes, config).ordered(sides) for task in side]
+        return [ordered], partial(_keep_centres, config, output, run.verbose)
+    stored = blocks.load_clustering(*_clustering_file(output, (sum(sizes), shapes[0][1]), config))
+    if stored is None:
+        raise FileNotFoundError(f"the pass 'centres' is not done: there are none for these texts in {str(output)!r}")
+    return tasks, partial(_with_features, ShardLabels(output, stored[0]))
 
 
-def shard_featurizer(**options: Unpack[Options]) -> ShardFeaturizer:
-    """What does the tasks of `plan_shards` one after the other, with the same options."""
-    return ShardFeaturizer(*_checked_options(options))
+def _tasks(
+    human: TextFiles, model: TextFiles, output: Path, config: MauveConfig, run: RunOptions
+) -> tuple[list[ShardTask], list[ShardTask]]:
+    """What the first pass has to do for either side."""
+    return (
+        shard_tasks(list_shards("human", human), "reference", output, config, run),
+        shard_tasks(list_shards("model", model), "prediction", output, config, run),
+    )
+
+
+def _shape_of_features(task: ShardTask) -> tuple[int, int]:
+    try:
+        return as_rows(NpyRows.of_file(task.target)).shape
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            f"the pass 'features' is not done: there are none of {task.shard.name} in {str(task.target.parent)!r}"
+        ) from None
+
+
+def _with_features(work: Callable[[StoredRows], Answer], task: ShardTask) -> Answer:
+    """A later pass over the features of one shard."""
+    return work(_stored_rows(read_shard(task.target)))
+
+
+def _stored_rows(part: ShardFeatures) -> StoredRows:
+    return StoredRows(as_rows(part.reference.features), part.content)
+
+
+def _keep_centres(config: MauveConfig, output: Path, verbose: bool, tasks: Sequence[ShardTask]) -> None:
+    """Fit the centres on the features of all shards, in the order of the rows."""
+    _clustering(Crew(None, verbose), [_stored_rows(read_shard(task.target)) for task in tasks], config, output)
 
 
 def _checked_options(options: Options) -> tuple[MauveConfig, RunOptions]:
@@ -166,96 +222,28 @@ def _output_folder(folder: str | Path) -> Path:
     return path
 
 
-@dataclass(frozen=True)
-class _Crew:
-    """Who works: the actors of a Ray cluster, or, without places, this process."""
-
-    places: Places | None
-    verbose: bool
-
-    def outcomes(
-        self, make: Callable[[], Callable[[Item], Answer]], items: Sequence[Item]
-    ) -> Iterator[Outcome[Answer]]:
-        """What becomes of each item, as it comes."""
-        return work_in_process(make, items) if self.places is None else work_on_ray(make, items, self.places)
-
-    def answers(
-        self,
-        work: Work,
-        make: Callable[[], Callable[[Item], Answer]],
-        items: Sequence[Item],
-        keep: Callable[[int, Answer], tuple[Kept, Done]],
-    ) -> list[Kept]:
-        """What is kept of the answer to each item, in the items' order.
-
-        Raises:
-            ValueError: items failed; it names them, after all others are done.
-        """
-        found: dict[int, Kept] = {}
-        failed: dict[int, str] = {}
-        with watched_job(work.title, work.weights, self.verbose) as progress:
-            for outcome in self.outcomes(make, items):
-                number = outcome.number
-                if outcome.answers:
-                    found[number], done = keep(number, outcome.answers[0])
-                    progress.done(number, done.texts, done.found)
-                else:
-                    failed[number] = outcome.error
-                    logger.warning("%s failed: %s", work.names[number], outcome.error)
-                    progress.fail(number)
-        if failed:
-            raise ValueError(_failures(work, failed))
-        return [found[number] for number in range(len(items))]
-
-
-class Work(NamedTuple):
-    """A pass over shards: what it is called, the shards' names, and how much work each is."""
-
-    title: str
-    names: list[str]
-    weights: list[int]
-
-
-class Done(NamedTuple):
-    """Texts of a shard that is done, and whether it was before."""
-
-    texts: int
-    found: bool = False
-
-
-def _failures(work: Work, failed: dict[int, str]) -> str:
-    first = "; ".join(f"{work.names[number]}: {failed[number]}" for number in sorted(failed)[:_SHOWN])
-    more = "; …" if len(failed) > _SHOWN else ""
-    return (
-        f"{work.title}: {len(failed)} of {len(work.names)} shards failed three times, the others are kept: "
-        f"{first}{more}"
-    )
-
-
 def _featurized(
-    crew: _Crew, tasks: Sequence[ShardTask], config: MauveConfig, run: RunOptions
+    crew: Crew, sides: tuple[list[ShardTask], list[ShardTask]], config: MauveConfig, run: RunOptions
 ) -> tuple[list[ShardFeatures], list[ShardFeatures]]:
     """The first pass: what is known of the features of the human shards, and of the model's."""
+    tasks = [*sides[0], *sides[1]]
     work = Work("featurize", [task.shard.name for task in tasks], [max(task.shard.size, 1) for task in tasks])
     done = crew.answers(
         work, partial(ShardFeaturizer, config, run), tasks, lambda _, made: (made, Done(len(made.reference), made.kept))
     )
-    human = [part for task, part in zip(tasks, done, strict=True) if task.side == "reference"]
-    return human, [part for task, part in zip(tasks, done, strict=True) if task.side == "prediction"]
+    return done[: len(sides[0])], done[len(sides[0]) :]
 
 
 def _partition(
-    crew: _Crew,
+    crew: Crew,
     sides: tuple[list[ShardFeatures], list[ShardFeatures]],
     config: MauveConfig,
     output: Path,
     run: RunOptions,
 ) -> Partition:
     """The second and third pass: the buckets of all texts."""
-    stacking = Stacking(tuple(sum(len(part.reference) for part in side) for side in sides), config.row_order == "pq")
-    shards = [
-        StoredRows(as_rows(part.reference.features), part.content) for side in stacking.ordered(sides) for part in side
-    ]
+    stacking = _stacking([sum(len(part.reference) for part in side) for side in sides], config)
+    shards = [_stored_rows(part) for side in stacking.ordered(sides) for part in side]
     clustering = _clustering(crew, shards, config, output if run.checkpoint is None else Path(run.checkpoint))
     labels = _work_on_rows(crew, "buckets", partial(ShardLabels, output, clustering), shards, lambda made: made)
     stacked = np.concatenate(labels, axis=1).astype(np.int64)
@@ -266,8 +254,12 @@ def _partition(
     return Partition(near, runs, stacking, None)
 
 
+def _stacking(sizes: Sequence[int], config: MauveConfig) -> Stacking:
+    return Stacking(tuple(sizes), config.row_order == "pq")
+
+
 def _work_on_rows(
-    crew: _Crew,
+    crew: Crew,
     title: str,
     make: Callable[[], Callable[[StoredRows], Answer]],
     shards: Sequence[StoredRows],
@@ -281,10 +273,30 @@ def _work_on_rows(
     return crew.answers(work, make, shards, lambda number, answer: (keep(answer), Done(sizes[number])))
 
 
-def _clustering(crew: _Crew, shards: Sequence[StoredRows], config: MauveConfig, folder: Path) -> blocks.Clustering:
+def _clustering(crew: Crew, shards: Sequence[StoredRows], config: MauveConfig, folder: Path) -> blocks.Clustering:
     """Projection and centres of all shards' rows in their order, kept in a folder."""
     rows = ConcatenatedRows([shard.rows for shard in shards])
-    settings: blocks.Settings = {
+    file, key = _clustering_file(folder, rows.shape, config)
+    content = hashlib.sha256("".join(shard.content for shard in shards).encode()).hexdigest()
+    stored = blocks.load_clustering(file, key)
+    if stored is not None and stored[1] == content:
+        return stored[0]
+    made = blocks.fit_centres(rows, _projection(crew, shards, rows, config, folder), _settings(config))
+    with naming(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+    blocks.save_clustering(file, key, content, made)
+    return made
+
+
+def _clustering_file(folder: Path, shape: tuple[int, int], config: MauveConfig) -> tuple[Path, str]:
+    """Where the clustering of rows of this shape is kept, and under which key."""
+    return folder.expanduser() / blocks.CHECKPOINT_FILE, json.dumps(
+        [*map(int, shape), _settings(config)], sort_keys=True
+    )
+
+
+def _settings(config: MauveConfig) -> blocks.Settings:
+    return {
         "num_buckets": int(config.num_buckets),
         "explained_variance": config.kmeans_explained_var,
         "pca_max_data": config.pca_max_data,
@@ -293,21 +305,10 @@ def _clustering(crew: _Crew, shards: Sequence[StoredRows], config: MauveConfig, 
         "seed": config.seed,
         "num_runs": int(config.num_runs),
     }
-    file = folder.expanduser() / blocks.CHECKPOINT_FILE
-    key = json.dumps([*map(int, rows.shape), settings], sort_keys=True)
-    content = hashlib.sha256("".join(shard.content for shard in shards).encode()).hexdigest()
-    stored = blocks.load_clustering(file, key)
-    if stored is not None and stored[1] == content:
-        return stored[0]
-    made = blocks.fit_centres(rows, _projection(crew, shards, rows, config, folder), settings)
-    with naming(file):
-        file.parent.mkdir(parents=True, exist_ok=True)
-    blocks.save_clustering(file, key, content, made)
-    return made
 
 
 def _projection(
-    crew: _Crew, shards: Sequence[StoredRows], rows: ConcatenatedRows, config: MauveConfig, folder: Path
+    crew: Crew, shards: Sequence[StoredRows], rows: ConcatenatedRows, config: MauveConfig, folder: Path
 ) -> Projection:
     """From the moments of all shards; from the rows themselves where it is fitted on few."""
     n, d = rows.shape

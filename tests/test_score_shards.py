@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from mauve_metric import compute_mauve, score_sharded
 from mauve_metric.features import shards as feature_shards
 from mauve_metric.features.shards import ShardFeaturizer
 from mauve_metric.quantize import moments
-from mauve_metric.score_shards import plan_shards, shard_featurizer
+from mauve_metric.score_shards import PASSES, shard_pass
 
 HUMAN, MODEL = texts_of(330, seed=0), texts_of(270, seed=1, longest=20)
 OPTIONS: dict[str, Any] = {"featurize_model_name": ngrams, "num_buckets": 12, "seed": 3}
@@ -183,16 +184,32 @@ def test_a_passing_failure_is_tried_again(
 
 
 def test_the_documented_array_job_leaves_nothing_for_the_last_step(
-    sides: tuple[Path, Path], whole: dict[str, Any], tmp_path: Path, made: list[str]
+    sides: tuple[Path, Path], whole: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "out"
-    for task in range(3):
-        tasks = plan_shards(*sides, out, **OPTIONS)
-        featurize = shard_featurizer(**OPTIONS)
-        for shard in tasks[task::3]:
-            featurize(shard)
-    assert len(made) == 7
-    assert score_sharded(*sides, out, **OPTIONS).to_dict() == whole and len(made) == 7
+    for name, count in zip(PASSES, (7, 7, 1, 7), strict=True):
+        for task in reversed(range(3)):
+            items, work = pickle.loads(pickle.dumps(shard_pass(name, *sides, out, **OPTIONS)))
+            assert len(items) == count
+            for item in items[task::3]:
+                work(item)
+    before = {file: file.stat().st_mtime_ns for file in out.glob("**/*.np[yz]")}
+    assert len(before) == 22
+    monkeypatch.setattr("mauve_metric.quantize.blocks.fit_centres", None)
+    assert score_sharded(*sides, out, checkpoint=out, **OPTIONS).to_dict() == whole
+    assert {file: file.stat().st_mtime_ns for file in out.glob("**/*.np[yz]")} == before
+
+
+def test_a_pass_needs_the_one_before_it(sides: tuple[Path, Path], tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="name must be one of 'features', 'moments', 'centres', 'buckets', got 'all'"):
+        shard_pass("all", *sides, tmp_path, **OPTIONS)
+    with pytest.raises(FileNotFoundError, match=r"'features' is not done: there are none of .*part-000\.jsonl in"):
+        shard_pass("moments", *sides, tmp_path, **OPTIONS)
+    tasks, featurize = shard_pass("features", *sides, tmp_path, **OPTIONS)
+    for task in tasks:
+        featurize(task)
+    with pytest.raises(FileNotFoundError, match="the pass 'centres' is not done"):
+        shard_pass("buckets", *sides, tmp_path, **OPTIONS)
 
 
 @pytest.mark.parametrize(
