@@ -18,7 +18,6 @@ PAGES = Path(__file__).resolve().parent.parent / "api"
 SHOWN = re.compile(r"^::: mauve_metric\.(\S+)$", re.MULTILINE)
 DOCTEST = re.compile(r"^( *)>>> .*\n?(?:^(?! *$).*\n?)*", re.MULTILINE)
 SECTION = re.compile(r"^(Args|Attributes|Returns|Raises|Yields):\n((?:^(?:  .*)?\n)+)", re.MULTILINE)
-ITEM = re.compile(r"^    ((?:\*{0,2}\w+, )*(?:\n?\s*\*{0,2}\w+,? ?)*?\*{0,2}\w+): ", re.MULTILINE)
 log = logging.getLogger("mkdocs.hooks.docstrings")
 
 
@@ -61,8 +60,8 @@ def missing(found: Object | Alias) -> Iterator[str]:
             yield 'has no section "Returns"'
         if "Raises" not in sections:
             yield 'has no section "Raises"'
-    elif isinstance(thing, Class) and not sections.keys() & {"Args", "Attributes"}:
-        yield 'has neither a section "Args" nor one "Attributes"'
+    elif isinstance(thing, Class) and not sections:
+        yield 'has none of the sections "Args", "Attributes", "Raises"'
 
 
 def _arguments(sections: dict[str, str], given: set[str]) -> Iterator[str]:
@@ -70,8 +69,9 @@ def _arguments(sections: dict[str, str], given: set[str]) -> Iterator[str]:
     if given and "Args" not in sections:
         yield 'has no section "Args"'
         return
-    named = {name.strip(" *\n") for names in ITEM.findall(sections.get("Args", "")) for name in names.split(",")}
     text = sections.get("Args", "")
+    items = re.split(r"^ {4}(?! )", text, flags=re.MULTILINE)
+    named = {name.strip(" *\n") for item in items[1:] for name in item.split(":")[0].split(",")}
     for name in sorted(given):
         if name not in named and not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text):
             yield f"does not describe {name}"
