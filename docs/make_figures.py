@@ -1,7 +1,7 @@
 """Draw the figures of the documentation: `python docs/make_figures.py [NAME …]`, into docs/figures/.
 
 Each is drawn twice, for a light page and a dark one. Those of texts are computed from the examples with the packaged
-featurizer, the picture of the layers from `pyproject.toml` and the folders. It needs the extras `[space]`, no network,
+featurizer, the picture of the layers from `pyproject.toml`. It needs the extras `[space]`, no network,
 and a few minutes the first time, while the texts of five models are featurized.
 """
 
@@ -92,9 +92,9 @@ def calibration() -> alt.LayerChart:
 
 
 def layers() -> alt.LayerChart:
-    """The layers that the import rule names, from the top, with what stands in each and how many files it has."""
+    """The layers that the import rule names, from the top one down."""
     rows = [
-        {"row": row, "place": place, "count": len(names), "name": name, "files": files_of(name)}
+        {"row": row, "place": place, "count": len(names), "name": name}
         for row, names in enumerate(layer_names())
         for place, name in enumerate(names)
     ]
@@ -104,7 +104,6 @@ def layers() -> alt.LayerChart:
         item |= {"x": share * item["place"], "x2": share * (item["place"] + 1) - gap}
         item |= {"y": item["row"] * (height + gap), "y2": item["row"] * (height + gap) + height}
         item["middle_x"], item["middle_y"] = (item["x"] + item["x2"]) / 2, (item["y"] + item["y2"]) / 2
-        item["label"] = item["name"] if item["files"] == 1 else f"{item['name']} ({item['files']})"
     bottom = max(item["y2"] for item in rows)
     across, down = alt.Scale(domain=[0, WIDTH], nice=False), alt.Scale(domain=[bottom, 0], nice=False)
     base = alt.Chart(alt.InlineData(values=rows))
@@ -112,7 +111,7 @@ def layers() -> alt.LayerChart:
         x=alt.X("x:Q", scale=across, axis=None), x2="x2:Q", y=alt.Y("y:Q", scale=down, axis=None), y2="y2:Q"
     )
     words = base.mark_text(fontSize=12, limit=0).encode(
-        x=alt.X("middle_x:Q", scale=across, axis=None), y=alt.Y("middle_y:Q", scale=down, axis=None), text="label:N"
+        x=alt.X("middle_x:Q", scale=across, axis=None), y=alt.Y("middle_y:Q", scale=down, axis=None), text="name:N"
     )
     chart: alt.LayerChart = (boxes + words).properties(width=WIDTH, height=bottom).configure_view(stroke=None)
     return chart
@@ -124,12 +123,6 @@ def layer_names() -> list[list[str]]:
     contracts = project["tool"]["importlinter"]["contracts"]
     found = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
     return [[name.strip() for name in layer.split(":")] for layer in found]
-
-
-def files_of(name: str) -> int:
-    """How many files of Python a layer's folder has; 1 for a file."""
-    folder = ROOT / "mauve_metric" / name
-    return len([path for path in folder.rglob("*.py") if path.name != "__init__.py"]) if folder.is_dir() else 1
 
 
 CHARTS: dict[str, Callable[[], alt.TopLevelMixin]] = {

@@ -17,7 +17,7 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 CODE = r"(?ms:^ *(?P<fence>`{3,}).*?^ *(?P=fence) *$)|(?P<tick>`+).+?(?P=tick)"
 LINK = re.compile(rf"{CODE}|\]\((?!https?:|mailto:|#)(?P<path>[^)\s#]+)(?P<anchor>#[^)\s]*)?\)")
 OWN_PAGES = {"CHANGELOG.md": "changelog.md"}  # in the repository: on the site
-LANGUAGES = {".py": "python", ".sh": "sh", ".toml": "toml", ".json": "json", ".yml": "yaml"}
+LANGUAGES = {".py": "python", ".sh": "sh", ".toml": "toml", ".yml": "yaml", "": "text"}  # shown; others are copied
 
 
 def on_files(files: Files, config: Any, **_: Any) -> Files:
@@ -33,9 +33,12 @@ def on_files(files: Files, config: Any, **_: Any) -> Files:
         if path in done or PurePosixPath(path).is_relative_to(docs) or not (root / path).exists():
             continue
         done.add(path)
+        place = page_name(path)
+        if not place.endswith(".md"):
+            files.append(File.generated(config, place, abs_src_path=str(root / path)))
+            continue
         text = page_of(root / path, path)
         waiting += linked(text, PurePosixPath(path))
-        place = page_name(path)
         inclusion = InclusionLevel.INCLUDED if path in OWN_PAGES else InclusionLevel.NOT_IN_NAV
         files.append(File.generated(config, place, content=rewritten(text, path, docs), inclusion=inclusion))
     return files
@@ -52,12 +55,12 @@ def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
 def page_of(file: Path, path: str) -> str:
     """What the site shows of a file: a document as it is, a folder's list of files, or the lines of a program."""
     if file.is_dir():
-        names = sorted(item.name for item in file.iterdir() if item.suffix in (".md", ".py", ".toml", ".json"))
+        names = sorted(item.name for item in file.iterdir() if item.suffix in (".md", *LANGUAGES) and item.is_file())
         return f"# {path}\n\n" + "\n".join(f"* [{name}]({name})" for name in names) + "\n"
     text = file.read_text(encoding="utf-8")
     if file.suffix == ".md":
         return text
-    return f"# {path}\n\n````{LANGUAGES.get(file.suffix, 'text')}\n{text}\n````\n"
+    return f"# {path}\n\n````{LANGUAGES[file.suffix]}\n{text}\n````\n"
 
 
 def linked(markdown: str, path: PurePosixPath) -> list[str]:
@@ -72,8 +75,11 @@ def target(path: PurePosixPath, link: str) -> str:
 
 
 def page_name(path: str) -> str:
-    """The page of a file of the repository, from docs/."""
-    return OWN_PAGES.get(path) or "repository/" + (path if path.endswith(".md") else f"{path}.md")
+    """Where the site has a file of the repository, from docs/: a page of it, or the file itself."""
+    if path in OWN_PAGES:
+        return OWN_PAGES[path]
+    ending = PurePosixPath(path).suffix
+    return f"repository/{path}.md" if ending in LANGUAGES else f"repository/{path}"
 
 
 def rewritten(markdown: str, path: str, docs: PurePosixPath) -> str:
