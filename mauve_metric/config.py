@@ -161,7 +161,11 @@ SMALLEST_SCALING_FACTOR = 1e-6  # below, every score is 1 to six digits, and its
 class MauveConfig:
     """Everything that can change a score and nothing else; names and defaults are those of mauve-text.
 
-    Values are checked on construction: `TypeError` for a wrong type, `ValueError` for a value out of range.
+    Values are checked on construction.
+
+    Raises:
+        TypeError: a value of the wrong type.
+        ValueError: a value out of range.
 
     >>> MauveConfig(num_buckets=100).num_buckets
     100

@@ -85,6 +85,9 @@ def score_sharded(
         **options: as for `compute_mauve`. The featurizer is a name, a folder that all workers see, or a function;
             there is no `distributed`, no `match_lengths`, and no feature cache: the folder is one.
 
+    Returns:
+        The `MauveResult` of `compute_mauve`.
+
     Raises:
         ValueError: an argument or a text that cannot be scored; or shards that failed three times: the others are kept.
         TypeError, OSError, ImportError: as `compute_mauve`; without Ray where it is asked for.

@@ -58,11 +58,7 @@ class Reference(StoredFeatures):
 
     @classmethod
     def from_texts(cls, texts: TextData, **options: Unpack[Options]) -> Reference:
-        """Featurize texts; the options are those of `compute_mauve` that concern the featurizer and the run.
-
-        Raises:
-            TypeError, ValueError, OSError, ImportError: as `compute_mauve`.
-        """
+        """Featurize texts, see `featurize`."""
         return featurize(texts, **options)
 
     def save(self, path: str | Path) -> Path:
@@ -82,7 +78,18 @@ class Reference(StoredFeatures):
 
 
 def featurize(texts: TextData, **options: Unpack[Options]) -> Reference:
-    """The features of texts with their origin; see `Reference.from_texts`."""
+    """Featurize texts once, to use them again and again; the same as `Reference.from_texts`.
+
+    Args:
+        texts: as in `compute_mauve`.
+        **options: those of `compute_mauve` that concern the featurizer and the run.
+
+    Returns:
+        A `Reference`: features (n, d) with their origin.
+
+    Raises:
+        TypeError, ValueError, OSError, ImportError: as `compute_mauve`.
+    """
     config, run = split_options(options)
     if config.match_lengths != "no":
         raise ValueError(f"match_lengths={config.match_lengths!r} needs both sets: give it to compute_mauve")

@@ -325,8 +325,8 @@ def evaluate_model(
     Args:
         model: a transformers model with `generate` (an adapter's or data parallelism's shell around it is fine).
         tokenizer: its tokenizer.
-        prompts, references, dataset, prompt_tokens, include_prompt, chat_template, num_samples, generation_config,
-            max_new_tokens, generate_fn, generation_batch_size: see `mauve_metric.generation.options.WritingOptions`.
+        prompts, references, dataset, prompt_tokens, include_prompt: see `generation.options.WritingOptions`.
+        chat_template, num_samples, generation_config, max_new_tokens, generate_fn, generation_batch_size: likewise.
         distributed: every process of the torch process group calls; each writes its share, the first one scores.
         **options: the others are those of `compute_mauve`.
 

@@ -65,8 +65,8 @@ class MauveCallback(TrainerCallback):
     the Trainer has the `MauveTrainerMixin`; TensorBoard and Weights & Biases then also some texts and the curve.
 
     Args:
-        prompts, references, dataset, prompt_tokens, include_prompt, chat_template, num_samples, generation_config,
-            max_new_tokens, generate_fn, generation_batch_size: see `mauve_metric.generation.options.WritingOptions`.
+        prompts, references, dataset, prompt_tokens, include_prompt: see `generation.options.WritingOptions`.
+        chat_template, num_samples, generation_config, max_new_tokens, generate_fn, generation_batch_size: likewise.
         every: score every so many evaluations under one prefix, the first included.
         on_error: "warn": an evaluation that fails is logged and its scores are NaN, which is never the best;
             "raise": it ends the training, on all processes. A model with sharded weights (FSDP, ZeRO stage 3) that
@@ -293,6 +293,9 @@ class MauveTrainerMixin(Host):
             pass
 
         trainer = MauveTrainer(..., callbacks=[MauveCallback(prompts=prompts, references=human_texts)])
+
+    Args:
+        *args, **kwargs: those of the Trainer.
     """
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:

@@ -29,6 +29,12 @@ def mauve(**options: Unpack[Options]) -> MauveOfSamples:
     Args:
         **options: those of `compute_mauve`; Inspect notes them in the log.
 
+    Returns:
+        A function from the samples' scores to the numbers by name; NaN for one that cannot be had, as the log says.
+
+    Raises:
+        TypeError, ValueError: a wrong option, at once.
+
     Example:
         Task(dataset, solver=generate(), scorer=text_pair(), metrics=[mauve(featurize_model_name="minilm")])
     """
@@ -42,7 +48,14 @@ def mauve(**options: Unpack[Options]) -> MauveOfSamples:
 
 @scorer(metrics=[mauve()])  # type: ignore[untyped-decorator]
 def text_pair() -> Callable[[TaskState, Target], Coroutine[Any, Any, Score]]:
-    """Keeps what the model wrote and the human text, the sample's target; the value is how many words it wrote."""
+    """Keeps what the model wrote and the human text, the sample's target; the value is how many words it wrote.
+
+    Returns:
+        The scorer of a sample.
+
+    Raises:
+        ValueError: by the scorer, for a sample with another number of targets than one.
+    """
 
     async def score(state: TaskState, target: Target) -> Score:
         if len(target) != 1:

@@ -36,6 +36,12 @@ def mauve(**options: Unpack[Options]) -> CorpusLevelMetric:
     Args:
         **options: those of `compute_mauve`.
 
+    Returns:
+        A metric of the whole corpus, which gives the numbers by name.
+
+    Raises:
+        TypeError, ValueError: a wrong option, at once.
+
     Example:
         LightevalTaskConfig(..., metrics=[mauve(featurize_model_name="minilm")])
     """

@@ -47,6 +47,9 @@ def task_functions(reference_field: str = REFERENCE_FIELD, **options: Unpack[Opt
         reference_field: the field of a document that holds the human text.
         **options: those of `compute_mauve`.
 
+    Returns:
+        `process_results` for `process_results:` of the task, then an aggregation for each of the six numbers.
+
     Raises:
         TypeError, ValueError: a wrong option.
 

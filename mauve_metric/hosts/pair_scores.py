@@ -24,7 +24,16 @@ class Pair(NamedTuple):
 
 
 def scalar_scores(result: MauveResult) -> dict[str, float]:
-    """`SCORES` of a result as plain floats; one that is not given (see `MauveResult`) is NaN.
+    """`SCORES` of a result as plain floats.
+
+    Args:
+        result: what `compute_mauve` returned.
+
+    Returns:
+        The six numbers by name; one that is not given (see `MauveResult`) is NaN.
+
+    Raises:
+        AttributeError: it is no result.
 
     >>> from mauve_metric import compute_mauve
     >>> scalar_scores(compute_mauve(p_features=[[0.0, 1.0]] * 9, q_features=[[0.0, 1.0]] * 9))["mauve"]

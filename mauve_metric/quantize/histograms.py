@@ -14,7 +14,8 @@ from mauve_metric.arrays import Floats, Labels
 class Histograms:
     """How many texts of P and of Q fell into each bucket; all histogram scores follow from it.
 
-    p_counts, q_counts: integers, shape (num_buckets,).
+    Attributes:
+        p_counts, q_counts: integers, shape (num_buckets,).
     """
 
     p_counts: NDArray[np.int64]

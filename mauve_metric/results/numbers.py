@@ -176,9 +176,13 @@ class OwnScore(NamedTuple):
 class Difference:
     """Whether two models differ.
 
-    a, b: names. difference: debiased MAUVE of a minus that of b, in [-1, 1]. ci: its interval at the config's level.
-    p_value: of "no difference", for this pair alone, on the safe side (see `differences.difference_of`). real:
-    significant at 1 - level with Holm's correction for the number of pairs. stderr: standard error of the difference.
+    Attributes:
+        a, b: names.
+        difference: debiased MAUVE of a minus that of b, in [-1, 1].
+        ci: its interval at the config's level.
+        p_value: of "no difference", for this pair alone, on the safe side (see `differences.difference_of`).
+        real: significant at 1 - level with Holm's correction for the number of pairs.
+        stderr: standard error of the difference.
     """
 
     a: str

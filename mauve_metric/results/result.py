@@ -49,8 +49,8 @@ class MauveResult(ResultNumbers):
         signature_entries: what fixes the score, in order. signature: the same as `key:value|key:value|…`.
         curve_mixtures: λ, KL(q‖r_λ) and KL(p‖r_λ) of each inner point of `divergence_curve`, shape (m, 3).
         curve_band: the debiased curve and its pointwise band, see `jackknife.frontier_band`.
-        p_labels, q_labels: bucket of each text, shape (n_p,) and (n_q,).
-        These and `signature_entries` are not in `to_dict`.
+        p_labels, q_labels: bucket of each text, shape (n_p,) and (n_q,). These and `signature_entries` are not in
+            `to_dict`.
     """
 
     def plot(self) -> alt.VConcatChart:

@@ -49,8 +49,12 @@ def read_texts(
         side: "reference" or "prediction", where a file holds human texts and a model's.
         filter: the one whose rows are read, where lm-evaluation-harness wrote several; of a log of Inspect, the epoch.
 
+    Returns:
+        The texts.
+
     Raises:
-        FileNotFoundError: no such file. ValueError: not what its name says, with the line.
+        FileNotFoundError: no such file.
+        ValueError: not what its name says, with the line.
     """
     file = TextFile(path, text_field, filter=filter)
     if side is None and file.holds_both:
@@ -91,8 +95,9 @@ class TextFile:
     """A file of texts, or of another tool's records, that is read once and can be given wherever texts are.
 
     Attributes:
-        name: what errors call it. format: what was recognised; None for plain texts and tables. group: the filter, or
-        epoch, whose rows are read; None where there is none.
+        name: what errors call it.
+        format: what was recognised; None for plain texts and tables.
+        group: the filter, or epoch, whose rows are read; None where there is none.
     """
 
     def __init__(

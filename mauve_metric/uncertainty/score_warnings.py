@@ -270,7 +270,10 @@ def _percent(share: float) -> str:
 class ScoreWarning(NamedTuple):
     """Something that a careful reviewer would say about a score.
 
-    code: a fixed word for programs. message: one sentence for people. numbers: what it is based on.
+    Attributes:
+        code: a fixed word for programs.
+        message: one sentence for people.
+        numbers: what it is based on.
     """
 
     code: str
