@@ -11,7 +11,7 @@ from samples import HUMAN, MODEL, ngrams
 from mauve_metric import compute_mauve
 from mauve_metric.hosts.pair_scores import SCORES, scalar_scores
 
-lighteval = pytest.importorskip("lighteval", reason="needs lighteval: see docs/integrations.md for its environment")
+lighteval = pytest.importorskip("lighteval", reason="needs lighteval: see docs/harness.md for its environment")
 host = pytest.importorskip("mauve_metric.hosts.lighteval")
 
 OPTIONS: dict[str, Any] = {"featurize_model_name": ngrams, "num_buckets": 4, "num_runs": 1}

@@ -12,15 +12,15 @@ from samples import HUMAN, MODEL, ROOT
 from mauve_metric import compute_mauve
 from mauve_metric.hosts.pair_scores import SCORES, scalar_scores
 
-mlflow = pytest.importorskip("mlflow", reason="needs MLflow: see docs/integrations.md for its environment")
+mlflow = pytest.importorskip("mlflow", reason="needs MLflow: see docs/harness.md for its environment")
 
 
 def test_the_recipe_logs_the_numbers(tmp_path: Path, minilm: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pandas = pytest.importorskip("pandas")
     monkeypatch.chdir(tmp_path)
     mlflow.set_tracking_uri(f"sqlite:///{tmp_path}/runs.db")
-    page = (ROOT / "docs/integrations.md").read_text(encoding="utf-8")
-    match = re.search(r"^## MLflow\n+```python\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
+    page = (ROOT / "docs/harness.md").read_text(encoding="utf-8")
+    match = re.search(r"^### MLflow\n.*?^```python\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
     assert match is not None
     space: dict[str, Any] = {"table": pandas.DataFrame({"human": HUMAN[:24], "written": MODEL})}
     exec(match[1], space)
