@@ -60,7 +60,7 @@ DISTANCE: dict[str, Companion] = {
         "both features",
         lambda p, q, seed, level: frechet_infinity(p, q, seed=seed),
         cheap=False,
-        trap="rests on a line through subsets: noisy below some thousand texts, and may be below 0",
+        trap="still too high below two texts a dimension; may be below 0, and has no interval",
     ),
     "sliced_wasserstein": Companion(
         "sliced Wasserstein-2²",

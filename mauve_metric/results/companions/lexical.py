@@ -191,7 +191,7 @@ LEXICAL: dict[str, Companion] = {
         compute=vendi_ngrams,
         cheap=False,
         sizes_matter=True,
-        trap="noise has the highest: it is variety, not quality; takes minutes for thousands of texts",
+        trap="noise has the highest: it is variety, not quality; its time grows with the cube of the texts",
     ),
     "mean_length": Companion(
         title="Mean length",
