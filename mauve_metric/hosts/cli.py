@@ -23,6 +23,7 @@ from mauve_metric.hosts.cli_judgement import judge_text, roft_text
 from mauve_metric.hosts.cli_sensitivity import calibration_of, printed, sensitivity_of
 from mauve_metric.hosts.cli_shards import score_in_shards
 from mauve_metric.hosts.cli_stress import stress_text, stressed
+from mauve_metric.hosts.cli_warnings import warnings_text
 from mauve_metric.results.names import printable
 from mauve_metric.runtime.whole_files import check_can_be_written
 from mauve_metric.texts.files import read_texts
@@ -375,4 +376,5 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "judge": _shown(judge_text),
     "roft": _shown(roft_text),
     "cache": _cache,
+    "warnings": _shown(warnings_text),
 }

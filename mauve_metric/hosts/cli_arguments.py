@@ -25,7 +25,9 @@ from mauve_metric.hosts.cli_judgement import add_judgement_commands
 from mauve_metric.hosts.cli_sensitivity import add_calibrate, add_forms, add_sensitivity
 from mauve_metric.hosts.cli_shards import add_shard_options, shard_usage_error
 from mauve_metric.hosts.cli_stress import STRESS_HAS_OWN, add_stress_flags
+from mauve_metric.hosts.cli_warnings import add_warnings_command
 from mauve_metric.hosts.lm_eval_task import NEW_TOKENS, PROMPT_WORDS, check_task_name
+from mauve_metric.hosts.pages import page
 from mauve_metric.options import run_fields
 from mauve_metric.texts.files import FEATURE_FILES, READERS
 from mauve_metric.version import __version__
@@ -36,7 +38,12 @@ _ALONE = "a file with human texts beside the model's, such as lm-evaluation-harn
 
 def parser() -> argparse.ArgumentParser:
     """The parser of the whole command line; the command's name comes out as `command`."""
-    parser = argparse.ArgumentParser(prog="mauve-metric", description="How close a model's texts are to human texts.")
+    parser = argparse.ArgumentParser(
+        prog="mauve-metric",
+        description="How close a model's texts are to human texts.",
+        epilog=f"Pages of the repository: {page('start')} for the first steps, {page('measures')} for every measure, "
+        f"{page('errors')} for errors and warnings (or `mauve-metric warnings CODE`).",
+    )
     parser.add_argument("--version", action="version", version=f"mauve_metric {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
 
@@ -91,6 +98,7 @@ def parser() -> argparse.ArgumentParser:
     cache.add_argument("--max-bytes", type=int, help="what prune leaves at most; unset: the cache's own limit")
     cache.add_argument("--json", action="store_true", help="print one JSON object")
     add_log_options(cache)
+    add_log_options(add_warnings_command(commands))
     return parser
 
 

@@ -17,6 +17,7 @@ BUCKETS: dict[str, Companion] = {
         "both histograms",
         divergence_intervals.kl_forward,
         sizes_matter=True,
+        trap="buckets without a model text decide it, and half a text there keeps it finite",
     ),
     "kl_backward": Companion(
         "KL(model‖human)",
@@ -29,6 +30,7 @@ BUCKETS: dict[str, Companion] = {
         "both histograms",
         divergence_intervals.kl_backward,
         sizes_matter=True,
+        trap="buckets without a human text decide it, and half a text there keeps it finite",
     ),
     "kl_exponentiated": Companion(
         "exp(-KL/10)",
@@ -41,6 +43,7 @@ BUCKETS: dict[str, Companion] = {
         "both histograms",
         divergence_intervals.kl_exponentiated,
         sizes_matter=True,
+        trap="high for weak models as well: a KL of 1 nat still has .90",
     ),
     "chi_square": Companion(
         "χ² divergence",
@@ -53,6 +56,7 @@ BUCKETS: dict[str, Companion] = {
         "both histograms",
         divergence_intervals.chi_square,
         sizes_matter=True,
+        trap="a single bucket with next to no model text can make all of it",
     ),
     "hellinger": Companion(
         "squared Hellinger",
@@ -64,6 +68,7 @@ BUCKETS: dict[str, Companion] = {
         "Σ(√p-√q)², debiased",
         "both histograms",
         divergence_intervals.hellinger,
+        trap="without the factor ½ that some books have: it ends at 2",
     ),
     "total_variation": Companion(
         "total variation",
@@ -76,6 +81,7 @@ BUCKETS: dict[str, Companion] = {
         "both histograms",
         divergence_intervals.total_variation,
         sizes_matter=True,
+        trap="its bias cannot be taken off wholly: equal sets stay a little above 0",
     ),
     "le_cam": Companion(
         "Le Cam",
@@ -87,6 +93,7 @@ BUCKETS: dict[str, Companion] = {
         "½Σ(p-q)²/(p+q), debiased",
         "both histograms",
         divergence_intervals.le_cam,
+        trap="grows with the square of small differences, so that near sets all look alike",
     ),
     "jensen_shannon_debiased": Companion(
         "Jensen–Shannon, debiased",
@@ -98,6 +105,7 @@ BUCKETS: dict[str, Companion] = {
         "divergence from the even mixture, in nats, without the bias of sampling",
         "both histograms",
         divergence_intervals.jensen_shannon,
+        trap="in nats: divide by ln 2 for bits",
     ),
     "frontier_integral_debiased": Companion(
         "frontier int., debiased",
@@ -109,5 +117,6 @@ BUCKETS: dict[str, Companion] = {
         "average divergence along the frontier, without the bias of sampling",
         "both histograms",
         divergence_intervals.frontier_integral,
+        trap="0 does not mean equal: what is left after the bias is taken off is clipped there",
     ),
 }

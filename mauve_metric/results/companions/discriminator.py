@@ -24,6 +24,7 @@ DISCRIMINATOR: dict[str, Companion] = {
         compute=discriminator_auc,
         cheap=False,
         grouped=True,
+        trap="a mark or a length that only one set has is enough for 1: look at the warnings first",
     ),
     "discriminator_accuracy": Companion(
         title="Discriminator accuracy",
@@ -37,6 +38,7 @@ DISCRIMINATOR: dict[str, Companion] = {
         compute=discriminator_accuracy,
         cheap=False,
         grouped=True,
+        trap="a mark or a length that only one set has is enough for 1: look at the warnings first",
     ),
     "discriminator_words_auc": Companion(
         title="Bag-of-words AUC",
@@ -50,6 +52,7 @@ DISCRIMINATOR: dict[str, Companion] = {
         compute=bag_of_words_auc,
         cheap=False,
         grouped=True,
+        trap="other topics are enough for 1, however well the model writes",
     ),
     "discriminator_words_accuracy": Companion(
         title="Bag-of-words accuracy",
@@ -63,6 +66,7 @@ DISCRIMINATOR: dict[str, Companion] = {
         compute=bag_of_words_accuracy,
         cheap=False,
         grouped=True,
+        trap="other topics are enough for 1, however well the model writes",
     ),
     "discriminator_ranks": Companion(
         "Accuracy from ranks",
@@ -76,6 +80,7 @@ DISCRIMINATOR: dict[str, Companion] = {
         discriminator_ranks,
         cheap=False,
         grouped=True,
+        trap="moves with the language model that reads: name it",
     ),
     "discriminator_total_probability": Companion(
         "Accuracy from total probability",
@@ -89,5 +94,6 @@ DISCRIMINATOR: dict[str, Companion] = {
         discriminator_total_probability,
         cheap=False,
         grouped=True,
+        trap="sets of different lengths are told apart by length alone",
     ),
 }

@@ -21,6 +21,7 @@ DISTANCE: dict[str, Companion] = {
         "kernel distance of the features, unbiased, with a permutation test; about 0 if equal",
         "both features",
         mmd,
+        trap="often below 0 for equal sets; its scale is that of the featurizer",
     ),
     "mmd_gaussian": Companion(
         "MMD² (Gaussian)",
@@ -32,6 +33,7 @@ DISTANCE: dict[str, Companion] = {
         "the same with a Gaussian kernel as wide as the median distance; about 0 if equal",
         "both features",
         mmd_gaussian,
+        trap="the width of the kernel comes from the sets: other pairs of sets have another scale",
     ),
     "frechet_distance": Companion(
         "Fréchet distance",
@@ -45,6 +47,7 @@ DISTANCE: dict[str, Companion] = {
         lambda p, q, seed, level: frechet_distance(p, q),
         cheap=False,
         sizes_matter=True,
+        trap="needs many more texts than dimensions; compare sets of one size only",
     ),
     "frechet_infinity": Companion(
         "Fréchet distance, n → ∞",
@@ -57,6 +60,7 @@ DISTANCE: dict[str, Companion] = {
         "both features",
         lambda p, q, seed, level: frechet_infinity(p, q, seed=seed),
         cheap=False,
+        trap="still too high below two texts a dimension; may be below 0, and has no interval",
     ),
     "sliced_wasserstein": Companion(
         "sliced Wasserstein-2²",
@@ -69,6 +73,7 @@ DISTANCE: dict[str, Companion] = {
         "both features",
         lambda p, q, seed, level: sliced_wasserstein(p, q, seed=seed),
         sizes_matter=True,
+        trap="above 0 for equal sets; its scale is that of the featurizer",
     ),
     "clipped_density": Companion(
         "clipped density",
@@ -80,6 +85,7 @@ DISTANCE: dict[str, Companion] = {
         "quality: share of model texts like human ones, whatever the outliers",
         "both features",
         lambda p, q, seed, level: clipped_density(p, q),
+        trap="one good text many times over has a high one: it is quality alone",
     ),
     "clipped_coverage": Companion(
         "clipped coverage",
@@ -91,6 +97,7 @@ DISTANCE: dict[str, Companion] = {
         "coverage: share of good model texts that would cover the human ones as well",
         "both features",
         lambda p, q, seed, level: clipped_coverage(p, q),
+        trap="says nothing of bad texts beside the good ones: it is coverage alone",
     ),
     "vendi": Companion(
         "Vendi score",
@@ -103,6 +110,7 @@ DISTANCE: dict[str, Companion] = {
         "features",
         vendi_score,
         sizes_matter=True,
+        trap="noise has the highest: it is variety, not quality",
     ),
     "authenticity": Companion(
         "authenticity",
@@ -114,6 +122,7 @@ DISTANCE: dict[str, Companion] = {
         "share of model texts that are no near copies of a training text",
         "three features",
         authenticity,
+        trap="needs the training texts; new human texts have less than 1 too, so read it beside theirs",
     ),
     "copying": Companion(
         "data copying C_T",
@@ -126,5 +135,6 @@ DISTANCE: dict[str, Companion] = {
         "three features",
         data_copying,
         sizes_matter=True,
+        trap="needs the training texts; copies of a few texts drown among many new ones",
     ),
 }

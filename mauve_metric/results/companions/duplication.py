@@ -19,6 +19,7 @@ DUPLICATION: dict[str, Companion] = {
         needs="texts",
         compute=near_duplicates,
         sizes_matter=True,
+        trap="texts of one template count too, though nobody copied; paraphrases do not",
     ),
     "near_duplicates_across": Companion(
         title="Near duplicates of human texts",
@@ -31,6 +32,7 @@ DUPLICATION: dict[str, Companion] = {
         needs="both texts",
         compute=near_duplicates_across,
         sizes_matter=True,
+        trap="paraphrases and copied parts of texts are not found",
     ),
     "repeated_substrings": Companion(
         title="Repeated passages",
@@ -43,6 +45,7 @@ DUPLICATION: dict[str, Companion] = {
         needs="tokens",
         compute=repeated_substrings,
         sizes_matter=True,
+        trap="texts of fewer than 50 tokens have none",
     ),
     "copied_substrings": Companion(
         title="Passages of human texts",
@@ -55,5 +58,6 @@ DUPLICATION: dict[str, Companion] = {
         needs="both texts",
         compute=copied_substrings,
         sizes_matter=True,
+        trap="texts of fewer than 50 words have none; quotations count too",
     ),
 }

@@ -21,6 +21,7 @@ ESTIMATORS: dict[str, Companion] = {
         needs="both features",
         compute=partial(mauve_without_buckets, estimator=name),
         cheap=False,
+        trap="compares with itself only, not with MAUVE of buckets; there is no interval",
     )
     for name, shown, meaning in (
         ("neighbours", "neighbours", "from the sides of each text's nearest neighbours; too high in many dimensions"),

@@ -29,6 +29,7 @@ LANGUAGE_MODEL: dict[str, Companion] = {
         "likelihoods",
         generation_perplexity,
         cheap=False,
+        trap="low is not good: a text that repeats itself has the lowest",
     ),
     "epsilon_perplexity": Companion(
         "ε-perplexity",
@@ -41,6 +42,7 @@ LANGUAGE_MODEL: dict[str, Companion] = {
         "likelihoods",
         epsilon_perplexity,
         cheap=False,
+        trap="moves with ε and the vocabulary: compare under one language model only",
     ),
     "log_probability": Companion(
         "Log-probability",
@@ -53,6 +55,7 @@ LANGUAGE_MODEL: dict[str, Companion] = {
         "likelihoods",
         mean_log_probability,
         cheap=False,
+        trap="short texts weigh as much as long ones",
     ),
     "sparsemax_score": Companion(
         "Sparsemax score",
@@ -65,6 +68,7 @@ LANGUAGE_MODEL: dict[str, Companion] = {
         "likelihoods",
         sparsemax_score,
         cheap=False,
+        trap="says as much about the language model as about the texts",
     ),
     "token_jensen_shannon": Companion(
         "Token Jensen–Shannon",
@@ -77,6 +81,7 @@ LANGUAGE_MODEL: dict[str, Companion] = {
         "likelihoods",
         token_jensen_shannon,
         cheap=False,
+        trap="says as much about the language model as about the texts",
     ),
     "rep": Companion(
         "rep-64",
@@ -89,6 +94,7 @@ LANGUAGE_MODEL: dict[str, Companion] = {
         "likelihoods",
         rep,
         cheap=False,
+        trap="people repeat words too: near the human value is good, not 0",
     ),
     "wrep": Companion(
         "wrep-64",
@@ -101,6 +107,7 @@ LANGUAGE_MODEL: dict[str, Companion] = {
         "likelihoods",
         wrep,
         cheap=False,
+        trap="people repeat words too: near the human value is good, not 0",
     ),
     "rank_1": Companion(
         "Rank 1",
@@ -113,6 +120,7 @@ LANGUAGE_MODEL: dict[str, Companion] = {
         "likelihoods",
         partial(rank_share, low=1, high=1),
         cheap=False,
+        trap="a language model finds its own texts likely: take another one than wrote them",
     ),
     "rank_2_5": Companion(
         "Rank 2–5",
@@ -125,6 +133,7 @@ LANGUAGE_MODEL: dict[str, Companion] = {
         "likelihoods",
         partial(rank_share, low=2, high=5),
         cheap=False,
+        trap="a language model finds its own texts likely: take another one than wrote them",
     ),
     "rank_6_100": Companion(
         "Rank 6–100",
@@ -137,6 +146,7 @@ LANGUAGE_MODEL: dict[str, Companion] = {
         "likelihoods",
         partial(rank_share, low=6, high=100),
         cheap=False,
+        trap="a language model finds its own texts likely: take another one than wrote them",
     ),
     "rank_above_100": Companion(
         "Rank above 100",
@@ -149,5 +159,6 @@ LANGUAGE_MODEL: dict[str, Companion] = {
         "likelihoods",
         partial(rank_share, low=101, high=None),
         cheap=False,
+        trap="top-k and nucleus sampling empty it, whatever the quality",
     ),
 }

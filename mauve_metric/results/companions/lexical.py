@@ -24,6 +24,7 @@ LEXICAL: dict[str, Companion] = {
         needs="tokens",
         compute=partial(distinct_n, n=1),
         sizes_matter=True,
+        trap="falls with the number of tokens, and rises with noise",
     ),
     "distinct_2": Companion(
         title="Distinct-2",
@@ -36,6 +37,7 @@ LEXICAL: dict[str, Companion] = {
         needs="tokens",
         compute=partial(distinct_n, n=2),
         sizes_matter=True,
+        trap="falls with the number of tokens, and rises with noise",
     ),
     "distinct_4": Companion(
         title="Distinct-4",
@@ -48,6 +50,7 @@ LEXICAL: dict[str, Companion] = {
         needs="tokens",
         compute=partial(distinct_n, n=4),
         sizes_matter=True,
+        trap="random words have 1: near the human value is good, not high",
     ),
     "distinct_4_per_text": Companion(
         title="Distinct-4 of a text",
@@ -59,6 +62,7 @@ LEXICAL: dict[str, Companion] = {
         meaning="distinct 4-grams of a text over its tokens, mean over texts",
         needs="tokens",
         compute=distinct_n_per_text,
+        trap="falls with the length of a text, and is blind to texts that repeat each other",
     ),
     "distinct_4_once": Companion(
         title="4-grams seen once",
@@ -71,6 +75,7 @@ LEXICAL: dict[str, Companion] = {
         needs="tokens",
         compute=distinct_n_once,
         sizes_matter=True,
+        trap="falls with the number of tokens, and rises with noise",
     ),
     "entropy_2": Companion(
         title="Ent-2",
@@ -83,6 +88,7 @@ LEXICAL: dict[str, Companion] = {
         needs="tokens",
         compute=partial(entropy_n, n=2),
         sizes_matter=True,
+        trap="grows with the number of tokens, whose logarithm is its limit",
     ),
     "entropy_4": Companion(
         title="Ent-4",
@@ -95,6 +101,7 @@ LEXICAL: dict[str, Companion] = {
         needs="tokens",
         compute=partial(entropy_n, n=4),
         sizes_matter=True,
+        trap="grows with the number of tokens, whose logarithm is its limit",
     ),
     "zipf": Companion(
         title="Zipf coefficient",
@@ -107,6 +114,7 @@ LEXICAL: dict[str, Companion] = {
         needs="tokens",
         compute=zipf_coefficient,
         sizes_matter=True,
+        trap="the many rare tokens lead the fit: it moves with the tokenizer and the number of tokens",
     ),
     "repetition": Companion(
         title="Repetition",
@@ -118,6 +126,7 @@ LEXICAL: dict[str, Companion] = {
         meaning="share of texts that end in a phrase of at most 90 tokens said over and over",
         needs="tokens",
         compute=ends_repeating,
+        trap="sees only loops that last to the end of a text",
     ),
     "repetition_500": Companion(
         title="Repetition, up to 500",
@@ -129,6 +138,7 @@ LEXICAL: dict[str, Companion] = {
         meaning="the same with phrases of at most 500 tokens",
         needs="tokens",
         compute=partial(ends_repeating, max_phrase=MAX_PHRASE_OF_MAUVE),
+        trap="sees only loops that last to the end of a text",
     ),
     "self_repetition": Companion(
         title="Self-repetition",
@@ -141,6 +151,7 @@ LEXICAL: dict[str, Companion] = {
         needs="tokens",
         compute=self_repetition,
         sizes_matter=True,
+        trap="grows with the number of texts, and counts turns of phrase that people share as well",
     ),
     "compression_ratio": Companion(
         title="Compression ratio",
@@ -153,6 +164,7 @@ LEXICAL: dict[str, Companion] = {
         needs="texts",
         compute=compression_ratio,
         sizes_matter=True,
+        trap="gzip looks back 32 kB: copies further apart are not seen, and the order of texts matters",
     ),
     "self_bleu": Companion(
         title="Self-BLEU",
@@ -165,6 +177,7 @@ LEXICAL: dict[str, Companion] = {
         needs="tokens",
         compute=self_bleu,
         sizes_matter=True,
+        trap="rises with the number of texts; published values often take a sample of them as hypotheses",
     ),
     "vendi_ngrams": Companion(
         title="Vendi score of n-grams",
@@ -178,6 +191,7 @@ LEXICAL: dict[str, Companion] = {
         compute=vendi_ngrams,
         cheap=False,
         sizes_matter=True,
+        trap="noise has the highest: it is variety, not quality; its time grows with the cube of the texts",
     ),
     "mean_length": Companion(
         title="Mean length",
@@ -189,6 +203,7 @@ LEXICAL: dict[str, Companion] = {
         meaning="tokens of a text, mean over texts",
         needs="tokens",
         compute=lengths,
+        trap="moves most other measures with it: mend the length first",
     ),
     "prompt_diversity": Companion(
         title="Diversity within prompts",
@@ -200,6 +215,7 @@ LEXICAL: dict[str, Companion] = {
         meaning="1 - similarity of two texts of one prompt by their 1- to 4-grams, mean over pairs and prompts",
         needs="prompts",
         compute=prompt_diversity,
+        trap="needs several texts a prompt (`prompts_of`, `--prompt-field`)",
     ),
     "prompt_distinct": Companion(
         title="Distinct answers",
@@ -211,5 +227,6 @@ LEXICAL: dict[str, Companion] = {
         meaning="different texts of a prompt over its texts, mean over prompts",
         needs="prompts",
         compute=prompt_distinct,
+        trap="one other word makes another text; needs several texts a prompt",
     ),
 }

@@ -1,0 +1,215 @@
+"""Check the entries of the leaderboard and write its table: `python leaderboard/build.py`, with `--check` only check.
+
+An entry is a folder with `entry.json` (who and what) and `compare.json`, which `mauve-metric compare … --json` printed
+for this one model. The exit status is 1 if an entry is wrong, or with `--check` if the table is not that of the
+entries.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mauve_metric import Histograms, MauveConfig
+from mauve_metric.results.digits import digits
+from mauve_metric.results.scores import SCORES
+from mauve_metric.score import score_histograms
+from mauve_metric.uncertainty.score_warnings import SEVERE
+
+FOLDER = Path(__file__).parent
+TOLD = ("model", "decoding", "texts", "by")  # what entry.json says
+VERSIONS = frozenset({"faiss-cpu", "numpy", "torch", "transformers", "mauve_metric"})  # may differ between entries
+OF_THE_ENTRY = frozenset({"n_q", "partition", "model"})
+SHOWN = ("mauve_debiased", "mauve", "precision", "recall")
+TOLERANCE = 1e-9
+HEAD = """# Leaderboard
+
+How close the texts of models and decoders are to the human passages of `{human}`, with the featurizer minilm.
+The score is the debiased one: 1 for texts of the same distribution, whatever their number. Each entry is scored on
+buckets of its own, so that it does not move when others come.
+
+**Entries whose intervals overlap are not told apart by this table.** For the difference of two, `mauve-metric compare`
+both sets of texts.
+
+"""
+TAIL = """
+`!` marks a warning after which the score may not mean what it seems to mean ([which](../docs/errors.md#warnings)).
+`people` is no model: other passages from the same source, the yardstick.
+
+## Add an entry
+
+Open a pull request with a folder of your model's name:
+
+<!-- not run: your own texts -->
+```sh
+mkdir leaderboard/my_model
+mauve-metric compare {human} my_model=texts.jsonl --featurize-model-name minilm --num-buckets 60 \\
+    --num-runs 5 --json > leaderboard/my_model/compare.json
+echo '{{"model": "…", "decoding": "…", "texts": "where they are", "by": "…"}}' > leaderboard/my_model/entry.json
+python leaderboard/build.py
+```
+
+At least {least} texts, written from the openings in the `prompt` fields of `examples/*.jsonl` or from prompts of your
+own that stand in none of the human passages. The script refuses an entry whose signature has other settings than
+`rules.json`, whose human side is another one, or whose numbers do not follow from its own histograms. It cannot see
+whether the texts are the model's: publish them, so that anyone can run the command again.
+
+This page is written by `leaderboard/build.py`.
+"""
+
+
+class Entry(NamedTuple):
+    """One row of the table. about: entry.json. result: of the model, as in compare.json."""
+
+    name: str
+    about: Mapping[str, str]
+    result: Mapping[str, Any]
+
+
+def read_entry(folder: Path, rules: Mapping[str, Any]) -> Entry:
+    """An entry that keeps the rules.
+
+    Raises:
+        ValueError: what is wrong, with the file and the field.
+    """
+    about, compared = _read(folder / "entry.json"), _read(folder / "compare.json")
+    missing = [name for name in TOLD if not isinstance(about.get(name), str) or not about[name].strip()]
+    if missing:
+        raise ValueError(f"{folder.name}/entry.json must say {', '.join(TOLD)}, missing: {', '.join(missing)}")
+    models = compared.get("models")
+    if not isinstance(models, dict) or list(models) != [folder.name]:
+        raise ValueError(f"{folder.name}/compare.json must hold one model, named {folder.name!r}: compare … NAME=FILE")
+    result = models[folder.name]
+    try:
+        _check_settings(result, rules)
+        _check_numbers(result, rules)
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{folder.name}/compare.json is no result of compare: {error!r}") from error
+    except ValueError as error:
+        raise ValueError(f"{folder.name}/compare.json: {error}") from error
+    return Entry(folder.name, about, result)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise ValueError(f"{path.parent.name} has no {path.name}")
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path.parent.name}/{path.name} is no JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise ValueError(f"{path.parent.name}/{path.name} must hold one JSON object, got {type(found).__name__}")
+    return found
+
+
+def _settings(signature: str) -> dict[str, str]:
+    return dict(part.split(":", 1) for part in signature.split("|"))
+
+
+def _check_settings(result: Mapping[str, Any], rules: Mapping[str, Any]) -> None:
+    """The signature is that of the rules, and the human side the same."""
+    wanted, found = _settings(rules["signature"]), _settings(result["signature"])
+    for name in {**wanted, **found}:
+        if name not in VERSIONS | OF_THE_ENTRY and wanted.get(name) != found.get(name):
+            raise ValueError(f"the signature must have {name}:{wanted.get(name)}, got {found.get(name)}")
+    for name, value in rules["same"].items():
+        if result[name] != value:
+            raise ValueError(f"{name} must be {value}, that of {rules['human']}, got {result[name]}")
+    if result["n_q"] < rules["least_texts"]:
+        raise ValueError(f"n_q must be at least {rules['least_texts']} texts, got {result['n_q']}")
+
+
+def _check_numbers(result: Mapping[str, Any], rules: Mapping[str, Any]) -> None:
+    """Every score is in its range, and those of histograms follow from the histograms."""
+    for name, score in SCORES.items():
+        value = result[name]
+        if value is not None and not (score.low if score.low is not None else -math.inf) <= value <= _high(score.high):
+            raise ValueError(f"{name} must be in its range, got {value}")
+    if any(result[name] is None for name in SHOWN):
+        raise ValueError(f"{', '.join(SHOWN)} must be numbers, got None")
+    if not all(isinstance(warning["code"], str) for warning in result["warnings"]):
+        raise ValueError("warnings must have codes")
+    low, high = result["mauve_ci"]
+    if not low <= result["mauve_debiased"] <= high:
+        raise ValueError(f"mauve_debiased must lie in its interval {low} … {high}, got {result['mauve_debiased']}")
+    found = _settings(rules["signature"])
+    config = MauveConfig(mauve_scaling_factor=float(found["mauve_scaling_factor"]))
+    counts = [_counts(result, side) for side in ("p", "q")]
+    again = score_histograms(Histograms(*counts), config)._asdict()
+    for name in set(again) & set(SCORES):
+        if abs(again[name] - result[name]) > TOLERANCE:
+            raise ValueError(f"{name} must follow from p_hist and q_hist, {again[name]:.6f}, got {result[name]:.6f}")
+    runs = result["mauve_runs"]
+    if abs(runs[0] - result["mauve"]) > TOLERANCE or abs(np.mean(runs) - result["mauve_mean"]) > TOLERANCE:
+        raise ValueError("mauve must be the first of mauve_runs, and mauve_mean their mean")
+
+
+def _high(high: float | None) -> float:
+    return math.inf if high is None else high
+
+
+def _counts(result: Mapping[str, Any], side: str) -> np.ndarray:
+    """Texts in each bucket, from their shares."""
+    counts = np.asarray(result[f"{side}_hist"], dtype=float) * result[f"n_{side}"]
+    whole = np.rint(counts).astype(np.int64)
+    if len(whole) != result["num_buckets"] or np.abs(counts - whole).max() > 1e-6 or whole.sum() != result[f"n_{side}"]:
+        raise ValueError(
+            f"{side}_hist must be shares of {result[f'n_{side}']} texts in {result['num_buckets']} buckets"
+        )
+    return whole
+
+
+def page(entries: list[Entry], rules: Mapping[str, Any]) -> str:
+    """The whole page, the closest first."""
+    heads = ("", "entry", "model", "decoding", "score", "95 % interval", "MAUVE", "precision", "recall", "texts")
+    lines = [f"| {' | '.join((*heads, 'by', 'version'))} |", "|--:|---|---|---|--:|---|--:|--:|--:|--:|---|---|"]
+    for rank, entry in enumerate(sorted(entries, key=lambda entry: -entry.result["mauve_debiased"]), start=1):
+        result = entry.result
+        told = [entry.about[name] for name in ("model", "decoding", "by")]
+        model, decoding, by = (text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ") for text in told)
+        severe = " !" if any(warning["code"] in SEVERE for warning in result["warnings"]) else ""
+        score, mauve, precision, recall = (digits(result[name], ".3f") for name in SHOWN)
+        interval = " … ".join(digits(end, ".3f") for end in result["mauve_ci"])
+        cells = (str(rank), f"[{entry.name}]({entry.name}/entry.json)", model, decoding, f"{score}{severe}", interval)
+        version = _settings(result["signature"])["mauve_metric"]
+        lines.append(f"| {' | '.join((*cells, mauve, precision, recall, str(result['n_q']), by, version))} |")
+    fill = {"human": rules["human"], "least": rules["least_texts"]}
+    return HEAD.format(**fill) + "\n".join(lines) + "\n" + TAIL.format(**fill)
+
+
+def build(folder: Path, *, check: bool) -> list[str]:
+    """Write the table of a folder's entries, or only compare it; what is wrong."""
+    rules = json.loads((folder / "rules.json").read_text(encoding="utf-8"))
+    entries, wrong = [], []
+    for path in sorted(item for item in folder.iterdir() if item.is_dir() and not item.name.startswith((".", "_"))):
+        try:
+            entries.append(read_entry(path, rules))
+        except ValueError as error:
+            wrong.append(str(error))
+    table = folder / "README.md"
+    if not wrong and not check:
+        table.write_text(page(entries, rules), encoding="utf-8")
+    elif not wrong and table.read_text(encoding="utf-8") != page(entries, rules):
+        wrong.append("README.md is not that of the entries: run python leaderboard/build.py")
+    return wrong
+
+
+def main() -> int:
+    """The exit status."""
+    parser = argparse.ArgumentParser(description="Check the entries of the leaderboard and write its table.")
+    parser.add_argument("--check", action="store_true", help="write nothing")
+    wrong = build(FOLDER, check=parser.parse_args().check)
+    for line in wrong:
+        print(line, file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

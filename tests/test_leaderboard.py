@@ -1,0 +1,114 @@
+"""The leaderboard: its table is that of its entries, and an entry that breaks a rule is refused with the reason."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from samples import ROOT
+
+
+@pytest.fixture(scope="module")
+def builder() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("leaderboard_build", ROOT / "leaderboard" / "build.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The real rules with one real entry."""
+    for name in ("rules.json", "README.md"):
+        shutil.copy(ROOT / "leaderboard" / name, tmp_path)
+    shutil.copytree(ROOT / "leaderboard" / "greedy", tmp_path / "greedy")
+    return tmp_path
+
+
+def test_the_table_is_that_of_the_entries(builder: ModuleType) -> None:
+    assert builder.build(ROOT / "leaderboard", check=True) == []
+    rows = [line for line in (ROOT / "leaderboard/README.md").read_text(encoding="utf-8").split("\n") if "| [" in line]
+    assert len(rows) == 6 and "people" in rows[0] and "greedy" in rows[-1]
+
+
+def test_a_new_entry_asks_for_a_new_table(builder: ModuleType, folder: Path) -> None:
+    assert builder.build(folder, check=True) == [
+        "README.md is not that of the entries: run python leaderboard/build.py"
+    ]
+    assert builder.build(folder, check=False) == [] == builder.build(folder, check=True)
+    assert "| 1 | [greedy](greedy/entry.json) |" in (folder / "README.md").read_text(encoding="utf-8")
+
+
+def changed(**fields: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda compared: compared["models"]["greedy"].update(fields)
+
+
+def signed(old: str, new: str) -> Callable[[dict[str, Any]], None]:
+    def change(compared: dict[str, Any]) -> None:
+        result = compared["models"]["greedy"]
+        assert old in result["signature"]
+        result["signature"] = result["signature"].replace(old, new)
+
+    return change
+
+
+def moved(compared: dict[str, Any]) -> None:
+    """A text of the model put into another bucket, which no score has heard of."""
+    shares = compared["models"]["greedy"]["q_hist"]
+    full = max(range(len(shares)), key=shares.__getitem__)
+    shares[full] -= 1 / 600
+    shares[full - 1] += 1 / 600
+
+
+BAD: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
+    "another seed": (signed("seed:25", "seed:26"), "the signature must have seed:25, got 26"),
+    "another featurizer": (signed("name:minilm", "name:gpt2-large"), "featurize_model_name:minilm, got gpt2-large"),
+    "another quantizer": (signed("num_buckets", "quantizer:drmm|num_buckets"), "quantizer:None, got drmm"),
+    "other human texts": (changed(p_median_length=120.0), "p_median_length must be 137.5, .*got 120.0"),
+    "few texts": (changed(n_q=300), "n_q must be at least 600 texts, got 300"),
+    "a better score": (changed(mauve=0.95), "mauve must follow from p_hist and q_hist, 0.206773, got 0.950000"),
+    "a better debiased score": (changed(mauve_debiased=0.95), "mauve_debiased must lie in its interval"),
+    "a score beyond its range": (changed(recall=1.2), "recall must be in its range, got 1.2"),
+    "no number": (changed(precision=float("nan")), "precision must be in its range, got nan"),
+    "no precision": (changed(precision=None), "must be numbers, got None"),
+    "no histogram": (changed(q_hist=[1.0]), "q_hist must be shares of 600 texts in 60 buckets"),
+    "another histogram": (moved, "must follow from p_hist and q_hist"),
+    "other runs": (changed(mauve_runs=[0.9, 0.9]), "mauve must be the first of mauve_runs"),
+    "a field less": (lambda compared: compared["models"]["greedy"].pop("recall"), "is no result of compare: KeyError"),
+    "two models": (lambda compared: compared["models"].update(b={}), "must hold one model, named 'greedy'"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_entries(builder: ModuleType, folder: Path, case: str) -> None:
+    change, message = BAD[case]
+    file = folder / "greedy" / "compare.json"
+    compared = json.loads(file.read_text(encoding="utf-8"))
+    change(compared)
+    file.write_text(json.dumps(compared), encoding="utf-8")
+    before = (folder / "README.md").read_text(encoding="utf-8")
+    (said,) = builder.build(folder, check=False)
+    assert said.startswith("greedy/compare.json")
+    with pytest.raises(ValueError, match=message):
+        builder.read_entry(folder / "greedy", json.loads((folder / "rules.json").read_text(encoding="utf-8")))
+    assert (folder / "README.md").read_text(encoding="utf-8") == before
+
+
+def test_files_that_are_none(builder: ModuleType, folder: Path) -> None:
+    (folder / "empty").mkdir()
+    shutil.copytree(folder / "greedy", folder / "broken")
+    (folder / "broken" / "compare.json").write_text("[1, 2", encoding="utf-8")
+    (folder / "greedy" / "entry.json").write_text('{"model": "m", "decoding": " "}', encoding="utf-8")
+    broken, empty, greedy = builder.build(folder, check=True)
+    assert broken.startswith("broken/compare.json is no JSON")
+    assert empty == "empty has no entry.json"
+    assert greedy.endswith("missing: decoding, texts, by")

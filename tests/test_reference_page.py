@@ -1,0 +1,44 @@
+"""The page of options, fields and formats: that of the code."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import fields
+from types import ModuleType
+
+import pytest
+from samples import ROOT
+
+from mauve_metric.config import knobs
+from mauve_metric.hosts.cli import COMMANDS
+from mauve_metric.hosts.space.limits import Limits
+from mauve_metric.results.numbers import ResultNumbers
+from mauve_metric.results.scores import SCORES
+
+PAGE = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+
+
+def maker() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("make_reference", ROOT / "docs" / "make_reference.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_tables_of_options_are_those_of_the_code() -> None:
+    assert all(f"| `{name}` |" in PAGE for name in knobs())
+    assert maker().page(PAGE) == PAGE, "run: python docs/make_reference.py"
+    with pytest.raises(ValueError, match="must stand once in reference"):
+        maker().page(PAGE.replace("<!-- end of speed -->", ""))
+
+
+def test_every_field_of_a_result_is_there() -> None:
+    names = {item.name for item in fields(ResultNumbers) if item.metadata.get("in_dict", True)} - set(SCORES)
+    assert len(names) > 20
+    assert {name for name in names if f"`{name}`" not in PAGE} == set()
+
+
+def test_every_command_and_limit_is_there() -> None:
+    assert {name for name in COMMANDS if f"`{name}`" not in PAGE} == set()
+    assert {item.name for item in fields(Limits) if f"`{item.name.upper()}`" not in PAGE} == set()
