@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import logging
 import shlex
 import sys
 from collections.abc import Iterable, Sequence
@@ -18,7 +19,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mauve_metric import Reference, __version__, compute_mauve
-from mauve_metric.results.charts.figure import COLORS, LINE, SHAPES, cycle, save_chart
+from mauve_metric.results.charts.figure import AXIS_STYLE, COLORS, LINE, SHAPES, cycle, save_chart
 from mauve_metric.results.table_forms import Column, TableRow, csv_table, markdown_table
 from mauve_metric.runtime.whole_files import written_whole
 
@@ -29,6 +30,7 @@ ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES, RESULTS = ROOT / "examples", ROOT / "experiments" / "results"
 BY_HAND = "## Paper and result"  # what stands from here on is a person's, not the script's
 INK, GRID = "#767676", "#8888884D"  # seen on white and on a dark page alike
+AXIS: dict[str, Any] = {**AXIS_STYLE, "gridColor": GRID}  # of every axis: `alt.Axis(**AXIS)`
 LOOK: dict[str, Any] = {
     "background": "transparent",
     "view": {"stroke": LINE, "strokeOpacity": 0.4},
@@ -56,6 +58,7 @@ def argument_parser(doc: str | None) -> argparse.ArgumentParser:
     Args:
         doc: the script's docstring; its first line is the help.
     """
+    logging.getLogger("mauve_metric").setLevel(logging.ERROR)  # what is said of every score of a table helps nobody
     parser = argparse.ArgumentParser(description=(doc or "").split("\n")[0])
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder for table and figure (experiments/results)")
     parser.add_argument("--seed", type=int, default=0, help="of everything random (default: %(default)s)")
@@ -113,7 +116,7 @@ def marks_of(names: Sequence[str], field: str = "model") -> dict[str, Any]:
     """
     import altair as alt
 
-    key = alt.Legend(title=None, orient="bottom", labelFontSize=11, symbolStrokeWidth=0)
+    key = alt.Legend(title=None, orient="bottom", labelFontSize=11, symbolStrokeWidth=0, symbolOpacity=1)
     color = alt.Scale(domain=list(names), range=cycle(COLORS, len(names)))
     shape = alt.Scale(domain=list(names), range=cycle(SHAPES, len(names)))
     return {

@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import altair as alt
-from common import SCORE_COLUMNS, argument_parser, marks_of, progress, save, score_row
+from common import AXIS, SCORE_COLUMNS, argument_parser, marks_of, progress, save, score_row
 from decoding import ALL, texts_by
 from models import Workshop, add_arguments
 
 from mauve_metric.features.likelihood_measures import generation_perplexity
 from mauve_metric.features.likelihoods import likelihoods
-from mauve_metric.results.charts.figure import AXIS_STYLE
 from mauve_metric.results.table_forms import Column, TableRow
 from mauve_metric.texts.distinct import distinct_n
 from mauve_metric.texts.repetition import repetition
@@ -78,12 +77,12 @@ def figure(rows: Sequence[TableRow], models: Sequence[str]) -> alt.LayerChart:
     shown = [row for row in rows if row["model"] in models]
     ceiling = next(row["debiased"] for row in rows if row["model"] == HUMAN)
     base = alt.Chart(alt.InlineData(values=shown)).encode(
-        y=alt.Y("decoder:N", sort=list(ALL), title=None, axis=alt.Axis(**AXIS_STYLE)),
+        y=alt.Y("decoder:N", sort=list(ALL), title=None, axis=alt.Axis(**AXIS)),
         yOffset=alt.YOffset("model:N", sort=list(models)),
     )
     scale = alt.Scale(domain=[0, 1])
     bars = base.mark_rule().encode(
-        x=alt.X("low:Q", scale=scale, title="debiased MAUVE", axis=alt.Axis(**AXIS_STYLE)),
+        x=alt.X("low:Q", scale=scale, title="debiased MAUVE", axis=alt.Axis(**AXIS)),
         x2="high:Q",
         color=marks_of(models)["color"],
     )

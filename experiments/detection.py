@@ -15,14 +15,13 @@ from pathlib import Path
 
 import altair as alt
 import numpy as np
-from common import argument_parser, marks_of, progress, save
+from common import AXIS, argument_parser, marks_of, progress, save
 from decoding import ALL, texts_by
 from models import Workshop, add_arguments
 
 from mauve_metric.features.likelihood_measures import discriminator_ranks, discriminator_total_probability
 from mauve_metric.features.likelihoods import Likelihoods, likelihoods
 from mauve_metric.measures.discriminators import discriminate, discriminate_words
-from mauve_metric.results.charts.figure import AXIS_STYLE
 from mauve_metric.results.table_forms import Column, TableRow
 
 ACCURACIES = {  # key → what tables and figure call it
@@ -85,7 +84,7 @@ def figure(rows: Sequence[TableRow], decoders: Sequence[str]) -> alt.HConcatChar
             if row["model"] == model
             for key, title in ACCURACIES.items()
         ]
-        axis = alt.Axis(**AXIS_STYLE)
+        axis = alt.Axis(**AXIS)
         points = alt.Chart(alt.InlineData(values=values)).mark_point(filled=True, size=70, opacity=0.9)
         points = points.encode(
             x=alt.X("accuracy:Q", title="held-out accuracy", scale=alt.Scale(domain=[0.4, 1]), axis=axis),

@@ -15,12 +15,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import altair as alt
-from common import SCORE_COLUMNS, argument_parser, marks_of, progress, save, score_row
+from common import AXIS, SCORE_COLUMNS, argument_parser, marks_of, progress, save, score_row
 from decoding import nucleus
 from models import Workshop, add_arguments, first_words
 
 from mauve_metric.measures.copying import authenticity, data_copying
-from mauve_metric.results.charts.figure import AXIS_STYLE
 from mauve_metric.results.table_forms import Column, TableRow
 from mauve_metric.texts.memorisation import memorisation
 
@@ -73,14 +72,14 @@ def figure(rows: Sequence[TableRow]) -> alt.LayerChart:
     values = [
         {"share": row["share"], "measure": title, "value": row[key]} for row in rows for key, title in SHOWN.items()
     ]
-    axis = alt.Axis(**AXIS_STYLE)
+    axis, marks = alt.Axis(**AXIS), marks_of(list(SHOWN.values()), "measure")
     base = alt.Chart(alt.InlineData(values=values)).encode(
         x=alt.X("share:Q", title="share of the texts that are copies of training texts", axis=axis),
         y=alt.Y("value:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=axis),
-        **marks_of(list(SHOWN.values()), "measure"),
+        color=marks["color"],
     )
-    lines = base.mark_line().encode(shape=alt.Shape())
-    return alt.LayerChart(layer=[lines, base.mark_point(filled=True, size=60, opacity=1)]).properties(
+    points = base.mark_point(filled=True, size=60, opacity=1).encode(shape=marks["shape"])
+    return alt.LayerChart(layer=[base.mark_line(), points]).properties(
         width=420,
         height=280,
         title="A model that copies: what MAUVE sees, and what the measures of copying see",

@@ -157,8 +157,9 @@ class Workshop:
         who = "; ".join(part for part in (how, ", ".join(others)) if part)
         return (
             f"Models: {who}. They continue the first {options.prompt_words} words of {options.texts} passages of "
-            f"Django's documentation to the length of their first {options.words}; P is those human texts. Features: "
-            f"{options.featurizer}. Seed {options.seed}."
+            f"Django's documentation to the length of their first {options.words}; P is those human texts, with which "
+            "models share the first words and other human texts do not. "
+            f"Features: {options.featurizer}. Seed {options.seed}."
         )
 
     def features(self, texts: Sequence[str]) -> Reference:

@@ -14,11 +14,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import altair as alt
-from common import SCORE_COLUMNS, argument_parser, marks_of, progress, save, score_row
+from common import AXIS, SCORE_COLUMNS, argument_parser, marks_of, progress, save, score_row
 from decoding import nucleus, temperature
 from models import Workshop, add_arguments
 
-from mauve_metric.results.charts.figure import AXIS_STYLE
 from mauve_metric.results.table_forms import Column, TableRow
 
 HUMAN = "other human texts"
@@ -54,21 +53,21 @@ def figure(rows: Sequence[TableRow]) -> alt.HConcatChart:
     """Recall against precision, one path a model, one panel a sweep."""
     models = list(dict.fromkeys(str(row["model"]) for row in rows if row["swept"] != "–"))
     human = [row for row in rows if row["swept"] == "–"]
-    panels = []
+    panels, marks = [], marks_of(models)
     for swept in dict.fromkeys(str(row["swept"]) for row in rows if row["swept"] != "–"):
         values = [row for row in rows if row["swept"] == swept]
         unit = alt.Scale(domain=[0, 1])
         base = alt.Chart(alt.InlineData(values=values)).encode(
-            x=alt.X("recall:Q", title="recall (diversity)", scale=unit, axis=alt.Axis(**AXIS_STYLE)),
-            y=alt.Y("precision:Q", title="precision (quality)", scale=unit, axis=alt.Axis(**AXIS_STYLE)),
-            **marks_of(models),
+            x=alt.X("recall:Q", title="recall (diversity)", scale=unit, axis=alt.Axis(**AXIS)),
+            y=alt.Y("precision:Q", title="precision (quality)", scale=unit, axis=alt.Axis(**AXIS)),
+            color=marks["color"],
         )
         order = alt.Order("value:Q")
         star = alt.Chart(alt.InlineData(values=human)).mark_point(shape="cross", size=90, color="#767676", filled=True)
         layers = [
-            base.mark_line(opacity=0.6).encode(order=order, shape=alt.Shape()),
-            base.mark_point(filled=True, size=60, opacity=1),
-            base.mark_text(dy=-10, fontSize=10).encode(text=alt.Text("value:Q", format=".2~f"), shape=alt.Shape()),
+            base.mark_line(opacity=0.6).encode(order=order),
+            base.mark_point(filled=True, size=60, opacity=1).encode(shape=marks["shape"]),
+            base.mark_text(dy=-10, fontSize=10).encode(text=alt.Text("value:Q", format=".2~f")),
             star.encode(x="recall:Q", y="precision:Q"),
         ]
         panels.append(alt.LayerChart(layer=layers).properties(width=260, height=260, title=swept))

@@ -13,12 +13,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import altair as alt
-from common import SCORE_COLUMNS, argument_parser, marks_of, progress, save, score_row
+from common import AXIS, SCORE_COLUMNS, argument_parser, marks_of, progress, save, score_row
 from decoding import nucleus
 from models import Workshop, add_arguments, first_words
 
 from mauve_metric.measures.discriminators import discriminator_auc
-from mauve_metric.results.charts.figure import AXIS_STYLE
 from mauve_metric.results.table_forms import Column, TableRow
 from mauve_metric.texts.distinct import distinct_n
 from mauve_metric.texts.word_counts import words_and_marks
@@ -56,13 +55,12 @@ def figure(rows: Sequence[TableRow]) -> alt.LayerChart:
     """Debiased MAUVE with its interval by length."""
     names = list(dict.fromkeys(str(row["model"]) for row in rows))
     base = alt.Chart(alt.InlineData(values=list(rows))).encode(
-        x=alt.X("words:Q", title="words of a text", axis=alt.Axis(**AXIS_STYLE)), **marks_of(names)
+        x=alt.X("words:Q", title="words of a text", axis=alt.Axis(**AXIS)), color=marks_of(names)["color"]
     )
-    y = alt.Y("debiased:Q", title="debiased MAUVE", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(**AXIS_STYLE))
-    color = {"color": marks_of(names)["color"]}
-    band = base.mark_rule(opacity=0.5).encode(y=alt.Y("low:Q"), y2="high:Q", shape=alt.Shape(), **color)
-    lines, points = base.mark_line().encode(y=y), base.mark_point(filled=True, size=60, opacity=1).encode(y=y)
-    return alt.LayerChart(layer=[band, lines, points]).properties(
+    y = alt.Y("debiased:Q", title="debiased MAUVE", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(**AXIS))
+    intervals, lines = base.mark_rule(opacity=0.5).encode(y="low:Q", y2="high:Q"), base.mark_line().encode(y=y)
+    points = base.mark_point(filled=True, size=60, opacity=1).encode(y=y, shape=marks_of(names)["shape"])
+    return alt.LayerChart(layer=[lines, intervals, points]).properties(
         width=420,
         height=280,
         title="Longer texts: debiased MAUVE with its interval",
