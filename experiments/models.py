@@ -87,7 +87,7 @@ class Workshop:
             raise ValueError(f"--texts must be between 2 and {SET_ASIDE}, got {options.texts}")
         if not 1 <= options.prompt_words < options.words:
             raise ValueError(
-                f"--prompt-words must be between 1 and --words={options.words}, got {options.prompt_words}"
+                f"--prompt-words must be from 1 to below --words={options.words}, got {options.prompt_words}"
             )
         if EXAMPLES in options.models and options.prompt_words != EXAMPLE_PROMPT_WORDS:
             raise ValueError(f"the texts of examples/ need --prompt-words {EXAMPLE_PROMPT_WORDS}")
