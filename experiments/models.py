@@ -127,6 +127,8 @@ class Workshop:
     def write(self, name: str, decoder: str, settings: Mapping[str, object] | Writing) -> list[str]:
         """What a model makes of the prompts: each with its continuation, as many tokens in all as the human text has.
 
+        The model is kept from ending a text before: the human texts are cut too.
+
         Args:
             name: of the model. decoder: a name for the settings, that of the file in which the texts are kept.
             settings: of transformers' `GenerationConfig`, or a function that writes.
@@ -191,7 +193,8 @@ def prompts_of(tokenizer: Tokenizer, texts: Sequence[str], words: int) -> list[P
 def _by_settings(
     model: Model, tokenizer: Tokenizer, prompts: Sequence[Prompt], settings: Any, batch: int, seed: int
 ) -> list[str]:
-    generator = Generator(generation_settings(settings), batch, seed)
+    never_ending = {**settings, "suppress_tokens": [tokenizer.eos_token_id]}
+    generator = Generator(generation_settings(never_ending), batch, seed)
     written = generator.write(model, tokenizer, prompts, range(len(prompts)))
     return [item.text.strip() for item in written if item is not None]
 
