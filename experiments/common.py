@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import logging
 import shlex
 import sys
 from collections.abc import Iterable, Sequence
@@ -17,8 +18,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mauve_metric import __version__
-from mauve_metric.results.charts.figure import LINE, save_chart
+from mauve_metric import Reference, __version__, compute_mauve
+from mauve_metric.results.charts.figure import AXIS_STYLE, COLORS, LINE, SHAPES, cycle, save_chart
 from mauve_metric.results.table_forms import Column, TableRow, csv_table, markdown_table
 from mauve_metric.runtime.whole_files import written_whole
 
@@ -29,6 +30,7 @@ ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES, RESULTS = ROOT / "examples", ROOT / "experiments" / "results"
 BY_HAND = "## Paper and result"  # what stands from here on is a person's, not the script's
 INK, GRID = "#767676", "#8888884D"  # seen on white and on a dark page alike
+AXIS: dict[str, Any] = {**AXIS_STYLE, "gridColor": GRID}  # of every axis: `alt.Axis(**AXIS)`
 LOOK: dict[str, Any] = {
     "background": "transparent",
     "view": {"stroke": LINE, "strokeOpacity": 0.4},
@@ -37,6 +39,15 @@ LOOK: dict[str, Any] = {
     "title": {"color": INK, "subtitleColor": INK},
     "header": {"labelColor": INK, "titleColor": INK},
 }
+
+SCORE_COLUMNS = (  # of `score_row`
+    Column("mauve", "MAUVE", ".3f"),
+    Column("debiased", "debiased", ".3f"),
+    Column("low", "from", ".3f"),
+    Column("high", "to", ".3f"),
+    Column("precision", "precision", ".3f"),
+    Column("recall", "recall", ".3f"),
+)
 
 T = TypeVar("T")
 
@@ -47,6 +58,7 @@ def argument_parser(doc: str | None) -> argparse.ArgumentParser:
     Args:
         doc: the script's docstring; its first line is the help.
     """
+    logging.getLogger("mauve_metric").setLevel(logging.ERROR)  # what is said of every score of a table helps nobody
     parser = argparse.ArgumentParser(description=(doc or "").split("\n")[0])
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder for table and figure (experiments/results)")
     parser.add_argument("--seed", type=int, default=0, help="of everything random (default: %(default)s)")
@@ -88,6 +100,31 @@ def progress(steps: Iterable[T], title: str, total: int | None = None) -> Iterab
     return bar
 
 
+def score_row(human: Reference, texts: Reference, seed: int) -> TableRow:
+    """MAUVE of one set on its own buckets, as in the papers, with precision and recall: values of `SCORE_COLUMNS`."""
+    result = compute_mauve(p=human, q=texts, seed=seed)
+    low, high = result.mauve_ci or (None, None)
+    row: TableRow = {"mauve": result.mauve, "debiased": result.mauve_debiased, "low": low, "high": high}
+    return row | {"precision": result.precision, "recall": result.recall}
+
+
+def marks_of(names: Sequence[str], field: str = "model") -> dict[str, Any]:
+    """Colour and shape of each name, with one legend under the figure: encodings for `Chart.encode`.
+
+    Args:
+        names: in their order. field: of the rows.
+    """
+    import altair as alt
+
+    key = alt.Legend(title=None, orient="bottom", labelFontSize=11, symbolStrokeWidth=0, symbolOpacity=1)
+    color = alt.Scale(domain=list(names), range=cycle(COLORS, len(names)))
+    shape = alt.Scale(domain=list(names), range=cycle(SHAPES, len(names)))
+    return {
+        "color": alt.Color(f"{field}:N", scale=color, legend=key),
+        "shape": alt.Shape(f"{field}:N", scale=shape, legend=key),
+    }
+
+
 def save(
     name: str,
     title: str,
@@ -103,7 +140,8 @@ def save(
 
     Args:
         name: of the files, that of the script. title: of the page.
-        columns: key, title and number format of each (`Column("mauve", "MAUVE", ".3f")`). rows: values by key.
+        columns: key, title and number format of each (`Column("mauve", "MAUVE", ".3f")`).
+        rows: values by key; what a row lacks is left empty.
         chart: with a description, which is read where the figure is not seen. It gets greys and no background, so
             that it is read on a light page and on a dark one; its own `configure` is replaced.
         seconds: that the whole took. notes: paragraphs between the command and the table: what was run, on what.
@@ -114,6 +152,7 @@ def save(
     """
     if not rows:
         raise ValueError("rows must hold at least one row, got none")
+    rows = [{column.key: row.get(column.key) for column in columns} for row in rows]
     out.mkdir(parents=True, exist_ok=True)
     save_chart(chart.configure(**LOOK), out / f"{name}.svg")
     page = out / f"{name}.md"

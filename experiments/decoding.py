@@ -1,0 +1,90 @@
+"""The decoding rules of the experiments, by the name that tables show.
+
+Contrastive search is not among them: transformers has moved it out of the library, to code on the Hub. The adversarial
+rule of Pillutla et al. (2021) is written here: it makes text as probable as human text, and without sense.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import torch
+from models import Workshop, Writing
+
+from mauve_metric.features.likelihoods import likelihoods
+
+RANDOM_SHARE = 0.15  # of the new tokens, which the adversarial rule draws at random
+
+
+def temperature(value: float) -> tuple[str, Mapping[str, object]]:
+    """Name and settings of sampling at a temperature."""
+    name = "sampling" if value == 1 else f"temperature {value:g}"
+    return name, {"do_sample": True, "top_k": 0, "temperature": value}
+
+
+def nucleus(p: float) -> tuple[str, Mapping[str, object]]:
+    """Name and settings of sampling from the likeliest tokens that make up a share p of the probability."""
+    return ("sampling" if p == 1 else f"nucleus {p:g}"), {"do_sample": True, "top_k": 0, "top_p": p}
+
+
+DECODERS: dict[str, Mapping[str, object]] = {
+    "greedy": {"do_sample": False},
+    "beam 4": {"do_sample": False, "num_beams": 4},
+    **dict([temperature(0.7), temperature(1.0)]),
+    "top-k 40": {"do_sample": True, "top_k": 40},
+    **dict([nucleus(0.95)]),
+    "typical 0.95": {"do_sample": True, "top_k": 0, "typical_p": 0.95},
+}
+ADVERSARIAL = "adversarial"
+ALL = (*DECODERS, ADVERSARIAL)
+
+
+def texts_by(workshop: Workshop, model: str, decoder: str) -> list[str]:
+    """What a model writes under one of `ALL`."""
+    if decoder != ADVERSARIAL:
+        return workshop.write(model, decoder, DECODERS[decoder])
+
+    @cache
+    def target() -> float:
+        human = likelihoods(workshop.human, workshop.model(model), cache=False, prepend_bos=True)
+        return float(human.log_probabilities.mean())
+
+    def write(loaded: Any, rows: Sequence[Sequence[int]], count: int) -> list[list[int]]:
+        return adversarial(loaded, rows, count, target(), workshop.model(model)[1].eos_token_id)
+
+    as_writing: Writing = write
+    return workshop.write(model, decoder, as_writing)
+
+
+@torch.no_grad()
+def adversarial(model: Any, rows: Sequence[Sequence[int]], count: int, target: float, end: int) -> list[list[int]]:
+    """New token ids whose mean log-probability is that of human text: the first at random, the rest to match it.
+
+    Args:
+        model: of transformers. rows: token ids to continue. count: how many to write.
+        target: mean log-probability of a token of human text under the model.
+        end: the token between texts, which is never written.
+    """
+    width = max(map(len, rows))
+    ids = torch.tensor([[end] * (width - len(row)) + list(row) for row in rows], device=model.device)
+    mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows], device=model.device)
+    total = torch.zeros(len(rows), device=model.device)
+    written, state, step_ids = [], None, ids
+    for step in range(count):
+        places = (mask.cumsum(1) - 1).clamp(min=0)[:, -step_ids.shape[1] :]
+        out = model(input_ids=step_ids, attention_mask=mask, position_ids=places, past_key_values=state, use_cache=True)
+        state, logs = out.past_key_values, out.logits[:, -1].float().log_softmax(-1)
+        if step < math.ceil(RANDOM_SHARE * count):
+            choice = torch.rand_like(logs)
+        else:
+            choice = -((total[:, None] + logs) / (step + 1) - target).abs()
+        choice[:, end] = -math.inf
+        step_ids = choice.argmax(-1, keepdim=True)
+        total += logs.gather(1, step_ids)[:, 0]
+        mask = torch.cat([mask, torch.ones_like(step_ids)], dim=1)
+        written.append(step_ids[:, 0])
+    found: list[list[int]] = torch.stack(written, dim=1).tolist()
+    return found

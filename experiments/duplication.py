@@ -1,0 +1,119 @@
+"""MAUVE of a model that copies a share of its training texts (after Lee et al. 2022; Alaa et al. 2022).
+
+    python experiments/duplication.py
+    python experiments/duplication.py --models gpt2-xl --featurizer gpt2-large --device cuda
+
+A share of what the last model writes under nucleus sampling is replaced by passages that it was trained on. MAUVE knows
+only the human texts; the measures of copying know the training texts too.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import altair as alt
+from common import AXIS, SCORE_COLUMNS, argument_parser, marks_of, progress, save, score_row
+from decoding import nucleus
+from models import Workshop, add_arguments, first_words
+
+from mauve_metric.measures.copying import authenticity, data_copying
+from mauve_metric.results.table_forms import Column, TableRow
+from mauve_metric.texts.memorisation import memorisation
+
+COLUMNS = (
+    Column("share", "share copied", ".2f"),
+    *SCORE_COLUMNS,
+    Column("memorised", "memorised", ".3f"),
+    Column("authenticity", "authenticity", ".3f"),
+    Column("copying", "data copying C_T", ".2f"),
+)
+SHOWN = {"debiased": "debiased MAUVE", "memorised": "memorised", "authenticity": "authenticity"}
+
+
+def copied(written: Sequence[str], training: Sequence[str], share: float, seed: int) -> list[str]:
+    """The texts with a share of them, drawn by the seed, replaced by training texts.
+
+    The texts that a smaller share replaces are among those of a larger one.
+
+    Args:
+        written: of the model. training: at least as many. share: in [0, 1].
+
+    >>> copied(["a", "b", "c", "d"], ["A", "B", "C", "D"], 0.5, seed=0)
+    ['A', 'b', 'C', 'd']
+    """
+    order = random.Random(seed).sample(range(len(written)), len(written))
+    chosen = set(order[: round(share * len(written))])
+    return [training[place] if place in chosen else text for place, text in enumerate(written)]
+
+
+def rows_of(workshop: Workshop, shares: Sequence[float], window: int) -> list[TableRow]:
+    """One row a share."""
+    options = workshop.options
+    written = workshop.write(options.models[-1], *nucleus(0.95))
+    passages = [first_words(text, options.words) for text in workshop.passages.training[: 2 * options.texts]]
+    human, training = workshop.features(workshop.human), workshop.features(passages)
+    rows: list[TableRow] = []
+    for share in progress(shares, "shares"):
+        texts = copied(written, passages, share, options.seed)
+        found = workshop.features(texts)
+        three = (human.features, found.features, training.features)
+        row: TableRow = {"share": share} | score_row(human, found, options.seed)
+        row |= {"memorised": memorisation(texts, passages, length=window).rate}
+        row |= {"authenticity": authenticity(*three).value, "copying": data_copying(*three, seed=options.seed).value}
+        rows.append(row)
+    return rows
+
+
+def figure(rows: Sequence[TableRow]) -> alt.LayerChart:
+    """What MAUVE and the measures of copying say, by share."""
+    values = [
+        {"share": row["share"], "measure": title, "value": row[key]} for row in rows for key, title in SHOWN.items()
+    ]
+    axis, marks = alt.Axis(**AXIS), marks_of(list(SHOWN.values()), "measure")
+    base = alt.Chart(alt.InlineData(values=values)).encode(
+        x=alt.X("share:Q", title="share of the texts that are copies of training texts", axis=axis),
+        y=alt.Y("value:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=axis),
+        color=marks["color"],
+    )
+    points = base.mark_point(filled=True, size=60, opacity=1).encode(shape=marks["shape"])
+    return alt.LayerChart(layer=[base.mark_line(), points]).properties(
+        width=420,
+        height=280,
+        title="A model that copies: what MAUVE sees, and what the measures of copying see",
+        description="Debiased MAUVE, memorisation and authenticity by share of copied texts, as in the table.",
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> Path:
+    """Run the experiment."""
+    parser = argument_parser(__doc__)
+    add_arguments(parser)
+    parser.add_argument("--shares", type=float, nargs="+", default=[0.0, 0.1, 0.25, 0.5, 0.75, 1.0])
+    parser.add_argument("--window", type=int, default=50, help="words that count as copied (default: %(default)s)")
+    options = parser.parse_args(arguments)
+    if not all(0 <= share <= 1 for share in options.shares):
+        parser.error(f"--shares must be in [0, 1], got {options.shares}")
+    started = time.monotonic()
+    workshop = Workshop(options)
+    rows = rows_of(workshop, sorted(options.shares), options.window)
+    return save(
+        "duplication",
+        "MAUVE of a model that copies its training texts",
+        COLUMNS,
+        rows,
+        figure(rows),
+        seconds=time.monotonic() - started,
+        notes=[
+            workshop.said(),
+            f"Decoder: nucleus 0.95 of {options.models[-1]}. Copies are of {2 * options.texts} training passages, the "
+            f"ones that memorisation (windows of {options.window} words), authenticity and C_T are told of.",
+        ],
+        out=options.out,
+    )
+
+
+if __name__ == "__main__":
+    main()
