@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from mauve_metric.config import knobs
+from mauve_metric.config import VERBATIM, knobs
 from mauve_metric.options import run_fields
 from mauve_metric.results.charts.figure import FIGURE_FILES, check_figure_path
 from mauve_metric.texts.files import FEATURE_FILES
@@ -156,7 +156,7 @@ def _literal(name: str, text: str) -> str | int | float | bool:
     knob = knobs()[name]
     if knob.metadata["choices"]:
         return {"true": True, "false": False}.get(text.lower(), text)
-    if isinstance(knob.default, str) and name == "featurize_model_name":
+    if name in VERBATIM:
         return text
     for number in (int, float):
         with contextlib.suppress(ValueError):
