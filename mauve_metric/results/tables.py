@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mauve_metric.results.digits import digits
+from mauve_metric.results.joint_verdict import featurizer_columns, featurizer_rows, joint_verdict, own_warnings
 from mauve_metric.results.names import printable
 from mauve_metric.results.numbers import ComparisonNumbers, ResultNumbers
 from mauve_metric.results.scores import SCORES
@@ -108,7 +109,19 @@ def score_report(result: ResultNumbers, title: str) -> str:
             lines.append(f"  {score.title:<24} {shown}  {score.better}; {score.meaning}")
     lines.append("")
     lines += [f"  {name:<24} {value:<17}  {meaning}".rstrip() for name, value, meaning in facts(result)]
+    lines += _featurizer_lines(result)
     return "\n".join([*lines, "", f"signature: {result.signature}"])
+
+
+def _featurizer_lines(result: ResultNumbers) -> list[str]:
+    """What each of several featurizers says, and all of them together."""
+    each = result.by_featurizer
+    if len(each) < 2:
+        return []
+    lines = ["", *plain_table(featurizer_columns(each), featurizer_rows(each)), ""]
+    lines += wrapped(joint_verdict(each), "  ", "  ")
+    found = own_warnings(each)
+    return lines + ([""] if found else []) + [line for who, warning in found for line in _warning_lines(who, warning)]
 
 
 def _ci(result: ResultNumbers, name: str) -> str:

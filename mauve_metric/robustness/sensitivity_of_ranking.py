@@ -14,7 +14,7 @@ import numpy as np
 from mauve_metric.arrays import FeatureData, Features, Labels, TextData
 from mauve_metric.compare_models import check_models, check_sides, form_of, ranked_differences
 from mauve_metric.config import Featurizer, MauveConfig, knobs
-from mauve_metric.describing.described_reading import EXPECTED, given_form, said
+from mauve_metric.describing.described_reading import given_form
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.estimate import duration, estimated_seconds
 from mauve_metric.features.pretrained import FEATURIZERS
@@ -44,6 +44,7 @@ from mauve_metric.robustness.sensitivity_settings import (
     planned,
     setting_name,
 )
+from mauve_metric.runtime.attempts import EXPECTED, said
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.score import resolve_config, score_histograms, score_uncertainty
 from mauve_metric.texts.files import TextFile
@@ -76,8 +77,9 @@ def sensitivity(
     Args:
         p_text, p_features, p: the human side, as in `compare`. models: likewise, two at least. With features instead of
             texts, featurizer, pooling and length cannot be varied.
-        featurizers: others to try: names, folders, (model, tokenizer) pairs or functions. One that is not there is
-            named in `failed`, and the others still run; the first that is there makes the default.
+        featurizers: to try: names, folders, (model, tokenizer) pairs or functions; featurize_model_name stands before
+            them if it is given too. One that is not there is named in `failed`, and the others still run; the first
+            that is there makes the default.
         vary: factors, joined by commas or a list: featurize_model_name, pooling, max_text_length, quantizer,
             num_buckets, mauve_scaling_factor, seed, n (random halves and quarters of the texts), row_order. None: all.
         design: whether to try the small design too.
@@ -107,20 +109,26 @@ def sensitivity(
     sides = {"human": human} | {f"model {key}": form for key, form in forms.items()}
     opened = open_sides(sides, config, run, common_rows=common_rows)
     work = _Work(config, run, frozenset(options), opened, tuple(forms), aligned or opened.aligned)
-    found = work.analysed(_featurizers(featurizers, config, factors), factors, design)
+    tried = _featurizers(featurizers, config, factors, "featurize_model_name" in options)
+    found = work.analysed(tried, factors, design)
     return replace(found, seconds=time.perf_counter() - start)
 
 
 sensitivity.__signature__ = with_options(sensitivity, "Sensitivity")  # type: ignore[attr-defined]
 
 
-def _featurizers(given: Sequence[Featurizer], config: MauveConfig, factors: Sequence[str]) -> list[Featurizer]:
-    """The default's and the others, each once; without any given, the packaged ones."""
+def _featurizers(
+    given: Sequence[Featurizer], config: MauveConfig, factors: Sequence[str], asked: bool
+) -> list[Featurizer]:
+    """The default's and the others, each once; without any given, the packaged ones.
+
+    asked: whether the user named the default's.
+    """
     if isinstance(given, str) or not isinstance(given, (list, tuple)):
         raise TypeError(f"featurizers must be a list of featurizers, got {given!r:.80}")
     check = knobs()["featurize_model_name"].metadata["check"]
     others = [check("featurizers", one) for one in given] or list(FEATURIZERS)
-    found: list[Featurizer] = [config.featurize_model_name]
+    found: list[Featurizer] = [config.featurize_model_name] if asked or not given else []
     for one in others if "featurize_model_name" in factors or given else []:
         if not any(one is other or one == other for other in found):
             found.append(one)

@@ -49,7 +49,7 @@ def test_functions_and_tokens_know_of_the_prefix(tiny_gpt2: str) -> None:
     assert found.features[:, 1].all() and found.features[0, 0] == len(HUMAN[0]) + 3
     assert found.identity is not None and found.identity["text_prefix"] == "q: "
     tokens = [[1, 2, 3]] * 4
-    with pytest.raises(ValueError, match="p_tokens are used as they are, and .* puts 'q: ' before each text"):
+    with pytest.raises(ValueError, match=r"p_tokens are used as they are, and .* puts 'q: ' before each text"):
         compute_mauve(p_tokens=tokens, q_text=MODEL, featurize_model_name=tiny_gpt2, text_prefix="q: ")
 
 
