@@ -98,7 +98,7 @@ def score_report(result: ResultNumbers, title: str) -> str:
     """The result for people: what it says, warnings, the scores, what they rest on, and the signature."""
     first = lead(result)
     lines = [printable(title), ""]
-    for text in (f"{first.sentence}.", verdict(result), first.beside):
+    for text in (f"{first.sentence}.", verdict(result), joint_verdict(result.by_featurizer), first.beside):
         lines += wrapped(text, "  ", "  ")
     lines += ["", *(line for found in result.warnings for line in _warning_lines("", found))]
     lines += [""] if result.warnings else []
@@ -114,14 +114,14 @@ def score_report(result: ResultNumbers, title: str) -> str:
 
 
 def _featurizer_lines(result: ResultNumbers) -> list[str]:
-    """What each of several featurizers says, and all of them together."""
+    """What each of several featurizers says, and the warnings and signatures of those after the first."""
     each = result.by_featurizer
     if len(each) < 2:
         return []
     lines = ["", *plain_table(featurizer_columns(each), featurizer_rows(each)), ""]
-    lines += wrapped(joint_verdict(each), "  ", "  ")
-    found = own_warnings(each)
-    return lines + ([""] if found else []) + [line for who, warning in found for line in _warning_lines(who, warning)]
+    lines += [line for who, warning in own_warnings(each) for line in _warning_lines(who, warning)]
+    _, *others = each.items()
+    return [*lines, "", *(f"signature of {printable(name)}: {one.signature}" for name, one in others)]
 
 
 def _ci(result: ResultNumbers, name: str) -> str:

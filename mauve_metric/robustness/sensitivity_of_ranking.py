@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Unpack
@@ -171,19 +172,24 @@ class _Work:
         base = self._base(featurizers, factors)
         plan = planned(base, factors, design)
         tried = [(setting_name(changes), factor, changes) for factor, changes in plan.one_at_a_time()]
+        of_design = {_key(changes, *FACTORS): changes for changes in plan.design}
+        for key in [(), *(_key(changes, *FACTORS) for _, _, changes in tried)]:
+            of_design.pop(key, None)  # which is tried already
         tried += [
             (f"{DESIGN} {number}: {setting_name(changes)}", DESIGN, changes)
-            for number, changes in enumerate(plan.design, start=1)
+            for number, changes in enumerate(of_design.values(), start=1)
         ]
         start = time.perf_counter()
-        default = self._setting(base, DEFAULT, DEFAULT, {}, None)
+        times = Counter(_key(changes, *FACTORS) for changes in plan.design)
+        default = replace(self._setting(base, DEFAULT, DEFAULT, {}, None), in_design=times[()])
         self._announce(base, plan, len(tried), time.perf_counter() - start)
         settings = [default]
         with progress_bar("settings", self.run.verbose, unit=" settings", total=len(tried)) as bar:
             for done, (name, factor, changes) in enumerate(tried):
                 if bar is not None:
                     bar(done, len(tried))
-                settings += self._tried(base, name, factor, changes, default)
+                found = self._tried(base, name, factor, changes, default)
+                settings += [replace(setting, in_design=times[_key(changes, *FACTORS)]) for setting in found]
         p, q = self._featurized(base.config).sides[:2]
         entries = signature_entries(p, q, base.config, {"aligned": self.aligned})
         entries.pop("n_q")
@@ -194,7 +200,7 @@ class _Work:
         """The default setting: its featurizer is the first that is there."""
         has_texts = texts_alone(self.opened)
         for number, one in enumerate(featurizers):
-            config = self.config if number == 0 else replace(self.config, featurize_model_name=one)
+            config = replace(self.config, featurize_model_name=one)
             try:
                 sides = self._featurized(config).sides
                 break
@@ -269,8 +275,6 @@ class _Work:
     def _tried(self, base: Base, name: str, factor: str, changes: Changes, default: Setting) -> list[Setting]:
         """The setting, or none where it fails."""
         try:
-            if not changes:
-                return [replace(default, name=name, factor=factor)]
             return [self._setting(base, name, factor, changes, default)]
         except EXPECTED as error:
             self._note(name, error)
