@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Unpack
 
 from mauve_metric.arrays import FeatureData, TextData, TokenData
+from mauve_metric.config import Featurizer, MauveConfig
+from mauve_metric.features.named_featurizers import named_featurizers
 from mauve_metric.features.reference import Featurizing, Reference
-from mauve_metric.features.sides import check_same_encoder, open_sides
-from mauve_metric.options import Options, split_options, with_options
+from mauve_metric.features.sides import Forms, OpenedSides, check_same_encoder, open_sides
+from mauve_metric.options import Options, RunOptions, split_options, with_options
 from mauve_metric.quantize.quantizers import num_buckets_of
 from mauve_metric.results.result import MauveResult
+from mauve_metric.runtime.attempts import EXPECTED, said
 from mauve_metric.score import score_features
 from mauve_metric.texts.files import TextFile
+from mauve_metric.uncertainty.score_warnings import ScoreWarning
+
+logger = logging.getLogger(__name__)
 
 
 def compute_mauve(
@@ -24,6 +33,7 @@ def compute_mauve(
     *,
     p: Reference | None = None,
     q: Reference | None = None,
+    featurizers: Sequence[Featurizer] | Mapping[str, Featurizer] | None = None,
     **options: Unpack[Options],
 ) -> MauveResult:
     """MAUVE between reference (human) texts P and model texts Q (Pillutla et al. 2021), with mauve-text's keywords.
@@ -37,6 +47,10 @@ def compute_mauve(
         p_text, q_text: texts: a list, a `datasets` column, a stream (see `sources.text_source`), a file's name or a
             `TextFile`. Where q_text is a file with human texts beside the model's, the side P can be left out.
         p, q: features kept with their origin (see `Reference`).
+        featurizers: several, each as `featurize_model_name`; a dict gives them names. Each featurizes the texts of both
+            sides and makes a score. The first one's is the result (that of `featurize_model_name` if it is given too);
+            those of all stand in its `by_featurizer`, what they say together in its `joint_verdict`. Another one that
+            cannot be used is named in a warning. The other options hold for all of them.
         **options: the fields of `MauveConfig` (what can change the score) and of `RunOptions` (what cannot), and
             mauve-text's `use_float64`, which means `dtype="float64"`.
 
@@ -45,7 +59,7 @@ def compute_mauve(
 
     Raises:
         TypeError: an unknown option, or an argument of the wrong type.
-        ValueError: a value out of range, or data that cannot be scored.
+        ValueError: a value out of range, or data that cannot be scored; features or tokens with several featurizers.
         OSError, ImportError: the model or a package is not there.
 
     >>> import numpy as np
@@ -61,11 +75,64 @@ def compute_mauve(
         "p": {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text},
         "q": {"q": q, "q_features": q_features, "q_tokens": q_tokens, "q_text": q_text},
     }
-    opened = open_sides(forms, config, run)
-    with Featurizing(config, run, frozenset(options)) as job:
-        p_side, q_side = (opened.told(name, job.side(given)) for name, given in job.prepared(opened.forms).items())
+    if featurizers is None:
+        return _scored(open_sides(forms, config, run), config, run, frozenset(options))
+    first = config.featurize_model_name if "featurize_model_name" in options else None
+    named = named_featurizers(featurizers, first)
+    _check_texts_alone(forms)
+    return _scored_by_each(named, open_sides(forms, config, run), config, run, frozenset(options))
+
+
+def _scored(
+    opened: OpenedSides, config: MauveConfig, run: RunOptions, given: frozenset[str], quiet: bool = False
+) -> MauveResult:
+    """The result of one featurizer. given: the names of the options that the user gave. quiet: log no warnings."""
+    with Featurizing(config, run, given) as job:
+        p_side, q_side = (opened.told(name, job.side(forms)) for name, forms in job.prepared(opened.forms).items())
     check_same_encoder(p_side.identity, q_side.identity)
-    return score_features(p_side, q_side, config, run=run)
+    return score_features(p_side, q_side, config, quiet, run)
+
+
+def _check_texts_alone(sides: Mapping[str, Forms]) -> None:
+    """`ValueError` for what only one featurizer can have made."""
+    for forms in sides.values():
+        for name, value in forms.items():
+            if value is not None and not name.endswith("text"):
+                what = f"{name}_features" if isinstance(value, Reference) else name
+                raise ValueError(
+                    f"featurizers needs the texts of both sides, which each of them featurizes, and {what} holds what "
+                    "one featurizer made: give texts, or leave featurizers out"
+                )
+
+
+def _scored_by_each(
+    featurizers: Mapping[str, Featurizer],
+    opened: OpenedSides,
+    config: MauveConfig,
+    run: RunOptions,
+    given: frozenset[str],
+) -> MauveResult:
+    """The first featurizer's result, with those of all; others that cannot be used are named in warnings."""
+    opened = opened._replace(forms={name: _read_again(forms) for name, forms in opened.forms.items()})
+    found: dict[str, MauveResult] = {}
+    missing: list[ScoreWarning] = []
+    for name, featurizer in featurizers.items():
+        own = replace(config, featurize_model_name=featurizer)
+        try:
+            found[name] = _scored(opened, own, run, given | {"featurize_model_name"}, quiet=bool(found))
+        except EXPECTED as error:
+            if not found:
+                raise
+            message = f"the featurizer {name} could not be used, and has no part in what the others say: {said(error)}"
+            missing.append(ScoreWarning("featurizer_missing", message, {"featurizer": name}))
+            logger.warning("featurizer_missing: %s", message)
+    first = next(iter(found.values()))
+    return replace(first, by_featurizer=found, warnings=(*first.warnings, *missing))
+
+
+def _read_again(forms: Forms) -> Forms:
+    """A side's texts, those of a stream as a list: each featurizer reads them from the beginning."""
+    return {name: list(data) if isinstance(data, Iterator) else data for name, data in forms.items()}
 
 
 compute_mauve.__signature__ = with_options(compute_mauve, "MauveResult")  # type: ignore[attr-defined]

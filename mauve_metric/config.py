@@ -129,6 +129,21 @@ def _model(name: str, value: object) -> object:
     )
 
 
+def _prefix(name: str, value: object) -> object:
+    """A check for None or text that can stand before another text."""
+    if value is None:
+        return value
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be text that is put before each text, got {shown(value)}")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{name} must be text, got {value!a:.60}, with half of a surrogate pair") from error
+    if len(value) > LONGEST_PREFIX:
+        raise ValueError(f"{name} must be at most {LONGEST_PREFIX} characters long, got {len(value)}: {shown(value)}")
+    return value
+
+
 def knob(
     default: Value,
     check: Check,
@@ -154,6 +169,8 @@ STRIP = ("reasoning", "special_tokens", "prompts", "markdown", "whitespace")  # 
 MATCH_LENGTHS = ("no", "truncate")
 QUANTIZERS = ("kmeans", "drmm", "lattice")
 KNN = ("auto", True, False)
+VERBATIM = ("featurize_model_name", "text_prefix")  # whose text is never read as a number, nor stripped
+LONGEST_PREFIX = 1000  # characters; more would leave little room for a text
 SMALLEST_SCALING_FACTOR = 1e-6  # below, every score is 1 to six digits, and its errors are 0/0 in the end
 
 
@@ -192,8 +209,15 @@ class MauveConfig:
         _choice(*POOLINGS),
         "featurize",
         "how the token states become one feature: last token, mean over tokens, first token; "
-        "auto: what a sentence encoder declares, the last token otherwise",
+        "auto: what the literature or a sentence encoder's own folder says, the last token otherwise",
         POOLINGS,
+    )
+    text_prefix: str | None = knob(
+        None,
+        _prefix,
+        "featurize",
+        "text put before each text of both sets, such as 'query: '; unset: what the featurizer was trained with, for "
+        "those with a preset (e5), else none",
     )
     dtype: Literal["float32", "float64", "bfloat16", "float16"] = knob(
         "float32", _choice(*DTYPES), "featurize", "number format in which the model runs", DTYPES

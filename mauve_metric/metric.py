@@ -96,7 +96,7 @@ class Mauve(StoredTexts):
         if options.get("seed") is not None:
             own["seed"] = options["seed"]
         self.defaults = {**DEFAULTS, **own}
-        split_options(self.defaults)
+        split_options({name: value for name, value in self.defaults.items() if name != "featurizers"})
         super().__init__(config_name, **{name: value for name, value in options.items() if name in _HOST_OPTIONS})
 
     def _info(self) -> evaluate.MetricInfo:
@@ -137,7 +137,7 @@ class Mauve(StoredTexts):
         features = {name: options.pop(name) for _, name in _SIDES.values() if name in options}
         features = {name: array for name, array in features.items() if array is not None}
         check_names(options)
-        _, run = split_options(options)
+        _, run = split_options({name: value for name, value in options.items() if name != "featurizers"})
         if features and self.num_process > 1:
             raise ValueError(
                 f"{' and '.join(features)} cannot be gathered from {self.num_process} processes: give texts, or "

@@ -160,6 +160,7 @@ class OptionsOfOneProcess(TypedDict, total=False):
     featurize_model_name: Featurizer
     max_text_length: int | None
     pooling: Literal["auto", "last", "mean", "cls"]
+    text_prefix: str | None
     dtype: Literal["float32", "float64", "bfloat16", "float16"]
     empty_texts: Literal["error", "drop"]
     strip: str | list[str] | tuple[str, ...]

@@ -277,6 +277,7 @@ CHANGES: dict[str, Any] = {
     "featurize_model_name": "another folder",  # replaced in the test
     "max_text_length": 7,
     "pooling": "mean",
+    "text_prefix": "query: ",
     "dtype": "float64",
     "empty_texts": "drop",
     "match_lengths": "truncate",

@@ -150,6 +150,11 @@ TABLE: dict[str, tuple[Callable[[], MauveResult], Fails | Scores]] = {
         features(pooling="meen"),
         Fails(ValueError, r"pooling must be .* got 'meen' \(did you mean 'mean'\?\)"),
     ),
+    "text_prefix": (features(text_prefix=3), Fails(TypeError, "text_prefix must be text .* got 3")),
+    "half of a prefix": (
+        features(text_prefix="\ud800"),
+        Fails(ValueError, "text_prefix must be text, got .*surrogate"),
+    ),
     "dtype": (features(dtype="float23"), Fails(ValueError, "dtype must be one of .*did you mean 'float32'")),
     "empty_texts": (features(empty_texts="skip"), Fails(ValueError, "empty_texts must be one of 'error', 'drop'")),
     "max_text_length 0": (features(max_text_length=0), Fails(ValueError, "max_text_length must be .* got 0")),

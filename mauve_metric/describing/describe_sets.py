@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, get_args
 from mauve_metric.arrays import FeatureData, TextData
 from mauve_metric.compare_models import check_models, compare_features, form_of
 from mauve_metric.config import MauveConfig
-from mauve_metric.describing.described_reading import EXPECTED, Reading, said, take_prompts
+from mauve_metric.describing.described_reading import Reading, take_prompts
 from mauve_metric.describing.described_rows import OF_FEATURES, OF_LIKELIHOODS, DescribedSets
 from mauve_metric.describing.described_set import tokenizing
 from mauve_metric.features.reference import Reference
@@ -25,6 +25,7 @@ from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
 from mauve_metric.results.numbers import Described
 from mauve_metric.results.signature import versions
+from mauve_metric.runtime.attempts import EXPECTED, said
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.texts.files import TextFile
 from mauve_metric.uncertainty.duplication_warnings import duplication_warnings

@@ -13,11 +13,11 @@ from mauve_metric.describing.described_set import DescribedSet
 from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.sides import OpenedSides, open_sides, read_sides
 from mauve_metric.options import RunOptions
+from mauve_metric.runtime.attempts import EXPECTED, said
 
 if TYPE_CHECKING:
     from mauve_metric.features.likelihoods import Likelihoods
 
-EXPECTED = (ValueError, OSError, ImportError, RuntimeError, MemoryError)  # of one measure: the others are still there
 _Read = dict[str, tuple[Reference | None, list[str] | None]]
 
 
@@ -97,11 +97,6 @@ def given_form(forms: Mapping[str, object]) -> tuple[str, object]:
     if found is None:
         raise ValueError(f"one of {', '.join(forms)} must be given, all are None")
     return found
-
-
-def said(error: BaseException) -> str:
-    """An error's message on one line."""
-    return " ".join(str(error).split()) or type(error).__name__
 
 
 def take_prompts(prompts_of: object, sets: Mapping[str, DescribedSet]) -> None:

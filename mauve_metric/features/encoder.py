@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mauve_metric.features.presets import preset_of
 from mauve_metric.features.pretrained import (
     FEATURIZERS,
     folder_sha256,
@@ -32,8 +33,9 @@ LITERATURE_MAX_TEXT_LENGTH = 1024
 class Encoder:
     """A language model ready to turn token ids into features.
 
-    name: as the user gave it. identity: what fixes the features (weights, tokenizer, pooling, length, dtype).
-    max_text_length: tokens kept of each text. max_positions: the most that the model can take.
+    name: as the user gave it, or in full where it has a preset. identity: what fixes the features (weights, tokenizer,
+    pooling, length, dtype, prefix). max_text_length: tokens kept of each text. max_positions: the most that the model
+    can take. text_prefix: put before each text.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Encoder:
     device: str
     dtype: str
     identity: Mapping[str, str]
+    text_prefix: str = ""
 
     @cached_property
     def digest(self) -> str:
@@ -60,26 +63,29 @@ def load_encoder(
     dtype: str = "float32",
     device: str = "cpu",
     compile: bool = False,
+    text_prefix: str | None = None,
 ) -> Encoder:
     """Load a featurizer.
 
     Args:
-        model_name: a name in `FEATURIZERS`, a name or local folder that transformers' AutoModel loads, or a live
-            (model, tokenizer) pair, which is used where it is and as it is. Python code that comes with a model is
-            never run.
-        pooling: "last" non-padding token, "mean" over tokens, "cls" (first token); "auto": what a sentence encoder
-            declares, else "last", as MAUVE's authors do.
-        max_text_length: tokens kept of a text; None: 1024, or what the model takes if less. More than the model
-            takes is reduced with a logged warning.
+        model_name: a name in `FEATURIZERS` or `presets.PRESETS`, a name or local folder that transformers' AutoModel
+            loads, or a live (model, tokenizer) pair, which is used where it is and as it is. Python code that comes
+            with a model is never run.
+        pooling: "last" non-padding token, "mean" over tokens, "cls" (first token); "auto": that of the model's preset,
+            else what a sentence encoder declares, else "last", as MAUVE's authors do.
+        max_text_length: tokens kept of a text; None: that of the preset, else 1024, or what the model takes if less.
+            More than the model takes is reduced with a logged warning.
         dtype: number format of the model.
         device: from `resolve_device`.
         compile: run the model through `torch.compile`.
+        text_prefix: put before each text; None: that of the preset, else none.
 
     Raises:
         OSError: the model cannot be reached. ImportError: a package is missing. ValueError: a bad argument.
     """
     torch = import_torch()
     declared: dict[str, dict[str, Any]] = {}
+    usual_length = LITERATURE_MAX_TEXT_LENGTH
     if isinstance(model_name, tuple):
         model, tokenizer = model_name
         if not hasattr(model, "state_dict") or not hasattr(model, "config") or not callable(tokenizer):
@@ -92,14 +98,18 @@ def load_encoder(
         device, dtype = str(model.device), str(model.dtype).removeprefix("torch.")
         revision = weights_sha256(model)
     else:
-        name = model_name
+        name, preset = preset_of(model_name)
+        if preset is not None:
+            usual_length = preset.max_text_length
+            pooling = preset.pooling if pooling == "auto" else pooling
+            text_prefix = preset.text_prefix if text_prefix is None else text_prefix
         folder = str(FEATURIZERS[name]()) if name in FEATURIZERS else name
         model, tokenizer, declared = load_pretrained(name, folder, getattr(torch, dtype))
         model = without_head(model).to(device)
         revision = getattr(model.config, "_commit_hash", None) or folder_sha256(Path(folder))
     if compile:
         model = torch.compile(model, dynamic=True)
-    positions, length = text_length(name, model, tokenizer, declared, max_text_length)
+    positions, length = text_length(name, model, tokenizer, declared, max_text_length, usual_length)
     chosen = _pooling(name, pooling, declared)
     identity = {
         "model": name,
@@ -108,8 +118,15 @@ def load_encoder(
         "pooling": chosen,
         "max_text_length": str(length),
         "dtype": dtype,
+        **prefix_entry(text_prefix),
     }
-    return Encoder(name, model, tokenizer, chosen, length, positions, device, dtype, identity)
+    prefix = text_prefix or ""
+    return Encoder(name, model, tokenizer, chosen, length, positions, device, dtype, identity, prefix)
+
+
+def prefix_entry(text_prefix: str | None) -> dict[str, str]:
+    """What an identity says of a prefix: nothing where there is none, as before there were any."""
+    return {"text_prefix": text_prefix} if text_prefix else {}
 
 
 def without_head(model: Any) -> Any:
@@ -126,11 +143,12 @@ def text_length(
     tokenizer: PreTrainedTokenizerBase,
     declared: Mapping[str, Mapping[str, Any]],
     max_text_length: int | None,
+    usual_length: int = LITERATURE_MAX_TEXT_LENGTH,
 ) -> tuple[int | None, int]:
     """The most positions that a model takes, None if any number, and how many tokens of a text are kept."""
     positions = _max_positions(model)
     limit = _text_limit(name, tokenizer, declared, positions)
-    wanted = LITERATURE_MAX_TEXT_LENGTH if max_text_length is None else max_text_length
+    wanted = usual_length if max_text_length is None else max_text_length
     length = wanted if limit is None else min(wanted, limit)
     if length < wanted and max_text_length is not None:
         logger.warning("max_text_length=%d is more than %s takes: texts are cut to %d tokens", wanted, name, length)

@@ -42,7 +42,7 @@ class FeatureStore(Protocol):
 
 
 def tokenize(encoder: Encoder, texts: Sequence[str]) -> tuple[list[list[int]], list[bool]]:
-    """Token ids of each text, cut to `max_text_length`, and which texts were cut.
+    """Token ids of each text behind the encoder's prefix, cut to `max_text_length`, and which texts were cut.
 
     Special tokens are what the tokenizer adds by itself (none for GPT-2).
 
@@ -53,8 +53,9 @@ def tokenize(encoder: Encoder, texts: Sequence[str]) -> tuple[list[list[int]], l
         return [], []
     options = {"padding": False, "return_attention_mask": False, "return_token_type_ids": False, "verbose": False}
     length = encoder.max_text_length
+    texts = [encoder.text_prefix + text for text in texts]
     with settings_kept(encoder.tokenizer):
-        ids = encoder.tokenizer(list(texts), truncation=True, max_length=length, **options)["input_ids"]
+        ids = encoder.tokenizer(texts, truncation=True, max_length=length, **options)["input_ids"]
         empty = [index for index, row in enumerate(ids) if not row]
         if empty:
             raise ValueError(f"text {empty[0]} has no token for {encoder.name}: {texts[empty[0]]!r}")

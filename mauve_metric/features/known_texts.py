@@ -114,6 +114,7 @@ def source_of(config: MauveConfig) -> str | None:
     parts = [f"{path.relative_to(folder)}:{file_sha256(path)}" for path in files]
     parts += [f"{package}:{metadata.version(package)}" for package in ("transformers", "tokenizers")]
     parts += [_FORM, name, config.pooling, str(config.max_text_length), config.dtype]
+    parts += [f"text_prefix:{config.text_prefix}"] if config.text_prefix else []
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 

@@ -17,7 +17,7 @@ from mauve_metric.arrays import Array, TextData
 from mauve_metric.config import MauveConfig
 from mauve_metric.features.batches import FeaturizeStats
 from mauve_metric.features.cache import FeatureCache
-from mauve_metric.features.encoder import Encoder, load_encoder
+from mauve_metric.features.encoder import Encoder, load_encoder, prefix_entry
 from mauve_metric.features.featurize import check_tokens, featurize_texts, featurize_tokens, tokenize
 from mauve_metric.features.known_texts import KnownTexts, source_of
 from mauve_metric.features.pretrained import FEATURIZERS
@@ -148,6 +148,7 @@ class Featurizing:
             "pooling": identity.get("pooling"),
             "dtype": identity.get("dtype"),
             "strip": identity.get("strip"),
+            "text_prefix": identity.get("text_prefix", ""),
             "max_text_length": int(identity["max_text_length"]) if "max_text_length" in identity else None,
         }
         changes = {name: value for name, value in wanted.items() if value is not None and name not in self.given}
@@ -190,6 +191,7 @@ class Featurizing:
                 dtype=config.dtype,
                 device=resolve_device(self.run.device, self.run.device_id),
                 compile=self.run.compile,
+                text_prefix=config.text_prefix,
             )
         return self.encoder
 
@@ -256,7 +258,8 @@ class Featurizing:
         texts = hashes.watch(source.texts)
         model = self.config.featurize_model_name
         if callable(model) and not isinstance(model, tuple):
-            features, identity = self._of_function(model, name, list(texts)), {"model": name_of(model)}
+            identity = {"model": name_of(model), **prefix_entry(self.config.text_prefix)}
+            features = self._of_function(model, name, list(texts))
             return Reference(features, identity, dropped=source.dropped, **hashes.fields())
         notes = self._notes()
         known = notes.find(source.texts) if notes is not None and isinstance(source.texts, list) else None
@@ -300,6 +303,8 @@ class Featurizing:
         return self._known
 
     def _of_function(self, function: Callable[[list[str]], object], name: str, texts: list[str]) -> Array:
+        prefix = self.config.text_prefix
+        texts = [prefix + text for text in texts] if prefix else texts
         features = check_features(f"the features that {name_of(function)} gives for {name}", function(texts))
         if len(features) != len(texts):
             raise ValueError(f"{name_of(function)} must give one row a text, got {len(features)} for {len(texts)}")
@@ -310,6 +315,11 @@ class Featurizing:
         if callable(model) and not isinstance(model, tuple):
             raise ValueError(f"{name} cannot be given with a function as featurizer: it takes texts")
         encoder = self.load()
+        if encoder.text_prefix:
+            raise ValueError(
+                f"{name} are used as they are, and {encoder.name} puts {encoder.text_prefix!r} before each text: give "
+                "texts, or tokens with it and text_prefix=''"
+            )
         ids = check_tokens(name, data, encoder)
         stats = FeaturizeStats(batch_tokens=self.run.max_batch_tokens)
         features = featurize_tokens(

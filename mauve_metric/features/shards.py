@@ -17,6 +17,7 @@ import numpy as np
 
 from mauve_metric.arrays import Array
 from mauve_metric.config import MauveConfig, knobs
+from mauve_metric.features.encoder import prefix_entry
 from mauve_metric.features.reference import Featurizing, Reference, name_of
 from mauve_metric.features.reference_files import read_features, write_features
 from mauve_metric.features.row_files import NpyRows
@@ -126,7 +127,7 @@ class ShardFeaturizer:
         """What features that this featurizer makes know of it."""
         model = self.job.config.featurize_model_name
         if callable(model) and not isinstance(model, tuple):
-            return {"model": name_of(model)}
+            return {"model": name_of(model), **prefix_entry(self.job.config.text_prefix)}
         return dict(self.job.load().identity)
 
     def _featurized(self, task: ShardTask) -> Reference:

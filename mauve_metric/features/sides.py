@@ -134,7 +134,17 @@ def _read_side(job: Featurizing, forms: Forms) -> tuple[Reference, list[str] | N
     return side if own else replace(side, dropped=side.dropped + source.dropped), texts
 
 
-IDENTITY_KEYS = ("revision", "tokenizer", "pooling", "max_text_length", "dtype", "match_lengths", "strip", "prompts")
+IDENTITY_KEYS = (
+    "revision",
+    "tokenizer",
+    "pooling",
+    "max_text_length",
+    "dtype",
+    "text_prefix",
+    "match_lengths",
+    "strip",
+    "prompts",
+)
 
 
 def check_same_encoder(p: Mapping[str, str] | None, q: Mapping[str, str] | None) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from mauve_metric.hosts.cli_arguments import given_options, named_file, parsed
 from mauve_metric.hosts.cli_copies import deduplicate_text, memorised_text
 from mauve_metric.hosts.cli_files import human_side, prompts_of_sides, sides_of_models, two_sides
-from mauve_metric.hosts.cli_flags import check_form, in_form
+from mauve_metric.hosts.cli_flags import check_form, featurizers_given, in_form
 from mauve_metric.hosts.cli_judgement import judge_text, roft_text
 from mauve_metric.hosts.cli_sensitivity import calibration_of, printed, sensitivity_of
 from mauve_metric.hosts.cli_shards import score_in_shards
@@ -97,6 +97,8 @@ def _logging_to_stderr(options: argparse.Namespace) -> Iterator[None]:
     package.setLevel(logging.INFO if options.verbose else logging.ERROR if options.quiet else logging.WARNING)
     scores = logging.getLogger("mauve_metric.score")
     scores.setLevel(logging.ERROR)  # the warnings of a result stand in the result
+    several = logging.getLogger("mauve_metric.compute")
+    several.setLevel(logging.ERROR)  # so do those about several featurizers
     files = logging.getLogger("mauve_metric.features.sides")
     files.setLevel(logging.ERROR if options.quiet else logging.INFO)  # what a file was taken for is always said
     plans = logging.getLogger("mauve_metric.robustness.sensitivity_of_ranking")
@@ -109,7 +111,7 @@ def _logging_to_stderr(options: argparse.Namespace) -> Iterator[None]:
         yield
     finally:
         package.removeHandler(handler)
-        for logger in (package, scores, files, plans, tests, jobs):
+        for logger in (package, scores, several, files, plans, tests, jobs):
             logger.setLevel(logging.NOTSET)
 
 
@@ -139,9 +141,10 @@ def _score(options: argparse.Namespace) -> int:
     title = f"{options.model} (model) against {options.human} (human)"
     if options.model is None:
         title = f"{options.human} (model and human)"
+    given = given_options(options) | featurizers_given(options)
     if options.folder is not None:
-        return _show_result(score_in_shards(options, given_options(options)), options, title)
-    return _compute_and_show(two_sides(options), options, title)
+        return _show_result(score_in_shards(options, given), options, title)
+    return _compute_and_show(two_sides(options), given, options, title)
 
 
 def _explain(options: argparse.Namespace) -> int:
@@ -269,14 +272,16 @@ def _demo(options: argparse.Namespace) -> int:
     if not hasattr(options, "featurize_model_name"):
         options.featurize_model_name = "minilm"
     sides = {"p_text": read_texts(human), "q_text": read_texts(model)}
-    return _compute_and_show(sides, options, f"examples/{model.name} (model) against examples/{human.name} (human)")
+    title = f"examples/{model.name} (model) against examples/{human.name} (human)"
+    return _compute_and_show(sides, given_options(options), options, title)
 
 
-def _compute_and_show(sides: dict[str, Any], options: argparse.Namespace, title: str) -> int:
+def _compute_and_show(sides: dict[str, Any], given: dict[str, Any], options: argparse.Namespace, title: str) -> int:
+    """`given`: the keywords of a score that stand on the command line."""
     from mauve_metric.compute import compute_mauve
 
     with _processes() as rank:
-        result = compute_mauve(**sides, **given_options(options), distributed=rank is not None)
+        result = compute_mauve(**sides, **given, distributed=rank is not None)
     return _show_result(result, options, title) if rank in (None, 0) else 0
 
 

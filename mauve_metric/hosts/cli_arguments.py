@@ -54,7 +54,9 @@ def parser() -> argparse.ArgumentParser:
     add_output_options(score)
     add_shard_options(score)
     add_run_options(score)
-    add_config_options(score, ("featurize", "quantize", "score"))
+    add_config_options(
+        score, ("featurize", "quantize", "score"), featurizers="the first makes the score, all are compared"
+    )
 
     _add_compare(commands)
     _add_describe(commands)
@@ -166,7 +168,8 @@ def _add_sensitivity(commands: argparse._SubParsersAction[argparse.ArgumentParse
     for parser in (varying, calibrating):
         add_field_options(parser)
         add_run_options(parser)
-        add_config_options(parser, ("featurize", "quantize", "score"))
+        others = "the first is the default, the others are tried" if parser is varying else ""
+        add_config_options(parser, ("featurize", "quantize", "score"), featurizers=others)
 
 
 def _add_stress(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -180,7 +183,8 @@ def _add_stress(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         form.add_argument(f"--{flag}", action="store_true", help=f"print {_FORM_NAMES[flag]}")
     add_run_options(stressing)
     add_stress_flags(stressing)
-    add_config_options(stressing, ("featurize", "quantize", "score"), without=STRESS_HAS_OWN)
+    stages = ("featurize", "quantize", "score")
+    add_config_options(stressing, stages, without=STRESS_HAS_OWN, featurizers="each is tested")
 
 
 _FORM_NAMES = {"markdown": "Markdown", "csv": "CSV, one line a measure and model", "latex": "a LaTeX table"}

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from mauve_metric.config import knobs
+from mauve_metric.config import VERBATIM, knobs
 from mauve_metric.options import run_fields
 from mauve_metric.results.charts.figure import FIGURE_FILES, check_figure_path
 from mauve_metric.texts.files import FEATURE_FILES
@@ -118,13 +118,20 @@ def count(text: str) -> int:
     return number
 
 
-def add_config_options(parser: argparse.ArgumentParser, stages: Sequence[str], without: Sequence[str] = ()) -> None:
-    """One flag for each field of the config."""
+def add_config_options(
+    parser: argparse.ArgumentParser, stages: Sequence[str], without: Sequence[str] = (), featurizers: str = ""
+) -> None:
+    """One flag for each field of the config; `featurizers`: what is done with several, where there may be several."""
     group = parser.add_argument_group("options that can change the score (they stand in the signature)")
     for name, knob in knobs().items():
         if knob.metadata["stage"] not in stages or name in without:
             continue
         flag, text = flag_of(name), knob.metadata["help"].replace("%", "%%")
+        if featurizers and name == "featurize_model_name":
+            text = f"{text.split('; in Python')[0]} (default: {knob.default}); again for each of several: {featurizers}"
+            names = {"dest": "featurizers", "type": _config_value(name), "metavar": "MODEL", "action": "append"}
+            group.add_argument(flag, "--featurizer", help=text, **names)
+            continue
         if isinstance(knob.default, bool):
             group.add_argument(flag, action=argparse.BooleanOptionalAction, default=argparse.SUPPRESS, help=text)
             continue
@@ -136,6 +143,12 @@ def add_config_options(parser: argparse.ArgumentParser, stages: Sequence[str], w
             metavar="{" + ",".join(str(choice).lower() for choice in choices) + "}" if choices else "VALUE",
             help=text + ("" if knob.default is None else f" (default: {knob.default})"),
         )
+
+
+def featurizers_given(options: argparse.Namespace) -> dict[str, Any]:
+    """The featurizers of a command that takes several, as keywords: one under its own name, several together."""
+    given = options.featurizers or []
+    return {"featurize_model_name": given[0]} if len(given) == 1 else {"featurizers": given} if given else {}
 
 
 def _config_value(name: str) -> Callable[[str], object]:
@@ -156,7 +169,7 @@ def _literal(name: str, text: str) -> str | int | float | bool:
     knob = knobs()[name]
     if knob.metadata["choices"]:
         return {"true": True, "false": False}.get(text.lower(), text)
-    if isinstance(knob.default, str) and name == "featurize_model_name":
+    if name in VERBATIM:
         return text
     for number in (int, float):
         with contextlib.suppress(ValueError):

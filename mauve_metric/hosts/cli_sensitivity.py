@@ -6,7 +6,7 @@ import argparse
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.hosts.cli_flags import check_form, in_form
+from mauve_metric.hosts.cli_flags import check_form, featurizers_given, in_form
 
 if TYPE_CHECKING:
     from mauve_metric.results.calibration import Calibration
@@ -17,14 +17,6 @@ def add_sensitivity(commands: argparse._SubParsersAction[argparse.ArgumentParser
     """The parser of `sensitivity`, but for the files and flags that other commands have too."""
     parser = commands.add_parser(
         "sensitivity", help="say whether the ranking of models holds under other settings, and what moves it"
-    )
-    parser.add_argument(
-        "--featurizer",
-        dest="featurizers",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="another featurizer to try, a name or folder; may be repeated (unset: the packaged ones)",
     )
     parser.add_argument(
         "--vary",
@@ -79,7 +71,7 @@ def sensitivity_of(sides: dict[str, Any], given: dict[str, Any], options: argpar
     return sensitivity(
         **sides,
         **given,
-        featurizers=options.featurizers,
+        **featurizers_given(options),
         vary=options.vary,
         design=not options.no_design,
         aligned=options.aligned,

@@ -56,6 +56,8 @@ def shard_usage_error(options: argparse.Namespace) -> str | None:
         return None if alone is None else f"--{alone.replace('_', '-')} needs -o DIR, a folder that all workers share"
     if options.model is None:
         return "-o needs HUMAN and MODEL: shards with both sides beside each other are not read"
+    if len(given.get("featurizers") or ()) > 1:
+        return "--featurize-model-name stands once for shards (-o)"
     other = next((name for name in _NOT_FOR_SHARDS if given.get(name) is not None), None)
     return None if other is None else f"--{other.replace('_', '-')} is not for shards (-o): use --text-field"
 

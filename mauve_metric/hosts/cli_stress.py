@@ -11,19 +11,11 @@ from mauve_metric.texts.files import read_texts
 if TYPE_CHECKING:
     from mauve_metric.results.stress import Stress
 
-STRESS_HAS_OWN = ("featurize_model_name", "match_lengths", "paired", "knn", "knn_k", "frechet_distance")  # or none
+STRESS_HAS_OWN = ("match_lengths", "paired", "knn", "knn_k", "frechet_distance")  # or none
 
 
 def add_stress_flags(parser: argparse.ArgumentParser) -> None:
-    """The flags that no other command has; the featurizer may be given several times."""
-    parser.conflict_handler = "resolve"
-    parser.add_argument(
-        "--featurize-model-name",
-        dest="featurizers",
-        metavar="MODEL",
-        action="append",
-        help="a featurizer to test, as in score (default: gpt2-large); may be repeated",
-    )
+    """The flags that no other command has."""
     parser.add_argument(
         "--perturbations",
         metavar="NAMES",

@@ -27,7 +27,7 @@ def digits(value: float, form: str = ".4f", ends: tuple[float, ...] = ENDS) -> s
     for more in range(_MORE + 1):
         text = format(value, form.replace(f".{places}", f".{places + more}"))
         if float(text) not in ends or float(text) == value:
-            return text
+            return text if float(text) else format(0.0, form)  # nor before what is rounded to zero
     return _beside(value, float(text), form if kind == "f" else ".4f")
 
 
@@ -37,15 +37,15 @@ def _beside(value: float, end: float, form: str) -> str:
     return f">{end - step:{form}}" if value < end else f"<{end + step:{form}}"
 
 
-def cell(value: str | float | None, form: str) -> str:
+def cell(value: str | float | None, form: str, ends: tuple[float, ...] = ENDS) -> str:
     """A value as text, a number by the rule of `digits`; a dash for None.
 
-    >>> cell(0.12345, ".3f"), cell(None, ".3f"), cell("gpt2", "s"), cell(12, "d")
-    ('0.123', '–', 'gpt2', '12')
+    >>> cell(0.12345, ".3f"), cell(None, ".3f"), cell("gpt2", "s"), cell(12, "d"), cell(-1e-15, "+.1f", ends=())
+    ('0.123', '–', 'gpt2', '12', '+0.0')
     """
     if value is None:
         return "–"
-    return digits(value, form) if isinstance(value, float) else format(value, form)
+    return digits(value, form, ends) if isinstance(value, float) else format(value, form)
 
 
 def percent(value: float, total: float) -> str:

@@ -20,12 +20,13 @@ from mauve_metric.results.table_forms import (
 from mauve_metric.results.words import wrapped
 
 QUESTION = Column("question", "question")
+_NO_ENDS = ()  # a score is any number, and 0 is the mean
 SCORE_COLUMNS = (
     Column("rank", "rank", "d"),
     Column("model", "model"),
-    Column("score", "Bradley–Terry", "+.1f"),
-    Column("low", "low", "+.1f"),
-    Column("high", "high", "+.1f"),
+    Column("score", "Bradley–Terry", "+.1f", _NO_ENDS),
+    Column("low", "low", "+.1f", _NO_ENDS),
+    Column("high", "high", "+.1f", _NO_ENDS),
     Column("wins", "wins", "g"),
     Column("judgements", "judgements", "d"),
 )

@@ -76,6 +76,7 @@ class ResultNumbers:
     curve_band: CurveBand | None = field(repr=False, metadata={"in_dict": False})
     p_labels: Labels = field(repr=False, metadata={"in_dict": False})
     q_labels: Labels = field(repr=False, metadata={"in_dict": False})
+    by_featurizer: Mapping[str, ResultNumbers] = field(default_factory=dict, repr=False, metadata={"in_dict": False})
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "signature", format_signature(self.signature_entries))

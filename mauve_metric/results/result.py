@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from mauve_metric.results.charts import of_result
 from mauve_metric.results.digits import digits
+from mauve_metric.results.joint_verdict import joint_verdict
 from mauve_metric.results.numbers import ResultNumbers
+from mauve_metric.results.verdict import finding
 
 if TYPE_CHECKING:
     import altair as alt
@@ -51,7 +54,27 @@ class MauveResult(ResultNumbers):
         curve_band: the debiased curve and its pointwise band, see `jackknife.frontier_band`.
         p_labels, q_labels: bucket of each text, shape (n_p,) and (n_q,). These and `signature_entries` are not in
             `to_dict`.
+        by_featurizer: with several featurizers the result of each by its name, the first being this one; else empty.
     """
+
+    by_featurizer: Mapping[str, MauveResult] = field(default_factory=dict, repr=False, metadata={"in_dict": False})
+
+    @property
+    def joint_verdict(self) -> str:
+        """What several featurizers say together, in sentences; empty for one (see `results.joint_verdict`)."""
+        return joint_verdict(self.by_featurizer)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every number as plain Python floats, integers, strings and lists, fit for JSON.
+
+        With several featurizers also `by_featurizer`, the dict of each with its `finding` ("apart", "alike",
+        "undecided"), and `joint_verdict`.
+        """
+        own = super().to_dict()
+        if self.by_featurizer:
+            each = {name: one.to_dict() | {"finding": finding(one)} for name, one in self.by_featurizer.items()}
+            own |= {"by_featurizer": each, "joint_verdict": self.joint_verdict}
+        return own
 
     def plot(self) -> alt.VConcatChart:
         """The figures of this result as one Altair chart, which a notebook shows (see `charts.of_result`).

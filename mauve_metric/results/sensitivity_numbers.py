@@ -34,6 +34,7 @@ class Setting:
     name: what is changed of the default, in words. factor: what is varied; "default", or "design" where several things
     are. changes: by factor, as text. num_buckets, texts: k, and texts of the smallest set. ranking: the best first.
     models: by name. differences: of every pair, the better one first. tau: Kendall's, to the default's ranking.
+    in_design: how many settings of the small design are this one; 0 where there is none.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Setting:
     models: Mapping[str, SettingScore]
     differences: tuple[Difference, ...]
     tau: float
+    in_design: int = 0
 
     def difference(self, a: str, b: str) -> Difference:
         """That of two models, a minus b."""
@@ -64,6 +66,7 @@ class Setting:
             "texts": self.texts,
             "ranking": list(self.ranking),
             "tau": self.tau,
+            "in_design": self.in_design,
             "models": {name: plain(score) for name, score in self.models.items()},
             "differences": [item.to_dict() for item in self.differences],
         }
@@ -209,8 +212,7 @@ class SensitivityNumbers:
         """The mean difference over the design's settings that change the factor, minus that over the others."""
         groups: tuple[list[float], list[float]] = ([], [])
         for setting in self.settings:
-            if setting.factor == DESIGN:
-                groups[factor in setting.changes].append(setting.difference(a, b).difference)
+            groups[factor in setting.changes].extend([setting.difference(a, b).difference] * setting.in_design)
         return float(np.mean(groups[1]) - np.mean(groups[0])) if all(groups) else None
 
     def to_dict(self) -> dict[str, Any]:

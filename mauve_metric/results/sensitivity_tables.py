@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mauve_metric.results.digits import digits
 from mauve_metric.results.names import printable, shown_names
-from mauve_metric.results.sensitivity_numbers import DESIGN, PairStability, SensitivityNumbers
+from mauve_metric.results.sensitivity_numbers import PairStability, SensitivityNumbers
 from mauve_metric.results.table_forms import (
     Column,
     TableRow,
@@ -58,8 +58,9 @@ NOTE = (
     "Cells: debiased MAUVE and, in brackets, the rank. τ: Kendall's, of the ranking to the default's. told apart: in "
     "so many settings, with all pairs of a setting taken together; one setting alone errs in as many cases as its "
     "level says, so that of many settings one may turn a pair of equal models by chance. in the design: the mean "
-    "change where several factors are changed at once. Differences with another c are on another scale, and only "
-    "signs count."
+    "change where several factors are changed at once; a setting of the design that is tried already is not listed "
+    "again. Differences with another c are on another scale, and only signs count. Models of one score are ordered by "
+    "their frontier integral."
 )
 
 
@@ -225,7 +226,7 @@ def sensitivity_csv(found: SensitivityNumbers, table: str = "settings") -> str:
 
 
 def _tables(found: SensitivityNumbers) -> list[tuple[Sequence[Column], list[TableRow]]]:
-    has_design = any(setting.factor == DESIGN for setting in found.settings)
+    has_design = any(setting.in_design for setting in found.settings)
     factors = FACTOR_COLUMNS if has_design else FACTOR_COLUMNS[:5]
     return [
         (_setting_columns(found), setting_rows(found)),

@@ -23,7 +23,7 @@ def signature_entries(
     if identity is not None:
         entries["featurize_model_name"] = identity["model"]
         entries["revision"] = identity.get("revision", "unknown")[:12]
-        for key in ("tokenizer", "max_text_length", "pooling", "dtype", "prompts"):
+        for key in ("tokenizer", "max_text_length", "pooling", "dtype", "text_prefix", "prompts"):
             if key in identity:
                 entries[key] = identity[key]
         entries |= {"match_lengths": config.match_lengths, "empty_texts": config.empty_texts}

@@ -7,7 +7,7 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from mauve_metric.results.digits import cell
+from mauve_metric.results.digits import ENDS, cell
 from mauve_metric.results.names import printable, spreadsheet_text
 
 if TYPE_CHECKING:
@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
 
 class Column(NamedTuple):
-    """A column: key for programs, title for people, and the format of its numbers."""
+    """A column: key for programs, title for people, the format of its numbers, and the ends of their range."""
 
     key: str
     title: str
     form: str = "s"
+    ends: tuple[float, ...] = ENDS
 
 
 TableRow: TypeAlias = dict[str, str | int | float | None]
@@ -84,7 +85,7 @@ def latex_table(columns: Sequence[Column], rows: Sequence[TableRow]) -> str:
 
 
 def _cells(columns: Sequence[Column], rows: Sequence[TableRow]) -> list[list[str]]:
-    return [[cell(row[column.key], column.form) for column in columns] for row in rows]
+    return [[cell(row[column.key], column.form, column.ends) for column in columns] for row in rows]
 
 
 def _unpadded(titles: Sequence[str], cells: Sequence[Sequence[str]], form: TableFormat) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mauve_metric.results.digits import digits
+from mauve_metric.results.joint_verdict import featurizer_columns, featurizer_rows, joint_verdict, own_warnings
 from mauve_metric.results.names import printable
 from mauve_metric.results.numbers import ComparisonNumbers, ResultNumbers
 from mauve_metric.results.scores import SCORES
@@ -97,7 +98,7 @@ def score_report(result: ResultNumbers, title: str) -> str:
     """The result for people: what it says, warnings, the scores, what they rest on, and the signature."""
     first = lead(result)
     lines = [printable(title), ""]
-    for text in (f"{first.sentence}.", verdict(result), first.beside):
+    for text in (f"{first.sentence}.", verdict(result), joint_verdict(result.by_featurizer), first.beside):
         lines += wrapped(text, "  ", "  ")
     lines += ["", *(line for found in result.warnings for line in _warning_lines("", found))]
     lines += [""] if result.warnings else []
@@ -108,7 +109,19 @@ def score_report(result: ResultNumbers, title: str) -> str:
             lines.append(f"  {score.title:<24} {shown}  {score.better}; {score.meaning}")
     lines.append("")
     lines += [f"  {name:<24} {value:<17}  {meaning}".rstrip() for name, value, meaning in facts(result)]
+    lines += _featurizer_lines(result)
     return "\n".join([*lines, "", f"signature: {result.signature}"])
+
+
+def _featurizer_lines(result: ResultNumbers) -> list[str]:
+    """What each of several featurizers says, and the warnings and signatures of those after the first."""
+    each = result.by_featurizer
+    if len(each) < 2:
+        return []
+    lines = ["", *plain_table(featurizer_columns(each), featurizer_rows(each)), ""]
+    lines += [line for who, warning in own_warnings(each) for line in _warning_lines(who, warning)]
+    _, *others = each.items()
+    return [*lines, "", *(f"signature of {printable(name)}: {one.signature}" for name, one in others)]
 
 
 def _ci(result: ResultNumbers, name: str) -> str:

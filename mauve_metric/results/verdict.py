@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from mauve_metric.uncertainty import forecast
 
 if TYPE_CHECKING:
     from mauve_metric.results.numbers import ResultNumbers
+
+Finding: TypeAlias = Literal["apart", "alike", "undecided"]
 
 SETTLED = 0.9  # an interval that goes down below leaves room for a difference as large as that between models
 EVEN = 0.05  # of quality and coverage: a smaller difference is none
@@ -34,6 +36,17 @@ def verdict(result: ResultNumbers) -> str:
         how = "but these texts do not tell by how much, since the interval reaches as far as two human sets do"
         return f"The two sets differ by more than chance{chance}, {how}. {direction(result)}"
     return f"The two sets differ by more than chance{chance}. {direction(result)}"
+
+
+def finding(result: ResultNumbers) -> Finding:
+    """What `verdict` says, in one word."""
+    test, interval = _by_test(result), _by_interval(result)
+    if test is None and interval is None:
+        return "undecided"
+    if interval if test is None else test:
+        return "apart"
+    low, high = result.mauve_ci or (0.0, 1.0)
+    return "alike" if high >= 1 and low >= SETTLED else "undecided"
 
 
 def _not_apart(result: ResultNumbers, chance: str) -> str:

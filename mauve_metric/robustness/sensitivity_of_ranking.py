@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Unpack
@@ -14,7 +15,7 @@ import numpy as np
 from mauve_metric.arrays import FeatureData, Features, Labels, TextData
 from mauve_metric.compare_models import check_models, check_sides, form_of, ranked_differences
 from mauve_metric.config import Featurizer, MauveConfig, knobs
-from mauve_metric.describing.described_reading import EXPECTED, given_form, said
+from mauve_metric.describing.described_reading import given_form
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.estimate import duration, estimated_seconds
 from mauve_metric.features.pretrained import FEATURIZERS
@@ -44,6 +45,7 @@ from mauve_metric.robustness.sensitivity_settings import (
     planned,
     setting_name,
 )
+from mauve_metric.runtime.attempts import EXPECTED, said
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.score import resolve_config, score_histograms, score_uncertainty
 from mauve_metric.texts.files import TextFile
@@ -76,8 +78,9 @@ def sensitivity(
     Args:
         p_text, p_features, p: the human side, as in `compare`. models: likewise, two at least. With features instead of
             texts, featurizer, pooling and length cannot be varied.
-        featurizers: others to try: names, folders, (model, tokenizer) pairs or functions. One that is not there is
-            named in `failed`, and the others still run; the first that is there makes the default.
+        featurizers: to try: names, folders, (model, tokenizer) pairs or functions; featurize_model_name stands before
+            them if it is given too. One that is not there is named in `failed`, and the others still run; the first
+            that is there makes the default.
         vary: factors, joined by commas or a list: featurize_model_name, pooling, max_text_length, quantizer,
             num_buckets, mauve_scaling_factor, seed, n (random halves and quarters of the texts), row_order. None: all.
         design: whether to try the small design too.
@@ -107,20 +110,26 @@ def sensitivity(
     sides = {"human": human} | {f"model {key}": form for key, form in forms.items()}
     opened = open_sides(sides, config, run, common_rows=common_rows)
     work = _Work(config, run, frozenset(options), opened, tuple(forms), aligned or opened.aligned)
-    found = work.analysed(_featurizers(featurizers, config, factors), factors, design)
+    tried = _featurizers(featurizers, config, factors, "featurize_model_name" in options)
+    found = work.analysed(tried, factors, design)
     return replace(found, seconds=time.perf_counter() - start)
 
 
 sensitivity.__signature__ = with_options(sensitivity, "Sensitivity")  # type: ignore[attr-defined]
 
 
-def _featurizers(given: Sequence[Featurizer], config: MauveConfig, factors: Sequence[str]) -> list[Featurizer]:
-    """The default's and the others, each once; without any given, the packaged ones."""
+def _featurizers(
+    given: Sequence[Featurizer], config: MauveConfig, factors: Sequence[str], asked: bool
+) -> list[Featurizer]:
+    """The default's and the others, each once; without any given, the packaged ones.
+
+    asked: whether the user named the default's.
+    """
     if isinstance(given, str) or not isinstance(given, (list, tuple)):
         raise TypeError(f"featurizers must be a list of featurizers, got {given!r:.80}")
     check = knobs()["featurize_model_name"].metadata["check"]
     others = [check("featurizers", one) for one in given] or list(FEATURIZERS)
-    found: list[Featurizer] = [config.featurize_model_name]
+    found: list[Featurizer] = [config.featurize_model_name] if asked or not given else []
     for one in others if "featurize_model_name" in factors or given else []:
         if not any(one is other or one == other for other in found):
             found.append(one)
@@ -163,19 +172,24 @@ class _Work:
         base = self._base(featurizers, factors)
         plan = planned(base, factors, design)
         tried = [(setting_name(changes), factor, changes) for factor, changes in plan.one_at_a_time()]
+        of_design = {_key(changes, *FACTORS): changes for changes in plan.design}
+        for key in [(), *(_key(changes, *FACTORS) for _, _, changes in tried)]:
+            of_design.pop(key, None)  # which is tried already
         tried += [
             (f"{DESIGN} {number}: {setting_name(changes)}", DESIGN, changes)
-            for number, changes in enumerate(plan.design, start=1)
+            for number, changes in enumerate(of_design.values(), start=1)
         ]
         start = time.perf_counter()
-        default = self._setting(base, DEFAULT, DEFAULT, {}, None)
+        times = Counter(_key(changes, *FACTORS) for changes in plan.design)
+        default = replace(self._setting(base, DEFAULT, DEFAULT, {}, None), in_design=times[()])
         self._announce(base, plan, len(tried), time.perf_counter() - start)
         settings = [default]
         with progress_bar("settings", self.run.verbose, unit=" settings", total=len(tried)) as bar:
             for done, (name, factor, changes) in enumerate(tried):
                 if bar is not None:
                     bar(done, len(tried))
-                settings += self._tried(base, name, factor, changes, default)
+                found = self._tried(base, name, factor, changes, default)
+                settings += [replace(setting, in_design=times[_key(changes, *FACTORS)]) for setting in found]
         p, q = self._featurized(base.config).sides[:2]
         entries = signature_entries(p, q, base.config, {"aligned": self.aligned})
         entries.pop("n_q")
@@ -186,7 +200,7 @@ class _Work:
         """The default setting: its featurizer is the first that is there."""
         has_texts = texts_alone(self.opened)
         for number, one in enumerate(featurizers):
-            config = self.config if number == 0 else replace(self.config, featurize_model_name=one)
+            config = replace(self.config, featurize_model_name=one)
             try:
                 sides = self._featurized(config).sides
                 break
@@ -261,8 +275,6 @@ class _Work:
     def _tried(self, base: Base, name: str, factor: str, changes: Changes, default: Setting) -> list[Setting]:
         """The setting, or none where it fails."""
         try:
-            if not changes:
-                return [replace(default, name=name, factor=factor)]
             return [self._setting(base, name, factor, changes, default)]
         except EXPECTED as error:
             self._note(name, error)

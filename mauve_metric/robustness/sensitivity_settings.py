@@ -159,7 +159,10 @@ def _levels(factor: str, base: Base) -> tuple[Level, ...] | str:
 
 
 def _featurizers(base: Base) -> tuple[Level, ...] | str:
-    return base.featurizers or "no other featurizer is here: name some with featurizers (--featurizer)"
+    return (
+        base.featurizers
+        or "no other featurizer is here: name some with featurizers (--featurize-model-name, again for each)"
+    )
 
 
 def _poolings(base: Base) -> tuple[Level, ...] | str:

@@ -14,16 +14,17 @@ from typing import Unpack
 import numpy as np
 
 from mauve_metric.arrays import TextData
-from mauve_metric.config import Featurizer, MauveConfig, knobs, shown
-from mauve_metric.describing.described_reading import EXPECTED, said
+from mauve_metric.config import Featurizer, MauveConfig, shown
 from mauve_metric.features.estimate import duration, estimated_seconds
-from mauve_metric.features.reference import Featurizing, Reference, name_of
+from mauve_metric.features.named_featurizers import named_featurizers
+from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.sides import open_sides
 from mauve_metric.options import OptionsOfOneProcess, RunOptions, split_options, with_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, signature_entries
 from mauve_metric.results.stress import Stress
 from mauve_metric.results.stress_numbers import FeaturizerStress, StressedScore
+from mauve_metric.runtime.attempts import EXPECTED, said
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.score import resolve_config, score_features
 from mauve_metric.texts.files import TextFile
@@ -80,7 +81,7 @@ def stress(
     ('words_shuffled',)
     """
     config, run = split_options(options)
-    encoders = _encoders(config.featurize_model_name if featurizers is None else featurizers)
+    encoders = named_featurizers(config.featurize_model_name if featurizers is None else featurizers)
     names, sizes = chosen_perturbations(perturbations), _checked_strengths(strengths)
     config = _checked_config(config, len(names) * len(sizes))
     texts = _texts(p_text, config, run)
@@ -145,32 +146,6 @@ def _checked_strengths(strengths: object) -> tuple[float, ...]:
         if not 0 < strength <= 1:
             raise ValueError(f"{expected}, got {shown(strength)}")
     return tuple(sorted({float(strength) for strength in strengths}))
-
-
-def _encoders(featurizers: object) -> dict[str, Featurizer]:
-    """The featurizers by name, each checked as `MauveConfig` checks it."""
-    if isinstance(featurizers, Mapping):
-        named = list(featurizers.items())
-    else:
-        several = list(featurizers) if isinstance(featurizers, list) else [featurizers]
-        named = [(_called(encoder), encoder) for encoder in several]
-    found: dict[str, Featurizer] = {}
-    for name, encoder in named:
-        if not isinstance(name, str) or not name.strip():
-            raise TypeError(f"featurizers: names must be non-empty strings, got {shown(name)}")
-        if name in found:
-            raise ValueError(f"featurizers: two are called {name!r}; a dict gives each a name of its own")
-        found[name] = knobs()["featurize_model_name"].metadata["check"](f"featurizers[{name!r}]", encoder)
-    if not found:
-        raise ValueError("featurizers must hold at least one featurizer, got none")
-    return found
-
-
-def _called(encoder: object) -> str:
-    if isinstance(encoder, str):
-        return encoder
-    model = encoder[0] if isinstance(encoder, tuple) and encoder else encoder
-    return str(getattr(model, "name_or_path", None) or name_of(model))
 
 
 def _checked_config(config: MauveConfig, cells: int) -> MauveConfig:

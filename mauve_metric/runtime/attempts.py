@@ -12,7 +12,8 @@ Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 ATTEMPTS = 3  # at one item, before it counts as failed
-FAILURES = (ValueError, TypeError, OSError, ImportError, RuntimeError, MemoryError)
+EXPECTED = (ValueError, OSError, ImportError, RuntimeError, MemoryError)  # of data, files, packages and machines
+FAILURES = (*EXPECTED, TypeError)
 
 logger = logging.getLogger(__name__)
 

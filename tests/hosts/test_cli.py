@@ -143,6 +143,7 @@ FLAGS: dict[str, tuple[str, Any]] = {
     "featurize_model_name": ("minilm", "minilm"),
     "max_text_length": ("9", 9),
     "pooling": ("mean", "mean"),
+    "text_prefix": ("7", "7"),
     "dtype": ("float64", "float64"),
     "empty_texts": ("drop", "drop"),
     "match_lengths": ("truncate", "truncate"),

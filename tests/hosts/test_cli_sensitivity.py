@@ -29,7 +29,7 @@ def test_sensitivity_prints_json_and_says_how_long_it_takes(
     out, err = capsys.readouterr()
     held = json.loads(out)
     assert held["ranking"] == ["good", "bad"] and held["holds"]
-    assert "17 more settings of 2 models" in err and "about" in err
+    assert "6 more settings of 2 models" in err and "about" in err
     assert "Ranks under each setting" in figure.read_text(encoding="utf-8")
 
 

@@ -60,6 +60,17 @@ def test_scores_are_those_of_the_table_of_wins() -> None:
     assert all(item.difference >= 0 for item in question.differences)
 
 
+def test_a_score_that_is_rounded_to_zero_is_shown_as_zero() -> None:
+    pairs = [("a", "b"), ("b", "c"), ("a", "c")]
+    rows = [{"winner": pair[turn], "loser": pair[1 - turn]} for pair in pairs for turn in (0, 0, 0, 1)]
+    found = judge(rows)
+    middle = found.questions["winner"].models[1]
+    assert middle.model == "b" and abs(middle.score) < 1e-9
+    for table in (str(found), found.to_markdown(), found.to_latex()):
+        (line,) = (line for line in table.split("\n") if line.strip(" |").startswith(("2  b", "2 | b", "2 & b")))
+        assert " +0.0" in line and ">" not in line and "-0.0" not in line
+
+
 def test_dropped_and_drawn_ties_change_the_counts() -> None:
     rows = preferences()
     ties = judge(rows).questions["winner"].ties

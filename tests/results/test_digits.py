@@ -24,6 +24,12 @@ def test_only_an_end_of_the_range_is_shown_as_one(form: str) -> None:
     assert [float(digits(end, form)) for end in (0.0, 1.0)] == [0, 1]
 
 
+def test_a_range_without_ends_has_a_zero_like_any_number() -> None:
+    values = (-1e-15, -1e-6, 1e-15, 0.04, -0.06, 1.00001)
+    assert [digits(value, "+.1f", ()) for value in values] == ["+0.0", "+0.0", "+0.0", "+0.0", "-0.1", "+1.0"]
+    assert digits(-1e-15, "+.1f") == ">-0.1"
+
+
 def test_shown_numbers_are_the_rounded_ones() -> None:
     assert [digits(value) for value in (0.83312, 12.5, 0.9999954, -0.0)] == ["0.8331", "12.5000", "0.999995", "0.0000"]
     assert [cell(value, ".2g") for value in (0.031, 1.0, 1e-12, 0.9996)] == ["0.031", "1", "<0.0001", "0.9996"]

@@ -85,7 +85,8 @@ def test_what_becomes_of_pairs_and_factors(found: Sensitivity) -> None:
     }
     seed = next(item for item in found.factors if item.factor == "seed")
     assert seed.effect_pair is not None
-    design = [setting for setting in found.settings if setting.factor == "design"]
+    design = [setting for setting in found.settings for _ in range(setting.in_design)]
+    assert len(design) == 12 and len({json.dumps(item.changes) for item in found.settings}) == len(found.settings)
     with_seed, without = (
         [item.difference(*seed.effect_pair).difference for item in design if ("seed" in item.changes) is wanted]
         for wanted in (True, False)
@@ -121,6 +122,15 @@ def test_a_ranking_that_hangs_on_the_featurizer() -> None:
     assert "settings: two and one under featurizer=" in " ".join(str(found).split())
 
 
+def test_without_a_featurizer_of_its_own_the_first_makes_the_default() -> None:
+    human, one, two = (texts_of(24, seed) for seed in range(3))
+    sides: Any = {"p_text": human, "models": {"one": one, "two": two}}
+    named = [ngrams, lambda texts: ngrams(texts)[:, ::2]]
+    found = sensitivity(**sides, featurizers=named, vary="featurize_model_name", num_runs=1)
+    assert found.failed == {} and len(found.settings) == 2
+    assert found.default.differences == compare(**sides, featurize_model_name=ngrams, num_runs=1).differences
+
+
 def test_functions_of_one_name_are_told_apart() -> None:
     human, one, two = (texts_of(40, seed) for seed in range(3))
     made = [lambda texts, scale=scale: ngrams(texts)[:, ::scale] for scale in (1, 2, 3)]
@@ -147,13 +157,13 @@ def test_pooling_and_length_of_texts(tiny_gpt2: str, caplog: pytest.LogCaptureFi
             num_runs=1,
         )
     factors = [setting.factor for setting in found.settings]
-    assert factors == ["default", "pooling", "max_text_length", "max_text_length", *["design"] * 12]
+    assert factors == ["default", "pooling", "max_text_length", "max_text_length", "design"]
     assert "no/such-model" in found.failed["featurize_model_name=no/such-model"]
     assert len({setting.models["one"].mauve for setting in found.settings[:3]}) > 1
     mean = compare(human, {"one": one, "two": two}, featurize_model_name=tiny_gpt2, pooling="mean", num_runs=1)
     assert found.settings[1].differences == mean.differences
     said = next(record.message for record in caplog.records if "more settings" in record.message)
-    assert said.startswith("15 more settings of 2 models, texts featurized in 4 more ways: about ")
+    assert said.startswith("4 more settings of 2 models, texts featurized in 4 more ways: about ")
 
 
 def test_the_design_is_balanced_and_orthogonal() -> None:

@@ -7,7 +7,7 @@ from typing import TypedDict
 
 import gradio as gr
 
-from mauve_metric.config import knobs
+from mauve_metric.config import VERBATIM, knobs
 from mauve_metric.hosts.space.limits import MOST, Limits
 
 PLAY = ("mauve_scaling_factor", "num_buckets", "seed", "confidence_level")  # beside the pictures that they change
@@ -137,6 +137,8 @@ def _parse(name: str, value: object) -> object:
     default = knobs()[name].default
     if value is None or value == "":
         return default
+    if name in VERBATIM:
+        return value
     if isinstance(value, str) and not knobs()[name].metadata["choices"] and value.strip().isdecimal():
         return int(value)
     return value.strip() if isinstance(value, str) else value

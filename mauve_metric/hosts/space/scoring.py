@@ -78,7 +78,7 @@ class Encoders:
         name = config.featurize_model_name
         if not isinstance(name, str):
             return None
-        key = (name, config.pooling, config.max_text_length, config.dtype)
+        key = (name, config.pooling, config.max_text_length, config.dtype, config.text_prefix)
         encoder = self._kept.pop(key, None)
         if encoder is None:
             while len(self._kept) >= _KEPT_ENCODERS:
@@ -89,6 +89,7 @@ class Encoders:
                 max_text_length=config.max_text_length,
                 dtype=config.dtype,
                 device=resolve_device(),
+                text_prefix=config.text_prefix,
             )
         self._kept[key] = encoder
         return encoder
@@ -189,7 +190,8 @@ def embed(
 
 def spend_tokens(encoder: Encoder, sets: Sequence[Sequence[object]], run: Run) -> None:
     """Count what the encoder would read of all sets, before it reads any; what is no text is refused later."""
-    texts = [text.encode(errors="replace").decode() for part in sets for text in part if isinstance(text, str)]
+    prefix = encoder.text_prefix
+    texts = [prefix + text.encode(errors="replace").decode() for part in sets for text in part if isinstance(text, str)]
     options = {"padding": False, "return_attention_mask": False, "return_token_type_ids": False, "verbose": False}
     for start in range(0, len(texts), _COUNTED_TOGETHER):
         with settings_kept(encoder.tokenizer):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
-from mauve_metric.config import MauveConfig, knobs
+from mauve_metric.config import VERBATIM, MauveConfig, knobs
 from mauve_metric.hosts.space.controls import PLAY, check_play, panel_names
 from mauve_metric.hosts.space.limits import Limits, check_options
 
@@ -53,7 +53,7 @@ def _value(name: str, text: str, models: Sequence[str], limits: Limits) -> objec
     """
     if name not in knobs():
         raise ValueError(f"the link sets “{name[:_LONGEST]}”, which is no setting of this page")
-    value = text if name == "featurize_model_name" else _parsed(name, text)
+    value = text[:_LONGEST] if name == "text_prefix" else text if name in VERBATIM else _parsed(name, text)
     try:
         if name != "featurize_model_name":
             MauveConfig(**{name: value})  # type: ignore[arg-type]  # which checks it

@@ -1,0 +1,49 @@
+"""Several featurizers, each with a name of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mauve_metric.config import Featurizer, knobs, shown
+from mauve_metric.features.reference import name_of
+
+
+def named_featurizers(featurizers: object, first: Featurizer | None = None) -> dict[str, Featurizer]:
+    """Featurizers by name, each checked as `MauveConfig` checks it.
+
+    Args:
+        featurizers: a list of them, a mapping that gives them names, or one.
+        first: stands before them, and is left out of them.
+
+    Raises:
+        TypeError, ValueError: no featurizer, no name, none at all, or two of one name.
+
+    >>> list(named_featurizers(["gpt2-large", "minilm"], first="minilm"))
+    ['minilm', 'gpt2-large']
+    """
+    if isinstance(featurizers, Mapping):
+        named = list(featurizers.items())
+    else:
+        several = list(featurizers) if isinstance(featurizers, list) else [featurizers]
+        named = [(featurizer_name(one), one) for one in several]
+    if first is not None:
+        others = [(name, one) for name, one in named if one is not first and one != first]
+        named = [(featurizer_name(first), first), *others]
+    found: dict[str, Featurizer] = {}
+    for name, one in named:
+        if not isinstance(name, str) or not name.strip():
+            raise TypeError(f"featurizers: names must be non-empty strings, got {shown(name)}")
+        if name in found:
+            raise ValueError(f"featurizers: two are called {name!r}; a dict gives each a name of its own")
+        found[name] = knobs()["featurize_model_name"].metadata["check"](f"featurizers[{name!r}]", one)
+    if not found:
+        raise ValueError("featurizers must hold at least one featurizer, got none")
+    return found
+
+
+def featurizer_name(featurizer: object) -> str:
+    """A name as it is; for a (model, tokenizer) pair that of the model, for a function its own."""
+    if isinstance(featurizer, str):
+        return featurizer
+    model = featurizer[0] if isinstance(featurizer, tuple) and featurizer else featurizer
+    return str(getattr(model, "name_or_path", None) or name_of(model))

@@ -1,0 +1,57 @@
+"""Encoders that the literature used, and how: pooling, length, and the text that their authors put before a text."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+
+class Preset(NamedTuple):
+    """How a model makes features, where the user does not say otherwise.
+
+    pooling: as in `MauveConfig`. max_text_length: tokens. text_prefix: put before each text. source: who used it so.
+    """
+
+    pooling: str
+    max_text_length: int
+    text_prefix: str
+    source: str
+
+
+_MAUVE = "Pillutla et al. 2021, §4 (gpt2-large); mauve-text offers the other sizes"
+_BLIND_SPOTS = "He et al. 2023, MAUVE on other features"
+_E5 = "Wang et al. 2022; the models' cards ask for 'query: ' where embeddings are features"
+_SENTENCES = "Reimers & Gurevych 2019; the models' own folders"
+
+# By the model's name on the Hub. Models that do more to a sentence than pool it (a dense layer, as in sentence-t5) are
+# not here: their features would be others than those that the name stands for.
+PRESETS: dict[str, Preset] = {
+    "gpt2": Preset("last", 1024, "", _MAUVE),
+    "gpt2-medium": Preset("last", 1024, "", _MAUVE),
+    "gpt2-large": Preset("last", 1024, "", _MAUVE),
+    "gpt2-xl": Preset("last", 1024, "", _MAUVE),
+    "roberta-large": Preset("last", 512, "", _BLIND_SPOTS),
+    "google/electra-large-discriminator": Preset("last", 512, "", _BLIND_SPOTS),
+    "intfloat/e5-small-v2": Preset("mean", 512, "query: ", _E5),
+    "intfloat/e5-base-v2": Preset("mean", 512, "query: ", _E5),
+    "intfloat/e5-large-v2": Preset("mean", 512, "query: ", _E5),
+    "intfloat/multilingual-e5-small": Preset("mean", 512, "query: ", _E5),
+    "intfloat/multilingual-e5-base": Preset("mean", 512, "query: ", _E5),
+    "intfloat/multilingual-e5-large": Preset("mean", 512, "query: ", _E5),
+    "sentence-transformers/all-mpnet-base-v2": Preset("mean", 384, "", _SENTENCES),
+    "sentence-transformers/all-MiniLM-L6-v2": Preset("mean", 256, "", _SENTENCES),
+}
+
+
+def preset_of(name: str) -> tuple[str, Preset | None]:
+    """A model's name on the Hub and its preset; the name as it is, and None, for any other model.
+
+    The part behind the slash is enough for a name, unless it is that of a local folder.
+
+    >>> preset_of("e5-base-v2")[0], preset_of("e5-base-v2")[1].text_prefix, preset_of("my/model")
+    ('intfloat/e5-base-v2', 'query: ', ('my/model', None))
+    """
+    if name in PRESETS or os.path.isdir(name):
+        return name, PRESETS.get(name)
+    full = next((known for known in PRESETS if known.rsplit("/", 1)[-1] == name), name)
+    return full, PRESETS.get(full)
