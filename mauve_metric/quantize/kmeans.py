@@ -1,20 +1,22 @@
 """k-means as faiss does it, faster: the same starts, updates, empty-bucket rule and choice among restarts.
 
 Each iteration gives every row its nearest centre, exactly, but looks at few of them in full (`nearest_centres`): the
-result is that of plain Lloyd iterations at about a fifth of their work.
+result is that of plain Lloyd iterations at about a fifth of their work. Where rows and centres are few, what counts is
+how often something is called: there the restarts go on in step, with one product for the centres of all.
 """
 
 from __future__ import annotations
 
 import logging
-import sys
+from itertools import pairwise
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mauve_metric.arrays import Integers, Labels, Rows
 from mauve_metric.quantize import on_device
-from mauve_metric.quantize.nearest_centres import NearestCentres, assign, nearest_centres
+from mauve_metric.quantize.nearest_centres import AllCentres, NearestCentres, assign, nearest_centres
 from mauve_metric.runtime.packages import import_faiss
 from mauve_metric.runtime.tensors import ProjectedRows, is_tensor, on_cpu
 
@@ -25,8 +27,8 @@ MAX_ROWS_PER_CENTRE = 256  # faiss fits on a random subset above this
 _RESTART_STEP = 15_486_557  # between the seeds of two restarts, as in faiss
 _SPLIT_SEED = 1234  # of the draw of a bucket to split, as in faiss
 _SPLIT_SHIFT = 1 / 1024  # relative distance between the halves of a split bucket, as in faiss
-_FEW_ROWS = 100  # for so few, making a sparse matrix takes longer than adding them up
-_ROWS_BEFORE_SCIPY = 2048  # and for so few, importing scipy does
+_FEW_ROWS_A_PLACE = 4  # so few are added up one by one sooner than gathered
+_MOST_DISTANCES = 2**22  # of all rows to all centres of the runs that go on in step
 _NO_GAIN = 1e-6  # relative: below, a cheaper clustering is rounding
 
 
@@ -90,88 +92,155 @@ def _faiss_labels(rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter
 
 def fit(rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter: int, seed: int) -> Rows:
     """The centres (k, r) with the smallest sum of squared distances among the restarts."""
-    search: NearestCentres
+    search: _Search
     if is_tensor(rows):
-        search, squared = on_device.DeviceCentres(rows), on_device.squared_sum(rows)
+        search, squared = _OneRun(on_device.DeviceCentres(rows)), on_device.squared_sum(rows)
     else:
-        search = nearest_centres(rows, num_buckets)
+        nearest = nearest_centres(rows, num_buckets)
+        search = nearest if isinstance(nearest, AllCentres) else _OneRun(nearest)
         squared = float(np.einsum("ij,ij->", rows, rows, dtype=np.float64))
     best, best_cost, iterations = on_cpu(rows[:num_buckets]), np.inf, 0
-    for restart in range(num_redo):
-        start = on_cpu(rows[_start(len(rows), num_buckets, restart, seed)])
-        centres, relative_cost, count = _lloyd(search, start, max_iter)
-        iterations += count
-        if squared + relative_cost < best_cost:
-            best, best_cost = centres, squared + relative_cost
+    together = max(1, _MOST_DISTANCES // (len(rows) * num_buckets)) if isinstance(search, AllCentres) else 1
+    for first in range(0, num_redo, together):
+        restarts = range(first, min(first + together, num_redo))
+        starts = [on_cpu(rows[_start(len(rows), num_buckets, restart, seed)]) for restart in restarts]
+        for end in _lloyd(search, np.stack(starts), max_iter):
+            iterations += end.iterations
+            if squared + end.cost < best_cost:
+                best, best_cost = end.centres, squared + end.cost
     logger.info("k-means: %d rows, %d buckets, %d iterations in %d runs", len(rows), num_buckets, iterations, num_redo)
     return best
 
 
-def _lloyd(search: NearestCentres, centres: Rows, max_iter: int) -> tuple[Rows, float, int]:
-    """Iterate until no row changes its bucket, or splitting gains nothing.
+class _Search(Protocol):
+    """The nearest centres of fixed rows (n, r) in several runs, each with centres of its own that move."""
 
-    Returns the centres, their cost without the rows' own squares, and the number of iterations.
+    @property
+    def rows(self) -> ProjectedRows:
+        """The rows."""
+
+    def start_all(self, centres: Rows) -> Labels:
+        """The nearest of each run's new centres (runs, k, r) for each row: (runs, n)."""
+
+    def follow_all(self, centres: Rows, moved: NDArray[np.bool_]) -> Labels:
+        """The same after some of the centres, (runs, k), have moved."""
+
+    def cost_of(self, run: int) -> float:
+        """A run's sum of the squared distances to the nearest centres, less the rows' own squares."""
+
+
+class _OneRun:
+    """A search that knows one set of centres."""
+
+    def __init__(self, search: NearestCentres) -> None:
+        self.search, self.rows = search, search.rows
+
+    def start_all(self, centres: Rows) -> Labels:
+        """The nearest of new centres."""
+        return self.search.start(centres[0])[None]
+
+    def follow_all(self, centres: Rows, moved: NDArray[np.bool_]) -> Labels:
+        """The same after some moved."""
+        return self.search.follow(centres[0], np.flatnonzero(moved[0]))[None]
+
+    def cost_of(self, run: int) -> float:
+        """The sum of the squared distances."""
+        return self.search.cost()
+
+
+class _End(NamedTuple):
+    """What a run came to; the cost is without the rows' own squares."""
+
+    centres: Rows
+    cost: float
+    iterations: int
+
+
+def _lloyd(search: _Search, centres: Rows, max_iter: int) -> list[_End]:
+    """Iterate in each run, all in step, until none of its rows changes its bucket, or splitting gains nothing.
+
+    centres: the first ones of each run, (runs, k, r).
     """
-    means = _Means(search.rows, len(centres))
-    labels: Labels | None = None
-    lowest = float("inf")
-    moved = np.arange(len(centres))
+    means = _Means(search.rows, *centres.shape[:2])
+    runs = range(len(centres))
+    ends: dict[int, _End] = {}
+    labels, lowest = search.start_all(centres), [float("inf") for _ in runs]
     for iteration in range(1, max_iter + 1):
-        new = search.start(centres) if labels is None else search.follow(centres, moved)
-        if labels is not None and np.array_equal(new, labels):
-            return centres, search.cost(), iteration
-        labels = new
         updated, was_split = means.update(labels, centres)
-        if was_split:
-            cost = search.cost()
-            if cost >= lowest - _NO_GAIN * abs(lowest) and iteration > 1:
-                return centres, cost, iteration  # fewer kinds of rows than centres: splitting would go on for ever
-            lowest = min(cost, lowest)
-        moved = np.nonzero((updated != centres).any(axis=1))[0]
-        if not len(moved):
-            return centres, search.cost(), iteration
+        moved = (updated != centres).any(axis=2)
+        for run in (run for run in runs if run not in ends):
+            goes_on = moved[run].any()
+            if was_split[run]:
+                cost = search.cost_of(run)
+                if cost >= lowest[run] - _NO_GAIN * abs(lowest[run]) and iteration > 1:
+                    goes_on = False  # fewer kinds of rows than centres: splitting would go on for ever
+                lowest[run] = min(cost, lowest[run])
+            if not goes_on:
+                ends[run] = _End(centres[run], search.cost_of(run), iteration)
+        moved[list(ends)] = False
         centres = updated
-    search.follow(centres, moved)
-    return centres, search.cost(), max_iter
+        new = search.follow_all(centres, moved)
+        for run in (run for run in runs if run not in ends):
+            if iteration == max_iter:
+                ends[run] = _End(centres[run], search.cost_of(run), iteration)
+            elif np.array_equal(new[run], labels[run]):
+                ends[run] = _End(centres[run], search.cost_of(run), iteration + 1)
+        if len(ends) == len(runs):
+            break
+        labels = new
+    return [ends[run] for run in runs]
 
 
 class _Means:
-    """Sums and sizes of the buckets, kept up to date by the rows that change theirs."""
+    """Sums and sizes of the buckets of each run, kept up to date by the rows that change theirs.
 
-    def __init__(self, rows: ProjectedRows, num_buckets: int) -> None:
+    Bucket b of run i of those with k buckets is number i·k + b.
+    """
+
+    def __init__(self, rows: ProjectedRows, runs: int, num_buckets: int) -> None:
         self.rows = rows
-        self.counts = np.zeros(num_buckets, dtype=np.int64)
-        self.sums = np.zeros((num_buckets, rows.shape[1]))
-        self.means = np.zeros((num_buckets, rows.shape[1]), dtype=np.float32)
+        self.shape = runs, num_buckets
+        self.counts = np.zeros(runs * num_buckets, dtype=np.int64)
+        self.sums = np.zeros((runs * num_buckets, rows.shape[1]))
+        self.means = np.zeros((runs * num_buckets, rows.shape[1]), dtype=np.float32)
         self.labels: Labels | None = None
 
-    def update(self, labels: Labels, centres: Rows) -> tuple[Rows, bool]:
-        """The mean of each bucket's rows, and whether there was an empty one, which takes half of another."""
-        if is_tensor(self.rows):
-            self.sums = on_device.bucket_sums(self.rows, labels, len(self.counts))
-            self.counts = np.bincount(labels, minlength=len(self.counts))
-            self._renew(np.arange(len(self.counts)))
-        elif self.labels is None:
-            self._renew(self._add(self.rows, np.arange(len(labels)), labels, 1))
-        else:
-            changed = np.flatnonzero(labels != self.labels)
-            fewer = self._add(self.rows, changed, self.labels[changed], -1)
-            self._renew(np.union1d(fewer, self._add(self.rows, changed, labels[changed], 1)))
-        self.labels = labels
-        filled = self.counts > 0
-        updated = np.where(filled[:, None], self.means, centres)
-        if not filled.all():
-            _split(updated, self.counts.astype(np.float32), len(self.rows))
-        return updated, not filled.all()
+    def update(self, labels: Labels, centres: Rows) -> tuple[Rows, NDArray[np.bool_]]:
+        """The means of the rows of each bucket, and which runs have an empty one, which takes half of another.
 
-    def _add(self, rows: Rows, numbers: Labels, buckets: Labels, sign: int) -> Labels:
-        """Add rows to their buckets' sums, or take them off; returns the buckets, rising."""
-        sizes = np.bincount(buckets, minlength=len(self.counts))
+        labels: (runs, n). centres, means: (runs, k, r).
+        """
+        if is_tensor(self.rows):
+            self.sums = on_device.bucket_sums(self.rows, labels[0], len(self.counts))
+            self.counts = np.bincount(labels[0], minlength=len(self.counts))
+            self._renew(np.arange(len(self.counts)))
+        else:
+            runs, numbers = np.nonzero(
+                np.ones_like(labels, dtype=bool) if self.labels is None else labels != self.labels
+            )
+            first = runs * self.shape[1]
+            left = first[:0] if self.labels is None else self.labels[runs, numbers] + first
+            self._move(self.rows, numbers, left, labels[runs, numbers] + first)
+        self.labels = labels
+        filled = (self.counts > 0).reshape(self.shape)
+        updated: Rows = np.where(filled[:, :, None], self.means.reshape(centres.shape), centres)
+        was_split: NDArray[np.bool_] = np.logical_not(filled.all(axis=1))
+        for run in np.flatnonzero(was_split):
+            _split(updated[run], self.counts.reshape(self.shape)[run].astype(np.float32), len(self.rows))
+        return updated, was_split
+
+    def _move(self, rows: Rows, numbers: Labels, left: Labels, joined: Labels) -> None:
+        """Take rows off the sums of the buckets that they left, if any, and add them to those that they joined."""
+        count = len(self.counts)
+        sizes = np.bincount(np.concatenate([left, joined + count]), minlength=2 * count)
         touched = np.flatnonzero(sizes)
-        places = np.cumsum(sizes > 0)[buckets] - 1
-        self.sums[touched] += sign * _sums_by_place(rows[numbers], places, len(touched))
-        self.counts += sign * sizes
-        return touched
+        places = (np.cumsum(sizes > 0) - 1)[np.concatenate([left, joined + count])]
+        sums = _sums_by_place(rows, np.concatenate([numbers[: len(left)], numbers]), places, len(touched))
+        num_left = int(np.searchsorted(touched, count))
+        self.sums[touched[:num_left]] -= sums[:num_left]
+        self.sums[touched[num_left:] - count] += sums[num_left:]
+        self.counts += sizes[count:] - sizes[:count]
+        self._renew(np.flatnonzero(sizes[:count] + sizes[count:]))
 
     def _renew(self, buckets: Labels) -> None:
         """The means of these buckets, where they are not empty."""
@@ -179,18 +248,18 @@ class _Means:
         self.means[filled] = self.sums[filled] / self.counts[filled, None]
 
 
-def _sums_by_place(rows: Rows, places: Labels, count: int) -> Rows:
-    """The float32 sums (count, r) of the rows (m, r) at each place, each added up in the order of the rows."""
-    m = len(rows)
-    if m <= (_FEW_ROWS if "scipy.sparse" in sys.modules else _ROWS_BEFORE_SCIPY):
-        sums = np.zeros((count, rows.shape[1]), dtype=np.float32)
-        for place, row in zip(places.tolist(), rows, strict=True):
-            sums[place] += row
+def _sums_by_place(rows: Rows, numbers: Labels, places: Labels, count: int) -> Rows:
+    """The float32 sums (count, r) of the rows with these numbers at each place, each added up in the order given."""
+    sums = np.zeros((count, rows.shape[1]), dtype=np.float32)
+    if len(numbers) <= _FEW_ROWS_A_PLACE * count:
+        for place, number in zip(places.tolist(), numbers.tolist(), strict=True):
+            sums[place] += rows[number]
         return sums
-    from scipy.sparse import csr_array
-
-    members = csr_array((np.ones(m, dtype=np.float32), places, np.arange(m + 1)), shape=(m, count))
-    return members.T @ rows  # type: ignore[no-any-return]
+    in_order = numbers[np.argsort(places, kind="stable")]
+    ends = np.append(0, np.cumsum(np.bincount(places, minlength=count))).tolist()
+    for place, (start, end) in enumerate(pairwise(ends)):
+        np.add.reduce(rows[in_order[start:end]], axis=0, out=sums[place])  # one row after the other
+    return sums
 
 
 def _split(centres: Rows, counts: NDArray[np.float32], n: int) -> None:

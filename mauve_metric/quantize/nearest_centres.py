@@ -28,7 +28,6 @@ from mauve_metric.runtime.packages import import_faiss
 from mauve_metric.runtime.tensors import ProjectedRows
 
 _WORTH_BOUNDS = 10**8  # products of all rows, columns and centres: with fewer, all distances are faster
-_MOST_MOVED = 0.8  # with more of the centres moved, all distances are computed again
 _FIRST_HEAD, _HEAD = 128, 64  # columns of the bounds: without a good guess for each row, and with one
 _MANY_PAIRS = 0.1  # above this share of pairs left by the bounds, all are computed in full from then on
 _UNDERFLOW = 1e-36  # of a product, at most, with some to spare
@@ -55,48 +54,48 @@ class NearestCentres(Protocol):
         """The sum of the squared distances to the nearest centres, less the rows' own squares."""
 
 
-def nearest_centres(rows: Rows, num_centres: int) -> NearestCentres:
+def nearest_centres(rows: Rows, num_centres: int) -> AllCentres | BoundedCentres:
     """The way that is fastest for a number of centres."""
     bounded = rows.size * num_centres >= _WORTH_BOUNDS and float(np.abs(rows).max()) * rows.shape[1] < _LONGEST
     return BoundedCentres(rows, low_precision.pays(rows.size * num_centres)) if bounded else AllCentres(rows)
 
 
 class AllCentres:
-    """All distances, kept between iterations: for few rows, centres and columns."""
+    """All distances, kept between iterations, in several runs at once: for few rows, centres and columns.
+
+    A product with the centres of all runs takes little longer than with those of one.
+    """
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
-        self.distances = np.empty((len(rows), 0), dtype=np.float32)
-        self.labels = np.empty(0, dtype=np.int64)
+        self.distances = np.empty((0, len(rows), 0), dtype=np.float32)
+        self.labels = np.empty((0, len(rows)), dtype=np.int64)
 
     def start(self, centres: Rows) -> Labels:
-        """The nearest of new centres."""
-        self.distances = all_distances(self.rows, centres)
-        self.labels = self.distances.argmin(axis=1)
+        """The nearest of new centres in one run, (k, r) → (n,)."""
+        labels: Labels = self.start_all(centres[None])[0]
+        return labels
+
+    def start_all(self, centres: Rows) -> Labels:
+        """The nearest of each run's new centres (runs, k, r), the lowest number among equals: (runs, n)."""
+        self.distances = np.empty((len(centres), len(self.rows), centres.shape[1]), dtype=np.float32)
+        self.labels = np.empty((len(centres), len(self.rows)), dtype=np.int64)
+        return self.follow_all(centres, np.ones(centres.shape[:2], dtype=bool))
+
+    def follow_all(self, centres: Rows, moved: NDArray[np.bool_]) -> Labels:
+        """The same after some, (runs, k), have moved."""
+        ends = np.cumsum(moved.sum(axis=1))
+        fresh = np.split(all_distances(self.rows, centres[moved]), ends[:-1], axis=1)
+        self.labels = self.labels.copy()
+        for run in np.flatnonzero(moved.any(axis=1)):
+            self.distances[run][:, moved[run]] = fresh[run]
+            self.labels[run] = self.distances[run].argmin(axis=1)
         return self.labels
 
-    def follow(self, centres: Rows, moved: NDArray[np.int64]) -> Labels:
-        """The nearest after some moved: rows of a centre that moved look at all, the others at those that did."""
-        if len(moved) > _MOST_MOVED * len(centres):
-            return self.start(centres)
-        if not len(moved):
-            return self.labels
-        new = all_distances(self.rows, centres[moved])
-        own = self.distances[np.arange(len(self.rows)), self.labels]
-        self.distances[:, moved] = new
-        best = new.argmin(axis=1)
-        closest, candidate = new[np.arange(len(self.rows)), best], moved[best]
-        nearer = (closest < own) | ((closest == own) & (candidate < self.labels))
-        has_moved = np.zeros(len(centres), dtype=bool)
-        has_moved[moved] = True
-        left = np.nonzero(has_moved[self.labels])[0]
-        self.labels = np.where(nearer, candidate, self.labels)
-        self.labels[left] = self.distances[left].argmin(axis=1)
-        return self.labels
-
-    def cost(self) -> float:
-        """The sum of the distances to the nearest centres."""
-        return float(self.distances[np.arange(len(self.rows)), self.labels].sum(dtype=np.float64))
+    def cost_of(self, run: int) -> float:
+        """The sum of a run's distances to its nearest centres."""
+        own = self.distances[run][np.arange(len(self.rows)), self.labels[run]]
+        return float(own.sum(dtype=np.float64))
 
 
 def all_distances(rows: Rows, centres: Rows) -> Rows:

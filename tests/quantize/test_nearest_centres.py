@@ -16,6 +16,21 @@ Rows = NDArray[np.float32]
 LowCentres = partial(BoundedCentres, low=True)  # bounds in bfloat16, as on a processor that has units for it
 
 
+class OneOfThree(AllCentres):
+    """All distances, of one run beside two others of which one has ended."""
+
+    def start(self, centres: Rows) -> NDArray[np.int64]:
+        return self.start_all(np.stack([centres[::-1], centres, centres + 1]))[1]
+
+    def follow(self, centres: Rows, moved: NDArray[np.int64]) -> NDArray[np.int64]:
+        some = np.zeros((3, len(centres)), dtype=bool)
+        some[0], some[1, moved] = True, True
+        return self.follow_all(np.stack([centres[::-1], centres, centres - 1]), some)[1]
+
+    def cost(self) -> float:
+        return self.cost_of(1)
+
+
 def rows(n: int, r: int, decay: float, seed: int = 0) -> Rows:
     """Columns of falling variance, as after PCA, around a few topics; decay 0: no column says more than another."""
     rng = np.random.default_rng(seed)
@@ -39,7 +54,7 @@ def check_nearest(search: Any, centres: Rows, labels: NDArray[np.int64]) -> None
     assert squares + search.cost() == pytest.approx(mine.sum(), rel=1e-5, abs=1e-6 * squares)
 
 
-@pytest.mark.parametrize("way", [AllCentres, BoundedCentres, LowCentres])
+@pytest.mark.parametrize("way", [OneOfThree, BoundedCentres, LowCentres])
 @pytest.mark.parametrize(
     ("n", "r", "k", "decay"),
     [
@@ -103,7 +118,7 @@ def test_parts_and_forgotten_bounds_give_the_same(monkeypatch: pytest.MonkeyPatc
     np.testing.assert_array_equal(assign(points, later), expected[1])
 
 
-@pytest.mark.parametrize("way", [AllCentres, BoundedCentres, LowCentres])
+@pytest.mark.parametrize("way", [OneOfThree, BoundedCentres, LowCentres])
 def test_the_lowest_number_among_equal_centres(way: Any) -> None:
     points = rows(500, 200, 0.5)
     centres = np.repeat(points[:20], 2, axis=0)
@@ -133,6 +148,45 @@ def test_labels_are_those_of_faiss(
     assert isinstance(nearest_centres.nearest_centres(points, k), BoundedCentres)
     ours = kmeans.fit_and_assign(points, k, 3, 100, seed=27)
     np.testing.assert_array_equal(ours, kmeans._faiss_labels(points, k, 3, 100, seed=27))
+
+
+@pytest.mark.parametrize(("n", "r", "k"), [(400, 30, 25), (90, 3, 30), (60, 2, 50)])
+@pytest.mark.parametrize("max_iter", [1, 2, 3, 100])
+def test_runs_in_step_give_what_each_gives_alone(
+    n: int, r: int, k: int, max_iter: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Restarts together or one by one, however many iterations each takes; to their end, what faiss gives."""
+    points = rows(n, r, 0.3, seed=2)
+    if max_iter == 100:
+        expected = kmeans._faiss_labels(points, k, 4, max_iter, seed=27)
+        np.testing.assert_array_equal(kmeans.fit_and_assign(points, k, 4, max_iter, seed=27), expected)
+    together = kmeans.fit(points, k, 4, max_iter, seed=27)
+    for at_once in (1, 3):
+        monkeypatch.setattr(kmeans, "_MOST_DISTANCES", at_once * n * k)
+        np.testing.assert_array_equal(kmeans.fit(points, k, 4, max_iter, seed=27), together)
+
+
+def test_a_run_that_splits_for_ever_ends_beside_others() -> None:
+    """Of four starts with 20 centres for 12 kinds of rows each ends by itself."""
+    kinds = rows(12, 6, 0.0)
+    points = kinds[np.random.default_rng(9).integers(0, 12, size=300)] + np.float32(0)
+    search = AllCentres(points)
+    starts = np.stack([points[i : i + 20] for i in (0, 30, 60, 90)])
+    ends = kmeans._lloyd(search, starts, 100)
+    for start, end in zip(starts, ends, strict=True):
+        (alone,) = kmeans._lloyd(search, start[None], 100)
+        np.testing.assert_array_equal(end.centres, alone.centres)
+        assert (end.cost, end.iterations) == (alone.cost, alone.iterations) and end.iterations < 100
+
+
+@pytest.mark.parametrize("count", [1, 7, 200, 900])
+def test_sums_by_place_are_those_of_one_row_after_the_other(count: int) -> None:
+    rng = np.random.default_rng(count)
+    points, places, numbers = rows(500, 9, 0.0), rng.integers(0, count, size=800), rng.integers(0, 500, size=800)
+    expected = np.zeros((count, 9), dtype=np.float32)
+    for place, number in zip(places, numbers, strict=True):
+        expected[place] += points[number]
+    np.testing.assert_array_equal(kmeans._sums_by_place(points, numbers, places, count), expected)
 
 
 def copies(n: int, r: int) -> Rows:
