@@ -50,11 +50,11 @@ class MauveResult(ResultNumbers):
         prd_curve: shape (j, 2): recall, precision.
         warnings: what to know before believing the score.
         signature_entries: what fixes the score, in order. signature: the same as `key:value|key:value|…`.
+        by_featurizer: with several featurizers the result of each by its name, the first being this one; else empty.
         curve_mixtures: λ, KL(q‖r_λ) and KL(p‖r_λ) of each inner point of `divergence_curve`, shape (m, 3).
         curve_band: the debiased curve and its pointwise band, see `jackknife.frontier_band`.
         p_labels, q_labels: bucket of each text, shape (n_p,) and (n_q,). These and `signature_entries` are not in
             `to_dict`.
-        by_featurizer: with several featurizers the result of each by its name, the first being this one; else empty.
     """
 
     by_featurizer: Mapping[str, MauveResult] = field(default_factory=dict, repr=False, metadata={"in_dict": False})

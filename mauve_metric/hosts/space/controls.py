@@ -133,7 +133,11 @@ def panel_options(values: Sequence[object]) -> dict[str, object]:
 
 
 def _parse(name: str, value: object) -> object:
-    """A control's value as the library takes it: numbers that are written in a text box, defaults for empty ones."""
+    """A control's value as the library takes it: numbers that are written in a text box, defaults for empty ones.
+
+    >>> _parse("max_text_length", " 64"), _parse("text_prefix", "query: "), _parse("text_prefix", "")
+    (64, 'query: ', None)
+    """
     default = knobs()[name].default
     if value is None or value == "":
         return default

@@ -32,6 +32,8 @@ def read_query(query: Mapping[str, str], models: Sequence[str], limits: Limits) 
 
     >>> read_query({"seed": "3", "colour": "red", "num_buckets": "many"}, ["minilm"], Limits())[0]
     {'seed': 3}
+    >>> read_query({"text_prefix": "query: "}, ["minilm"], Limits())[0]
+    {'text_prefix': 'query: '}
     """
     found: dict[str, object] = {}
     problems = []
