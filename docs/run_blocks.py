@@ -27,6 +27,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,7 @@ RUN = ("python", "sh")
 OTHER_NAMES = {"py": "python", "python3": "python", "pycon": "python", "bash": "sh", "shell": "sh", "console": "sh"}
 FENCE = re.compile(r"^( *)(`{3,}|~{3,}) *\{?\.?([\w+-]*)")
 NOT_RUN = re.compile(r"^ *<!-- not run: (\S.*?) *-->$")
-NUMBER = re.compile(r"[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)?\.?\d+(?:[eE][-+]?\d+)?")
+NUMBER = re.compile(r"[-+−]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?")
 TOKEN = re.compile(rf"\.\.\.|{NUMBER.pattern}|[^\W\d]+|\S")
 TOLERANCE = 0.02
 SECONDS = 300  # that a block may take
@@ -240,16 +241,32 @@ def environment_of(cache: str) -> dict[str, str]:
     }
 
 
-def run_pages(pages: Sequence[str], processes: int = 2) -> list[Ran]:
+def run_pages(pages: Sequence[str], at_once: int = 2) -> list[Ran]:
     """Run pages beside each other, each in a process of its own that has the heavy imports already."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["mauve_metric.compute", "torch", "transformers", "scipy.stats", "faiss"])
-    with tempfile.TemporaryDirectory() as cache:
+    processes = multiprocessing.get_context("forkserver")
+    processes.set_forkserver_preload(["mauve_metric.compute", "torch", "transformers", "scipy.stats", "faiss"])
+    with tempfile.TemporaryDirectory() as cache, ThreadPoolExecutor(at_once) as threads:
         environment = environment_of(cache)
         os.environ.update(environment)  # before the first import in the server
-        with context.Pool(min(processes, len(pages)) or 1, maxtasksperchild=1) as pool:
-            jobs = [pool.apply_async(run_page, (page, environment)) for page in pages]
-            return [job.get() for job in jobs]
+        return list(threads.map(lambda page: _in_a_process(processes, page, environment), pages))
+
+
+def _in_a_process(processes: Any, page: str, environment: dict[str, str]) -> Ran:
+    """Run a page in a new process; a block that ends it is a failure like others."""
+    receiver, sender = processes.Pipe(duplex=False)
+    process = processes.Process(target=_send_page, args=(sender, page, environment))
+    process.start()
+    sender.close()
+    try:
+        ran: Ran = receiver.recv()
+    except EOFError:
+        ran = Ran(page, failures={0: "a block ended the process"})
+    process.join()
+    return ran
+
+
+def _send_page(sender: Any, page: str, environment: dict[str, str]) -> None:
+    sender.send(run_page(page, environment))
 
 
 def pages_of(root: Path) -> list[str]:

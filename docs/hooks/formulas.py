@@ -23,6 +23,9 @@ def mathml(latex: str, display: str) -> str:
     """One formula, with its LaTeX as the words for who cannot see it."""
     source = unescape(latex).strip()
     try:
-        return convert(source, display=display)
+        made = convert(source, display=display)
     except Exception as error:
-        raise ValueError(f"not a formula that latex2mathml can read: {source!r}: {error}") from error
+        raise ValueError(f"not a formula that latex2mathml can read: {source!r}: {error!r}") from error
+    if unknown := re.search(r">(\\\w+)", made):  # it shows what it does not know as it is written
+        raise ValueError(f"latex2mathml does not know {unknown[1]} in the formula {source!r}")
+    return made

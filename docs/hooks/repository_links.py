@@ -53,14 +53,15 @@ def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
 
 
 def page_of(file: Path, path: str) -> str:
-    """What the site shows of a file: a document as it is, a folder's list of files, or the lines of a program."""
+    """What the site shows of a file: a document as it is, a folder's list of files, or the lines of a program, in
+    which the search does not look."""
     if file.is_dir():
         names = sorted(item.name for item in file.iterdir() if item.suffix in (".md", *LANGUAGES) and item.is_file())
         return f"# {path}\n\n" + "\n".join(f"* [{name}]({name})" for name in names) + "\n"
     text = file.read_text(encoding="utf-8")
     if file.suffix == ".md":
         return text
-    return f"# {path}\n\n````{LANGUAGES[file.suffix]}\n{text}\n````\n"
+    return f"---\nsearch:\n  exclude: true\n---\n# {path}\n\n````{LANGUAGES[file.suffix]}\n{text}\n````\n"
 
 
 def linked(markdown: str, path: PurePosixPath) -> list[str]:

@@ -1,0 +1,99 @@
+"""Every page of the site as a visitor sees it: in light and dark, on a desk and a phone, without the network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+axe = pytest.importorskip("axe_playwright_python")
+pytestmark = pytest.mark.browser
+
+CHROMIUM = Path("/usr/bin/chromium")
+BROKEN = """async ([rules, but]) => {
+    const found = await axe.run({exclude: but}, {runOnly: rules, resultTypes: ['violations']});
+    return found.violations.flatMap(({id, nodes}) => nodes.map(node => `${id}: ${node.html.slice(0, 160)}`));
+}"""
+# What moves is not looked at, and axe-core comes to a page that stands still.
+STILL = "* {transition: none !important; animation: none !important; scroll-behavior: auto !important}"
+WCAG, THEME = ["wcag2a", "wcag2aa"], ["color-contrast", "link-in-text-block"]
+# Looked at as a whole, in dark too; of the others what these have many times is left out.
+WHOLE = ("index.html", "errors.html", "api/judging.html")
+ALIKE = ["pre", "math", ".md-nav", ".md-header", ".md-footer", "tbody tr:nth-child(n+3)", "li:nth-child(n+4)"]
+
+
+@pytest.fixture(scope="module")
+def context() -> Iterator[Any]:
+    if not CHROMIUM.exists():
+        pytest.skip(f"the browser tests need {CHROMIUM} (Debian's package chromium)")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"], timeout=300_000)
+        context = browser.new_context(viewport={"width": 1280, "height": 900})
+        context.set_default_timeout(180_000)
+        context.add_init_script(path=str(files(axe) / "axe.min.js"))
+        yield context
+        browser.close()
+
+
+@pytest.fixture
+def page(context: Any, address: str) -> Iterator[Any]:
+    """A window, which ends the test if it saw an error or asked another host for something."""
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
+    page.on("console", lambda line: complaints.append(f"{page.url}: {line.text}") if line.type == "error" else None)
+    page.on("request", lambda sent: None if sent.url.startswith((address, "data:")) else complaints.append(sent.url))
+    page.on("response", lambda got: complaints.append(f"{got.status}: {got.url}") if got.status >= 400 else None)
+    yield page
+    page.close()
+    assert complaints == []
+
+
+def pages_of(site: Path) -> list[str]:
+    """The pages that are written for the site, from its root."""
+    found = [path.relative_to(site).as_posix() for path in sorted(site.rglob("*.html"))]
+    return [path for path in found if not path.startswith("repository/")]
+
+
+def broken(page: Any, rules: list[str], *but: str) -> list[str]:
+    """The rules of axe-core that a page breaks, but for some parts."""
+    page.add_style_tag(content=STILL)
+    found: list[str] = page.evaluate(BROKEN, [rules, list(but)])
+    return found
+
+
+def test_every_page_on_a_desk_and_a_phone(page: Any, site: Path, address: str) -> None:
+    """axe-core's rules, nothing that scrolls sideways, no error, no request to another host."""
+    pages = pages_of(site)
+    assert len(pages) > 20
+    found = []
+    for name in pages:
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.goto(address + name)
+        found += [f"{name}: {rule}" for rule in broken(page, WCAG, *ALIKE)]
+        page.set_viewport_size({"width": 390, "height": 844})
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        found += [f"{name} scrolls sideways on a phone: {wide}"] if wide > 390 else []
+    assert found == []
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_whole_page_in_light_and_dark(page: Any, address: str, name: str) -> None:
+    page.goto(address + name)
+    assert broken(page, WCAG) == []
+    page.emulate_media(color_scheme="dark")
+    page.reload()
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert ground != "rgb(255, 255, 255)"
+    assert broken(page, THEME) == []
+
+
+def test_a_search_finds_a_warning_and_a_function(page: Any, address: str) -> None:
+    page.goto(address + "index.html")
+    page.fill(".md-search__input", "compute_mauve")
+    page.wait_for_selector(".md-search-result__item a[href*='api/scores.html']")
