@@ -84,9 +84,9 @@ def _outputs() -> str:
     ]
     head = ["### Output values\n", "| value | better | range | what it is | mind |", "|---|---|---|---|---|"]
     rest = (
-        "\nand the intervals `mauve_ci` and `frontier_integral_ci`, `mauve_ceiling` (what two human sets would score),\n"
-        "`mauve_floor`, the histograms `p_hist` (references) and `q_hist` (predictions), \n"
-        "`divergence_curve`, `warnings`, `signature`.\n"
+        "\nand the intervals `mauve_ci` and `frontier_integral_ci`, `mauve_ceiling` (what two human sets score),\n"
+        "`mauve_floor`, the histograms `p_hist` (references) and `q_hist` (predictions), `divergence_curve`,\n"
+        "`warnings`, `signature`.\n"
     )
     return "\n".join([*head, *rows, rest])
 
