@@ -19,6 +19,7 @@ from mauve_metric.features.reference import Reference
 from mauve_metric.hosts.metric_card import (
     CITATION,
     CODEBASE_URLS,
+    DEFAULTS,
     REFERENCE_URLS,
     describe,
     describe_inputs,
@@ -28,7 +29,6 @@ from mauve_metric.hosts.text_statistics import TEXT_STATISTICS, TextStatistics
 from mauve_metric.options import split_options
 from mauve_metric.results.result import MauveResult
 
-DEFAULTS: Mapping[str, Any] = {"row_order": "pq"}  # where this view differs from `MauveConfig`
 _HOST_OPTIONS = frozenset(inspect.signature(evaluate.Metric.__init__).parameters)
 _SIDES = {"p": ("references", "reference_features"), "q": ("predictions", "prediction_features")}
 _CORE_NAME = re.compile(r"\b([pq])_(features|tokens|text)\b")

@@ -1,0 +1,30 @@
+"""The metric's card for the Hub: that of the code, and what the Hub reads of it."""
+
+from __future__ import annotations
+
+import importlib.util
+
+from samples import PACKAGE, ROOT
+
+from mauve_metric.config import knobs
+from mauve_metric.results.scores import SCORES
+
+CARD = (PACKAGE / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_card_is_that_of_the_code() -> None:
+    spec = importlib.util.spec_from_file_location("make_card", ROOT / "docs" / "make_card.py")
+    assert spec is not None and spec.loader is not None
+    maker = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(maker)
+    assert maker.card() == CARD, "run: python docs/make_card.py"
+
+
+def test_the_card_has_what_a_reader_looks_for() -> None:
+    assert CARD.startswith("---\ntitle: MAUVE\n") and CARD.count("\n---\n") == 1
+    for name, score in SCORES.items():
+        (row,) = (line for line in CARD.split("\n") if line.startswith(f"| `{name}` | {score.better} |"))
+        assert row.count("|") == 6
+    assert all(f"| `{name}` | `" in CARD for name in knobs())
+    assert "| `row_order` | `'pq'` |" in CARD  # the view's default, not that of compute_mauve
+    assert "| GPT-2 xl | nucleus 0.95 | 0.9396 |" in CARD and "@inproceedings{pillutla2021mauve" in CARD
