@@ -9,7 +9,6 @@ human texts on buckets of its own, one clustering, no smoothing.
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
@@ -145,7 +144,6 @@ def main() -> None:
     options = parser.parse_args()
     if options.seeds < 2:
         parser.error(f"--seeds must be at least 2, got {options.seeds}")
-    logging.getLogger("mauve_metric").setLevel(logging.ERROR)  # few texts are the subject here
     start = time.perf_counter()
     human, models = feature_sets(options)
     names = list(models)

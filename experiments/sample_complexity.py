@@ -21,7 +21,7 @@ from scipy.stats import norm
 from mauve_metric.arrays import Counts, Floats
 from mauve_metric.measures.frontier import frontier_integral
 from mauve_metric.measures.smoothing import SMOOTHINGS, smoothed
-from mauve_metric.results.charts.figure import COLORS, LINE, cycle
+from mauve_metric.results.charts.figure import COLORS, cycle
 from mauve_metric.results.table_forms import Column, TableRow
 from mauve_metric.uncertainty.intervals import debiased_scores
 from mauve_metric.uncertainty.jackknife import debiased_frontier
@@ -135,16 +135,16 @@ def chart(rows: Sequence[TableRow], cells: Sequence[TableRow]) -> alt.VConcatCha
         for name in NAMES
     ]
     log = alt.Scale(type="log")
-    dashes = alt.Legend(symbolType="stroke", symbolStrokeColor=LINE, symbolStrokeWidth=2)
     decades = alt.Axis(values=[10.0**power for power in range(-4, 3)], format="~g")
     color = alt.Color("by:N", title=None, sort=names, scale=alt.Scale(domain=names, range=cycle(COLORS, len(names))))
-    line = alt.Chart(alt.InlineData(values=values)).mark_line(point=alt.OverlayMarkDef(size=25))
-    upper = line.encode(
+    base = alt.Chart().encode(
         x=alt.X("texts:Q", title="texts a bucket, n/k", scale=log, axis=decades),
         y=alt.Y("error:Q", title="mean absolute error", scale=alt.Scale(type="log", domain=[LEAST, 1]), axis=decades),
         color=color,
-        strokeDash=alt.StrokeDash("k:N", title=None, sort=None, legend=dashes),
-    ).properties(width=230, height=190)
+    )
+    lines = base.mark_line().encode(strokeDash=alt.StrokeDash("k:N", title=None, sort=None))
+    upper = alt.layer(lines, base.mark_point(filled=True, size=25, opacity=1), data=alt.InlineData(values=values))
+    upper = upper.properties(width=230, height=190)
     sizes = sorted({row["n"] for row in cells})
     lower = (
         alt.Chart(alt.InlineData(values=[row | {"texts": f"n = {row['n']}"} for row in cells]))

@@ -10,7 +10,6 @@ Without files the topics are prose that every installation of the package has.
 from __future__ import annotations
 
 import argparse
-import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -137,7 +136,6 @@ def main() -> None:
     options = parser.parse_args()
     if bool(options.own) != bool(options.foreign) or (options.own and len(options.own) < 2):
         parser.error("--own needs at least two files, and --own and --foreign go together")
-    logging.getLogger("mauve_metric").setLevel(logging.ERROR)  # few texts are the subject here
     start, n = time.perf_counter(), options.texts
     own, foreign = topic_texts(options)
     rng = np.random.default_rng(options.seed)
