@@ -162,14 +162,17 @@ def _points(rows: Array, mean: Floats, unit: float) -> _Points:
     rows, weights = _distinct(rows)
     m, d = rows.shape
     length = np.empty(m)
-    left, right = np.ones((m, d + 2), dtype=np.float32), np.ones((m, d + 2), dtype=np.float32)
+    left, right = np.empty((m, d + 2), dtype=np.float32), np.empty((m, d + 2), dtype=np.float32)
+    left[:, d] = right[:, d + 1] = 1
+    space = np.empty((min(m, _step_rows(d)), d))  # used again: fresh memory takes longer than the work on it
     for step in _steps(m, d):
-        centred = (rows[step] - mean) / unit
+        centred = np.subtract(rows[step], mean, out=space[: len(rows[step])])
+        centred /= unit
         squared = np.einsum("ij,ij->i", centred, centred)
         length[step] = np.sqrt(squared)
         right[step, :d] = centred
         right[step, d] = left[step, d + 1] = squared
-    np.multiply(right[:, :d], np.float32(-2), out=left[:, :d])
+        np.multiply(right[step, :d], np.float32(-2), out=left[step, :d])
     return _Points(rows, weights, left, right, length)
 
 
@@ -187,8 +190,11 @@ def _distinct(rows: Array) -> tuple[Array, Integers]:
 
 def _steps(rows: int, d: int) -> Iterator[slice]:
     """Slices of as many rows of d numbers as are worked on at once."""
-    size = max(1, _STEP_ELEMENTS // d)
-    return (slice(start, start + size) for start in range(0, rows, size))
+    return (slice(start, start + _step_rows(d)) for start in range(0, rows, _step_rows(d)))
+
+
+def _step_rows(d: int) -> int:
+    return max(1, _STEP_ELEMENTS // d)
 
 
 def _part(points: _Points, rows: slice) -> _Points:
@@ -198,6 +204,20 @@ def _part(points: _Points, rows: slice) -> _Points:
 def _squared_distances(a: _Points, b: _Points) -> Rows:
     """Squared distances of the centred and scaled rows, (m_a, m_b), off by at most `_slack`."""
     squared: Rows = a.left @ b.right.T
+    return squared
+
+
+def _squared_distances_within(a: _Points) -> Rows:
+    """Those between rows of one set, (m, m), with infinity from each row to itself.
+
+    Off by at most `_slack` too; numpy computes half of a matrix times its own transpose.
+    """
+    d = a.rows.shape[1]
+    squared: Rows = a.right[:, :d] @ a.right[:, :d].T
+    squared *= np.float32(-2)
+    squared += a.right[:, d, None]
+    squared += a.right[:, d]
+    np.fill_diagonal(squared, np.inf)
     return squared
 
 
@@ -264,6 +284,7 @@ def _squared_radii(points: _Points, k: int, unit: float) -> Floats:
         return radii
     slack = _slack(points.length, points.length, d)
     pairs = _near_pairs(points, min(k, m - 1), slack)
+    pairs = _up_to_kth(pairs, min(k, m - 1), 2 * slack)
     needed = k + 1 - points.weights  # the copies of the point are neighbours at distance 0
     row, value = _kth(pairs, points.weights, needed)
     about = np.zeros(m)
@@ -287,8 +308,7 @@ def _near_pairs(points: _Points, k: int, slack: Floats) -> _Pairs:
     tiles = [slice(start, end) for start, end in pairwise(ends)]
     limits, found = np.full(m, np.inf), []
     for some in tiles:
-        squared = _squared_distances(_part(points, some), _part(points, some))
-        np.fill_diagonal(squared, np.inf)
+        squared = _squared_distances_within(_part(points, some))
         if len(squared) > k:
             limits[some] = _at_least_kth(squared, k) + 2 * slack[some]
         found.append(_below(squared, limits[some, None]).moved(some.start, some.start))
@@ -300,6 +320,17 @@ def _near_pairs(points: _Points, k: int, slack: Floats) -> _Pairs:
     i, j, near = (np.concatenate([getattr(pairs, name) for pairs in found]) for name in _Pairs._fields)
     order = np.argsort(i, kind="stable")
     return _Pairs(i[order], j[order], near[order])
+
+
+def _up_to_kth(pairs: _Pairs, k: int, reach: Floats) -> _Pairs:
+    """The pairs, sorted by i, up to `reach` beyond the k-th nearest of each i: copies can only bring that closer."""
+    count = np.bincount(pairs.i, minlength=len(reach))
+    place = np.arange(len(pairs.i)) - (np.cumsum(count) - count)[pairs.i]
+    table = np.full((len(reach), max(k, int(count.max()))), np.inf)
+    table[pairs.i, place] = pairs.squared
+    limits = np.partition(table, k - 1, axis=1)[:, k - 1] + reach
+    close = np.flatnonzero(pairs.squared <= limits[pairs.i])
+    return _Pairs(*(getattr(pairs, name)[close] for name in _Pairs._fields))
 
 
 def _at_least_kth(squared: Rows, k: int) -> Floats:

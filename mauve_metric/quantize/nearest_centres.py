@@ -115,7 +115,8 @@ class BoundedCentres:
         self.rows = rows
         self._low = low_precision.rounded(rows) if low and low_precision.are_safe(rows) else None
         widths = (_FIRST_HEAD, _HEAD) if self._low is None else ()
-        self._heads = {width: cut(rows, width) for width in widths if width < rows.shape[1]}
+        ones = np.ones((len(rows), 1), dtype=np.float32)  # to be multiplied with the centres' squares
+        self._heads = {width: np.hstack([cut(rows, width), ones]) for width in widths if width < rows.shape[1]}
         self._workers = _Workers()
         self._parts: list[_Part] = []
 
@@ -215,7 +216,6 @@ class _Part:
 
     def _bounds(self, centres: Rows, squares: Rows, width: int) -> Rows:
         """Lower bounds of the distances to some centres, (k, n)."""
-        heads, ends = self.rows, centres
         if self.low is not None:
             products, errors = low_precision.products(low_precision.rounded(centres), self.low)
             products += errors.astype(np.float32)
@@ -223,8 +223,9 @@ class _Part:
             products += squares[:, None]
             return products
         if width in self.heads:
-            heads, ends = self.heads[width], cut(centres, width)
-        bounds: Rows = np.matmul(ends * np.float32(-2), heads.T)
+            ends = np.hstack([cut(centres, width) * np.float32(-2), squares[:, None]])
+            return np.matmul(ends, self.heads[width].T)  # type: ignore[no-any-return]
+        bounds: Rows = np.matmul(centres * np.float32(-2), self.rows.T)
         bounds += squares[:, None]
         return bounds
 
