@@ -17,8 +17,9 @@ from mauve_metric.arrays import TextData
 from mauve_metric.config import Featurizer, MauveConfig, knobs, shown
 from mauve_metric.describing.described_reading import EXPECTED, said
 from mauve_metric.features.estimate import duration, estimated_seconds
-from mauve_metric.features.reference import Featurizing, Reference, name_of
+from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.sides import open_sides
+from mauve_metric.features.text_functions import name_of
 from mauve_metric.options import OptionsOfOneProcess, RunOptions, split_options, with_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, signature_entries
