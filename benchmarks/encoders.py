@@ -35,7 +35,8 @@ from mauve_metric.texts.files import read_texts
 from mauve_metric.texts.tokens import split_words
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
-ERRORS = "words_swapped,words_shuffled,noise_early,noise_late,lower_case,function_words_removed,texts_duplicated,topic_dropped"
+FLUENCY = "words_swapped,words_shuffled,noise_early,noise_late,lower_case,function_words_removed"
+TOPICS = "texts_duplicated,topic_dropped"
 PERMUTATIONS = 999
 TOKENS = 128  # of a text that the models read
 BATCH = 8  # texts
@@ -86,6 +87,7 @@ class MiniLM(Once):
 
     def __init__(self) -> None:
         super().__init__(self.compute)
+        self.more = False
         if self.path.exists():
             kept = np.load(self.path)
             self.known.update(zip(kept["texts"].tolist(), kept["states"], strict=True))
@@ -97,10 +99,14 @@ class MiniLM(Once):
 
     def compute(self, texts: Sequence[str]) -> Array:
         """The states of texts that are not known."""
+        self.more = True
         return pooled(*self.model, texts)
 
     def keep(self) -> None:
-        """Write the file."""
+        """Write the file, if there is more than it holds."""
+        if not self.more:
+            return
+        self.more = False
         np.savez(self.path, texts=np.array(list(self.known)), states=np.stack(list(self.known.values())))
 
 
@@ -213,9 +219,14 @@ def seconds_a_thousand(features: Features, texts: Sequence[str], minilm: MiniLM)
 def judged(name: str, features: Features, texts: Sequence[str], repeats: int, minilm: MiniLM) -> dict[str, str]:
     """What one candidate sees, and how still it stands where there is nothing to see."""
     found = stress(
-        texts, featurizers={name: features}, perturbations=ERRORS, strengths=[1], permutations=PERMUTATIONS,
-        cache=False, verbose=False,
-    )  # fmt: skip
+        texts,
+        featurizers={name: features},
+        perturbations=f"{FLUENCY},{TOPICS}",
+        strengths=[1],
+        permutations=PERMUTATIONS,
+        cache=False,
+        verbose=False,
+    )
     column = {}
     for error, (score,) in found.featurizers[name].perturbations.items():
         column[error] = f"{score.mauve_debiased:.3f}{'*' if score.seen else ''}"
@@ -254,8 +265,7 @@ def main() -> None:
     for name in chosen:
         columns[name] = judged(name, made[name](), texts, args.repeats, minilm)
         print(name, columns[name], flush=True)
-        if minilm.known:
-            minilm.keep()
+        minilm.keep()
     rows: list[TableRow] = [
         {"measure": measure, **{name: column[measure] for name, column in columns.items()}}
         for measure in next(iter(columns.values()))
