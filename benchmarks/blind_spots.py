@@ -26,7 +26,7 @@ def row(texts: str, found: dict[str, Any], featurizer: str) -> dict[str, Any]:
     signature = dict(part.split(":", 1) for part in found["signatures"][featurizer].split("|"))
     return {
         "featurizer": featurizer,
-        "encoder": {key: signature[key] for key in ENCODER_KEYS},
+        "encoder": {key: signature[key] for key in ENCODER_KEYS if key in signature},  # a function has no pooling
         "texts": texts,
         "n": found["n_perturbed"],
         "confidence_level": found["confidence_level"],

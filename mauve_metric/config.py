@@ -195,7 +195,8 @@ class MauveConfig:
         "gpt2-large",
         _model,
         "featurize",
-        "featurizer: 'minilm' (packaged, no download) or any name or local folder that transformers' AutoModel loads; "
+        "featurizer: 'minilm' or 'ngrams' (packaged, no download), or any name or local folder that transformers' "
+        "AutoModel loads; "
         "in Python also a (model, tokenizer) pair or a function from texts to an array",
     )
     max_text_length: int | None = knob(

@@ -81,6 +81,16 @@ def test_package_is_typed() -> None:
     assert (PACKAGE / "py.typed").is_file()
 
 
+def test_the_table_of_what_featurizers_do_not_see_is_shipped() -> None:
+    """hatch takes the whole package but for what git ignores, unless a rule says otherwise."""
+    assert (PACKAGE / "uncertainty" / "blind_spots.json").is_file()
+    hatch = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]
+    rules = {name for part in (hatch, hatch["targets"]["wheel"]) for name in part}
+    assert hatch["targets"]["wheel"]["packages"] == [PACKAGE.name]
+    assert rules & {"exclude", "include", "only-include", "only-packages"} == set()
+    assert "json" not in (ROOT / ".gitignore").read_text(encoding="utf-8")
+
+
 def test_file_names_say_what_they_compute() -> None:
     vague = {"utils", "util", "helpers", "helper", "base", "manager", "registry", "common", "misc", "core"}
     modules = list(PACKAGE.rglob("*.py"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mauve_metric.config import Featurizer, knobs, shown
-from mauve_metric.features.reference import name_of
+from mauve_metric.features.text_functions import name_of
 
 
 def named_featurizers(featurizers: object, first: Featurizer | None = None) -> dict[str, Featurizer]:

@@ -24,6 +24,7 @@ from mauve_metric.features.pretrained import FEATURIZERS
 from mauve_metric.features.reference_files import StoredFeatures, check_identity, read_features, write_features
 from mauve_metric.features.row_files import feature_rows
 from mauve_metric.features.rows import CheckedRows, check_features
+from mauve_metric.features.text_functions import TEXT_FUNCTIONS, name_of, text_function
 from mauve_metric.options import Options, RunOptions, split_options
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.progress import progress_bar
@@ -128,7 +129,7 @@ class Featurizing:
     def follow(self, reference: Reference, name: str = "the reference") -> None:
         """Featurize as a given `Reference` was, as far as the user did not ask for something else.
 
-        What a file says names no model but those of `FEATURIZERS`, whose weights are checked: a folder or a Hub name
+        What a file says names no model but the packaged ones, whose weights are checked: a folder or a Hub name
         in it would choose what this machine loads, and whoever made the file would choose with it. For other models,
         `load` asks for the name. A `Reference` that was made in this process follows the name that was given then.
 
@@ -140,7 +141,7 @@ class Featurizing:
         identity = check_identity(name, reference.identity)
         model = identity.get("model")
         asked = "featurize_model_name" in self.given or model == self.config.featurize_model_name
-        if reference.from_file and not asked and model is not None and model not in FEATURIZERS:
+        if reference.from_file and not asked and model is not None and model not in {*FEATURIZERS, *TEXT_FUNCTIONS}:
             self._unasked = model
             return
         wanted: dict[str, Any] = {
@@ -182,7 +183,7 @@ class Featurizing:
         if self.encoder is None:
             self.check_asked()
             config, model = self.config, self.config.featurize_model_name
-            if not isinstance(model, (str, tuple)):
+            if not isinstance(model, (str, tuple)) or text_function(model) is not None:
                 raise TypeError(f"a function has no encoder to load, got {model!r}")
             self.encoder = load_encoder(
                 model,
@@ -256,10 +257,10 @@ class Featurizing:
     def _of_source(self, name: str, source: TextSource) -> Reference:
         hashes = TextHashes()
         texts = hashes.watch(source.texts)
-        model = self.config.featurize_model_name
-        if callable(model) and not isinstance(model, tuple):
-            identity = {"model": name_of(model), **prefix_entry(self.config.text_prefix)}
-            features = self._of_function(model, name, list(texts))
+        own = text_function(self.config.featurize_model_name)
+        if own is not None:
+            identity = {**own.identity, **prefix_entry(self.config.text_prefix)}
+            features = self._of_function(own.function, name, list(texts))
             return Reference(features, identity, dropped=source.dropped, **hashes.fields())
         notes = self._notes()
         known = notes.find(source.texts) if notes is not None and isinstance(source.texts, list) else None
@@ -311,8 +312,7 @@ class Featurizing:
         return features
 
     def _of_tokens(self, name: str, data: object) -> Reference:
-        model = self.config.featurize_model_name
-        if callable(model) and not isinstance(model, tuple):
+        if text_function(self.config.featurize_model_name) is not None:
             raise ValueError(f"{name} cannot be given with a function as featurizer: it takes texts")
         encoder = self.load()
         if encoder.text_prefix:
@@ -335,8 +335,7 @@ class Featurizing:
 
     def matched(self, sides: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, list[str]]]:
         """Both sides' texts as lists, and the encoder's length set to the shorter side's median length in tokens."""
-        model = self.config.featurize_model_name
-        if callable(model) and not isinstance(model, tuple):
+        if text_function(self.config.featurize_model_name) is not None:
             raise ValueError("match_lengths='truncate' needs a language model: a function has no tokens to count")
         texts: dict[str, dict[str, list[str]]] = {}
         for side, forms in sides.items():
@@ -356,9 +355,3 @@ class Featurizing:
         identity = {**encoder.identity, "max_text_length": str(length), "match_lengths": "truncate"}
         self.encoder = replace(encoder, max_text_length=length, identity=identity)
         return texts
-
-
-def name_of(function: object) -> str:
-    """The full name of a function, or of the class of a callable object."""
-    module = getattr(function, "__module__", type(function).__module__)
-    return f"{module}.{getattr(function, '__qualname__', type(function).__qualname__)}"

@@ -18,10 +18,11 @@ import numpy as np
 from mauve_metric.arrays import Array
 from mauve_metric.config import MauveConfig, knobs
 from mauve_metric.features.encoder import prefix_entry
-from mauve_metric.features.reference import Featurizing, Reference, name_of
+from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.reference_files import read_features, write_features
 from mauve_metric.features.row_files import NpyRows
 from mauve_metric.features.rows import ConcatenatedRows, all_rows, as_rows, hash_of_rows
+from mauve_metric.features.text_functions import name_of, text_function
 from mauve_metric.options import RunOptions
 from mauve_metric.texts.files import Side, TextFile
 from mauve_metric.texts.shards import Shard, on_this_machine
@@ -125,9 +126,9 @@ class ShardFeaturizer:
 
     def _identity(self) -> dict[str, str]:
         """What features that this featurizer makes know of it."""
-        model = self.job.config.featurize_model_name
-        if callable(model) and not isinstance(model, tuple):
-            return {"model": name_of(model), **prefix_entry(self.job.config.text_prefix)}
+        own = text_function(self.job.config.featurize_model_name)
+        if own is not None:
+            return {**own.identity, **prefix_entry(self.job.config.text_prefix)}
         return dict(self.job.load().identity)
 
     def _featurized(self, task: ShardTask) -> Reference:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
-from mauve_metric.features.reference import Reference, name_of
+from mauve_metric.features.reference import Reference
+from mauve_metric.features.text_functions import name_of
 from mauve_metric.generation.conversations import first_row, has_template, is_conversational, template_entry
 from mauve_metric.generation.decoding import describe_settings, generation_settings
 from mauve_metric.generation.evaluation import Evaluation, continuation_statistics

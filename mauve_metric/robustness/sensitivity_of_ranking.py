@@ -22,6 +22,7 @@ from mauve_metric.features.pretrained import FEATURIZERS
 from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.rows import as_rows
 from mauve_metric.features.sides import OpenedSides, open_sides, read_sides
+from mauve_metric.features.text_functions import text_function
 from mauve_metric.measures.rank_correlation import kendall
 from mauve_metric.options import Options, RunOptions, split_options, with_options
 from mauve_metric.quantize.histograms import count_labels
@@ -264,7 +265,7 @@ class _Work:
         for changes in ways:
             config = changed(base, changes)
             name = level_name(config.featurize_model_name)
-            if not isinstance(config.featurize_model_name, (str, tuple)):
+            if text_function(config.featurize_model_name) is not None:
                 continue
             with contextlib.suppress(*EXPECTED), Featurizing(config, self.run) as job:
                 tokens = float(np.minimum(known, config.max_text_length or np.inf).sum())

@@ -1,0 +1,54 @@
+"""Featurizers that are functions: a packaged name is used, stored and signed like a model, without loading one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mauve_metric import Reference, compute_mauve
+from mauve_metric.features.ngrams import REVISION, ngram_features
+from mauve_metric.features.text_functions import text_function
+
+HUMAN = [f"The {n} ships of the king sailed to an island in the north." for n in range(60)]
+MODEL = [f"{n} ships king island North sailed the of the to an in the." for n in range(60)]
+
+
+def test_a_packaged_function_is_signed_by_name_and_revision() -> None:
+    result = compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name="ngrams", cache=False)
+    assert f"featurize_model_name:ngrams|revision:{REVISION}|" in result.signature
+    assert result.mauve < 0.5
+    own = compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=ngram_features, cache=False)
+    assert own.mauve == result.mauve and "revision:unknown" in own.signature
+
+
+def test_stored_features_are_followed_without_asking(tmp_path: Path) -> None:
+    path = Reference.from_texts(HUMAN, featurize_model_name="ngrams", cache=False).save(tmp_path / "human.npz")
+    result = compute_mauve(p=Reference.load(path), q_text=MODEL, cache=False)
+    direct = compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name="ngrams", cache=False)
+    assert result.mauve == direct.mauve and result.signature == direct.signature
+
+
+def test_what_needs_tokens_is_refused_with_its_name() -> None:
+    with pytest.raises(ValueError, match="q_tokens cannot be given with a function"):
+        compute_mauve(p_text=HUMAN, q_tokens=[[1, 2]] * 60, featurize_model_name="ngrams", cache=False)
+    with pytest.raises(ValueError, match="match_lengths='truncate' needs a language model"):
+        compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name="ngrams", match_lengths="truncate", cache=False)
+
+
+def test_only_functions_and_their_names_are_functions() -> None:
+    assert text_function("minilm") is None and text_function(("model", "tokenizer")) is None
+    own = text_function(np.asarray)
+    assert own is not None and own.function is np.asarray and own.identity == {"model": "numpy.asarray"}
+
+
+def test_the_command_line_takes_the_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from mauve_metric.hosts.cli import main
+
+    for name, texts in {"human.txt": HUMAN, "model.txt": MODEL}.items():
+        (tmp_path / name).write_text("\n".join(texts), encoding="utf-8")
+    files = [str(tmp_path / "human.txt"), str(tmp_path / "model.txt")]
+    main(["score", *files, "--featurize-model-name", "ngrams", "--no-cache", "--json"])
+    assert "featurize_model_name:ngrams|" in json.loads(capsys.readouterr().out)["signature"]
