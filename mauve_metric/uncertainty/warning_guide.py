@@ -73,6 +73,10 @@ ADVICE: dict[str, Advice] = {
         "Name the featurizer beside the score. Run `stress` with it on your texts; featurize with gpt2-large to "
         "compare with published numbers.",
     ),
+    "featurizer_missing": Advice(
+        "One of several `featurizers` cannot be used: it is not there, or fails on these texts. The others have scored.",
+        "Mend what the message says, or leave this one out. The joint verdict speaks of the others alone.",
+    ),
     "features_without_identity": Advice(
         "A file of features does not say which featurizer made it, so that nothing can check that both sets were "
         "featurized alike.",
