@@ -191,7 +191,7 @@ def test_every_module_is_named_in_the_architecture_and_nothing_else() -> None:
 
 
 def test_links_between_the_documents_lead_somewhere() -> None:
-    pages = ("architecture", "guide", "integrations", "training")
+    pages = ("architecture", "encoders", "guide", "integrations", "training")
     for name in ("README.md", "CONTRIBUTING.md", *(f"docs/{page}.md" for page in pages)):
         page = ROOT / name
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
