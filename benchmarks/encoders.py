@@ -207,13 +207,14 @@ def candidates(args: argparse.Namespace, minilm: MiniLM) -> dict[str, Callable[[
 
 def seconds_a_thousand(features: Features, texts: Sequence[str], minilm: MiniLM) -> float:
     """Processor time for a thousand texts, each new."""
-    fresh = [f"{text} " for text in texts[:TIMED]]
+    fresh = [f"{text} " for text in texts[: TIMED + 1]]
+    features(fresh[:1])  # loads what it needs
     started = time.process_time()
-    features(fresh)
+    features(fresh[1:])
     seconds = time.process_time() - started
     for text in fresh:
         minilm.known.pop(text, None)
-    return seconds / len(fresh) * 1000
+    return seconds / (len(fresh) - 1) * 1000
 
 
 def judged(name: str, features: Features, texts: Sequence[str], repeats: int, minilm: MiniLM) -> dict[str, str]:

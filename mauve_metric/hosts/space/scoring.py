@@ -20,6 +20,7 @@ from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.rows import all_rows
 from mauve_metric.features.sides import check_columns
+from mauve_metric.features.text_functions import text_function
 from mauve_metric.hosts.space.reading import has_rough, read_sets
 from mauve_metric.hosts.space.run import READ, Run, named
 from mauve_metric.options import RunOptions
@@ -76,7 +77,7 @@ class Encoders:
     def get(self, config: MauveConfig) -> Encoder | None:
         """The encoder of a config, loaded once; None for a function."""
         name = config.featurize_model_name
-        if not isinstance(name, str):
+        if not isinstance(name, str) or text_function(name) is not None:
             return None
         key = (name, config.pooling, config.max_text_length, config.dtype, config.text_prefix)
         encoder = self._kept.pop(key, None)
