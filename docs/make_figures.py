@@ -20,14 +20,9 @@ import vl_convert
 from mauve_metric import calibrate, compare, compute_mauve, explain, featurize, read_texts
 from mauve_metric.features.reference import Reference
 from mauve_metric.results.charts.figure import AXIS_STYLE, COLORS, LINE
-from mauve_metric.results.charts.of_comparison import curves_chart, forest_chart
+from mauve_metric.results.charts.of_comparison import forest_chart
 from mauve_metric.results.charts.of_explanation import contributions_chart
-from mauve_metric.results.charts.of_result import (
-    divergence_curve_chart,
-    histogram_chart,
-    precision_recall_chart,
-    score_chart,
-)
+from mauve_metric.results.charts.of_result import divergence_curve_chart, precision_recall_chart, score_chart
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import MauveResult
 
@@ -127,14 +122,10 @@ def layer_names() -> list[list[str]]:
 
 CHARTS: dict[str, Callable[[], alt.TopLevelMixin]] = {
     "score": lambda: score_chart(one_model(), WIDTH),
-    "divergence-curve": lambda: divergence_curve_chart(one_model()),
-    "precision-recall": lambda: precision_recall_chart(one_model()),
     "curves": lambda: divergence_curve_chart(one_model()) | precision_recall_chart(one_model()),
-    "buckets": lambda: histogram_chart(one_model(), WIDTH),
-    "gap": lambda: contributions_chart(explain(p=of_texts("human"), q=of_texts("nucleus")), width=WIDTH),
+    "gap-greedy": lambda: contributions_chart(explain(p=of_texts("human"), q=of_texts("greedy")), width=WIDTH),
     "calibration": calibration,
     "models": lambda: forest_chart(five_models(), WIDTH - 120),
-    "models-curves": lambda: curves_chart(five_models()),
     "layers": layers,
 }
 
