@@ -46,7 +46,10 @@ def fit_and_assign(rows: ProjectedRows, num_buckets: int, num_redo: int, max_ite
         sample = rows[sample_numbers(len(rows), num_buckets, seed)]
     if _ties_decide(sample, num_buckets, num_redo, seed):
         return _faiss_labels(rows, num_buckets, num_redo, max_iter, seed)
-    centres = fit(sample, num_buckets, num_redo, max_iter, seed)
+    best = _best_run(sample, num_buckets, num_redo, max_iter, seed)
+    if sample is rows:
+        return best.labels
+    centres = best.centres
     return on_device.DeviceCentres(rows).start(centres) if is_tensor(rows) else assign(rows, centres)
 
 
@@ -92,6 +95,11 @@ def _faiss_labels(rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter
 
 def fit(rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter: int, seed: int) -> Rows:
     """The centres (k, r) with the smallest sum of squared distances among the restarts."""
+    return _best_run(rows, num_buckets, num_redo, max_iter, seed).centres
+
+
+def _best_run(rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter: int, seed: int) -> _End:
+    """The first restart with the smallest sum of squared distances."""
     search: _Search
     if is_tensor(rows):
         search, squared = _OneRun(on_device.DeviceCentres(rows)), on_device.squared_sum(rows)
@@ -99,17 +107,15 @@ def fit(rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter: int, see
         nearest = nearest_centres(rows, num_buckets)
         search = nearest if isinstance(nearest, AllCentres) else _OneRun(nearest)
         squared = float(np.einsum("ij,ij->", rows, rows, dtype=np.float64))
-    best, best_cost, iterations = on_cpu(rows[:num_buckets]), np.inf, 0
+    ends: list[_End] = []
     together = max(1, _MOST_DISTANCES // (len(rows) * num_buckets)) if isinstance(search, AllCentres) else 1
     for first in range(0, num_redo, together):
         restarts = range(first, min(first + together, num_redo))
         starts = [on_cpu(rows[_start(len(rows), num_buckets, restart, seed)]) for restart in restarts]
-        for end in _lloyd(search, np.stack(starts), max_iter):
-            iterations += end.iterations
-            if squared + end.cost < best_cost:
-                best, best_cost = end.centres, squared + end.cost
-    logger.info("k-means: %d rows, %d buckets, %d iterations in %d runs", len(rows), num_buckets, iterations, num_redo)
-    return best
+        ends += _lloyd(search, np.stack(starts), max_iter)
+    count = sum(end.iterations for end in ends)
+    logger.info("k-means: %d rows, %d buckets, %d iterations in %d runs", len(rows), num_buckets, count, num_redo)
+    return min(ends, key=lambda end: squared + end.cost)
 
 
 class _Search(Protocol):
@@ -149,9 +155,10 @@ class _OneRun:
 
 
 class _End(NamedTuple):
-    """What a run came to; the cost is without the rows' own squares."""
+    """What a run came to: centres (k, r), the nearest of them for each row, (n,), their cost as of `_Search`."""
 
     centres: Rows
+    labels: Labels
     cost: float
     iterations: int
 
@@ -176,15 +183,15 @@ def _lloyd(search: _Search, centres: Rows, max_iter: int) -> list[_End]:
                     goes_on = False  # fewer kinds of rows than centres: splitting would go on for ever
                 lowest[run] = min(cost, lowest[run])
             if not goes_on:
-                ends[run] = _End(centres[run], search.cost_of(run), iteration)
+                ends[run] = _End(centres[run], labels[run], search.cost_of(run), iteration)
         moved[list(ends)] = False
         centres = updated
         new = search.follow_all(centres, moved)
         for run in (run for run in runs if run not in ends):
             if iteration == max_iter:
-                ends[run] = _End(centres[run], search.cost_of(run), iteration)
+                ends[run] = _End(centres[run], new[run], search.cost_of(run), iteration)
             elif np.array_equal(new[run], labels[run]):
-                ends[run] = _End(centres[run], search.cost_of(run), iteration + 1)
+                ends[run] = _End(centres[run], new[run], search.cost_of(run), iteration + 1)
         if len(ends) == len(runs):
             break
         labels = new
