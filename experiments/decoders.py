@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import altair as alt
-from common import AXIS, SCORE_COLUMNS, argument_parser, marks_of, progress, save, score_row
+from common import AXIS, INK, SCORE_COLUMNS, argument_parser, marks_of, progress, save, score_row
 from decoding import ALL, texts_by
 from models import Workshop, add_arguments
 
@@ -88,7 +88,7 @@ def figure(rows: Sequence[TableRow], models: Sequence[str]) -> alt.LayerChart:
     )
     points = base.mark_point(filled=True, size=60, opacity=1).encode(x="debiased:Q", **marks_of(models))
     line = alt.Chart(alt.InlineData(values=[{"ceiling": ceiling}]))
-    line = line.mark_rule(strokeDash=[4, 4], color="#767676").encode(x="ceiling:Q")
+    line = line.mark_rule(strokeDash=[4, 4], color=INK).encode(x="ceiling:Q")
     return alt.LayerChart(layer=[line, bars, points]).properties(
         width=360,
         height={"step": 16},

@@ -91,8 +91,6 @@ class Workshop:
             )
         if EXAMPLES in options.models and options.prompt_words != EXAMPLE_PROMPT_WORDS:
             raise ValueError(f"the texts of examples/ need --prompt-words {EXAMPLE_PROMPT_WORDS}")
-        if not set(options.models) - {EXAMPLES}:
-            raise ValueError("--models must name at least one model with weights, got examples alone")
         self.passages = _passages(self.folder / "passages.json", options.source)
         self.model = cache(self._model)
 
@@ -108,8 +106,15 @@ class Workshop:
 
     @property
     def judge(self) -> str:
-        """The model that says how probable texts are: the last one with weights."""
-        return [name for name in self.options.models if name != EXAMPLES][-1]
+        """The model that says how probable texts are: the last one with weights.
+
+        Raises:
+            ValueError: there is none.
+        """
+        with_weights = [name for name in self.options.models if name != EXAMPLES]
+        if not with_weights:
+            raise ValueError("--models must name at least one model with weights, got examples alone")
+        return with_weights[-1]
 
     def can_write(self, name: str, decoder: str) -> bool:
         """Whether a model can write under a decoder: under all, but for the texts that are there already."""

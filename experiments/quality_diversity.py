@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import altair as alt
-from common import AXIS, SCORE_COLUMNS, argument_parser, marks_of, progress, save, score_row
+from common import AXIS, INK, SCORE_COLUMNS, argument_parser, marks_of, progress, save, score_row
 from decoding import nucleus, temperature
 from models import Workshop, add_arguments
 
@@ -49,32 +49,33 @@ def rows_of(workshop: Workshop, sweeps: Mapping[str, Sequence[float]]) -> list[T
     return rows
 
 
-def figure(rows: Sequence[TableRow]) -> alt.HConcatChart:
-    """Recall against precision, one path a model, one panel a sweep."""
+def figure(rows: Sequence[TableRow]) -> alt.VConcatChart:
+    """Precision and recall by setting, one line a model, one column a sweep; other human texts as a dashed line."""
     models = list(dict.fromkeys(str(row["model"]) for row in rows if row["swept"] != "–"))
-    human = [row for row in rows if row["swept"] == "–"]
-    panels, marks = [], marks_of(models)
-    for swept in dict.fromkeys(str(row["swept"]) for row in rows if row["swept"] != "–"):
-        values = [row for row in rows if row["swept"] == swept]
-        unit = alt.Scale(domain=[0, 1])
-        base = alt.Chart(alt.InlineData(values=values)).encode(
-            x=alt.X("recall:Q", title="recall (diversity)", scale=unit, axis=alt.Axis(**AXIS)),
-            y=alt.Y("precision:Q", title="precision (quality)", scale=unit, axis=alt.Axis(**AXIS)),
-            color=marks["color"],
-        )
-        order = alt.Order("value:Q")
-        star = alt.Chart(alt.InlineData(values=human)).mark_point(shape="cross", size=90, color="#767676", filled=True)
-        layers = [
-            base.mark_line(opacity=0.6).encode(order=order),
-            base.mark_point(filled=True, size=60, opacity=1).encode(shape=marks["shape"]),
-            base.mark_text(dy=-10, fontSize=10).encode(text=alt.Text("value:Q", format=".2~f")),
-            star.encode(x="recall:Q", y="precision:Q"),
-        ]
-        panels.append(alt.LayerChart(layer=layers).properties(width=260, height=260, title=swept))
-    return alt.HConcatChart(hconcat=panels).properties(
-        title="Quality against diversity by temperature and top-p; grey cross: other human texts",
+    sweeps = dict.fromkeys(str(row["swept"]) for row in rows if row["swept"] != "–")
+    titles = {"precision": "precision (quality)", "recall": "recall (diversity)"}
+    lines = [[panel(rows, models, swept, *named) for swept in sweeps] for named in titles.items()]
+    return alt.VConcatChart(vconcat=[alt.HConcatChart(hconcat=line) for line in lines]).properties(
+        title="Quality and diversity by temperature and top-p; dashed: other human texts",
         description="Precision and recall of each model and setting, as in the table.",
     )
+
+
+def panel(rows: Sequence[TableRow], models: Sequence[str], swept: str, key: str, title: str) -> alt.LayerChart:
+    """One measure along one sweep."""
+    marks, axis = marks_of(models), alt.Axis(**AXIS)
+    base = alt.Chart(alt.InlineData(values=[row for row in rows if row["swept"] == swept])).encode(
+        x=alt.X("value:Q", title=swept, scale=alt.Scale(zero=False), axis=axis),
+        y=alt.Y(f"{key}:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis),
+        color=marks["color"],
+    )
+    human = alt.Chart(alt.InlineData(values=[row for row in rows if row["swept"] == "–"]))
+    layers = [
+        human.mark_rule(strokeDash=[4, 4], color=INK).encode(y=f"{key}:Q"),
+        base.mark_line(),
+        base.mark_point(filled=True, size=60, opacity=1).encode(shape=marks["shape"]),
+    ]
+    return alt.LayerChart(layer=layers).properties(width=280, height=200)
 
 
 def main(arguments: Sequence[str] | None = None) -> Path:
