@@ -16,7 +16,7 @@ PAGE, FIGURES = ROOT / "docs" / "experiments.md", ROOT / "docs" / "figures"
 HEAD = """# Experiments
 
 What the papers found, tried again on a small scale: each is one script of `experiments/` with one table and one figure,
-on a processor, without a download of texts. The tables, the machine and the time of each are in `experiments/results/`.
+on a processor. The tables, the machine and the time of each are in `experiments/results/`.
 
 <!-- Written by experiments/make_page.py from the results. -->
 """
