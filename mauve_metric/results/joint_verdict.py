@@ -47,10 +47,11 @@ def joint_verdict(results: Mapping[str, ResultNumbers]) -> str:
         [labels[name] for name, result in results.items() if finding(result) == said]
         for said in ("apart", "alike", "undecided")
     )
+    every = "both" if len(results) == 2 else f"all {len(results)}"
     if len(apart) == len(results):
-        return f"All {len(results)} featurizers see a difference between the two sets."
+        return f"{every.capitalize()} featurizers see a difference between the two sets."
     if len(alike) == len(results):
-        return f"As far as these texts can tell, the two sets are alike to all {len(results)} featurizers."
+        return f"As far as these texts can tell, the two sets are alike to {every} featurizers."
     doubt = [f"with {listed(undecided)} there are too few texts to tell"] if undecided else []
     if not apart:
         same = [f"to {listed(alike)} the two sets are alike"] if alike else []
