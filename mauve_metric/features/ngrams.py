@@ -74,7 +74,8 @@ def _hashed(items: Hashes) -> Array:
     pairs, counts = np.unique(_mixed(_mixed(items[:-1]) + items[1:]), return_counts=True)
     weights = np.where(pairs >> np.uint64(63), np.sqrt(counts), -np.sqrt(counts))
     row = np.bincount((pairs % np.uint64(COLUMNS)).astype(np.intp), weights=weights, minlength=COLUMNS)
-    return row / max(float(np.linalg.norm(row)), np.finfo(np.float32).tiny)
+    length = float(np.linalg.norm(row))
+    return row / length if length > 0 else row  # signs may cancel out in the shortest of texts
 
 
 def _mixed(values: Hashes) -> Hashes:
