@@ -22,7 +22,7 @@ from mauve_metric.features.pretrained import FEATURIZERS
 from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.rows import as_rows
 from mauve_metric.features.sides import OpenedSides, open_sides, read_sides
-from mauve_metric.features.text_functions import text_function
+from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
 from mauve_metric.measures.rank_correlation import kendall
 from mauve_metric.options import Options, RunOptions, split_options, with_options
 from mauve_metric.quantize.histograms import count_labels
@@ -129,7 +129,7 @@ def _featurizers(
     if isinstance(given, str) or not isinstance(given, (list, tuple)):
         raise TypeError(f"featurizers must be a list of featurizers, got {given!r:.80}")
     check = knobs()["featurize_model_name"].metadata["check"]
-    others = [check("featurizers", one) for one in given] or list(FEATURIZERS)
+    others = [check("featurizers", one) for one in given] or [*FEATURIZERS, *TEXT_FUNCTIONS]
     found: list[Featurizer] = [config.featurize_model_name] if asked or not given else []
     for one in others if "featurize_model_name" in factors or given else []:
         if not any(one is other or one == other for other in found):

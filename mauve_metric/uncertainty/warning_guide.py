@@ -74,8 +74,7 @@ ADVICE: dict[str, Advice] = {
         "compare with published numbers.",
     ),
     "featurizer_missing": Advice(
-        "One of several `featurizers` cannot be used: it is not there, or fails on these texts. The others are "
-        "scored.",
+        "One of several `featurizers` cannot be used: it is not there, or fails on these texts. The others are scored.",
         "Mend what the message says, or leave this one out. The joint verdict speaks of the others alone.",
     ),
     "features_without_identity": Advice(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 from mauve_metric.config import knobs
 
-MODELS = "minilm"  # what a visitor may choose, with commas between; the first is preset
+MODELS = "minilm,ngrams"  # what a visitor may choose, with commas between; the first is preset
 MOST = {  # the largest value of a knob whose cost grows with it
     "kmeans_num_redo": 20,
     "kmeans_max_iter": 2000,
