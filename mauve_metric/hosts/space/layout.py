@@ -206,8 +206,8 @@ def choices_part(models: Sequence[str]) -> tuple[gr.Dropdown, list[Component], L
     """The featurizer, and all else folded away."""
     speed = (
         "minilm: in the package, sees what texts are about. ngrams: no model, the fastest, sees grammar and spelling. "
-        "gpt2 and its like are the models of the literature: 0.5 GB (gpt2) to 3 GB (gpt2-large) to download, minutes to "
-        "hours without a GPU. The time that is left is shown while the texts are read."
+        "gpt2 and its like are the models of the literature: 0.5 GB (gpt2) to 3 GB (gpt2-large) to download, minutes "
+        "to hours without a GPU. The time that is left is shown while the texts are read."
     )
     model = gr.Dropdown(list(models), value=models[0], label="Featurizer", info=speed, elem_id="featurizer")
     with gr.Accordion("All other options", open=False, elem_id="options"):
