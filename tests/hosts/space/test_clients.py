@@ -265,9 +265,9 @@ def test_a_run_that_waits_for_the_model_can_be_stopped() -> None:
         embed({"the human texts": HUMAN, "the model's": MODEL}, config, encoders, Run(gone=gone))
 
 
-def test_one_small_model_is_on_offer() -> None:
+def test_two_small_featurizers_are_on_offer() -> None:
     from mauve_metric.hosts.space.limits import read_limits, read_models
 
-    assert read_models({}) == ["minilm"]
+    assert read_models({}) == ["minilm", "ngrams"]
     given = {"MAUVE_METRIC_MAX_SECONDS": "9", "MAUVE_METRIC_MAX_TOKENS": "8", "MAUVE_METRIC_MAX_WAITING_EACH": "7"}
     assert read_limits(given) == Limits(seconds=9, tokens=8, waiting_each=7)
