@@ -97,7 +97,13 @@ def test_hostile_texts_stay_texts_and_the_page_stays_usable(page: Any, tmp_path:
         before = page.evaluate("document.querySelector('#bucket_texts').innerText")
         page.locator("ul[role=listbox] li").filter(has_text=re.search(r"bucket \d+:", choice)[0]).click()
         # no two buckets have the same texts, though they may have as many
-        page.wait_for_function("old => document.querySelector('#bucket_texts').innerText != old", arg=before)
+        page.wait_for_function(
+            """([old, facts]) => {
+                const now = document.querySelector('#bucket_texts').innerText;
+                return now != old && now.includes(facts);
+            }""",
+            arg=[before, re.search(r"[^,:]*% of the gap, .* texts", choice)[0].strip()],
+        )
         shown += page.inner_text("#bucket_texts")
         page.click("#bucket input")
     page.keyboard.press("Escape")
