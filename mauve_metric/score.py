@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -181,7 +181,7 @@ def score_partition(
     return result
 
 
-def _measured(p: Reference, q: Reference, scores: HistogramScores, config: MauveConfig) -> dict[str, float | None]:
+def _measured(p: Reference, q: Reference, scores: HistogramScores, config: MauveConfig) -> dict[str, Any]:
     """The scores whose row names the function that computes them; None for those that are not asked for.
 
     Raises:

@@ -129,7 +129,12 @@ def add_config_options(
         flag, text = flag_of(name), knob.metadata["help"].replace("%", "%%")
         if featurizers and name == "featurize_model_name":
             text = f"{text.split('; in Python')[0]} (default: {knob.default}); again for each of several: {featurizers}"
-            names = {"dest": "featurizers", "type": _config_value(name), "metavar": "MODEL", "action": "append"}
+            names: dict[str, Any] = {
+                "dest": "featurizers",
+                "type": _config_value(name),
+                "metavar": "MODEL",
+                "action": "append",
+            }
             group.add_argument(flag, "--featurizer", help=text, **names)
             continue
         if isinstance(knob.default, bool):
