@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 
@@ -53,3 +56,13 @@ def ngrams(texts: list[str]) -> np.ndarray:
 def write_jsonl(path: Path, texts: list[str]) -> str:
     path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), encoding="utf-8")
     return str(path)
+
+
+def script(path: str) -> ModuleType:
+    """A script of the repository, loaded anew as a module; `path`: from the root, without `.py`."""
+    spec = importlib.util.spec_from_file_location(f"script_{Path(path).stem}", ROOT / f"{path}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module

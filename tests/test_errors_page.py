@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import ast
 import builtins
-import importlib.util
 import json
 from pathlib import Path
-from types import ModuleType
 
 import pytest
-from samples import PACKAGE, ROOT
+from samples import PACKAGE, ROOT, script
 
 from mauve_metric.hosts.cli import main
 from mauve_metric.hosts.pages import page
@@ -19,14 +17,6 @@ from mauve_metric.uncertainty.score_warnings import SEVERE
 from mauve_metric.uncertainty.warning_guide import ADVICE
 
 SPACE = PACKAGE / "hosts" / "space"  # the page shows its errors itself
-
-
-def maker() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_errors", ROOT / "docs" / "make_errors.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def calls(path: Path, name: str) -> list[ast.Call]:
@@ -62,7 +52,7 @@ def test_every_kind_of_error_that_is_raised_is_on_the_page() -> None:
             kind = node.exc.func if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) else None
             if isinstance(kind, ast.Name) and hasattr(builtins, kind.id):
                 raised.add(kind.id)
-    known = maker().EXCEPTIONS
+    known = script("docs/make_errors").EXCEPTIONS
     assert len(raised) > 5
     for name in raised:  # itself or what it is a kind of
         assert set(known) & {kind.__name__ for kind in getattr(builtins, name).__mro__}, name
@@ -70,12 +60,14 @@ def test_every_kind_of_error_that_is_raised_is_on_the_page() -> None:
 
 def test_the_page_is_that_of_the_code() -> None:
     assert page("errors") == "docs/errors.md"
-    assert (ROOT / page("errors")).read_text(encoding="utf-8") == maker().page(), "run: python docs/make_errors.py"
+    assert (ROOT / page("errors")).read_text(encoding="utf-8") == script("docs/make_errors").page(), (
+        "run: python docs/make_errors.py"
+    )
 
 
 def test_a_call_without_an_error_is_refused() -> None:
     with pytest.raises(AssertionError, match="raises no error"):
-        maker().said("compare(p_features=p, models={'a': p, 'b': q}, num_buckets=4)")
+        script("docs/make_errors").said("compare(p_features=p, models={'a': p, 'b': q}, num_buckets=4)")
 
 
 def test_the_shell_says_what_a_warning_means(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-
-from samples import PACKAGE, ROOT
+from samples import PACKAGE, script
 
 from mauve_metric.config import knobs
 from mauve_metric.results.scores import SCORES
@@ -13,11 +11,7 @@ CARD = (PACKAGE / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_card_is_that_of_the_code() -> None:
-    spec = importlib.util.spec_from_file_location("make_card", ROOT / "docs" / "make_card.py")
-    assert spec is not None and spec.loader is not None
-    maker = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(maker)
-    assert maker.card() == CARD, "run: python docs/make_card.py"
+    assert script("docs/make_card").card() == CARD, "run: python docs/make_card.py"
 
 
 def test_the_card_has_what_a_reader_looks_for() -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 from typing import Any
 
 import pytest
-from samples import ROOT
+from samples import ROOT, script
 
 EXAMPLES = ROOT / "examples"
 NUMBER = re.compile(r"[-+]?\d+\.\d+")
@@ -21,14 +20,10 @@ def said(outputs: list[dict[str, Any]]) -> str:
 
 
 def test_cells_show_what_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = importlib.util.spec_from_file_location("run_notebook", EXAMPLES / "run_notebook.py")
-    assert spec is not None and spec.loader is not None
-    runner = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(runner)
     notebook = json.loads((EXAMPLES / "notebook.ipynb").read_text(encoding="utf-8"))
     stored = [cell["outputs"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
     monkeypatch.chdir(EXAMPLES)
-    again = runner.run_cells(notebook)
+    again = script("examples/run_notebook").run_cells(notebook)
     assert len(again) == len(stored) == 8 and all(stored)
     for before, now in zip(map(said, stored), map(said, again), strict=True):
         assert NUMBER.sub("#", before) == NUMBER.sub("#", now)

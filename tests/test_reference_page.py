@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import fields
-from types import ModuleType
 
 import pytest
-from samples import ROOT
+from samples import ROOT, script
 
 from mauve_metric.config import knobs
 from mauve_metric.hosts.cli import COMMANDS
@@ -18,19 +16,11 @@ from mauve_metric.results.scores import SCORES
 PAGE = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
 
 
-def maker() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_reference", ROOT / "docs" / "make_reference.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_the_tables_of_options_are_those_of_the_code() -> None:
     assert all(f"| `{name}` |" in PAGE for name in knobs())
-    assert maker().page(PAGE) == PAGE, "run: python docs/make_reference.py"
+    assert script("docs/make_reference").page(PAGE) == PAGE, "run: python docs/make_reference.py"
     with pytest.raises(ValueError, match="must stand once in reference"):
-        maker().page(PAGE.replace("<!-- end of speed -->", ""))
+        script("docs/make_reference").page(PAGE.replace("<!-- end of speed -->", ""))
 
 
 def test_every_field_of_a_result_is_there() -> None:

@@ -4,18 +4,33 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from samples import HUMAN, MODEL, write_jsonl
 
 if TYPE_CHECKING:
     from mauve_metric.hosts.space.handlers import Handlers
 
+CHROMIUM = Path("/usr/bin/chromium")
 FIGURES = ("score_line", "divergence_curve", "precision_recall", "contributions", "histogram", "text_map")
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """A browser without a window; the test is skipped where there is none."""
+    if not CHROMIUM.exists():
+        pytest.skip(f"the browser tests need {CHROMIUM} (Debian's package chromium)")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"], timeout=300_000)
+        yield browser
+        browser.close()
 
 
 def free_port() -> int:

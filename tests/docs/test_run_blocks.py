@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
-from samples import ROOT
+from samples import ROOT, script
 
-
-def loaded() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("run_blocks", ROOT / "docs" / "run_blocks.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["run_blocks"] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
-
-
-runner = loaded()
+runner = script("docs/run_blocks")
 
 PAGE = """# A page
 

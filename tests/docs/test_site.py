@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from html.parser import HTMLParser
 from pathlib import Path
-from types import ModuleType
 from urllib.parse import unquote, urldefrag
 
 import pytest
-from samples import ROOT
+from samples import ROOT, script
 
 import mauve_metric
 
@@ -84,17 +82,9 @@ def test_every_public_name_is_on_a_page(pages: dict[Path, Page]) -> None:
 # --- what makes the site ------------------------------------------------------------------------------------------
 
 
-def script(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
-
-
 def test_a_docstring_without_a_section_is_found() -> None:
     griffe = pytest.importorskip("griffe")
-    missing = script("hooks/docstrings").missing
+    missing = script("docs/hooks/docstrings").missing
     whole = (
         "One.\n\nArgs:\n    a, b: two.\n    **options: others.\n\nReturns:\n    It.\n\nRaises:\n    ValueError: no.\n"
     )
@@ -116,7 +106,7 @@ def test_a_docstring_without_a_section_is_found() -> None:
 
 def test_formulas_that_cannot_be_read_name_themselves() -> None:
     pytest.importorskip("latex2mathml")
-    formulas = script("hooks/formulas")
+    formulas = script("docs/hooks/formulas")
     html = formulas.on_page_content(r'<p><span class="arithmatex">\(a &lt; \frac{1}{2}\)</span></p>')
     assert html.startswith("<p><math") and "<mfrac>" in html and "arithmatex" not in html
     for wrong, said in ((r"\left( x", r"can read: .*left"), (r"\fooo x", r"does not know \\fooo in")):
@@ -126,7 +116,7 @@ def test_formulas_that_cannot_be_read_name_themselves() -> None:
 
 def test_links_into_the_repository_become_links_within_the_site() -> None:
     pytest.importorskip("mkdocs")
-    links = script("hooks/repository_links")
+    links = script("docs/hooks/repository_links")
     docs = links.PurePosixPath("docs")
     text = "[a](../examples/x.py) [b](scale.md#how) [c](../README.md#use) [d](https://x.org) `[e](../f.py)` [g](#h)"
     assert links.rewritten(text, "docs/start.md", docs) == (
@@ -141,7 +131,7 @@ def test_links_into_the_repository_become_links_within_the_site() -> None:
 
 def test_the_picture_of_the_layers_has_those_of_the_contract() -> None:
     pytest.importorskip("altair")
-    names = {name for layer in script("make_figures").layer_names() for name in layer}
+    names = {name for layer in script("docs/make_figures").layer_names() for name in layer}
     for page in ("light", "dark"):
         picture = (ROOT / "docs" / "figures" / f"layers-{page}.svg").read_text(encoding="utf-8")
         assert set(re.findall(r">([\w]+)</text>", picture)) == names, "run: python docs/make_figures.py layers"

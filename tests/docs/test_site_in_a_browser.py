@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from visitors import chromium
 
 axe = pytest.importorskip("axe_playwright_python")
 pytestmark = pytest.mark.browser
 
-CHROMIUM = Path("/usr/bin/chromium")
 BROKEN = """async ([rules, but]) => {
     const found = await axe.run({exclude: but}, {runOnly: rules, resultTypes: ['violations']});
     return found.violations.flatMap(({id, nodes}) => nodes.map(node => `${id}: ${node.html.slice(0, 160)}`));
@@ -32,17 +32,11 @@ ALIKE += ["h2:nth-of-type(n+5) ~ *", "h3:nth-of-type(n+5) ~ *", ".doc-object:nth
 
 @pytest.fixture(scope="module")
 def context() -> Iterator[Any]:
-    if not CHROMIUM.exists():
-        pytest.skip(f"the browser tests need {CHROMIUM} (Debian's package chromium)")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"], timeout=300_000)
+    with chromium() as browser:
         context = browser.new_context(viewport={"width": 1280, "height": 900})
         context.set_default_timeout(180_000)
         context.add_init_script(path=str(files(axe) / "axe.min.js"))
         yield context
-        browser.close()
 
 
 @pytest.fixture

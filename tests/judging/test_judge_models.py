@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import types
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from samples import ROOT
+from samples import script
 
 from mauve_metric import compare, judge
 from mauve_metric.measures.bradley_terry import bradley_terry
@@ -197,11 +196,7 @@ def test_other_files_are_no_measures(tmp_path: Path, content: str, said: str) ->
 
 @pytest.fixture(scope="module")
 def published() -> types.ModuleType:
-    spec = importlib.util.spec_from_file_location("published_correlations", ROOT / "examples/published_correlations.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("examples/published_correlations")
 
 
 # Pillutla et al. 2021, Tables 5 and 14

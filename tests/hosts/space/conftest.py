@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from samples import HUMAN, LIMITS, MODEL, ngrams
-from visitors import free_port, opened
+from visitors import chromium, free_port, opened
 
 from mauve_metric import MauveResult, compute_mauve
 
 if TYPE_CHECKING:
     from mauve_metric.hosts.space.handlers import Handlers
-
-CHROMIUM = Path("/usr/bin/chromium")
 
 
 @pytest.fixture(scope="session")
@@ -54,14 +52,8 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Handlers:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    if not CHROMIUM.exists():
-        pytest.skip(f"the browser tests need {CHROMIUM} (Debian's package chromium)")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"], timeout=300_000)
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
