@@ -41,15 +41,11 @@ def fit_and_assign(rows: ProjectedRows, num_buckets: int, num_redo: int, max_ite
         num_redo, max_iter: restarts, and most iterations of each.
         seed: faiss's own, two above the config's.
     """
-    sample = rows
-    if len(rows) > num_buckets * MAX_ROWS_PER_CENTRE:
-        sample = rows[sample_numbers(len(rows), num_buckets, seed)]
-    if _ties_decide(sample, num_buckets, num_redo, seed):
-        return _faiss_labels(rows, num_buckets, num_redo, max_iter, seed)
-    best = _best_run(sample, num_buckets, num_redo, max_iter, seed)
-    if sample is rows:
-        return best.labels
-    centres = best.centres
+    small = len(rows) <= num_buckets * MAX_ROWS_PER_CENTRE
+    if small and not _ties_decide(rows, num_buckets, num_redo, seed):
+        return _best_run(rows, num_buckets, num_redo, max_iter, seed).labels
+    sample = rows if small else rows[sample_numbers(len(rows), num_buckets, seed)]
+    centres = fit(sample, num_buckets, num_redo, max_iter, seed)
     return on_device.DeviceCentres(rows).start(centres) if is_tensor(rows) else assign(rows, centres)
 
 
@@ -75,8 +71,8 @@ def _kinds(rows: Rows) -> int:
     return len(np.unique(keys.ravel()))
 
 
-def _faiss_labels(rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter: int, seed: int) -> Labels:
-    """The same by faiss itself, on the CPU."""
+def _faiss_centres(rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter: int, seed: int) -> Rows:
+    """The centres (k, r) by faiss itself, on the CPU."""
     rows = on_cpu(rows)
     clustering = import_faiss().Kmeans(
         rows.shape[1],
@@ -89,12 +85,13 @@ def _faiss_labels(rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter
         max_points_per_centroid=MAX_ROWS_PER_CENTRE,
     )
     clustering.train(rows)
-    _, labels = clustering.index.search(rows, 1)
-    return np.asarray(labels[:, 0], dtype=np.int64)
+    return np.asarray(clustering.centroids)
 
 
 def fit(rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter: int, seed: int) -> Rows:
     """The centres (k, r) with the smallest sum of squared distances among the restarts."""
+    if _ties_decide(rows, num_buckets, num_redo, seed):
+        return _faiss_centres(rows, num_buckets, num_redo, max_iter, seed)
     return _best_run(rows, num_buckets, num_redo, max_iter, seed).centres
 
 

@@ -17,6 +17,7 @@ from mauve_metric.arrays import Array, Integers
 from mauve_metric.features.rows import ArrayRows
 from mauve_metric.quantize import blocks, kmeans
 from mauve_metric.quantize.blocks import CHECKPOINT_FILE, label_rows
+from mauve_metric.quantize.projection import project
 
 ROWS = np.random.default_rng(0).normal(size=(3000, 6)).astype(np.float32)
 
@@ -257,3 +258,16 @@ def test_two_processes_write_under_different_names(tmp_path: Path, monkeypatch: 
     assert len(seen) == 2 and len(seen[1]) == 2
     assert [path.name for path in tmp_path.iterdir()] == [CHECKPOINT_FILE]
     np.testing.assert_array_equal(labels_of(ROWS, tmp_path)[0], expected)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("different", [2, 20, 60])
+def test_repeated_rows_share_the_buckets_that_they_share_in_memory(different: int, seed: int) -> None:
+    """Starts hold equal centres, and there are fewer kinds of rows than buckets, or more."""
+    data = np.concatenate([ROWS[:different, :3], np.repeat(ROWS[-1:, :3], 9, axis=0)])
+    data = data[np.random.default_rng(seed).permutation(len(data))]
+    labels, _ = label_rows(
+        ArrayRows(data), num_buckets=3, explained_variance=0.5, pca_max_data=-1, num_redo=1, max_iter=50, seed=seed
+    )
+    expected = kmeans.kmeans(project(ArrayRows(data), 0.5, -1, seed), 3, 1, 50, seed)
+    np.testing.assert_array_equal(labels[0][:, None] == labels[0], expected[:, None] == expected)
