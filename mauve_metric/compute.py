@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Unpack
 
@@ -11,16 +10,13 @@ from mauve_metric.arrays import FeatureData, TextData, TokenData
 from mauve_metric.config import Featurizer, MauveConfig
 from mauve_metric.features.named_featurizers import named_featurizers
 from mauve_metric.features.reference import Featurizing, Reference
-from mauve_metric.features.sides import Forms, OpenedSides, check_same_encoder, open_sides
+from mauve_metric.features.sides import OpenedSides, check_same_encoder, check_texts_alone, open_sides
 from mauve_metric.options import Options, RunOptions, split_options, with_options
 from mauve_metric.quantize.quantizers import num_buckets_of
 from mauve_metric.results.result import MauveResult
-from mauve_metric.runtime.attempts import EXPECTED, said
 from mauve_metric.score import score_features
 from mauve_metric.texts.files import TextFile
-from mauve_metric.uncertainty.score_warnings import ScoreWarning
-
-logger = logging.getLogger(__name__)
+from mauve_metric.uncertainty.each_featurizer import with_each
 
 
 def compute_mauve(
@@ -79,8 +75,8 @@ def compute_mauve(
         return _scored(open_sides(forms, config, run), config, run, frozenset(options))
     first = config.featurize_model_name if "featurize_model_name" in options else None
     named = named_featurizers(featurizers, first)
-    _check_texts_alone(forms)
-    return _scored_by_each(named, open_sides(forms, config, run), config, run, frozenset(options))
+    check_texts_alone(forms)
+    return _scored_by_each(named, open_sides(forms, config, run).kept(), config, run, frozenset(options))
 
 
 def _scored(
@@ -93,18 +89,6 @@ def _scored(
     return score_features(p_side, q_side, config, quiet, run)
 
 
-def _check_texts_alone(sides: Mapping[str, Forms]) -> None:
-    """`ValueError` for what only one featurizer can have made."""
-    for forms in sides.values():
-        for name, value in forms.items():
-            if value is not None and not name.endswith("text"):
-                what = f"{name}_features" if isinstance(value, Reference) else name
-                raise ValueError(
-                    f"featurizers needs the texts of both sides, which each of them featurizes, and {what} holds what "
-                    "one featurizer made: give texts, or leave featurizers out"
-                )
-
-
 def _scored_by_each(
     featurizers: Mapping[str, Featurizer],
     opened: OpenedSides,
@@ -113,26 +97,15 @@ def _scored_by_each(
     given: frozenset[str],
 ) -> MauveResult:
     """The first featurizer's result, with those of all; others that cannot be used are named in warnings."""
-    opened = opened._replace(forms={name: _read_again(forms) for name, forms in opened.forms.items()})
-    found: dict[str, MauveResult] = {}
-    missing: list[ScoreWarning] = []
-    for name, featurizer in featurizers.items():
+    first, *_ = featurizers
+
+    def scored(name: str, featurizer: Featurizer) -> MauveResult:
         own = replace(config, featurize_model_name=featurizer)
-        try:
-            found[name] = _scored(opened, own, run, given | {"featurize_model_name"}, quiet=bool(found))
-        except EXPECTED as error:
-            if not found:
-                raise
-            message = f"the featurizer {name} could not be used, and has no part in what the others say: {said(error)}"
-            missing.append(ScoreWarning("featurizer_missing", message, {"featurizer": name}))
-            logger.warning("featurizer_missing: %s", message)
-    first = next(iter(found.values()))
-    return replace(first, by_featurizer=found, warnings=(*first.warnings, *missing))
+        return _scored(opened, own, run, given | {"featurize_model_name"}, quiet=name != first)
 
-
-def _read_again(forms: Forms) -> Forms:
-    """A side's texts, those of a stream as a list: each featurizer reads them from the beginning."""
-    return {name: list(data) if isinstance(data, Iterator) else data for name, data in forms.items()}
+    found, missing = with_each(featurizers, scored)
+    result = found[first]
+    return replace(result, by_featurizer=found, warnings=(*result.warnings, *missing))
 
 
 compute_mauve.__signature__ = with_options(compute_mauve, "MauveResult")  # type: ignore[attr-defined]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -45,6 +45,26 @@ class OpenedSides(NamedTuple):
     def told(self, name: str, side: Reference) -> Reference:
         """The features of a side, which know where their texts come from."""
         return replace(side, origin=self.origins[name]) if name in self.origins else side
+
+    def kept(self) -> OpenedSides:
+        """The same with lists in place of streams, so that each of several featurizers reads from the beginning."""
+        return self._replace(forms={name: _kept(forms) for name, forms in self.forms.items()})
+
+
+def _kept(forms: Forms) -> Forms:
+    return {name: list(data) if isinstance(data, Iterator) else data for name, data in forms.items()}
+
+
+def check_texts_alone(sides: Mapping[str, Forms]) -> None:
+    """`ValueError` for what only one of several featurizers can have made."""
+    for forms in sides.values():
+        for name, value in forms.items():
+            if value is not None and not name.endswith("text"):
+                what = f"{name}_features" if name in ("p", "q") else name.rsplit(" ", 1)[0]
+                raise ValueError(
+                    f"featurizers needs the texts of both sides, which each of them featurizes, and {what} holds what "
+                    "one featurizer made: give texts, or leave featurizers out"
+                )
 
 
 def open_sides(

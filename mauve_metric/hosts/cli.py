@@ -97,7 +97,7 @@ def _logging_to_stderr(options: argparse.Namespace) -> Iterator[None]:
     package.setLevel(logging.INFO if options.verbose else logging.ERROR if options.quiet else logging.WARNING)
     scores = logging.getLogger("mauve_metric.score")
     scores.setLevel(logging.ERROR)  # the warnings of a result stand in the result
-    several = logging.getLogger("mauve_metric.compute")
+    several = logging.getLogger("mauve_metric.uncertainty.each_featurizer")
     several.setLevel(logging.ERROR)  # so do those about several featurizers
     files = logging.getLogger("mauve_metric.features.sides")
     files.setLevel(logging.ERROR if options.quiet else logging.INFO)  # what a file was taken for is always said
