@@ -12,11 +12,19 @@ from typing import Unpack
 import numpy as np
 
 from mauve_metric.arrays import FeatureData, Labels, TextData, TokenData
-from mauve_metric.config import MauveConfig, check_count
+from mauve_metric.config import Featurizer, MauveConfig, check_count
 from mauve_metric.explain_gap import explain_model
+from mauve_metric.features.named_featurizers import named_featurizers
 from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.reference_files import is_feature_file
-from mauve_metric.features.sides import check_columns, check_same_encoder, open_sides, read_sides
+from mauve_metric.features.sides import (
+    OpenedSides,
+    check_columns,
+    check_same_encoder,
+    check_texts_alone,
+    open_sides,
+    read_sides,
+)
 from mauve_metric.options import Options, RunOptions, split_options, with_options
 from mauve_metric.quantize.partition import Partition, partition_sets
 from mauve_metric.quantize.quantizers import num_buckets_of
@@ -31,6 +39,7 @@ from mauve_metric.uncertainty import forecast, intervals
 from mauve_metric.uncertainty.buckets import holm
 from mauve_metric.uncertainty.comparison_warnings import comparison_warnings, partition_warnings
 from mauve_metric.uncertainty.differences import JointErrors, difference_of, joint_errors, pairing_gain
+from mauve_metric.uncertainty.each_featurizer import with_each
 
 
 def compare(
@@ -44,6 +53,7 @@ def compare(
     common_rows: bool = False,
     buckets: int = 0,
     texts: int = 3,
+    featurizers: Sequence[Featurizer] | Mapping[str, Featurizer] | None = None,
     **options: Unpack[Options],
 ) -> Comparison:
     """Compare models with each other by their MAUVE against one human set.
@@ -62,6 +72,10 @@ def compare(
         common_rows: leave out the rows that not all of these files have, which are an error else.
         buckets: how many buckets of each model's gap to explain, see `explain`; 0 for none.
         texts: how many texts of each side to keep for a bucket.
+        featurizers: several, each as `featurize_model_name`; a dict gives them names. Each compares the texts of all
+            sets. The first one's comparison is the result (that of `featurize_model_name` if it is given too), with the
+            buckets; those of all stand in its `by_featurizer`, what they say together in its `joint_verdict`. Another
+            one that cannot be used is named in a warning. The other options hold for all of them.
         **options: see `compute_mauve`.
 
     Returns:
@@ -83,29 +97,48 @@ def compare(
     config, run = split_options(options)
     num_buckets_of(config)
     human = {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text}
-    opened = open_sides(
-        {"human": human} | {f"model {key}": forms[key] for key in forms}, config, run, common_rows=common_rows
-    )
-    aligned = aligned or opened.aligned
-    with Featurizing(config, run, frozenset(options)) as job:
-        human_read, *model_reads = read_sides(job, opened).values()
-    sides = {"the human set": human_read[0]} | {
-        f"models[{name!r}]": side for name, (side, _) in zip(forms, model_reads, strict=True)
-    }
-    check_sides(sides, aligned)
-    return compare_features(
-        human_read[0],
-        {name: side for name, (side, _) in zip(forms, model_reads, strict=True)},
-        config,
-        run=run,
-        aligned=aligned,
-        readable=Readable.of([human_read[1], *(read for _, read in model_reads)]) if buckets else None,
-        buckets=buckets,
-        texts=texts,
-    )
+    sides = {"human": human} | {f"model {key}": forms[key] for key in forms}
+    if featurizers is None:
+        job = Featurizing(config, run, frozenset(options))
+        opened = open_sides(sides, config, run, common_rows=common_rows)
+        return _compared(list(forms), opened, job, aligned, buckets, texts)
+    first = config.featurize_model_name if "featurize_model_name" in options else None
+    named = named_featurizers(featurizers, first)
+    check_texts_alone(sides)
+    opened = open_sides(sides, config, run, common_rows=common_rows).kept()
+    shown = next(iter(named))
+
+    def compared(name: str, featurizer: Featurizer) -> Comparison:
+        own = replace(config, featurize_model_name=featurizer)
+        job = Featurizing(own, run, frozenset(options) | {"featurize_model_name"})
+        return _compared(list(forms), opened, job, aligned, buckets if name == shown else 0, texts)
+
+    found, missing = with_each(named, compared)
+    return replace(found[shown], by_featurizer=found, warnings=(*found[shown].warnings, *missing))
 
 
 compare.__signature__ = with_options(compare, "Comparison")  # type: ignore[attr-defined]
+
+
+def _compared(
+    names: Sequence[str], opened: OpenedSides, job: Featurizing, aligned: bool, buckets: int, texts: int
+) -> Comparison:
+    """The comparison of one featurizer. names: of the models. job: featurizes, and has the options."""
+    config, aligned = job.config, aligned or opened.aligned
+    with job:
+        (human, human_texts), *reads = read_sides(job, opened).values()
+    models = {name: side for name, (side, _) in zip(names, reads, strict=True)}
+    check_sides({"the human set": human} | {f"models[{name!r}]": side for name, side in models.items()}, aligned)
+    return compare_features(
+        human,
+        models,
+        config,
+        run=job.run,
+        aligned=aligned,
+        readable=Readable.of([human_texts, *(read for _, read in reads)]) if buckets else None,
+        buckets=buckets,
+        texts=texts,
+    )
 
 
 def check_models(models: object) -> dict[str, object]:

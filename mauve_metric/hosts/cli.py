@@ -174,6 +174,7 @@ def _compare(options: argparse.Namespace) -> int:
         comparison = compare(
             **sides,
             **given_options(options),
+            **featurizers_given(options),
             aligned=options.aligned,
             common_rows=options.common_rows,
             buckets=options.buckets if options.report else 0,

@@ -125,7 +125,9 @@ def _add_compare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     comparing.add_argument("--buckets", type=count, default=5, help="buckets a model in the report (default: 5)")
     add_run_options(comparing)
-    add_config_options(comparing, ("featurize", "quantize", "score"))
+    add_config_options(
+        comparing, ("featurize", "quantize", "score"), featurizers="the first makes the ranking, all are compared"
+    )
 
 
 def _add_describe(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from mauve_metric.results import report, tables
 from mauve_metric.results.charts import of_comparison
 from mauve_metric.results.explanation import Explanation
+from mauve_metric.results.joint_comparison import joint_comparison
 from mauve_metric.results.numbers import ComparisonNumbers
 from mauve_metric.results.result import MauveResult
 
@@ -32,10 +34,30 @@ class Comparison(ComparisonNumbers):
         warnings: about the comparison; those about a model stand in its result.
         signature_entries: what fixes the comparison, in order. signature: the same as `key:value|key:value|…`.
         explanations: for each model the buckets that make its gap; empty if not asked for.
+        by_featurizer: with several featurizers the comparison of each by its name, the first being this one; else
+            empty. Tables have the rows of all, figures the intervals of all.
     """
 
     models: dict[str, MauveResult]
     explanations: dict[str, Explanation] = field(repr=False)
+    by_featurizer: Mapping[str, Comparison] = field(default_factory=dict, repr=False)
+
+    @property
+    def joint_verdict(self) -> str:
+        """What several featurizers say together, in sentences; empty for one (see `results.joint_comparison`)."""
+        return joint_comparison(self.by_featurizer)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the explanations as plain Python values, fit for JSON.
+
+        `models` holds for each name the result's own dict; `mauve_own` the literature's score. With several featurizers
+        also `by_featurizer`, the dict of each, and `joint_verdict`.
+        """
+        own = super().to_dict()
+        if self.by_featurizer:
+            each = {name: one.to_dict() for name, one in self.by_featurizer.items()}
+            own |= {"by_featurizer": each, "joint_verdict": self.joint_verdict}
+        return own
 
     def to_markdown(self) -> str:
         """The tables of models and differences in Markdown."""

@@ -6,16 +6,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from mauve_metric.results.digits import percent
-from mauve_metric.results.names import printable, shown_names
+from mauve_metric.results.names import shown_names
 from mauve_metric.results.signature import signature_number
 from mauve_metric.results.table_forms import Column, TableRow
 from mauve_metric.results.verdict import finding
 from mauve_metric.results.words import listed
-from mauve_metric.uncertainty.blind_spots import blind_spots
+from mauve_metric.uncertainty.blind_spots import BlindSpots, blind_spots
 
 if TYPE_CHECKING:
     from mauve_metric.results.numbers import ResultNumbers
-    from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 FEATURIZER_COLUMNS = (
     Column("featurizer", "featurizer"),
@@ -47,7 +46,7 @@ def joint_verdict(results: Mapping[str, ResultNumbers]) -> str:
         [labels[name] for name, result in results.items() if finding(result) == said]
         for said in ("apart", "alike", "undecided")
     )
-    every = "both" if len(results) == 2 else f"all {len(results)}"
+    every = every_one(len(results))
     if len(apart) == len(results):
         return f"{every.capitalize()} featurizers see a difference between the two sets."
     if len(alike) == len(results):
@@ -62,22 +61,32 @@ def joint_verdict(results: Mapping[str, ResultNumbers]) -> str:
     sentences += [
         f"{labels[name]} was measured not to see: {spots}."
         for name, result in results.items()
-        if labels[name] not in apart and (spots := _unseen(result))
+        if labels[name] not in apart and (spots := unseen_errors(result))
     ]
-    return " ".join([*sentences, _by_chance(results)])
+    level = signature_number(next(iter(results.values())).signature_entries, "confidence_level")
+    return " ".join([*sentences, by_chance(len(results), level)])
 
 
-def _unseen(result: ResultNumbers) -> str:
+def every_one(number: int) -> str:
+    """So many featurizers, all of them."""
+    return "both" if number == 2 else f"all {number}"
+
+
+def known_blind_spots(result: ResultNumbers) -> BlindSpots | None:
+    """What a result's featurizer was measured not to see; None where that is not known, or nothing."""
+    return blind_spots({name: str(value) for name, value in result.signature_entries.items()})
+
+
+def unseen_errors(result: ResultNumbers) -> str:
     """The errors that a result's featurizer was measured not to see; empty where that is not known."""
-    spots = blind_spots({name: str(value) for name, value in result.signature_entries.items()})
+    spots = known_blind_spots(result)
     return "" if spots is None else spots.said
 
 
-def _by_chance(results: Mapping[str, ResultNumbers]) -> str:
-    """How often one of so many featurizers sees a difference where there is none."""
-    level = 1 - signature_number(next(iter(results.values())).signature_entries, "confidence_level")
-    most = percent(min(len(results) * level, 1.0), 1.0)
-    return f"Where there is none, one of {len(results)} featurizers sees a difference in up to {most} of all cases."
+def by_chance(number: int, level: float) -> str:
+    """How often one of so many featurizers, each with this level, sees a difference where there is none."""
+    most = percent(min(number * (1 - level), 1.0), 1.0)
+    return f"Where there is none, one of {number} featurizers sees a difference in up to {most} of all cases."
 
 
 def featurizer_rows(results: Mapping[str, ResultNumbers]) -> list[TableRow]:
@@ -97,15 +106,3 @@ def featurizer_columns(results: Mapping[str, ResultNumbers]) -> list[Column]:
     """The columns that hold anything."""
     rows = featurizer_rows(results)
     return [column for column in FEATURIZER_COLUMNS if any(row[column.key] is not None for row in rows)]
-
-
-def own_warnings(results: Mapping[str, ResultNumbers]) -> list[tuple[str, ScoreWarning]]:
-    """The warnings of each featurizer that the first one does not have, with its name."""
-    first, *_ = results.values()
-    known = {(warning.code, warning.message) for warning in first.warnings}
-    return [
-        (printable(name), warning)
-        for name, result in results.items()
-        for warning in result.warnings
-        if (warning.code, warning.message) not in known
-    ]

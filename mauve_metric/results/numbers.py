@@ -215,6 +215,7 @@ class ComparisonNumbers:
     signature_entries: Mapping[str, object] = field(repr=False)
     signature: str = field(init=False)
     explanations: Mapping[str, ExplanationNumbers] = field(repr=False)
+    by_featurizer: Mapping[str, ComparisonNumbers] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "signature", format_signature(self.signature_entries))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from mauve_metric.results import description_tables, digits, marks, tables, words
 from mauve_metric.results.charts import figure, of_comparison, of_explanation
+from mauve_metric.results.joint_comparison import joint_comparison
 from mauve_metric.results.numbers import ComparisonNumbers, DescriptionNumbers, NearText
 from mauve_metric.runtime.whole_files import check_can_be_written, written_whole
 
@@ -67,6 +68,7 @@ def report_page(comparison: ComparisonNumbers, description: DescriptionNumbers |
         level=f"{100 * comparison.confidence_level:g} %",
         common=results[0],
         comparison=comparison,
+        joint=joint_comparison(comparison.by_featurizer),
         severe=[item for item in found if item[1].severe],
         other=[item for item in found if not item[1].severe],
         description=description,
@@ -124,7 +126,8 @@ def _pieces(near: NearText, phrases: Sequence[str]) -> list[marks.Piece]:
 
 def _signatures(comparison: ComparisonNumbers) -> list[tuple[str, str]]:
     """Every signature under the name of what it fixes."""
-    named = [("comparison", comparison.signature)]
+    others = [*words.each_featurizer(comparison).items()][1:]
+    named = [("comparison", comparison.signature), *((f"comparison, {name}", one.signature) for name, one in others)]
     for name, result in comparison.models.items():
         named += [
             (f"{name}, common buckets", result.signature),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from mauve_metric.results.digits import digits
-from mauve_metric.results.joint_verdict import featurizer_columns, featurizer_rows, joint_verdict, own_warnings
+from mauve_metric.results.joint_comparison import joint_comparison
+from mauve_metric.results.joint_verdict import featurizer_columns, featurizer_rows, joint_verdict
 from mauve_metric.results.names import printable
 from mauve_metric.results.numbers import ComparisonNumbers, ResultNumbers
 from mauve_metric.results.scores import SCORES
@@ -24,12 +26,13 @@ from mauve_metric.results.words import (
     collected_warnings,
     comparison_lead,
     conclusion,
+    each_featurizer,
     facts,
     forecast_sentence,
     lead,
     notes,
+    own_warnings,
     ranking_verdict,
-    with_labels,
     wrapped,
 )
 
@@ -51,6 +54,7 @@ MODEL_COLUMNS = (
     Column("n", "texts", "d"),
 )
 TEST_COLUMN = Column("p_value", "p", ".2g")
+FEATURIZER_COLUMN = Column("featurizer", "featurizer")
 DIFFERENCE_COLUMNS = (
     Column("a", "model"),
     Column("b", "against"),
@@ -63,14 +67,36 @@ DIFFERENCE_COLUMNS = (
 
 
 def model_columns(comparison: ComparisonNumbers) -> tuple[Column, ...]:
-    """`MODEL_COLUMNS`, and the p-values where there was a test."""
+    """`MODEL_COLUMNS`, before them the featurizers where there are several, and the p-values where there was a test."""
     tested = any(result.p_value is not None for result in comparison.models.values())
-    return (*MODEL_COLUMNS, TEST_COLUMN) if tested else MODEL_COLUMNS
+    return (*_featurizer_column(comparison), *MODEL_COLUMNS, *((TEST_COLUMN,) if tested else ()))
+
+
+def difference_columns(comparison: ComparisonNumbers) -> tuple[Column, ...]:
+    """`DIFFERENCE_COLUMNS`, before them the featurizers where there are several."""
+    return (*_featurizer_column(comparison), *DIFFERENCE_COLUMNS)
+
+
+def _featurizer_column(comparison: ComparisonNumbers) -> tuple[Column, ...]:
+    return (FEATURIZER_COLUMN,) if len(comparison.by_featurizer) > 1 else ()
 
 
 def model_rows(comparison: ComparisonNumbers) -> list[TableRow]:
-    """One row a model, the best first, by the keys of `MODEL_COLUMNS`; equal models have the same rank."""
-    comparison = with_labels(comparison)
+    """One row a featurizer and model, each featurizer's best first, by the keys of `model_columns`."""
+    return _rows_of_each(comparison, _model_rows)
+
+
+def difference_rows(comparison: ComparisonNumbers) -> list[TableRow]:
+    """One row a featurizer and pair, by the keys of `difference_columns`."""
+    return _rows_of_each(comparison, _difference_rows)
+
+
+def _rows_of_each(comparison: ComparisonNumbers, rows: Callable[[ComparisonNumbers], list[TableRow]]) -> list[TableRow]:
+    return [{"featurizer": name} | row for name, one in each_featurizer(comparison).items() for row in rows(one)]
+
+
+def _model_rows(comparison: ComparisonNumbers) -> list[TableRow]:
+    """The rows of one featurizer; equal models have the same rank."""
     equal = {(item.a, item.b) for item in comparison.differences if item.difference == 0}
     rows, rank = [], 1
     for place, name in enumerate(comparison.ranking):
@@ -84,10 +110,9 @@ def model_rows(comparison: ComparisonNumbers) -> list[TableRow]:
     return rows
 
 
-def difference_rows(comparison: ComparisonNumbers) -> list[TableRow]:
-    """One row a pair, by the keys of `DIFFERENCE_COLUMNS`."""
+def _difference_rows(comparison: ComparisonNumbers) -> list[TableRow]:
     rows = []
-    for item in with_labels(comparison).differences:
+    for item in comparison.differences:
         low, high = item.ci
         values: TableRow = {"a": item.a, "b": item.b, "difference": item.difference, "low": low, "high": high}
         rows.append(values | {"p_value": item.p_value, "real": "yes" if item.real else "no"})
@@ -119,9 +144,16 @@ def _featurizer_lines(result: ResultNumbers) -> list[str]:
     if len(each) < 2:
         return []
     lines = ["", *plain_table(featurizer_columns(each), featurizer_rows(each)), ""]
-    lines += [line for who, warning in own_warnings(each) for line in _warning_lines(who, warning)]
-    _, *others = each.items()
-    return [*lines, "", *(f"signature of {printable(name)}: {one.signature}" for name, one in others)]
+    found = {printable(name): [("", warning) for warning in one.warnings] for name, one in each.items()}
+    first, *others = found
+    own = own_warnings(found[first], {name: found[name] for name in others})
+    lines += [line for who, warning in own for line in _warning_lines(who, warning)]
+    return [*lines, "", *_other_signatures(each)]
+
+
+def _other_signatures(each: Mapping[str, ResultNumbers] | Mapping[str, ComparisonNumbers]) -> list[str]:
+    """The signatures of the featurizers after the first one."""
+    return [f"signature of {printable(name)}: {one.signature}" for name, one in [*each.items()][1:]]
 
 
 def _ci(result: ResultNumbers, name: str) -> str:
@@ -144,7 +176,8 @@ def comparison_table(comparison: ComparisonNumbers) -> str:
     level, common = f"{100 * comparison.confidence_level:g} %", results[0]
     models = f"{len(results)} model{'' if len(results) == 1 else 's'}"
     lines = [f"{models} against {common.n_p} human texts, {common.num_buckets} common buckets", ""]
-    for text in (ranking_verdict(comparison), comparison_lead(comparison).beside):
+    joint = joint_comparison(comparison.by_featurizer)
+    for text in (ranking_verdict(comparison), joint, comparison_lead(comparison).beside):
         lines += wrapped(text, "  ", "  ")
     found = collected_warnings(comparison)
     lines += ["", *(line for who, warning in found for line in _warning_lines(who, warning))]
@@ -153,33 +186,39 @@ def comparison_table(comparison: ComparisonNumbers) -> str:
         lines += wrapped(note, "  ", "  ")
     lines += wrapped(f"Intervals: {level}, {common.ci_scope}.", "  ", "  ")
     if comparison.differences:
-        lines += ["", *plain_table(DIFFERENCE_COLUMNS, difference_rows(comparison)), ""]
+        lines += ["", *plain_table(difference_columns(comparison), difference_rows(comparison)), ""]
         lines += wrapped(DIFFERENCE_NOTE, "  ", "  ") if len(comparison.differences) > 1 else []
         lines += wrapped(forecast_sentence(comparison), "  ", "  ")
-    return "\n".join([*lines, "", f"signature: {comparison.signature}"])
+    signatures = [*_other_signatures(comparison.by_featurizer), f"signature: {comparison.signature}"]
+    return "\n".join([*lines, "", *signatures])
 
 
 def comparison_markdown(comparison: ComparisonNumbers) -> str:
     """Both tables in Markdown, with the notes."""
-    parts = [markdown_table(model_columns(comparison), model_rows(comparison)), "\n".join(notes(comparison))]
+    parts = [markdown_table(model_columns(comparison), model_rows(comparison))]
+    parts.append("\n".join(map(markdown_text, notes(comparison))))
     if comparison.differences:
-        parts.append(markdown_table(DIFFERENCE_COLUMNS, difference_rows(comparison)))
+        parts.append(markdown_table(difference_columns(comparison), difference_rows(comparison)))
         parts.append(markdown_text(f"{conclusion(comparison)} {forecast_sentence(comparison)}"))
-    return "\n\n".join([*parts, f"`{comparison.signature.replace('`', ' ')}`"]) + "\n"
+    joint = joint_comparison(comparison.by_featurizer)
+    parts += [markdown_text(joint)] if joint else []
+    signatures = [comparison.signature, *_other_signatures(comparison.by_featurizer)]
+    return "\n\n".join([*parts, *(f"`{signature.replace('`', ' ')}`" for signature in signatures)]) + "\n"
 
 
 def comparison_csv(comparison: ComparisonNumbers, table: str = "models") -> str:
     """One table as CSV, numbers in full; a missing value is an empty field, and no name is a formula."""
-    tables = {"models": (model_columns(comparison), model_rows), "differences": (DIFFERENCE_COLUMNS, difference_rows)}
+    tables = {"models": (model_columns, model_rows), "differences": (difference_columns, difference_rows)}
     if table not in tables:
         raise ValueError(f"table must be one of {', '.join(tables)}, got {table!r}")
     columns, rows = tables[table]
-    return csv_table(columns, rows(comparison))
+    return csv_table(columns(comparison), rows(comparison))
 
 
 def comparison_latex(comparison: ComparisonNumbers) -> str:
     """Both tables as LaTeX `tabular`s; they need the package booktabs."""
     parts = [latex_table(model_columns(comparison), model_rows(comparison))]
     if comparison.differences:
-        parts.append(latex_table(DIFFERENCE_COLUMNS, difference_rows(comparison)))
-    return "\n\n".join([*parts, f"% {comparison.signature}"]) + "\n"
+        parts.append(latex_table(difference_columns(comparison), difference_rows(comparison)))
+    signatures = [comparison.signature, *_other_signatures(comparison.by_featurizer)]
+    return "\n\n".join([*parts, *(f"% {signature}" for signature in signatures)]) + "\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,7 +29,18 @@ def with_labels(comparison: ComparisonNumbers, form: Callable[[str], str] = prin
         ranking=tuple(called[name] for name in comparison.ranking),
         differences=tuple(replace(item, a=called[item.a], b=called[item.b]) for item in comparison.differences),
         explanations={called[name]: explanation for name, explanation in comparison.explanations.items()},
+        by_featurizer={name: with_labels(one, form) for name, one in comparison.by_featurizer.items()},
     )
+
+
+def each_featurizer(
+    comparison: ComparisonNumbers, form: Callable[[str], str] = printable
+) -> dict[str, ComparisonNumbers]:
+    """The comparison of each of several featurizers by what is shown of its name; under "" that of one alone."""
+    if len(comparison.by_featurizer) < 2:
+        return {"": with_labels(comparison, form)}
+    called = shown_names(list(comparison.by_featurizer), form)
+    return {called[name]: with_labels(one, form) for name, one in comparison.by_featurizer.items()}
 
 
 class Lead(NamedTuple):
@@ -170,9 +181,13 @@ def conclusion(comparison: ComparisonNumbers) -> str:
     doubtful = [f"{item.a} and {item.b}" for item in pairs if not item.real]
     if not doubtful:
         return sentence + "."
-    more = len(doubtful) - 6
-    shown = ", ".join(doubtful[:6]) + (f" and {more} more pair{'' if more == 1 else 's'}" if more > 0 else "")
-    return f"{sentence}; not told apart: {shown}."
+    return f"{sentence}; not told apart: {some_pairs(doubtful)}."
+
+
+def some_pairs(pairs: Sequence[str]) -> str:
+    """The first six pairs, and how many more there are."""
+    more = len(pairs) - 6
+    return ", ".join(pairs[:6]) + (f" and {more} more pair{'' if more == 1 else 's'}" if more > 0 else "")
 
 
 class Fact(NamedTuple):
@@ -239,6 +254,12 @@ def notes(comparison: ComparisonNumbers) -> list[str]:
             f"p: of {permutations(tested[0])} permutations, that a model's texts and the human ones come from one "
             "distribution."
         )
+    if len(comparison.by_featurizer) > 1:
+        first = next(iter(each_featurizer(comparison)))
+        found.append(
+            f"featurizer: each ranks the models by itself, and corrects for its own pairs. What is said of one score, "
+            f"the forecast and the curves are those of the first, {first}."
+        )
     return found
 
 
@@ -246,8 +267,30 @@ DIFFERENCE_NOTE = "p: of each pair alone. real: with all pairs taken together, w
 
 
 def collected_warnings(comparison: ComparisonNumbers) -> list[tuple[str, ScoreWarning]]:
-    """Each warning once, with the models it is about: "all models", names, or "" for the comparison's own."""
-    comparison = with_labels(comparison)
+    """Each warning once, with the models it is about: "all models", names, or "" for the comparison's own.
+
+    What only a featurizer after the first one warns of has its name before that.
+    """
+    first = _warnings_of(with_labels(comparison))
+    _, *others = each_featurizer(comparison).items()
+    return first + own_warnings(first, {name: _warnings_of(one) for name, one in others})
+
+
+def own_warnings(
+    first: Sequence[tuple[str, ScoreWarning]], others: Mapping[str, Sequence[tuple[str, ScoreWarning]]]
+) -> list[tuple[str, ScoreWarning]]:
+    """The warnings of other featurizers that the first one does not have, with the featurizer's name."""
+    known = {(warning.code, warning.message) for _, warning in first}
+    return [
+        (f"{name}, {who}" if who else name, warning)
+        for name, found in others.items()
+        for who, warning in found
+        if (warning.code, warning.message) not in known
+    ]
+
+
+def _warnings_of(comparison: ComparisonNumbers) -> list[tuple[str, ScoreWarning]]:
+    """The warnings of one featurizer."""
     owners: dict[tuple[str, str], list[str]] = {}
     first: dict[tuple[str, str], ScoreWarning] = {}
     for name, result in comparison.models.items():

@@ -134,7 +134,7 @@ def comparison_tables(comparison: Comparison) -> str:
         model_columns=tables.model_columns(comparison),
         models=tables.model_rows(comparison),
         notes=words.notes(comparison),
-        difference_columns=tables.DIFFERENCE_COLUMNS,
+        difference_columns=tables.difference_columns(comparison),
         differences=tables.difference_rows(comparison),
         difference_note=words.DIFFERENCE_NOTE if len(comparison.differences) > 1 else "",
         forecast=words.forecast_sentence(comparison),

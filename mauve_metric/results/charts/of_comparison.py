@@ -30,7 +30,7 @@ from mauve_metric.results.charts.figure import (
 )
 from mauve_metric.results.names import figure_text
 from mauve_metric.results.numbers import ComparisonNumbers
-from mauve_metric.results.words import with_labels
+from mauve_metric.results.words import each_featurizer, with_labels
 from mauve_metric.runtime.packages import import_altair
 
 if TYPE_CHECKING:
@@ -122,22 +122,29 @@ def precision_recall_curves_chart(comparison: ComparisonNumbers) -> alt.LayerCha
 
 
 def forest_chart(comparison: ComparisonNumbers, width: int = 560) -> alt.LayerChart:
-    """Each model's debiased MAUVE with its interval, the best on top; small ticks: MAUVE on the common buckets."""
+    """Each model's debiased MAUVE with its interval, the best on top; small ticks: MAUVE on the common buckets.
+
+    Several featurizers have their models one below the other, each with its own best on top.
+    """
     import_altair()
     import altair as alt
 
+    each = each_featurizer(comparison, figure_text)
     comparison = with_labels(comparison, figure_text)
+    labels = dict(zip(comparison.ranking, short_labels(comparison.ranking), strict=True))
+    called_by = dict(zip(each, short_labels(list(each)), strict=True))
     rows: ChartRows = []
     said = []
-    for row, (name, label) in enumerate(zip(comparison.ranking, short_labels(comparison.ranking), strict=True)):
-        result = comparison.models[name]
+    for featurizer, name in [(featurizer, name) for featurizer, one in each.items() for name in one.ranking]:
+        result, prefix = each[featurizer].models[name], f"{featurizer}: " if featurizer else ""
         low, high = result.mauve_ci or (None, None)
         score = result.mauve if result.mauve_debiased is None else result.mauve_debiased
-        place: ChartRow = {"row": row + 0.64, "name_row": row + 0.22, "start": 0.0}
+        place: ChartRow = {"row": len(rows) + 0.64, "name_row": len(rows) + 0.22, "start": 0.0}
         scores: ChartRow = {"score": score, "low": low, "high": high, "mauve": result.mauve}
+        label = f"{called_by[featurizer]}: {labels[name]}" if featurizer else labels[name]
         called: ChartRow = {"model": name, "label": label}
         rows.append(called | place | scores)
-        said.append(f"{name} {score:.3f}" + ("" if low is None else f" ({low:.3f} to {high:.3f})"))
+        said.append(f"{prefix}{name} {score:.3f}" + ("" if low is None else f" ({low:.3f} to {high:.3f})"))
     unit = alt.Scale(domain=[0, 1], nice=False)
     places = alt.Scale(domain=[0, len(rows)], range=[0, _ROW * len(rows)], nice=False)
     base = alt.Chart(alt.InlineData(values=rows)).encode(y=alt.Y("row:Q", scale=places, axis=None))

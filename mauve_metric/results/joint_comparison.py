@@ -1,0 +1,101 @@
+"""What several featurizers say of the same models: on which pairs they agree, and on which they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from mauve_metric.results.joint_verdict import by_chance, every_one, joint_verdict, known_blind_spots, unseen_errors
+from mauve_metric.results.names import shown_names
+from mauve_metric.results.words import listed, some_pairs, with_labels
+from mauve_metric.uncertainty.blind_spots import BlindSpots
+
+if TYPE_CHECKING:
+    from mauve_metric.results.numbers import ComparisonNumbers, ResultNumbers
+
+Ahead = dict[str, str | None]  # by featurizer the model of a pair that it puts ahead; None: it tells none apart
+
+
+def joint_comparison(each: Mapping[str, ComparisonNumbers]) -> str:
+    """On which pairs of models featurizers agree, in sentences; empty for fewer than two of them.
+
+    Args:
+        each: the comparison of the same models, by the featurizer's name.
+
+    They agree on a pair if all find its difference real and of one sign, or none does. Where they do not agree, the
+    words say how often chance alone does that, and which errors those that see less were measured not to see; where
+    they agree on all, which errors none of them was measured to see.
+    """
+    if len(each) < 2:
+        return ""
+    labels = shown_names(list(each))
+    found = {labels[name]: with_labels(one) for name, one in each.items()}
+    results = {name: next(iter(one.models.values())) for name, one in found.items()}
+    if len(next(iter(found.values())).models) == 1:
+        return joint_verdict(results)
+    pairs = pairs_of(found)
+    disputed = {pair: ahead for pair, ahead in pairs.items() if len(set(ahead.values())) > 1}
+    if not disputed:
+        return f"{_agreement(pairs, len(pairs))}{_shared_blindness(results)}"
+    sentences = [_agreement({pair: pairs[pair] for pair in pairs if pair not in disputed}, len(pairs))]
+    doubts = some_pairs([f"{a} and {b} ({_views(ahead)})" for (a, b), ahead in disputed.items()])
+    sentences.append(f"{'They' if sentences[0] else 'The featurizers'} do not agree on {doubts}.")
+    for name, result in results.items():
+        if any(_sees_less(name, ahead) for ahead in disputed.values()) and (spots := unseen_errors(result)):
+            sentences.append(f"{name} was measured not to see: {spots}.")
+    level = next(iter(found.values())).confidence_level
+    return " ".join([*filter(None, sentences), by_chance(len(each), level)])
+
+
+def pairs_of(each: Mapping[str, ComparisonNumbers]) -> dict[tuple[str, str], Ahead]:
+    """For every pair of models, as the first featurizer ranks them, which of the two each featurizer puts ahead."""
+    ahead = {
+        name: {frozenset((item.a, item.b)): item.a if item.real else None for item in one.differences}
+        for name, one in each.items()
+    }
+    first = next(iter(each.values()))
+    return {
+        (item.a, item.b): {name: found[frozenset((item.a, item.b))] for name, found in ahead.items()}
+        for item in first.differences
+    }
+
+
+def _agreement(agreed: Mapping[tuple[str, str], Ahead], number: int) -> str:
+    """What all featurizers say alike, number: of all pairs; empty if nothing."""
+    if not agreed:
+        return ""
+    winners = {pair: next(iter(ahead.values())) for pair, ahead in agreed.items()}
+    apart = [f"{winner} ahead of {b if winner == a else a}" for (a, b), winner in winners.items() if winner]
+    alike = [f"{a} and {b}" for (a, b), winner in winners.items() if not winner]
+    parts = [f"they put {some_pairs(apart)}"] if apart else []
+    parts += [f"they do not tell apart {some_pairs(alike)}"] if alike else []
+    where = "" if number == 1 else f" on {len(agreed)} of {number} pairs" if len(agreed) < number else " on every pair"
+    every = every_one(len(next(iter(agreed.values()))))
+    return f"{every.capitalize()} featurizers agree{where}: {'; '.join(parts)}."
+
+
+def _views(ahead: Ahead) -> str:
+    """What each featurizer says of a pair."""
+    winners = dict.fromkeys(winner for winner in ahead.values() if winner is not None)
+    who = {winner: [name for name, own in ahead.items() if own == winner] for winner in winners}
+    blind = [name for name, own in ahead.items() if own is None]
+    views = [f"{listed(names)} {'puts' if len(names) == 1 else 'put'} {winner} ahead" for winner, names in who.items()]
+    views += [f"{listed(blind)} {'does' if len(blind) == 1 else 'do'} not tell them apart"] if blind else []
+    return "; ".join(views)
+
+
+def _sees_less(name: str, ahead: Ahead) -> bool:
+    """Whether another featurizer tells a pair apart in a way that this one does not."""
+    return any(winner not in (None, ahead[name]) for winner in ahead.values())
+
+
+def _shared_blindness(results: Mapping[str, ResultNumbers]) -> str:
+    """The errors that no featurizer was measured to see; empty where that is not known of all."""
+    known = [known_blind_spots(result) for result in results.values()]
+    spots = [found for found in known if found is not None]
+    if len(spots) < len(known):
+        return ""
+    errors = tuple(error for error in spots[0].errors if all(error in other.errors for other in spots))
+    shared = BlindSpots(errors, min(found.texts for found in spots))
+    every = every_one(len(results))
+    return f" Errors that {every} were measured not to see: {shared.said}." if errors else ""
