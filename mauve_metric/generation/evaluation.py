@@ -54,14 +54,32 @@ def continuation_statistics(
     }
 
 
-def values_of(evaluation: Evaluation) -> dict[str, float]:
-    """The values to log, plain floats; scores and statistics that there should be and are not are NaN."""
+def value_names(others: Sequence[str] = ()) -> tuple[str, ...]:
+    """The names of all values to log; others: the featurizers after the first.
+
+    >>> value_names(["ngrams"])[-1]
+    'frontier_integral_ngrams'
+    """
+    return (*LOGGED_SCORES, *STATISTICS, *COUNTS, *(f"{name}_{other}" for other in others for name in LOGGED_SCORES))
+
+
+def values_of(evaluation: Evaluation, others: Sequence[str] = ()) -> dict[str, float]:
+    """The values to log, plain floats; scores and statistics that there should be and are not are NaN.
+
+    others: the featurizers after the first, whose scores have their names behind them.
+    """
     result = evaluation.result
-    if result is None:
-        scores = dict.fromkeys(LOGGED_SCORES, math.nan)
-    else:
-        found = {name: getattr(result, name) for name in LOGGED_SCORES}
-        scores = {name: float(value) for name, value in found.items() if value is not None}
+    scores = _scores_of(result)
+    for other in others:
+        own = _scores_of(None if result is None else result.by_featurizer.get(other))
+        scores |= {f"{name}_{other}": value for name, value in own.items()}
     statistics = {name: float(evaluation.statistics.get(name, math.nan)) for name in STATISTICS}
     counts = dict(zip(COUNTS, (float(evaluation.empty), float(evaluation.failed)), strict=True))
     return scores | statistics | counts
+
+
+def _scores_of(result: MauveResult | None) -> dict[str, float]:
+    if result is None:
+        return dict.fromkeys(LOGGED_SCORES, math.nan)
+    found = {name: getattr(result, name) for name in LOGGED_SCORES}
+    return {name: float(value) for name, value in found.items() if value is not None}

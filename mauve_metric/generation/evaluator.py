@@ -9,7 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
+from mauve_metric.config import Featurizer
+from mauve_metric.features.named_featurizers import named_featurizers
 from mauve_metric.features.reference import Reference
+from mauve_metric.features.sides import check_texts_alone
 from mauve_metric.features.text_functions import name_of
 from mauve_metric.generation.conversations import first_row, has_template, is_conversational, template_entry
 from mauve_metric.generation.decoding import describe_settings, generation_settings
@@ -19,7 +22,7 @@ from mauve_metric.generation.options import ModelKeywords, shows_options, split_
 from mauve_metric.generation.prompts import NEW_TOKENS, PromptSource
 from mauve_metric.generation.scorer import ReferenceScorer
 from mauve_metric.generation.writer import Part, Writer, needed
-from mauve_metric.options import check_option_names
+from mauve_metric.options import Options, check_option_names
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.model_state import (
     bare_model,
@@ -28,6 +31,7 @@ from mauve_metric.runtime.model_state import (
 )
 from mauve_metric.runtime.processes import agree, gather, rank_and_size
 from mauve_metric.runtime.sharded import refuse_sharded, sharded_by
+from mauve_metric.uncertainty.each_featurizer import with_each
 
 if TYPE_CHECKING:
     import torch
@@ -54,11 +58,13 @@ class ModelEvaluator:
     Args:
         prompts, references: see `mauve_metric.generation.options.WritingOptions`.
         keep_going: count texts that fail and go on.
+        featurizers: see `compute_mauve`; the references must be texts then.
         **options: the other fields of `WritingOptions`, and the options of `compute_mauve`. `seed` is that of the
             sampling too, and `featurize_model_name` may be "self": the model that writes. With `distributed` every
             process of the torch process group evaluates; each writes its share, the first one scores.
 
     Attributes:
+        scorers: by the featurizer's name, the first one's first; of one alone under "".
         conversational: whether the model is being trained on conversations, so that `chat_template="auto"` means True;
             None: not known.
 
@@ -73,11 +79,13 @@ class ModelEvaluator:
         references: Iterable[object] | Reference | str | Path | None = None,
         *,
         keep_going: bool = False,
+        featurizers: Sequence[Featurizer] | Mapping[str, Featurizer] | None = None,
         **options: Unpack[ModelKeywords],
     ) -> None:
         check_option_names(options, ModelEvaluator.__init__)
         writing, scoring = split_writing({"prompts": prompts, "references": references, **options})
-        self.scorer = ReferenceScorer(scoring)
+        self.scorers = {"": ReferenceScorer(scoring)} if featurizers is None else _scorers(featurizers, scoring)
+        self.scorer, *others = self.scorers.values()
         settings = generation_settings(writing.generation_config)
         marked = "reasoning" in str(getattr(self.scorer.config, "strip", ""))  # often with special tokens
         generator = Generator(settings, writing.generation_batch_size, self.scorer.config.seed, marked)
@@ -86,7 +94,16 @@ class ModelEvaluator:
         self.keep_going, self.distributed = keep_going, self.scorer.run.distributed
         self.conversational: bool | None = None
         self._plan: _Plan | None = None
+        if others and isinstance(references, (Reference, str, Path)):
+            check_texts_alone({"human": {"references": references}})
         self.scorer.set_references(references)
+        for other in others:
+            other.set_references(self.scorer.human)
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The names of the featurizers after the first."""
+        return tuple(self.scorers)[1:]
 
     # --- before the first evaluation ------------------------------------------------------------------------------
 
@@ -109,8 +126,9 @@ class ModelEvaluator:
         failure: Exception | None = None
         if self._rank_and_size()[0] == 0:
             try:
-                with random_states_kept(), self.scorer.featurizing(bare, tokenizer, False) as job:
-                    self.scorer.embedded(job)
+                for scorer in self.scorers.values():
+                    with random_states_kept(), scorer.featurizing(bare, tokenizer, False) as job:
+                        scorer.embedded(job)
             except Exception as error:  # the other processes wait to hear of it
                 failure = error
         self._raise_together(failure, self._agree(None if failure is None else repr(failure)))
@@ -121,7 +139,8 @@ class ModelEvaluator:
         if author is not None:
             refuse_sharded(author, self.distributed)
             needed(tokenizer)
-        if self.scorer.itself and model is not None and sharded_by(model) is not None:
+        itself = any(scorer.itself for scorer in self.scorers.values())
+        if itself and model is not None and sharded_by(model) is not None:
             raise ValueError(
                 f"featurize_model_name='self' needs a whole model in the first process, and {sharded_by(model)} has "
                 "sharded its weights: name another featurizer"
@@ -136,8 +155,8 @@ class ModelEvaluator:
         options = self.source.options
         if options.dataset is not None:
             prompts, texts = self.source.of_dataset(options.dataset, author, tokenizer)
-            if options.references is None:
-                self.scorer.set_texts(texts)
+            for scorer in self.scorers.values() if options.references is None else ():
+                scorer.set_texts(texts)
             return prompts
         if author is None:
             return self.source.for_function(len(self.scorer))
@@ -239,6 +258,7 @@ class ModelEvaluator:
             failed=len(prompts) - len(done),
             seconds=seconds,
         )
+        seconds |= {"featurize": 0.0, "score": 0.0}
         author = self.writer.model(model)
         inside = self.source.scores_prompt(author, prompts)
         scored = [item.text if inside else item.continuation for _, item in done]
@@ -253,19 +273,26 @@ class ModelEvaluator:
             why = next((part.error for part in parts if part.error is not None), "every text is empty")
             return replace(evaluation, error=f"none of {len(prompts)} texts can be scored: {why}")
         try:
-            result = self.scorer.score(model, tokenizer, texts, len(scored) - len(texts), seconds, verbose)
+            found, missing = with_each(
+                self.scorers,
+                lambda name, scorer: scorer.score(model, tokenizer, texts, len(scored) - len(texts), seconds, verbose),
+            )
         except Exception as error:
             if not self.keep_going:
                 raise
             logger.debug("scoring failed", exc_info=True)
             return replace(evaluation, error=repr(error))
-        signed = self._signed(result.signature_entries, self._entries(author, tokenizer, prompts, size))
-        return replace(evaluation, result=replace(result, signature_entries=signed))
+        entries = self._entries(author, tokenizer, prompts, size)
+        signed = {name: self._signed(result, entries) for name, result in found.items()}
+        result = next(iter(signed.values()))
+        if self.others:
+            result = replace(result, by_featurizer=signed, warnings=(*result.warnings, *missing))
+        return replace(evaluation, result=result)
 
-    def _signed(self, scored: Mapping[str, object], writing: Mapping[str, object]) -> dict[str, object]:
-        """The signature's entries with what fixes the texts, before the package's version."""
-        *before, version = scored.items()
-        return dict([*before, *writing.items(), version])
+    def _signed(self, result: MauveResult, writing: Mapping[str, object]) -> MauveResult:
+        """A result whose signature says what fixes the texts, before the package's version."""
+        *before, version = result.signature_entries.items()
+        return replace(result, signature_entries=dict([*before, *writing.items(), version]))
 
     def _entries(
         self,
@@ -311,12 +338,22 @@ class ModelEvaluator:
             raise RuntimeError(f"evaluating the model failed: {error}")
 
 
+def _scorers(
+    featurizers: Sequence[Featurizer] | Mapping[str, Featurizer], scoring: Options
+) -> dict[str, ReferenceScorer]:
+    """A scorer for each featurizer; that of `featurize_model_name` stands before them if it is given."""
+    named = named_featurizers(featurizers, scoring.get("featurize_model_name"))
+    return {name: ReferenceScorer({**scoring, "featurize_model_name": one}) for name, one in named.items()}
+
+
 @shows_options()
 def evaluate_model(
     model: torch.nn.Module | None,
     tokenizer: PreTrainedTokenizerBase | None,
     prompts: Iterable[object] | None = None,
     references: Iterable[object] | Reference | str | Path | None = None,
+    *,
+    featurizers: Sequence[Featurizer] | Mapping[str, Featurizer] | None = None,
     **options: Unpack[ModelKeywords],
 ) -> MauveResult:
     """MAUVE of a model: let it write, and compare its texts with human ones (Pillutla et al. 2021, §4).
@@ -328,6 +365,7 @@ def evaluate_model(
         tokenizer: its tokenizer.
         prompts, references, dataset, prompt_tokens, include_prompt: see `generation.options.WritingOptions`.
         chat_template, num_samples, generation_config, max_new_tokens, generate_fn, generation_batch_size: likewise.
+        featurizers: several, as in `compute_mauve`; the references must be texts then.
         distributed: every process of the torch process group calls; each writes its share, the first one scores.
         **options: the others are those of `compute_mauve`.
 
@@ -341,7 +379,7 @@ def evaluate_model(
     Example:
         evaluate_model(model, tokenizer, dataset=human_texts, num_samples=500, featurize_model_name="minilm").mauve
     """
-    evaluator = ModelEvaluator(prompts, references, **options)
+    evaluator = ModelEvaluator(prompts, references, featurizers=featurizers, **options)
     evaluation = evaluator.evaluate(model, tokenizer, verbose=evaluator.scorer.run.verbose)
     if evaluation.result is None:
         raise ValueError(f"there is no score: {evaluation.error}")

@@ -101,7 +101,7 @@ class ReferenceScorer:
         Args:
             model, tokenizer: that wrote them: they are the featurizer if the options say "self".
             texts: without empty ones. dropped: how many were empty.
-            seconds: where the time of "featurize" and "score" is noted. verbose: progress bars.
+            seconds: where the time of "featurize" and "score" is added. verbose: progress bars.
         """
         if self.config.match_lengths != "no":  # the length to cut to depends on both sets: nothing can be kept
             return self._score_matched(model, tokenizer, texts, seconds, verbose)
@@ -110,11 +110,12 @@ class ReferenceScorer:
             p = self.embedded(job)
             job.follow(p)
             q = job.of_texts("q_text", texts)
-        seconds["featurize"] = time.perf_counter() - started
+        featurized = time.perf_counter()
         options: Options = {**self.options, "featurize_model_name": job.config.featurize_model_name}
         options |= {"checkpoint": None, "score_device": None}  # the features are there, and in memory
         result = compute_mauve(p=p, q=replace(q, dropped=q.dropped + dropped), **options)
-        seconds["score"] = time.perf_counter() - started - seconds["featurize"]
+        seconds["featurize"] += featurized - started
+        seconds["score"] += time.perf_counter() - featurized
         return result
 
     def _score_matched(
@@ -133,7 +134,7 @@ class ReferenceScorer:
         if run.device_id is None:
             options["device"] = run.device
         result = compute_mauve(p_text=self.human, q_text=texts, **options)
-        seconds["featurize"] = time.perf_counter() - started
+        seconds["featurize"] += time.perf_counter() - started
         return result
 
     @contextlib.contextmanager

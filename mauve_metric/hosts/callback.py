@@ -7,15 +7,16 @@ row of the history; given the trainer, the callback also moves to the head of th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Unpack
 
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
+from mauve_metric.config import Featurizer
 from mauve_metric.features.reference import Reference
-from mauve_metric.generation.evaluation import COUNTS, LOGGED_SCORES, STATISTICS, Evaluation, values_of
+from mauve_metric.generation.evaluation import Evaluation, value_names, values_of
 from mauve_metric.generation.evaluator import ModelEvaluator
 from mauve_metric.generation.options import TrainingKeywords, shows_options
 from mauve_metric.hosts.reporters import show_evaluation
@@ -60,7 +61,8 @@ class MauveCallback(TrainerCallback):
 
     Each evaluation gains `<prefix>_mauve`, `_mauve_debiased`, `_mauve_stderr`, `_precision`, `_recall`,
     `_frontier_integral`, `_repetition`, `_distinct_4`, `_mean_length`, and the counts `_mauve_empty` and
-    `_mauve_failed`: in the returned metrics, the log history, the choice of the best model, early stopping and the
+    `_mauve_failed`; of each featurizer after the first the six scores, with its name behind (`_mauve_ngrams`): in the
+    returned metrics, the log history, the choice of the best model, early stopping and the
     search for hyper-parameters, wherever the callback stands in the list. Reporters get them if `trainer` is given, or
     the Trainer has the `MauveTrainerMixin`; TensorBoard and Weights & Biases then also some texts and the curve.
 
@@ -75,6 +77,8 @@ class MauveCallback(TrainerCallback):
         tokenizer: of the model; None: the Trainer's `processing_class`.
         trainer: the Trainer, so that reporters see the values. Give it and call `trainer.add_callback` with this.
         table_rows: texts in the reporters' tables.
+        featurizers: several, as in `compute_mauve`; the references must be texts then. One after the first that fails
+            is named in a warning, whatever `on_error` says, and its scores are NaN.
         **options: the others are those of `compute_mauve`; `featurize_model_name` may be "self".
 
     Attributes:
@@ -100,6 +104,7 @@ class MauveCallback(TrainerCallback):
         tokenizer: PreTrainedTokenizerBase | None = None,
         trainer: Trainer | None = None,
         table_rows: int = 8,
+        featurizers: Sequence[Featurizer] | Mapping[str, Featurizer] | None = None,
         **options: Unpack[TrainingKeywords],
     ) -> None:
         if on_error not in ("warn", "raise"):
@@ -109,7 +114,14 @@ class MauveCallback(TrainerCallback):
         check_option_names(options, MauveCallback.__init__)
         if "distributed" in options:
             raise TypeError("distributed is not an option of the callback: it finds the other processes by itself")
-        self.evaluator = ModelEvaluator(prompts, references, keep_going=on_error == "warn", distributed=True, **options)
+        self.evaluator = ModelEvaluator(
+            prompts,
+            references,
+            keep_going=on_error == "warn",
+            featurizers=featurizers,
+            distributed=True,
+            **options,
+        )
         self.every, self.embed_at_start, self.table_rows = every, embed_at_start, table_rows
         self.tokenizer, self.trainer = tokenizer, trainer
         self.history: list[Evaluated] = []
@@ -251,7 +263,7 @@ class MauveCallback(TrainerCallback):
             earlier = self.history[-1]
             self.history[-1] = earlier._replace(evaluation=replace(earlier.evaluation, texts=()))
         self.history.append(Evaluated(moment.state.global_step, prefix, evaluation))
-        return {f"{prefix}_{name}": value for name, value in values_of(evaluation).items()}
+        return {f"{prefix}_{name}": value for name, value in values_of(evaluation, self.evaluator.others).items()}
 
     def _tokenizer(self, processing_class: PreTrainedTokenizerBase | None) -> PreTrainedTokenizerBase | None:
         """The user's tokenizer, else the Trainer's, which may be inside a processor."""
@@ -269,7 +281,7 @@ class MauveCallback(TrainerCallback):
     def _refuse(self, args: TrainingArguments) -> None:
         """Say no at the start to what would be wrong later."""
         best = args.metric_for_best_model
-        ours = best is not None and best.removeprefix("eval_").endswith((*LOGGED_SCORES, *STATISTICS, *COUNTS))
+        ours = best is not None and best.removeprefix("eval_").endswith(value_names(self.evaluator.others))
         if self.every > 1 and ours:
             raise ValueError(
                 f"every={self.every} leaves evaluations without {best!r}, which metric_for_best_model needs each time: "

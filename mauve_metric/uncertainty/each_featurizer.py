@@ -6,17 +6,17 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from mauve_metric.config import Featurizer
 from mauve_metric.runtime.attempts import EXPECTED, said
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
+Given = TypeVar("Given")
 Made = TypeVar("Made")
 
 logger = logging.getLogger(__name__)
 
 
 def with_each(
-    featurizers: Mapping[str, Featurizer], make: Callable[[str, Featurizer], Made]
+    featurizers: Mapping[str, Given], make: Callable[[str, Given], Made]
 ) -> tuple[dict[str, Made], list[ScoreWarning]]:
     """What is made with each featurizer by its name, and a warning for each that cannot be used.
 

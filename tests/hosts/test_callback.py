@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from programs import TORCH, TWO_PROCESSES, Programs
 
-from mauve_metric import MauveCallback, MauveTrainerMixin, evaluate_model
+from mauve_metric import MauveCallback, MauveTrainerMixin, Reference, evaluate_model
 from mauve_metric.generation.evaluation import COUNTS, LOGGED_SCORES, STATISTICS, values_of
 from mauve_metric.hosts.callback import evaluation_prefix
 from mauve_metric.hosts.reporters import curve_image, generation_table
@@ -137,7 +137,7 @@ def test_best_model_and_early_stopping_in_any_order(
     mauve = mauve_callback()
     monkeypatch.setattr(
         "mauve_metric.hosts.callback.values_of",
-        lambda evaluation: {**values_of(evaluation), "mauve": next(planned)},
+        lambda evaluation, others: {**values_of(evaluation, others), "mauve": next(planned)},
     )
     early = transformers.EarlyStoppingCallback(2)
     callbacks = [early, mauve] if first == "early" else [mauve, early]
@@ -153,6 +153,47 @@ def test_best_model_and_early_stopping_in_any_order(
     assert torch.equal(saved.transformer.wte.weight, trainer.model.transformer.wte.weight)
     state = json.loads((tmp_path / "out" / "checkpoint-8" / "trainer_state.json").read_text())
     assert [row["eval_mauve"] for row in state["log_history"] if "eval_runtime" in row] == [0.2, 0.6, 0.5, 0.4]
+
+
+def test_the_second_featurizer_may_choose_the_best_model(
+    tiny_gpt2: str, tokenizer: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    calls: list[int] = []
+
+    def moody(texts: list[str]) -> Any:
+        calls.append(len(texts))
+        if len(calls) == 3:  # the references once, then the texts of each evaluation
+            raise RuntimeError("out of memory")
+        return 2 * features(texts) ** 2
+
+    callback = mauve_callback(
+        generate_fn=lambda prompts: [f"ship {len(calls)} and {index}" for index in range(len(prompts))],
+        featurizers={"first": features, "moody": moody},
+        embed_at_start=True,
+        featurize_model_name=features,
+        on_error="raise",
+    )
+    chosen: dict[str, Any] = {"metric_for_best_model": "mauve_moody", "save_strategy": "steps", "save_steps": 2}
+    trainer = make_trainer(tiny_gpt2, tokenizer, tmp_path, [callback], load_best_model_at_end=True, **chosen)
+    trainer.train()
+    rows = evaluations(trainer)
+    assert [math.isnan(row["eval_mauve_moody"]) for row in rows] == [False, True, False]
+    assert not any(math.isnan(row["eval_mauve"]) for row in rows)
+    assert trainer.state.best_metric == max(rows[place]["eval_mauve_moody"] for place in (0, 2))
+    assert "moody could not be used" in caplog.text and len(calls) == 4
+    result = callback.result
+    assert result is not None and [*result.by_featurizer] == [f"{__name__}.features", "moody"]
+    for name, one in zip(("", "_moody"), result.by_featurizer.values(), strict=True):
+        assert {score: rows[-1][f"eval_{score}{name}"] for score in LOGGED_SCORES} == {
+            score: getattr(one, score) for score in LOGGED_SCORES
+        }
+        assert "|generation:" in one.signature and "|featurize_model_name:" in f"|{one.signature}"
+    assert result.mauve == rows[-1]["eval_mauve"] and result.joint_verdict
+    with pytest.raises(ValueError, match="every=2 leaves evaluations without 'mauve_moody'"):
+        rarely = mauve_callback(featurizers={"first": features, "moody": moody}, every=2, featurize_model_name=features)
+        make_trainer(tiny_gpt2, tokenizer, tmp_path, [rarely], **chosen)
+    with pytest.raises(ValueError, match="references holds what one featurizer made"):
+        mauve_callback(featurizers=[features, moody], references=Reference(np.eye(9)))
 
 
 def test_evaluation_sets_and_prefixes(tiny_gpt2: str, tokenizer: Any, tmp_path: Path) -> None:
