@@ -53,7 +53,7 @@ def press(
 
     panel = [more.get(name) for name in panel_names()]  # None: the default
     values = [more.get("human", ""), more.get("model", ""), more.get("aligned", False)]
-    values += [more.get("featurizer", "ngrams"), *play, *panel]
+    values += [more.get("featurizer", "ngrams"), *play, *panel, more.get("others", [])]
     shown = desk.compare(values, visitor(who), tell or (lambda share, desc: None))
     return dict(zip(RESULT, shown, strict=True))
 

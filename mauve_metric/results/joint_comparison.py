@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mauve_metric.results.joint_verdict import by_chance, every_one, joint_verdict, known_blind_spots, unseen_errors
@@ -38,8 +38,9 @@ def joint_comparison(each: Mapping[str, ComparisonNumbers]) -> str:
     if not disputed:
         return f"{_agreement(pairs, len(pairs))}{_shared_blindness(results)}"
     sentences = [_agreement({pair: pairs[pair] for pair in pairs if pair not in disputed}, len(pairs))]
-    doubts = some_pairs([f"{a} and {b} ({_views(ahead)})" for (a, b), ahead in disputed.items()])
-    sentences.append(f"{'They' if sentences[0] else 'The featurizers'} do not agree on {doubts}.")
+    other = "other" if len(disputed) == 1 else "others"
+    subject = f"They do not agree on the {other}" if sentences[0] else "The featurizers do not agree"
+    sentences.append(f"{subject}: {'; '.join(_doubts(disputed))}.")
     for name, result in results.items():
         if any(_sees_less(name, ahead) for ahead in disputed.values()) and (spots := unseen_errors(result)):
             sentences.append(f"{name} was measured not to see: {spots}.")
@@ -65,7 +66,7 @@ def _agreement(agreed: Mapping[tuple[str, str], Ahead], number: int) -> str:
     if not agreed:
         return ""
     winners = {pair: next(iter(ahead.values())) for pair, ahead in agreed.items()}
-    apart = [f"{winner} ahead of {b if winner == a else a}" for (a, b), winner in winners.items() if winner]
+    apart = [_ahead(pair, winner) for pair, winner in winners.items() if winner]
     alike = [f"{a} and {b}" for (a, b), winner in winners.items() if not winner]
     parts = [f"they put {some_pairs(apart)}"] if apart else []
     parts += [f"they do not tell apart {some_pairs(alike)}"] if alike else []
@@ -74,14 +75,32 @@ def _agreement(agreed: Mapping[tuple[str, str], Ahead], number: int) -> str:
     return f"{every.capitalize()} featurizers agree{where}: {'; '.join(parts)}."
 
 
-def _views(ahead: Ahead) -> str:
-    """What each featurizer says of a pair."""
-    winners = dict.fromkeys(winner for winner in ahead.values() if winner is not None)
-    who = {winner: [name for name, own in ahead.items() if own == winner] for winner in winners}
-    blind = [name for name, own in ahead.items() if own is None]
-    views = [f"{listed(names)} {'puts' if len(names) == 1 else 'put'} {winner} ahead" for winner, names in who.items()]
-    views += [f"{listed(blind)} {'does' if len(blind) == 1 else 'do'} not tell them apart"] if blind else []
-    return "; ".join(views)
+def _ahead(pair: tuple[str, str], winner: str) -> str:
+    a, b = pair
+    return f"{winner} ahead of {b if winner == a else a}"
+
+
+def _doubts(disputed: Mapping[tuple[str, str], Ahead]) -> list[str]:
+    """What some see and others do not, the pairs of one kind together; then where they contradict each other."""
+    seen: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    contradictions = []
+    for pair, ahead in disputed.items():
+        by_winner = {winner: [name for name, own in ahead.items() if own == winner] for winner in ahead.values()}
+        blind = by_winner.pop(None, [])
+        views = [f"{_put(names)} {_ahead(pair, winner)}" for winner, names in by_winner.items() if winner]
+        if len(views) > 1:
+            contradictions.append(f"{listed(views)}, which contradict each other")
+        else:
+            (winner,) = by_winner
+            seen.setdefault((tuple(by_winner[winner]), tuple(blind)), []).append(_ahead(pair, str(winner)))
+    return [
+        f"{_put(seers)} {some_pairs(pairs)}, which {listed(blind)} {'does' if len(blind) == 1 else 'do'} not tell apart"
+        for (seers, blind), pairs in seen.items()
+    ] + contradictions
+
+
+def _put(names: Sequence[str]) -> str:
+    return f"{listed(names)} {'puts' if len(names) == 1 else 'put'}"
 
 
 def _sees_less(name: str, ahead: Ahead) -> bool:

@@ -31,8 +31,8 @@ from mauve_metric.results.words import (
     forecast_sentence,
     lead,
     notes,
-    own_warnings,
     ranking_verdict,
+    result_warnings,
     wrapped,
 )
 
@@ -144,9 +144,7 @@ def _featurizer_lines(result: ResultNumbers) -> list[str]:
     if len(each) < 2:
         return []
     lines = ["", *plain_table(featurizer_columns(each), featurizer_rows(each)), ""]
-    found = {printable(name): [("", warning) for warning in one.warnings] for name, one in each.items()}
-    first, *others = found
-    own = own_warnings(found[first], {name: found[name] for name in others})
+    own = result_warnings(result)[len(result.warnings) :]
     lines += [line for who, warning in own for line in _warning_lines(who, warning)]
     return [*lines, "", *_other_signatures(each)]
 

@@ -276,6 +276,14 @@ def collected_warnings(comparison: ComparisonNumbers) -> list[tuple[str, ScoreWa
     return first + own_warnings(first, {name: _warnings_of(one) for name, one in others})
 
 
+def result_warnings(result: ResultNumbers) -> list[tuple[str, ScoreWarning]]:
+    """A result's warnings, then what only featurizers after the first one warn of, with their names."""
+    first = [("", warning) for warning in result.warnings]
+    called = shown_names(list(result.by_featurizer))
+    others = [*result.by_featurizer.items()][1:]
+    return first + own_warnings(first, {called[name]: [("", item) for item in one.warnings] for name, one in others})
+
+
 def own_warnings(
     first: Sequence[tuple[str, ScoreWarning]], others: Mapping[str, Sequence[tuple[str, ScoreWarning]]]
 ) -> list[tuple[str, ScoreWarning]]:

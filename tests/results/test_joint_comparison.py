@@ -54,19 +54,20 @@ def of(base: Comparison, said: str, measured: str | None = None) -> Comparison:
         (
             "a>b a>c b=c",
             "c>b b=a c=a",
-            f"The featurizers do not agree on a and b (X puts a ahead; Y does not tell them apart), a and c (X puts a "
-            f"ahead; Y does not tell them apart), b and c (Y puts c ahead; X does not tell them apart). {CHANCE}",
+            "The featurizers do not agree: X puts a ahead of b, a ahead of c, which Y does not tell apart; Y puts c "
+            f"ahead of b, which X does not tell apart. {CHANCE}",
         ),
         (
             "a>b a>c b=c",
             "b>a a>c b=c",
             "Both featurizers agree on 2 of 3 pairs: they put a ahead of c; they do not tell apart b and c. They do "
-            f"not agree on a and b (X puts a ahead; Y puts b ahead). {CHANCE}",
+            "not agree on the other: X puts a ahead of b and Y puts b ahead of a, which contradict each other. "
+            f"{CHANCE}",
         ),
         (
             "a=b",
             "b>a",
-            f"The featurizers do not agree on a and b (Y puts b ahead; X does not tell them apart). {CHANCE}",
+            f"The featurizers do not agree: Y puts b ahead of a, which X does not tell apart. {CHANCE}",
         ),
     ],
 )  # fmt: skip
@@ -76,7 +77,7 @@ def test_the_words(base: Comparison, x: str, y: str, words: str) -> None:
 
 def test_three_featurizers(base: Comparison) -> None:
     said = joint_comparison({name: of(base, pair) for name, pair in (("X", "a>b"), ("Y", "a>b"), ("Z", "b=a"))})
-    assert said.startswith("The featurizers do not agree on a and b (X and Y put a ahead; Z does not tell them apart).")
+    assert said.startswith("The featurizers do not agree: X and Y put a ahead of b, which Z does not tell apart. ")
     assert "one of 3 featurizers" in said
     alike = joint_comparison({name: of(base, "a=b") for name in "XYZ"})
     assert alike == "All 3 featurizers agree: they do not tell apart a and b."

@@ -15,12 +15,12 @@ from mauve_metric.hosts.space import arrival, markup, notices, takeaway
 from mauve_metric.hosts.space.clients import forget_state, new_run
 from mauve_metric.hosts.space.controls import PLAY, check_play, panel_options, play_options, play_values
 from mauve_metric.hosts.space.endpoints import Endpoints
-from mauve_metric.hosts.space.limits import Limits, check_options, check_together
+from mauve_metric.hosts.space.limits import Limits, check_options, check_together, other_featurizers
 from mauve_metric.hosts.space.measuring import check_measures, measure_scored
 from mauve_metric.hosts.space.opened import Opened, read_result
 from mauve_metric.hosts.space.run import Run, errors_shown
 from mauve_metric.hosts.space.run_handlers import RunHandlers
-from mauve_metric.hosts.space.scoring import Embedded, Encoders, Scored, embed, score
+from mauve_metric.hosts.space.scoring import Embedded, Encoders, Scored, embed, score, with_all
 from mauve_metric.hosts.space.session import Session, Shown, title_of
 from mauve_metric.hosts.space.settings_link import control_values, query_of, read_query
 from mauve_metric.hosts.space.showing import (
@@ -234,13 +234,19 @@ class Handlers(RunHandlers):
     ) -> None:
         """Put the result of sets into the session."""
         check_options(options, self.featurizers, self.limits)
-        config = self.encoders.config(options)
         titles = {name: title_of(name) for name in models}
         sets = {HUMAN: human.texts} | {titles[name]: side.texts for name, side in models.items()}
         last = None if session.shown is None or isinstance(session.shown.scored, Opened) else session.shown.scored
-        kept = self._kept(None if last is None else last.embedded, [*sets.values()], config)
-        embedded = embed(sets, config, self.encoders, run, kept, list(models))
-        scored = score(embedded, titles, config, aligned=aligned and len(models) > 1, last=last, run=run)
+        found: dict[str, Scored] = {}
+        featurizers = str(options["featurize_model_name"]), *other_featurizers(options)
+        for number, featurizer in enumerate(featurizers):
+            run.part(number, len(featurizers), f"{featurizer}: " if len(featurizers) > 1 else "")
+            config = self.encoders.config(options | {"featurize_model_name": featurizer})
+            own = None if last is None else last.of(config)
+            kept = self._kept(None if own is None else own.embedded, [*sets.values()], config)
+            embedded = embed(sets, config, self.encoders, run, kept, None if number else list(models))
+            found[featurizer] = score(embedded, titles, config, aligned=aligned and len(models) > 1, last=own, run=run)
+        scored = with_all(found)
         picked = scored.best_first[-1]
         if session.shown is not None and session.shown.picked in models:
             picked = session.shown.picked
@@ -326,9 +332,11 @@ def _shown(session: Session) -> Shown:
 
 
 def _options(values: Sequence[object]) -> dict[str, object]:
-    """Featurizer, `PLAY` and the panel's options as the library's."""
-    featurizer, play, panel = values[0], values[1 : 1 + len(PLAY)], values[1 + len(PLAY) :]
-    return {"featurize_model_name": featurizer, **play_options(list(play)), **panel_options(list(panel))}
+    """Featurizer, `PLAY`, the panel's options and, if there are any, other featurizers, as the library's."""
+    featurizer, play, panel = values[0], values[1 : 1 + len(PLAY)], values[1 + len(PLAY) : -1]
+    options = {"featurize_model_name": featurizer, **play_options(list(play)), **panel_options(list(panel))}
+    others = [name for name in other_featurizers({"featurizers": values[-1]}) if name != featurizer]
+    return options | ({"featurizers": tuple(others)} if others else {})
 
 
 def _texts(human: TextSet | None, models: Mapping[str, TextSet]) -> tuple[list[str], dict[str, list[str]], list[str]]:

@@ -203,13 +203,20 @@ class LinkParts:
 
 
 def choices_part(models: Sequence[str]) -> tuple[gr.Dropdown, list[Component], LinkParts]:
-    """The featurizer, and all else folded away."""
+    """The featurizer, and all else: the panel folded away, and last which others are asked too."""
     speed = (
         "minilm: in the package, sees what texts are about. ngrams: no model, the fastest, sees grammar and spelling. "
         "gpt2 and its like are the models of the literature: 0.5 GB (gpt2) to 3 GB (gpt2-large) to download, minutes "
         "to hours without a GPU. The time that is left is shown while the texts are read."
     )
     model = gr.Dropdown(list(models), value=models[0], label="Featurizer", info=speed, elem_id="featurizer")
+    others = gr.CheckboxGroup(
+        list(models),
+        label="Ask others too",
+        info="each scores the same texts; the one above makes the result, and a sentence says whether they agree",
+        visible=len(models) > 1,
+        elem_id="featurizers",
+    )
     with gr.Accordion("All other options", open=False, elem_id="options"):
         with gr.Row():
             panel = panel_controls()
@@ -227,7 +234,7 @@ def choices_part(models: Sequence[str]) -> tuple[gr.Dropdown, list[Component], L
             max_lines=2,
         )
     problems = gr.HTML(elem_id="link_problems")
-    return model, panel, LinkParts(make, link, problems)
+    return model, [*panel, others], LinkParts(make, link, problems)
 
 
 def open_part() -> gr.File:

@@ -128,11 +128,17 @@ def check_together(sets: Iterable[Sequence[object]], limits: Limits) -> None:
         raise ValueError(f"all sets together may hold {most}, got {characters}")
 
 
+def other_featurizers(options: Mapping[str, object]) -> tuple[str, ...]:
+    """The featurizers that a visitor's options name after the first."""
+    given = options.get("featurizers", ())
+    return tuple(map(str, given)) if isinstance(given, (list, tuple)) else ()
+
+
 def check_options(options: Mapping[str, object], models: Sequence[str], limits: Limits) -> None:
     """`ValueError` for a featurizer that is not offered and for a value that would cost the server too much."""
-    model = options.get("featurize_model_name")
-    if model not in models:
-        raise ValueError(f"featurize_model_name must be one of {', '.join(models)} here, got {str(model)[:60]!r}")
+    for model in (options.get("featurize_model_name"), *other_featurizers(options)):
+        if model not in models:
+            raise ValueError(f"featurize_model_name must be one of {', '.join(models)} here, got {str(model)[:60]!r}")
     for name, most in {**MOST, "num_buckets": limits.buckets}.items():
         value = options.get(name, knobs()[name].default)
         if isinstance(value, (int, float)) and value > most:

@@ -17,6 +17,8 @@ from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
 from mauve_metric.results.digits import cell, digits, percent
 from mauve_metric.results.explanation import Explanation
+from mauve_metric.results.joint_comparison import joint_comparison
+from mauve_metric.results.joint_verdict import featurizer_columns, featurizer_rows, joint_verdict
 from mauve_metric.results.numbers import GapBucket, NearText
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.scores import SCORES
@@ -100,7 +102,14 @@ def warnings_list(found: Sequence[tuple[str, ScoreWarning]]) -> str:
 
 def headline(result: MauveResult) -> str:
     """The score in large letters and what it means."""
-    return _filled("headline", lead=words.lead(result), verdict=verdict(result))
+    joint = joint_verdict(result.by_featurizer)
+    return _filled("headline", lead=words.lead(result), verdict=verdict(result), joint=joint)
+
+
+def featurizers_table(result: MauveResult) -> str:
+    """What each of several featurizers says of the two sets; empty for one."""
+    each = result.by_featurizer
+    return _filled("featurizers", columns=featurizer_columns(each), rows=featurizer_rows(each)) if each else ""
 
 
 def scores_panel(result: MauveResult, model: str | None = None) -> str:
@@ -124,6 +133,7 @@ def comparison_headline(comparison: Comparison) -> str:
         others="any other model" if several else words.listed(alike) if alike else "",
         lead=words.comparison_lead(comparison),
         conclusion=words.conclusion(comparison),
+        joint=joint_comparison(comparison.by_featurizer),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -93,7 +93,16 @@ def _no_constant(name: str) -> None:
 
 def _single(values: Mapping[str, Any], limits: Limits) -> Opened:
     result, config = _result(values, limits)
-    return Opened({"model": result}, None, config)
+    each = {name: _result(one, limits)[0] for name, one in _each(values)}
+    return Opened({"model": replace(result, by_featurizer=each)}, None, config)
+
+
+def _each(values: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """What a file holds of several featurizers."""
+    given = values.get("by_featurizer", {})
+    if not isinstance(given, dict) or not all(isinstance(one, dict) for one in given.values()):
+        raise ValueError("by_featurizer must be results by the featurizers' names")
+    return list(given.items())
 
 
 def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
@@ -121,6 +130,7 @@ def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
         warnings=_warnings(values["warnings"]),
         signature_entries=_entries(values["signature"]),
         explanations={},
+        by_featurizer={name: found for name, one in _each(values) if (found := _comparison(one, limits).comparison)},
     )
     return Opened(results, comparison, next(iter(read.values()))[1], bool(values["aligned"]))
 

@@ -75,6 +75,7 @@ class Run:
         self._began = 0.0
         self._words, self._sizes, self._read, self._all, self._before = "texts", [1], 0, 1, 0
         self._rough, self._size, self.was_stopped = "", 1, False
+        self._part = (0, 1, "")
 
     @property
     def stopped(self) -> bool:
@@ -107,11 +108,16 @@ class Run:
                 "fewer or shorter texts"
             )
 
+    def part(self, number: int, of: int, title: str) -> None:
+        """What is said from now on is about one of several equal parts of the run, and has its title before it."""
+        self._part, self._rough = (number, of, title), ""
+
     def stage(self, share: float, words: str) -> None:
-        """Say what is done next; share: of the whole run."""
+        """Say what is done next; share: of the whole run, or of its part."""
         self.check()
         if self._tell is not None:
-            self._tell(share, words)
+            number, of, title = self._part
+            self._tell((number + share) / of, f"{title}{words}")
 
     def begin_reading(self, sizes: Sequence[int], known: int = 0) -> None:
         """Say how many texts each set has, the human one first, and how many of all are read already."""

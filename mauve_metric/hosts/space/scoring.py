@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -61,7 +61,8 @@ class Encoders:
     def config(self, options: Mapping[str, object]) -> MauveConfig:
         """The config of a visitor's options, with a function in place of its name."""
         name = str(options["featurize_model_name"])
-        given: dict[str, Any] = {**options, "featurize_model_name": self.functions.get(name, name)}  # checked there
+        given: dict[str, Any] = {own: value for own, value in options.items() if own in knobs()}
+        given["featurize_model_name"] = self.functions.get(name, name)  # checked there
         return MauveConfig(**given)
 
     @contextmanager
@@ -211,7 +212,8 @@ class Scored:
     """What is known of one model or several against the human texts.
 
     config: as asked for. resolved: without "auto". results: of each model by its name, in order; of one model what
-    `compute_mauve` gives. comparison: what `compare` gives; None for one model.
+    `compute_mauve` gives. comparison: what `compare` gives; None for one model. each: with several featurizers what is
+    known by each of them, by their names, the first one's first.
     """
 
     embedded: Embedded
@@ -221,6 +223,12 @@ class Scored:
     results: dict[str, MauveResult]
     comparison: Comparison | None
     aligned: bool = False
+    each: Mapping[str, Scored] = field(default_factory=dict)
+
+    def of(self, config: MauveConfig) -> Scored:
+        """What is known by the featurizer of a config, if it is one of several; else this."""
+        same = (one for one in self.each.values() if one.embedded.key == feature_key(config))
+        return next(same, self)
 
     @property
     def best_first(self) -> list[str]:
@@ -241,7 +249,8 @@ class Scored:
 
     def for_report(self) -> Comparison:
         """The same with the largest parts of the gaps explained."""
-        return self._compared(self.embedded.readable)
+        by_featurizer = {name: one.compared for name, one in self.each.items()}
+        return replace(self._compared(self.embedded.readable), by_featurizer=by_featurizer)
 
     def _compared(self, readable: Readable | None = None) -> Comparison:
         human, *models = self.embedded.sets
@@ -302,6 +311,21 @@ def score(
         ),
     )
     return Scored(embedded, config, resolved, partition, comparison.models, comparison, aligned)
+
+
+def with_all(each: Mapping[str, Scored]) -> Scored:
+    """What the first of several featurizers gives, with what all of them say."""
+    first = next(iter(each.values()))
+    if len(each) == 1:
+        return first
+    if first.comparison is not None:
+        comparisons = {name: one.comparison for name, one in each.items() if one.comparison is not None}
+        return replace(first, comparison=replace(first.comparison, by_featurizer=comparisons), each=each)
+    results = {
+        model: replace(result, by_featurizer={name: one.results[model] for name, one in each.items()})
+        for model, result in first.results.items()
+    }
+    return replace(first, results=results, each=each)
 
 
 def _score_pair(p: Reference, q: Reference, resolved: MauveConfig, partition: Partition) -> MauveResult:

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from mauve_metric.config import VERBATIM, MauveConfig, knobs
 from mauve_metric.hosts.space.controls import PLAY, check_play, panel_names
-from mauve_metric.hosts.space.limits import Limits, check_options
+from mauve_metric.hosts.space.limits import Limits, check_options, other_featurizers
 
 _NOT_OURS = ("view", "logs")  # and what begins with two underscores: of Gradio and of the Hub
 _LONGEST = 60  # characters of a name or a value that are repeated
@@ -24,7 +24,9 @@ def query_of(options: Mapping[str, object], preset: str) -> str:
     'seed=3'
     """
     defaults = {name: knob.default for name, knob in knobs().items()} | {"featurize_model_name": preset}
-    return urlencode({name: str(value) for name, value in options.items() if value != defaults[name]})
+    others = other_featurizers(options)
+    given = {name: str(value) for name, value in options.items() if name in defaults and value != defaults[name]}
+    return urlencode(given | ({"featurizers": ",".join(others)} if others else {}))
 
 
 def read_query(query: Mapping[str, str], models: Sequence[str], limits: Limits) -> tuple[dict[str, object], list[str]]:
@@ -34,6 +36,8 @@ def read_query(query: Mapping[str, str], models: Sequence[str], limits: Limits) 
     {'seed': 3}
     >>> read_query({"text_prefix": "query: "}, ["minilm"], Limits())[0]
     {'text_prefix': 'query: '}
+    >>> read_query({"featurizers": "ngrams"}, ["minilm", "ngrams"], Limits())[0]
+    {'featurizers': ['ngrams']}
     """
     found: dict[str, object] = {}
     problems = []
@@ -53,6 +57,10 @@ def _value(name: str, text: str, models: Sequence[str], limits: Limits) -> objec
     Raises:
         ValueError, TypeError: an unknown name, or a value that it cannot have here.
     """
+    if name == "featurizers":
+        others = text.split(",")
+        check_options({"featurize_model_name": models[0], name: others}, models, limits)
+        return others
     if name not in knobs():
         raise ValueError(f"the link sets “{name[:_LONGEST]}”, which is no setting of this page")
     value = text[:_LONGEST] if name == "text_prefix" else text if name in VERBATIM else _parsed(name, text)
@@ -91,7 +99,7 @@ def _parsed(name: str, text: str) -> object:
 
 
 def control_values(found: Mapping[str, object], models: Sequence[str]) -> list[object]:
-    """The values of the featurizer, of the controls of `PLAY` and of the panel, in their order."""
+    """The values of the featurizer, of the controls of `PLAY`, of the panel and of the other featurizers."""
     names = ("featurize_model_name", *PLAY, *panel_names())
     values = {name: knobs()[name].default for name in names} | {"featurize_model_name": models[0]} | dict(found)
     shown = []
@@ -104,4 +112,4 @@ def control_values(found: Mapping[str, object], models: Sequence[str]) -> list[o
         ):
             value = "" if value is None else str(value) if name != "num_buckets" else value
         shown.append(value)
-    return shown
+    return [*shown, list(other_featurizers(found))]

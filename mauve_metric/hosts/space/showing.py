@@ -17,7 +17,7 @@ from mauve_metric.results.charts import of_comparison, of_explanation, of_result
 from mauve_metric.results.charts.of_texts import map_chart
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import MauveResult
-from mauve_metric.results.words import collected_warnings
+from mauve_metric.results.words import collected_warnings, result_warnings
 from mauve_metric.runtime.tensors import on_cpu
 
 if TYPE_CHECKING:
@@ -89,13 +89,14 @@ def _scores(results: Mapping[str, MauveResult], comparison: Comparison | None) -
     """What is shown of the scores alone, of one model or of several."""
     if comparison is None:
         (result,) = results.values()
-        found = [("", warning) for warning in result.warnings]
+        found = result_warnings(result)
         charts = [
             of_result.score_chart(result),
             of_result.divergence_curve_chart(result),
             of_result.precision_recall_chart(result),
         ]
-        values: dict[str, object] = {"score": markup.headline(result), "tables": "", "signature": result.signature}
+        values: dict[str, object] = {"score": markup.headline(result), "signature": result.signature}
+        values["tables"] = markup.featurizers_table(result)
     else:
         found = collected_warnings(comparison)
         charts = [

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mauve_metric.config import knobs
+from mauve_metric.hosts.space.limits import other_featurizers
 from mauve_metric.hosts.space.scoring import Scored
 from mauve_metric.hosts.space.uploads import TextSet
 from mauve_metric.results.charts.figure import save_chart
@@ -65,6 +66,7 @@ def python_code(
         lines += [f"        {own!r}: {_reading(side, name)}," for (own, side), name in pairs]
         lines.append("    },")
         lines += ["    aligned=True,"] if aligned else []
+    lines += [f"    featurizers={_featurizers(options)!r},"] if other_featurizers(options) else []
     lines += [f"    {key}={value!r}," for key, value in _given(options).items()]
     return "\n".join([*lines, ")", "print(out)"])
 
@@ -92,6 +94,8 @@ def shell_code(
         words.append("--aligned")
     if columns:
         words += ["--text-field", str(columns.pop())]
+    for name in _featurizers(options) if other_featurizers(options) else ():
+        words += ["--featurize-model-name", name]
     for key, value in _given(options).items():
         flag = key.replace("_", "-")
         if isinstance(knobs()[key].default, bool):
@@ -110,8 +114,14 @@ def _model_words(models: Sequence[str], files: Sequence[str]) -> list[str]:
 
 
 def _given(options: Mapping[str, object]) -> dict[str, object]:
-    """The options that are not at their default."""
-    return {name: value for name, value in options.items() if value != knobs()[name].default}
+    """The options that are not at their default, but for several featurizers."""
+    several = {"featurizers", "featurize_model_name"} if other_featurizers(options) else set()
+    return {name: value for name, value in options.items() if name not in several and value != knobs()[name].default}
+
+
+def _featurizers(options: Mapping[str, object]) -> list[str]:
+    """All featurizers, the first one first."""
+    return [str(options["featurize_model_name"]), *other_featurizers(options)]
 
 
 def _is_found(side: TextSet) -> bool:

@@ -28,7 +28,7 @@ from mauve_metric.hosts.space.controls import panel_names
 from mauve_metric.hosts.space.handlers import RESULT, Handlers
 from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.run import Cancelled, Run
-from mauve_metric.hosts.space.scoring import Encoders, embed, score
+from mauve_metric.hosts.space.scoring import Encoders, Scored, embed, score
 from mauve_metric.hosts.space.session import Sessions
 from mauve_metric.hosts.space.settings_link import control_values
 from mauve_metric.hosts.space.uploads import TextSet, read_paste, read_upload
@@ -228,21 +228,58 @@ def test_play_clusters_again_only_where_the_buckets_would_change() -> None:
 def test_the_commands_give_the_same_result(
     tmp_path: Path, minilm: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    desk = Handlers(LIMITS, [minilm], Encoders())
+    desk = Handlers(LIMITS, [minilm, "ngrams"], Encoders())
     for which, texts in (("human", HUMAN[:12]), ("model", MODEL[:12])):
         rows = "".join(json.dumps({"story text": text, "n": 1}) + "\n" for text in texts)
         (tmp_path / f"{which} set.jsonl").write_text(rows, encoding="utf-8")
     desk.take_file(str(tmp_path / "human set.jsonl"), visitor())
     desk.add_files([str(tmp_path / "model set.jsonl")], visitor())
-    shown = press(desk, (2, 3, 4, 0.9), featurizer=minilm, paired=True, knn=False)
+    shown = press(desk, (2, 3, 4, 0.9), featurizer=minilm, paired=True, knn=False, others=["ngrams"])
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     exec(shown["python"], names)
-    assert names["out"].signature == shown["signature"]
+    assert names["out"].signature == shown["signature"] and names["out"].joint_verdict in html.unescape(shown["score"])
     assert f"<strong>{names['out'].mauve:.4f}</strong>" in shown["score"]
     capsys.readouterr()
     assert cli.main([*shlex.split(shown["shell"])[1:], "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == names["out"].to_dict()
+
+
+def letters(texts: list[str]) -> np.ndarray:
+    """A second featurizer without a model."""
+    return np.array([[text.count(letter) for letter in "aeiorst "] for text in texts], dtype=float)
+
+
+@pytest.fixture
+def offering_two(desk: Handlers) -> Handlers:
+    """A page that offers two featurizers."""
+    return Handlers(LIMITS, ["ngrams", "letters"], Encoders({"ngrams": ngrams, "letters": letters}))
+
+
+def test_others_are_asked_too(offering_two: Handlers, tmp_path: Path) -> None:
+    desk, told = offering_two, []
+    give(desk, tmp_path)
+    shown = press(desk, others=["letters", "ngrams"], tell=lambda share, desc: told.append((share, desc)))
+    result = the_result(desk)
+    assert [*result.by_featurizer] == ["ngrams", "letters"] and result.joint_verdict in html.unescape(shown["score"])
+    assert all(f"<td>{name}</td>" in shown["tables"] for name in result.by_featurizer)
+    shares = [share for share, _ in told]
+    assert shares == sorted(shares) and told[0][1].startswith("ngrams: ") and told[-2][1].startswith("letters: ")
+    assert stale(desk, others=["letters"]) == "" and "compare again" in stale(desk)
+    scored = desk.sessions.get("a").shown.scored  # type: ignore[union-attr]
+    desk.replay([2, 4, 7, 0.95], visitor())
+    again = desk.sessions.get("a").shown.scored  # type: ignore[union-attr]
+    assert isinstance(scored, Scored) and isinstance(again, Scored)
+    for name in ("ngrams", "letters"):
+        assert again.each[name].embedded is scored.each[name].embedded  # nothing was read again
+        assert again.results["a_model"].by_featurizer[name].mauve != result.by_featurizer[name].mauve
+    request = visitor()
+    request.query_params = dict(parse_qsl(desk.link(settings(others=["letters"]))))
+    assert desk.arrive(request)[len(settings()) - 1] == ["letters"]
+    request.query_params = {"featurizers": "letters,gpt9"}
+    assert "featurize_model_name must be one of ngrams, letters here" in desk.arrive(request)[len(settings())]
+    with pytest.raises(gr.Error, match="must be one of ngrams, letters here, got 'gpt9'"):
+        press(desk, others=["gpt9"])
 
 
 def test_files_are_made_and_only_the_report_holds_texts(desk: Handlers, tmp_path: Path) -> None:
@@ -403,8 +440,9 @@ def test_nothing_is_logged_of_a_run(desk: Handlers, tmp_path: Path, caplog: pyte
 
 
 def settings(**more: Any) -> list[object]:
-    """Featurizer, `PLAY` and the panel, as `press` gives them."""
-    return [more.get("featurizer", "ngrams"), *more.get("play", (5, 4, 7, 0.95)), *(more.get(n) for n in panel_names())]
+    """Featurizer, `PLAY`, the panel and other featurizers, as `press` gives them."""
+    panel = (more.get(name) for name in panel_names())
+    return [more.get("featurizer", "ngrams"), *more.get("play", (5, 4, 7, 0.95)), *panel, more.get("others", [])]
 
 
 def stale(desk: Handlers, shows: str = "own", **more: Any) -> str:
@@ -520,14 +558,15 @@ def test_a_link_holds_the_settings_and_names_what_it_cannot_set(desk: Handlers) 
 
 @pytest.mark.parametrize("several", [False, True])
 def test_a_result_file_is_opened_again_without_texts(
-    desk: Handlers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, several: bool
+    offering_two: Handlers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, several: bool
 ) -> None:
+    desk = offering_two
     monkeypatch.setattr(takeaway, "save_chart", lambda chart, path: None)  # other tests draw
     monkeypatch.setattr(takeaway, "save_report", lambda scored, path, description: path)
     give(desk, tmp_path)
     if several:
         desk.add_files([write_jsonl(tmp_path / "loud.jsonl", [text.upper() for text in HUMAN])], visitor())
-    made = press(desk)
+    made = press(desk, others=["letters"])
     (path,) = [path for path in desk.make_files(visitor())["value"] if path.endswith("mauve.json")]
     copy = tmp_path / "kept.json"
     copy.write_bytes(Path(path).read_bytes())
