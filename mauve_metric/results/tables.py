@@ -92,7 +92,11 @@ def difference_rows(comparison: ComparisonNumbers) -> list[TableRow]:
 
 
 def _rows_of_each(comparison: ComparisonNumbers, rows: Callable[[ComparisonNumbers], list[TableRow]]) -> list[TableRow]:
-    return [{"featurizer": name} | row for name, one in each_featurizer(comparison).items() for row in rows(one)]
+    found: list[TableRow] = []
+    for name, one in each_featurizer(comparison).items():
+        own: TableRow = {"featurizer": name}
+        found += [own | row for row in rows(one)]
+    return found
 
 
 def _model_rows(comparison: ComparisonNumbers) -> list[TableRow]:

@@ -278,7 +278,7 @@ def test_others_are_asked_too(offering_two: Handlers, tmp_path: Path) -> None:
     assert desk.arrive(request)[len(settings()) - 1] == ["letters"]
     request.query_params = {"featurizers": "letters,gpt9"}
     assert "featurize_model_name must be one of ngrams, letters here" in desk.arrive(request)[len(settings())]
-    with pytest.raises(gr.Error, match="must be one of ngrams, letters here, got 'gpt9'"):
+    with pytest.raises(gr.Error, match="must be one of ngrams, letters here, got"):
         press(desk, others=["gpt9"])
 
 
