@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -25,12 +26,11 @@ def base() -> Comparison:
 
 def of(base: Comparison, said: str, measured: str | None = None) -> Comparison:
     """One that says "a>b a=c": b is behind a and told apart from it, c is not; by a featurizer that was measured."""
-    pairs = tuple(
-        Difference(*pair.split(mark), 0.2, (0.1, 0.3), 0.01, mark == ">", 0.05)
-        for pair in said.split()
-        for mark in ("=" if "=" in pair else ">",)
-    )
-    found = replace(base, differences=pairs)
+    pairs = []
+    for pair in said.split():
+        a, b = re.split("[=>]", pair)
+        pairs.append(Difference(a, b, 0.2, (0.1, 0.3), 0.01, ">" in pair, 0.05))
+    found = replace(base, differences=tuple(pairs))
     if measured is None:
         return found
     identity = next(run["encoder"] for run in blind_spots.measured() if run["featurizer"] == measured)
