@@ -21,8 +21,8 @@ from samples import PACKAGE, ROOT
 
 SCRIPT = ROOT / "mauve_metric.py"
 
-# Imports evaluate once and makes each step in a fork, since the import takes seconds; without transformers, which evaluate
-# would import for its pipelines and a score of features never needs, it takes a third of them. What is "hidden" is not to
+# Imports evaluate once and makes each step in a fork, since the import takes seconds: a third of them without
+# transformers, which evaluate imports for its pipelines and a score of features never needs. What is "hidden" is not to
 # be had by a plain import, installed or not; "site" is where packages are installed.
 DRIVER = """
 import json, os, sys, traceback
