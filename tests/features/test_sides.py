@@ -397,7 +397,7 @@ def test_estimate_grows_with_the_tokens(
     # two operations a weight and token, at half of the rate of matrix products
     assert estimate.estimated_seconds(encoder, 1e9) == pytest.approx(2 * weights * 1e9 / 0.5e9)
     estimate.announce(dataclasses.replace(encoder, name="minilm"), [[1] * 1000], 10**9)
-    assert "days" in caplog.text and "featurize_model_name" not in caplog.text  # who has the small one is not sent to it
+    assert "days" in caplog.text and "featurize_model_name" not in caplog.text  # who has it is not sent to it
 
 
 @pytest.mark.parametrize(("terminal", "verbose"), [(False, True), (True, False), (True, True)])

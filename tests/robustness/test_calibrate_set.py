@@ -52,7 +52,7 @@ def test_sizes_floor_and_forecasts(found: Calibration) -> None:
 
 @pytest.mark.parametrize(("k", "parts"), [(2, [20, 40, 80]), (60, [40, 80])])
 def test_any_number_of_buckets_has_its_sizes_and_its_models(k: int, parts: list[int]) -> None:
-    """A part too small for k is left out; forecasts rise on two buckets, where a model hardly departs by chance, too."""
+    """A part too small for k is left out; forecasts rise on two buckets too, where models hardly depart by chance."""
     found = calibrate(p_features=human(), splits=2, num_buckets=k)
     assert [item.texts for item in found.sizes] == [*parts, 160]
     for key in ("from_human", "between"):
