@@ -34,7 +34,7 @@ def announce(encoder: Encoder, ids: Sequence[Sequence[int]], total: int | None, 
         logger.info("%s", line)
     else:
         advice = "a GPU, fewer or shorter texts"
-        if work == "featurizing":
+        if work == "featurizing" and encoder.name != "minilm":
             advice += ", or featurize_model_name='minilm' (another, much smaller model)"
         logger.warning("%s; faster: %s", line, advice)
 

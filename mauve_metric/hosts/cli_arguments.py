@@ -22,7 +22,13 @@ from mauve_metric.hosts.cli_flags import (
     report_file,
 )
 from mauve_metric.hosts.cli_judgement import add_judgement_commands
-from mauve_metric.hosts.cli_sensitivity import add_calibrate, add_forms, add_sensitivity
+from mauve_metric.hosts.cli_sensitivity import (
+    CALIBRATE_IS_WITHOUT,
+    SENSITIVITY_IS_WITHOUT,
+    add_calibrate,
+    add_forms,
+    add_sensitivity,
+)
 from mauve_metric.hosts.cli_shards import add_shard_options, shard_usage_error
 from mauve_metric.hosts.cli_stress import STRESS_HAS_OWN, add_stress_flags
 from mauve_metric.hosts.cli_warnings import add_warnings_command
@@ -167,11 +173,14 @@ def _add_sensitivity(commands: argparse._SubParsersAction[argparse.ArgumentParse
     calibrating = add_calibrate(commands)
     calibrating.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {_FILES}")
     add_forms(add_output_options(calibrating, figure=False), ("sizes", "needed"))
-    for parser in (varying, calibrating):
+    several = "the first is the default, the others are tried"
+    for parser, without, featurizers in (
+        (varying, SENSITIVITY_IS_WITHOUT, several),
+        (calibrating, CALIBRATE_IS_WITHOUT, ""),
+    ):
         add_field_options(parser)
         add_run_options(parser)
-        others = "the first is the default, the others are tried" if parser is varying else ""
-        add_config_options(parser, ("featurize", "quantize", "score"), featurizers=others)
+        add_config_options(parser, ("featurize", "quantize", "score"), without, featurizers)
 
 
 def _add_stress(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -127,6 +127,7 @@ def add_config_options(
         if knob.metadata["stage"] not in stages or name in without:
             continue
         flag, text = flag_of(name), knob.metadata["help"].replace("%", "%%")
+        flags = [flag, "--featurizer"] if name == "featurize_model_name" else [flag]
         if featurizers and name == "featurize_model_name":
             text = f"{text.split('; in Python')[0]} (default: {knob.default}); again for each of several: {featurizers}"
             names: dict[str, Any] = {
@@ -135,14 +136,15 @@ def add_config_options(
                 "metavar": "MODEL",
                 "action": "append",
             }
-            group.add_argument(flag, "--featurizer", help=text, **names)
+            group.add_argument(*flags, help=text, **names)
             continue
         if isinstance(knob.default, bool):
             group.add_argument(flag, action=argparse.BooleanOptionalAction, default=argparse.SUPPRESS, help=text)
             continue
         choices = knob.metadata["choices"]
         group.add_argument(
-            flag,
+            *flags,
+            dest=name,
             type=_config_value(name),
             default=argparse.SUPPRESS,
             metavar="{" + ",".join(str(choice).lower() for choice in choices) + "}" if choices else "VALUE",

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from mauve_metric.results.calibration import Calibration
     from mauve_metric.results.sensitivity import Sensitivity
 
+SENSITIVITY_IS_WITHOUT = ("permutations", "paired", "knn", "knn_k", "frechet_distance")  # of which it computes nothing
+CALIBRATE_IS_WITHOUT = (*SENSITIVITY_IS_WITHOUT, "num_runs")
+
 
 def add_sensitivity(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
     """The parser of `sensitivity`, but for the files and flags that other commands have too."""

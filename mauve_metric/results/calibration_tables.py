@@ -91,7 +91,7 @@ def needed_sentence(found: CalibrationNumbers) -> str:
     return (
         f"Texts a set that show a difference in 8 of 10 cases, on {found.num_buckets} buckets: of a model that scores "
         f"so much below 1 from people, and between two models that score {digits(found.around, '.2f')} and so much "
-        "less."
+        "less. These are forecasts: models that depart from people in other ways take up to twice or half as many."
     )
 
 

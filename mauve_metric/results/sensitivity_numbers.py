@@ -79,7 +79,7 @@ class PairStability:
     default: the difference there. smallest, largest: over the settings with one scaling factor. ahead: settings in
     which a is ahead. real: settings in which a is ahead and told apart from b. turned: settings in which b is ahead and
     told apart from a. depends_on: the factor that moves the difference most, alone, from its default, and moved: by how
-    much, signed; None where nothing is varied alone.
+    much, signed; None where no factor alone moves it.
     """
 
     a: str
@@ -170,7 +170,7 @@ class SensitivityNumbers:
         moves = [
             (setting.factor, item.difference - default.difference)
             for setting, item in found[1:]
-            if setting.factor not in (DESIGN, RESCALING)
+            if setting.factor not in (DESIGN, RESCALING) and item.difference != default.difference
         ]
         factor, moved = max(moves, key=lambda item: abs(item[1]), default=(None, None))
         return PairStability(

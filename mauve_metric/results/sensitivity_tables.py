@@ -77,7 +77,8 @@ def verdict(found: SensitivityNumbers) -> str:
     if others == 0:
         return "There is no other setting than the default: nothing can be said of the ranking."
     if found.agreeing == others:
-        return f"The ranking holds: all {others} other settings rank the models alike."
+        ranked = f"all {others} other settings rank" if others > 1 else "the other setting ranks"
+        return f"The ranking holds: {ranked} the models alike."
     firm = sum(pair.verdict == "holds" for pair in found.pairs)
     return (
         f"No setting turns the ranking: {found.agreeing} of {others} other settings rank the models alike, and where "
@@ -188,7 +189,8 @@ def model_rows(found: SensitivityNumbers) -> list[TableRow]:
 
 def sensitivity_table(found: SensitivityNumbers) -> str:
     """The analysis for the terminal: what it says, settings, pairs, factors, the signature."""
-    lines = [f"{len(found.ranking)} models under {len(found.settings)} settings", ""]
+    settings = f"{len(found.settings)} settings" if len(found.settings) > 1 else "one setting"
+    lines = [f"{len(found.ranking)} models under {settings}", ""]
     for sentence in (verdict(found), *facts(found)):
         lines += wrapped(sentence, "  ", "  ")
     lines.append("")

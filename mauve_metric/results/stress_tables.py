@@ -71,7 +71,8 @@ def _notes(stress: StressNumbers) -> list[str]:
     notes = [
         f"Debiased MAUVE of {stress.n_perturbed} human texts with an error of each strength against "
         f"{stress.n_reference} others, with {level} intervals. =: not told apart from no error (permutation tests at "
-        f"{level}, Holm's correction over all errors and strengths); seen from: the smallest strength that is, or –."
+        f"{level} on buckets of their own, Holm's correction over all errors and strengths); seen from: the smallest "
+        "strength that is, or –."
     ]
     labels = shown_names(list(stress.featurizers))
     for name, found in stress.featurizers.items():

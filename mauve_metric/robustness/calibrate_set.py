@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Unpack
@@ -13,7 +14,7 @@ from mauve_metric.config import MauveConfig, check_count
 from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.rows import all_rows
 from mauve_metric.features.sides import open_sides, read_sides
-from mauve_metric.measures.frontier import mauve_floor
+from mauve_metric.measures.frontier import exact_area, mauve_floor
 from mauve_metric.options import Options, RunOptions, split_options, with_options
 from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.quantize.partition import partition_sets
@@ -30,7 +31,8 @@ AROUND = 0.9  # the score near which two models differ
 LEAST_TEXTS = 20  # of a part
 _PARTS = (8, 4, 2)
 _DRAWS = 200  # of forecast sets
-_TILT = 2.0  # of the logarithms of bucket shares, for a model that departs in no special direction
+_TILT = 2.0  # of the logarithms of bucket shares, for a model that departs in no special direction; more if it is near
+_DOUBLINGS = 6
 
 
 def calibrate(
@@ -50,7 +52,8 @@ def calibrate(
     Args:
         p_text, p_features, p: the human side, as in `compare`; at least 40 texts.
         splits: of each size.
-        **options: see `compute_mauve`; num_runs is of no use here.
+        **options: see `compute_mauve`; num_runs, permutations, paired, knn and frechet_distance are of no use here. A
+            num_buckets that a part is too small for leaves that size out.
 
     Returns:
         A `Calibration`.
@@ -73,7 +76,7 @@ def calibrate(
         least = f"{2 * LEAST_TEXTS} texts, for two halves of {LEAST_TEXTS}"
         raise ValueError(f"the human set must hold at least {least}, got {len(side)}")
     rows, quiet = all_rows(side.features), replace(run, verbose=False, checkpoint=None)
-    sizes = [len(side) // part for part in _PARTS if len(side) // part >= LEAST_TEXTS]
+    sizes = _sizes(len(side), config)
     with progress_bar("splits", run.verbose, unit=" splits", total=splits * len(sizes)) as bar:
         found = []
         for number, size in enumerate(sizes):
@@ -95,6 +98,13 @@ def calibrate(
 
 
 calibrate.__signature__ = with_options(calibrate, "Calibration")  # type: ignore[attr-defined]
+
+
+def _sizes(n: int, config: MauveConfig) -> list[int]:
+    """Of the parts, the largest last: as large as it takes for k buckets, and the halves in any case."""
+    least = LEAST_TEXTS if config.num_buckets == "auto" else max(LEAST_TEXTS, math.ceil(int(config.num_buckets) / 2))
+    sizes = [n // part for part in _PARTS]
+    return [size for size in sizes[:-1] if size >= least] + sizes[-1:]
 
 
 def _split_histograms(
@@ -143,7 +153,7 @@ def _forecast_scores(counts: Counts, size: int, config: MauveConfig) -> list[tup
 def _needed(counts: Counts, difference: float, config: MauveConfig) -> Needed:
     """Texts that show a difference; how models depart from people is drawn at random, once for each."""
     rng, n, c = np.random.default_rng(config.seed), int(counts.sum()), config.mauve_scaling_factor
-    a, b = (_tilted(counts, rng) for _ in range(2))
+    a, b = (_tilted(counts, AROUND - max(DIFFERENCES), c, rng) for _ in range(2))
     level = config.confidence_level
     seen = forecast.Seen(counts, a, b, AROUND, AROUND - difference, n, scaling_factor=c)
     return Needed(
@@ -153,8 +163,12 @@ def _needed(counts: Counts, difference: float, config: MauveConfig) -> Needed:
     )
 
 
-def _tilted(counts: Counts, rng: np.random.Generator) -> Counts:
-    """A histogram whose shares are random multiples of these, in fine counts."""
-    shares = (counts / counts.sum()) * np.exp(_TILT * rng.normal(size=len(counts)))
+def _tilted(counts: Counts, score: float, scaling_factor: float, rng: np.random.Generator) -> Counts:
+    """A histogram whose shares are random multiples of these, in fine counts, far enough away for the score."""
+    p, direction = counts / counts.sum(), rng.normal(size=len(counts))
+    for doubling in range(_DOUBLINGS):
+        shares = p * np.exp(_TILT * 2**doubling * (direction - direction.max()))
+        if exact_area(p, shares / shares.sum(), scaling_factor) <= score:
+            break
     tilted: Counts = np.rint(1e6 * shares / shares.sum()).astype(np.int64)
     return tilted

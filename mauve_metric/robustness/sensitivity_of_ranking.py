@@ -208,7 +208,7 @@ class _Work:
             except EXPECTED as error:
                 if not has_texts or number == len(featurizers) - 1:
                     raise
-                self._note(f"featurize_model_name={level_name(one)}", error)
+                self._note(setting_name({"featurize_model_name": one}), error)
         smallest = min(map(len, sides))
         if smallest < LEAST_TEXTS:
             raise ValueError(f"every set must hold at least {LEAST_TEXTS} texts to vary settings, got {smallest}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import logging
 import sys
@@ -385,7 +386,9 @@ def test_a_very_long_run_is_announced_with_advice(
     assert "about 24 hours" in record.getMessage() and "minilm" in record.getMessage() and "GPU" in record.getMessage()
 
 
-def test_estimate_grows_with_the_tokens(tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_estimate_grows_with_the_tokens(
+    tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     with Featurizing(*split_options({"featurize_model_name": tiny_gpt2})) as job:
         encoder = job.load()
     monkeypatch.setattr(estimate, "matmul_rate", lambda device, dtype: 1e9)
@@ -393,6 +396,8 @@ def test_estimate_grows_with_the_tokens(tiny_gpt2: str, monkeypatch: pytest.Monk
     weights = sum(parameter.numel() for parameter in encoder.model.parameters()) - embeddings
     # two operations a weight and token, at half of the rate of matrix products
     assert estimate.estimated_seconds(encoder, 1e9) == pytest.approx(2 * weights * 1e9 / 0.5e9)
+    estimate.announce(dataclasses.replace(encoder, name="minilm"), [[1] * 1000], 10**9)
+    assert "days" in caplog.text and "featurize_model_name" not in caplog.text  # who has it is not sent to it
 
 
 @pytest.mark.parametrize(("terminal", "verbose"), [(False, True), (True, False), (True, True)])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from mauve_metric.hosts.cli import main
+from mauve_metric.hosts.cli_arguments import parsed
 
 
 @pytest.fixture
@@ -47,11 +48,16 @@ def test_calibrate(files: list[str], capsys: pytest.CaptureFixture[str]) -> None
     assert main(["calibrate", files[0], "--splits", "2", "--json"]) == 0
     held = json.loads(capsys.readouterr().out)
     assert [item["texts"] for item in held["sizes"]] == [22, 44]
+    assert parsed(["calibrate", files[0], "--featurizer", "ngrams"]).featurize_model_name == "ngrams"
 
 
 @pytest.mark.parametrize(
     ("extra", "message"),
-    [(["--vary", "sed"], "vary must name at least one of"), (["--json", "--latex"], "--json prints JSON alone")],
+    [
+        (["--vary", "sed"], "vary must name at least one of"),
+        (["--json", "--latex"], "--json prints JSON alone"),
+        (["--permutations", "99"], "unrecognized arguments: --permutations"),
+    ],
 )
 def test_bad_usage(files: list[str], extra: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     try:

@@ -128,6 +128,7 @@ def test_without_a_featurizer_of_its_own_the_first_makes_the_default() -> None:
     named = [ngrams, lambda texts: ngrams(texts)[:, ::2]]
     found = sensitivity(**sides, featurizers=named, vary="featurize_model_name", num_runs=1)
     assert found.failed == {} and len(found.settings) == 2
+    assert "2 models under 2 settings" in str(found) and "1 other settings" not in str(found)
     assert found.default.differences == compare(**sides, featurize_model_name=ngrams, num_runs=1).differences
 
 
@@ -158,7 +159,7 @@ def test_pooling_and_length_of_texts(tiny_gpt2: str, caplog: pytest.LogCaptureFi
         )
     factors = [setting.factor for setting in found.settings]
     assert factors == ["default", "pooling", "max_text_length", "max_text_length", "design"]
-    assert "no/such-model" in found.failed["featurize_model_name=no/such-model"]
+    assert "no/such-model" in found.failed["featurizer=no/such-model"]
     assert len({setting.models["one"].mauve for setting in found.settings[:3]}) > 1
     mean = compare(human, {"one": one, "two": two}, featurize_model_name=tiny_gpt2, pooling="mean", num_runs=1)
     assert found.settings[1].differences == mean.differences
@@ -227,6 +228,15 @@ def test_every_form_holds_every_setting(found: Sensitivity) -> None:
 def test_bad_input(change: dict[str, Any], options: dict[str, Any], message: str) -> None:
     with pytest.raises((TypeError, ValueError), match=message):
         sensitivity(**(sets(20) | change), **options)
+
+
+def test_nothing_moves_equal_models() -> None:
+    sides = sets(20)
+    twins = dict.fromkeys(("one", "two"), next(iter(sides["models"].values())))
+    found = sensitivity(**(sides | {"models": twins}), vary="row_order", num_runs=1)
+    (pair,) = found.pairs
+    assert (pair.depends_on, pair.moved, pair.verdict) == (None, None, "never told apart")
+    assert "The ranking holds: the other setting ranks the models alike." in " ".join(str(found).split())
 
 
 def test_too_few_texts() -> None:
