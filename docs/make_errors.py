@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import json
+import shlex
+import tempfile
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
 from mauve_metric import compare, compute_mauve
-from mauve_metric.texts.files import read_texts
+from mauve_metric.hosts.cli import main
+from mauve_metric.hosts.error_guide import GUIDES, code_of
 from mauve_metric.uncertainty.score_warnings import SEVERE
 from mauve_metric.uncertainty.warning_guide import ADVICE
 
@@ -16,6 +23,7 @@ HEAD = """# Errors and warnings
 
 **An error** means that there is no number. Its message names the argument, what was expected and what came. In the
 shell it is one line on stderr and the exit status is 1 (2 for a wrong command line); `--debug` shows where it arose.
+Errors that people often meet have [a code, a cause and a cure](#errors).
 
 **A warning** means that there is a number, and what a careful reviewer would say about it. Each has a code, a sentence
 and the numbers that it rests on. They are in `result.warnings`, in the log of `mauve_metric`, in the report, and behind
@@ -37,7 +45,11 @@ few_texts False {'n_p': 60, 'n_q': 200, 'threshold': 500}
 unequal_sizes False {'n_p': 60, 'n_q': 200, 'threshold': 2.0}
 ```
 
-`mauve-metric warnings few_texts` says in the shell what stands here.
+In the shell `mauve-metric warnings few_texts` and `mauve-metric errors no_file` say what stands here:
+
+```sh
+mauve-metric errors no_file
+```
 
 This page is written by `docs/make_errors.py` from the code.
 """
@@ -47,10 +59,13 @@ WARNINGS_HEAD = """## Warnings
 After those marked **severe** the score may not mean what it seems to mean: mend the input before you use the number.
 """
 
-BAD_INPUT_HEAD = """## Bad input, and what it says
+ERRORS_HEAD = """## Errors
+
+In the shell the code stands in brackets behind the message, and `mauve-metric errors CODE` says what stands here. In
+Python the same message comes as an exception. Below each code are calls that fail, and what they say.
 
 Here `p` has shape (40, 6) and `q` (30, 6), `with_nan` is `p` with NaN in row 3, and `texts` is a list of 20 strings.
-`lengths` is a featurizer, a function from texts to an array.
+`lengths` is a featurizer, a function from texts to an array. `human.jsonl` and `model.jsonl` hold 20 texts each.
 """
 
 EXCEPTIONS = {
@@ -67,43 +82,59 @@ EXCEPTIONS = {
     "KeyboardInterrupt": "you stopped the run; what was featurized stays in the cache",
 }
 
-BAD_INPUT = {
-    "Features": (
-        "compute_mauve(p_features=p)",
-        "compute_mauve(p_features=p, q_features=q[:, :3])",
-        "compute_mauve(p_features=p[0], q_features=q)",
-        "compute_mauve(p_features=with_nan, q_features=q)",
-        "compute_mauve(p_features=p, q_features=q.astype(str))",
+EXAMPLES = {
+    "not_written": ("mauve-metric compare human.jsonl model.jsonl --report nowhere/report.html",),
+    "no_file": (
+        "mauve-metric score human.jsonl nowhere.jsonl",
+        'compute_mauve(p_features="nowhere.npy", q_features=q)',
     ),
-    "Texts": (
-        'compute_mauve(p_text="one text", q_text=texts)',
+    "unknown_ending": ("mauve-metric score human.jsonl model.docx",),
+    "no_such_field": ("mauve-metric score human.jsonl model.jsonl --text-field story",),
+    "several_texts": ("mauve-metric score answers.jsonl",),
+    "not_one_set": ("mauve-metric compare human.jsonl",),
+    "damaged_file": (
+        "mauve-metric score human.jsonl broken.jsonl",
+        'compute_mauve(p_features="broken.npy", q_features=q)',
+    ),
+    "empty_texts": (
+        "mauve-metric score human.jsonl silent.jsonl --featurize-model-name ngrams",
         "compute_mauve(p_text=texts, q_text=[], featurize_model_name=lengths)",
-        'compute_mauve(p_text=texts, q_text=["a", None], featurize_model_name=lengths)',
         'compute_mauve(p_text=texts, q_text=["a", ""], featurize_model_name=lengths)',
     ),
-    "Options": (
-        "compute_mauve(p, q, num_bucket=50)",
-        "compute_mauve(p, q, num_buckets=71)",
+    "not_texts": (
+        'compute_mauve(p_text="one text", q_text=texts)',
+        'compute_mauve(p_text=texts, q_text=["a", None], featurize_model_name=lengths)',
+    ),
+    "unlike_features": (
+        "compute_mauve(p_features=p, q_features=q[:, :3])",
+        'compare(p_features=p, models={"a": q, "b": q[:, :3]})',
+    ),
+    "not_finite": ("compute_mauve(p_features=with_nan, q_features=q)",),
+    "not_features": (
+        "compute_mauve(p_features=p[0], q_features=q)",
+        "compute_mauve(p_features=p, q_features=q.astype(str))",
+    ),
+    "too_many_buckets": ("compute_mauve(p, q, num_buckets=71)",),
+    "unknown_option": ("compute_mauve(p, q, num_bucket=50)",),
+    "rows_differ": (
+        "compute_mauve(p, q, paired=True, permutations=99)",
+        'compare(p_features=p, models={"a": q, "b": q[:9]}, aligned=True)',
+    ),
+    "wrong_option": (
         "compute_mauve(p, q, mauve_scaling_factor=0)",
         'compute_mauve(p, q, pooling="meen")',
         'compute_mauve(p, q, use_float64=True, dtype="float32")',
-        "compute_mauve(p, q, paired=True, permutations=99)",
     ),
-    "Files": (
-        'read_texts("nowhere.jsonl")',
-        'compute_mauve(p_features="nowhere.npy", q_features=q)',
-    ),
-    "Several models": (
-        "compare(p_features=p, models={})",
-        'compare(p_features=p, models={"a": q, "b": q[:, :3]})',
-        'compare(p_features=p, models={"a": q, "b": q[:9]}, aligned=True)',
-    ),
+    "no_model": ("mauve-metric score human.jsonl model.jsonl --featurize-model-name nobody/nothing",),
+    "no_package": (),
+    "no_memory": (),
+    "": ("compute_mauve(p_features=p)", "compare(p_features=p, models={})"),
 }
 
 
 def page() -> str:
     """The whole page."""
-    return "\n".join([HEAD, _warnings(), _exceptions(), _bad_input()])
+    return "\n".join([HEAD, _warnings(), _errors(), _exceptions()])
 
 
 def _warnings() -> str:
@@ -115,33 +146,79 @@ def _warnings() -> str:
     return "\n".join(parts)
 
 
+def _errors() -> str:
+    """Likewise, with calls that fail."""
+    parts = [ERRORS_HEAD]
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        write_files()
+        for code, guide in GUIDES.items():
+            parts.append(f"### {code}\n\n{guide.cause}\n\n*What to do:* {guide.cure}\n")
+            parts += _table(code)
+        parts += ["### Without a code\n\nWhat is rare says all that there is to say.\n", *_table("")]
+    return "\n".join(parts)
+
+
+def _table(code: str) -> list[str]:
+    """Calls that fail with an error of this code."""
+    rows = [f"| `{call}` | {_cell(said(call, code))} |" for call in EXAMPLES[code]]
+    return ["\n".join(["| call | error |", "|---|---|", *rows]) + "\n"] if rows else []
+
+
 def _exceptions() -> str:
     rows = [f"| `{name}` | {meaning} |" for name, meaning in EXCEPTIONS.items()]
-    return "\n".join(["## Kinds of errors\n", "| exception | means |", "|---|---|", *rows]) + "\n"
-
-
-def _bad_input() -> str:
-    """Calls that fail, and what each says."""
-    parts = [BAD_INPUT_HEAD]
-    for kind, calls in BAD_INPUT.items():
-        rows = [f"| `{call}` | {_cell(said(call))} |" for call in calls]
-        parts.append("\n".join([f"### {kind}\n", "| call | error |", "|---|---|", *rows]) + "\n")
-    return "\n".join(parts)
+    return "\n".join(["## Kinds of exceptions\n", "| exception | means |", "|---|---|", *rows]) + "\n"
 
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*").replace("_", "\\_")
 
 
-def said(call: str) -> str:
-    """The kind and message of the error that a call raises; `AssertionError` if it raises none."""
+def write_files() -> None:
+    """The files of the examples, in the working directory."""
+    for name in ("human", "model"):
+        lines = [json.dumps({"text": f"The {name} counts {number} ships."}) for number in range(20)]
+        Path(f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    Path("broken.jsonl").write_text('{"text": "The ships', encoding="utf-8")
+    Path("broken.npy").write_text("The ships", encoding="utf-8")
+    Path("silent.jsonl").write_text('{"text": "The ships."}\n{"text": ""}\n', encoding="utf-8")
+    Path("model.docx").write_text("The ships", encoding="utf-8")
+    answers = {"doc_id": 0, "doc": {}, "target": "One.", "filter": "none", "filtered_resps": [["Two.", "Three."]]}
+    Path("answers.jsonl").write_text(json.dumps(answers | {"resps": answers["filtered_resps"]}), encoding="utf-8")
+
+
+def said(call: str, code: str = "") -> str:
+    """The error of a call: kind and message of an exception, or what the shell shows.
+
+    Raises:
+        AssertionError: the call raises none, or one of another code.
+    """
+    message = _said_in_shell(call) if call.startswith("mauve-metric ") else _said_in_python(call)
+    known = code_of(message) or ""
+    if known != code:
+        raise AssertionError(f"{call} must be of the code {code!r}, is of {known!r}: {message}")
+    return message
+
+
+def _said_in_shell(line: str) -> str:
+    err, offline = io.StringIO(), mock.patch("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with contextlib.redirect_stderr(err), contextlib.redirect_stdout(io.StringIO()), offline:
+        try:
+            status = main(shlex.split(line)[1:])
+        except SystemExit as error:  # wrong usage
+            status = error.code
+    if status == 0:
+        raise AssertionError(f"{line} raises no error")
+    return err.getvalue().splitlines()[-1].removeprefix("mauve-metric: ").replace(f"{Path.cwd()}/", "/home/me/")
+
+
+def _said_in_python(call: str) -> str:
     rng = np.random.default_rng(0)
     p, q = rng.normal(size=(40, 6)), rng.normal(size=(30, 6))
     with_nan = p.copy()
     with_nan[3] = np.nan
     names: dict[str, Any] = {"p": p, "q": q, "with_nan": with_nan, "texts": [f"text {i}" for i in range(20)]}
     names["lengths"] = lambda texts: np.array([[len(text), 1.0] for text in texts])
-    names |= {"compute_mauve": compute_mauve, "compare": compare, "read_texts": read_texts}
+    names |= {"compute_mauve": compute_mauve, "compare": compare}
     try:
         eval(call, names)
     except (ValueError, TypeError, OSError) as error:

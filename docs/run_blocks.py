@@ -1,53 +1,68 @@
 """Run every code block of the documentation: `python docs/run_blocks.py [PAGE …]`.
 
 All `python` blocks of a page run in one namespace, every `sh` block by `bash -e`, in the order of the page, in a
-temporary folder that holds a copy of `examples/`, without the Hub. A `text` block directly after one must be what the
+temporary folder that looks like a checkout, without the Hub. A `text` block directly after one must be what the
 block wrote to its standard output: white space counts as one space, numbers may differ by 2 % (or by one unit of their
-last decimal), and `...` stands for anything. A block that cannot run here says so on the line above:
+last decimal), and `...` stands for anything.
 
+Comments on the lines above a block say what no reader has to see. What must run before it stands there in the block's
+language (`docs/stand_ins.py` has a small model and a server for that). A block that starts a server names the address
+that must answer, and is then stopped. One that cannot run here says so:
+
+    <!-- run first: from stand_ins import tiny_model -->
+    <!-- runs until an answer from: http://127.0.0.1:$PORT -->
     <!-- not run: needs a GPU -->
 
-Without pages: README.md, CONTRIBUTING.md and docs/*.md. Two processes share the pages. The exit status is 1 if a block
-fails, and every failure names the page and the line.
+The features in `examples/` are in the cache before the first block. Without pages: README.md, CONTRIBUTING.md,
+leaderboard/README.md and docs/*.md. Two processes share the pages. The exit status is 1 if a block fails, and every
+failure names the page and the line.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import inspect
 import io
 import multiprocessing
 import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
 import traceback
+import urllib.request
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+import numpy as np
+
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
 RUN = ("python", "sh")
 OTHER_NAMES = {"py": "python", "python3": "python", "pycon": "python", "bash": "sh", "shell": "sh", "console": "sh"}
 FENCE = re.compile(r"^( *)(`{3,}|~{3,}) *\{?\.?([\w+-]*)")
-NOT_RUN = re.compile(r"^ *<!-- not run: (\S.*?) *-->$")
+ABOVE = re.compile(r"<!-- (not run|run first|runs until an answer from):(?!\s*-->)(.*?)\s*-->", re.DOTALL)
 NUMBER = re.compile(r"[-+−]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?")
 TOKEN = re.compile(rf"\.\.\.|{NUMBER.pattern}|[^\W\d]+|\S")
 TOLERANCE = 0.02
-SECONDS = 300  # that a block may take
+SECONDS = 600  # that a block may take, on a machine that does other work
+COPIED, LINKED = ("examples", "leaderboard"), ("app.py", "mauve_metric")  # what a page finds of the repository
 
 
 @dataclass(frozen=True)
 class Block:
     """A fenced block: its first line's number, its language, its lines without the fences' indentation.
 
-    skipped: why it is not run. expected: what it must print; None where the page does not say.
+    skipped: why it is not run. expected: what it must print; None where the page does not say. first: what runs before
+    it. address: of the server that it starts.
     """
 
     line: int
@@ -55,11 +70,13 @@ class Block:
     code: str
     skipped: str | None = None
     expected: str | None = None
+    first: str = ""
+    address: str | None = None
 
 
 @dataclass
 class Ran:
-    """What became of a page: the seconds of each block that ran, the reasons of those that did not, the failures."""
+    """What became of a page: processor seconds of each block that ran, the reasons of those that did not, failures."""
 
     page: str
     seconds: dict[int, float] = field(default_factory=dict)
@@ -89,14 +106,23 @@ def blocks_of(markdown: str) -> list[Block]:
         if language in OTHER_NAMES:
             raise ValueError(f"line {at + 1}: write {OTHER_NAMES[language]} instead of {language}")
         code = "".join(line[min(len(indent), len(line) - len(line.lstrip())) :] + "\n" for line in lines[at + 1 : end])
-        reason = NOT_RUN.match(lines[at - 1]) if at else None
+        above = _above(lines[:at])
         if language in RUN:
-            found.append(Block(at + 2, language, code, skipped=reason[1] if reason else None))
-        elif language == "text" and after_run and reason is None:
-            last = found.pop()
-            found.append(Block(last.line, last.language, last.code, last.skipped, code))
+            address = above.get("runs until an answer from")
+            found.append(Block(at + 2, language, code, above.get("not run"), None, above.get("run first", ""), address))
+        elif language == "text" and after_run and not above:
+            found.append(replace(found.pop(), expected=code))
         at, after_run = end + 1, language in RUN
     return found
+
+
+def _above(lines: Sequence[str]) -> dict[str, str]:
+    """The comments directly above a block: what each says."""
+    text, said = "\n".join(lines), {}
+    while (comment := ABOVE.fullmatch(text, max(text.rfind("<!--"), 0))) is not None:
+        said[comment[1]] = inspect.cleandoc(comment[2])
+        text = text[: comment.start()].rstrip(" ").removesuffix("\n")
+    return said
 
 
 def differs(expected: str, printed: str) -> str | None:
@@ -154,13 +180,16 @@ def run_page(page: str, environment: dict[str, str]) -> Ran:
     os.environ.update(environment)
     names: dict[str, Any] = {"__name__": "__main__"}
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copytree(ROOT / "examples", Path(folder) / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+        for name in filter(lambda name: (ROOT / name).exists(), COPIED):
+            shutil.copytree(ROOT / name, Path(folder, name), ignore=shutil.ignore_patterns("__pycache__"))
+        for name in LINKED:
+            Path(folder, name).symlink_to(ROOT / name)
         os.chdir(folder)
-        sys.path.insert(0, folder)
+        sys.path[:0] = [folder, str(DOCS)]
         for block in todo:
-            start = time.monotonic()
+            start = processor_seconds()
             failure = _failure(block, page, names)
-            ran.seconds[block.line] = time.monotonic() - start
+            ran.seconds[block.line] = processor_seconds() - start
             if failure is not None:
                 ran.failures[block.line] = failure
                 break
@@ -168,9 +197,16 @@ def run_page(page: str, environment: dict[str, str]) -> Ran:
     return ran
 
 
+def processor_seconds() -> float:
+    """The processor time of this process and of those that it has waited for."""
+    return sum(os.times()[:4])
+
+
 def _failure(block: Block, page: str, names: dict[str, Any]) -> str | None:
     """Run a block: None, or what went wrong."""
     try:
+        if block.address is not None:
+            return run_server(block, block.address)
         printed = run_python(block, page, names) if block.language == "python" else run_sh(block)
     except (Exception, SystemExit) as error:
         return str(error)
@@ -188,8 +224,11 @@ def run_python(block: Block, page: str, names: dict[str, Any]) -> str:
     """
     out, err = io.StringIO(), io.StringIO()
     try:
+        first = compile(block.first, f"{page}, before line {block.line}", "exec")
         code = compile("\n" * (block.line - 1) + block.code, page, "exec")
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), time_limit(SECONDS):
+            exec(first, names)
+            out.truncate(out.seek(0))
             exec(code, names)
     except BaseException as error:
         raise RuntimeError(f"{traceback.format_exc()}\n{err.getvalue()[-2000:]}") from error
@@ -218,12 +257,69 @@ def run_sh(block: Block) -> str:
     Raises:
         RuntimeError: one of them failed, with what it said.
     """
-    done = subprocess.run(
-        ["bash", "-e", "-c", block.code], capture_output=True, text=True, timeout=SECONDS, stdin=subprocess.DEVNULL
-    )
+    done = subprocess.run(_command(block), capture_output=True, text=True, timeout=SECONDS, stdin=subprocess.DEVNULL)
     if done.returncode:
         raise RuntimeError(f"exit status {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}")
     return done.stdout
+
+
+def _command(block: Block) -> list[str]:
+    """A block in a shell; what runs first is silent."""
+    return ["bash", "-e", "-c", f"{{ {block.first or ':'}\n}} >/dev/null\n{block.code}"]
+
+
+def run_server(block: Block, address: str) -> str | None:
+    """Start a server at a free port, `$PORT` in the block and in its address, and stop it once it has answered.
+
+    Returns:
+        None, or what it said when it ended without an answer.
+    """
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    with tempfile.TemporaryFile("w+") as said:
+        server = subprocess.Popen(
+            _command(block), env=os.environ | {"PORT": port}, stdout=said, stderr=said, start_new_session=True
+        )
+        try:
+            end = time.monotonic() + SECONDS
+            while server.poll() is None and time.monotonic() < end:
+                with contextlib.suppress(OSError), urllib.request.urlopen(address.replace("$PORT", port), timeout=10):
+                    return None
+                time.sleep(0.2)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(server.pid, signal.SIGTERM)
+            server.wait()
+        said.seek(0)
+        return f"nothing answers at {address}\n{said.read()[-4000:]}"
+
+
+def fill_cache(examples: Path) -> None:
+    """Put the features of the examples that are in `.npz` files into the cache, as if the texts had been read before.
+
+    Raises:
+        ValueError: they are not those of the packaged featurizer that is installed.
+    """
+    from mauve_metric import MauveConfig, Reference, read_texts
+    from mauve_metric.features.cache import FeatureCache
+    from mauve_metric.features.encoder import load_encoder
+    from mauve_metric.features.featurize import token_key, tokenize
+    from mauve_metric.features.known_texts import KnownTexts, source_of
+    from mauve_metric.features.pretrained import identity_digest
+
+    source = source_of(MauveConfig(featurize_model_name="minilm"))
+    encoder = load_encoder("minilm")
+    with FeatureCache() as cache:
+        notes = KnownTexts(cache, str(source), "minilm")
+        for path in sorted(examples.glob("*.npz")):
+            stored, texts = Reference.load(path), read_texts(path.with_suffix(".jsonl"))
+            if stored.identity != encoder.identity:
+                raise ValueError(f"{path} is of {stored.identity}, not of {encoder.identity}: run make_features.py")
+            ids, cut = tokenize(encoder, texts)
+            digest = identity_digest(encoder.identity)
+            cache.put([token_key(digest, row) for row in ids], np.asarray(stored.features))
+            notes.remember(encoder.identity, texts, ids, cut)
 
 
 def environment_of(cache: str) -> dict[str, str]:
@@ -231,7 +327,7 @@ def environment_of(cache: str) -> dict[str, str]:
     paths = [os.path.dirname(sys.executable), os.environ.get("PATH", "")]
     return {
         "PATH": os.pathsep.join(paths),
-        "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")])),
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), str(DOCS), os.environ.get("PYTHONPATH", "")])),
         "PYTHONDONTWRITEBYTECODE": "1",
         "HF_HUB_OFFLINE": "1",
         "HF_DATASETS_OFFLINE": "1",
@@ -248,6 +344,7 @@ def run_pages(pages: Sequence[str], at_once: int = 2) -> list[Ran]:
     with tempfile.TemporaryDirectory() as cache, ThreadPoolExecutor(at_once) as threads:
         environment = environment_of(cache)
         os.environ.update(environment)  # before the first import in the server
+        fill_cache(ROOT / "examples")
         return list(threads.map(lambda page: _in_a_process(processes, page, environment), pages))
 
 
@@ -271,7 +368,8 @@ def _send_page(sender: Any, page: str, environment: dict[str, str]) -> None:
 
 def pages_of(root: Path) -> list[str]:
     """The documents whose blocks are run, from the root of the repository."""
-    found = [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").rglob("*.md"))]
+    found = [root / "README.md", root / "CONTRIBUTING.md", root / "leaderboard" / "README.md"]
+    found += sorted((root / "docs").rglob("*.md"))
     return [path.relative_to(root).as_posix() for path in found if path.exists()]
 
 
@@ -284,7 +382,8 @@ def report(ran: Sequence[Ran]) -> str:
     failed = sum(len(page.failures) for page in ran)
     skipped = sum(len(page.skipped) for page in ran)
     total = sum(took for took, _, _ in times)
-    return "\n".join([*lines, f"{len(times)} blocks ran in {total:.0f} s, {skipped} not run, {failed} failed"])
+    lines += [f"{len(times)} blocks ran in {total:.0f} s of processor time, {skipped} not run, {failed} failed"]
+    return "\n".join(lines)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,4 +1,4 @@
-"""Make the features of three of the sets: `human.npz`, `nucleus.npz` and `greedy.npz`.
+"""Make the features of the human texts and of the models': `human.npz`, `greedy.npz` and so on.
 
     python make_features.py
 
@@ -15,6 +15,6 @@ from mauve_metric import Reference, read_texts
 FOLDER = Path(__file__).resolve().parent
 
 if __name__ == "__main__":
-    for name in ("human", "nucleus", "greedy"):
+    for name in ("human", "nucleus", "greedy", "top_k", "sampling", "temperature"):
         texts = read_texts(FOLDER / f"{name}.jsonl")
         print(Reference.from_texts(texts, featurize_model_name="minilm", cache=False).save(FOLDER / f"{name}.npz"))

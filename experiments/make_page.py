@@ -1,25 +1,26 @@
 """Write `docs/experiments.md` from the results, with their figures: `python experiments/make_page.py`.
 
-The figures go to `docs/figures/`. Of each page of `experiments/results/` it takes the title, the command, the figure
-and what a person wrote of paper and result. A test compares the page with the results.
+The figures go to `docs/figures/`. Of each page of `experiments/results/` it takes the title, the command, the figure,
+and what a person saw in it and wrote of paper and result. A test compares the page with the results.
 """
 
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
-from common import BY_HAND, RESULTS, ROOT
+from common import BY_HAND, INK, RESULTS, ROOT
 
 PAGE, FIGURES = ROOT / "docs" / "experiments.md", ROOT / "docs" / "figures"
 HEAD = """# Experiments
 
 What the papers found, tried again on a small scale: each is one script of `experiments/` with one table and one figure,
-on a processor. The tables, the machine and the time of each are in `experiments/results/`.
+on a processor. The page of each table names the machine and the time.
 
 <!-- Written by experiments/make_page.py from the results. -->
 """
+SEEN = re.compile(r"^<!-- seen: (.+) -->\n", flags=re.MULTILINE)
+INKS = {"light": "#1F1F1F", "dark": "#E6E6EA"}  # of words and lines on the site's two pages
 
 
 def section(result: Path) -> str:
@@ -31,12 +32,23 @@ def section(result: Path) -> str:
     text = result.read_text(encoding="utf-8")
     title = re.match(r"# (.+)\n", text)
     command = re.search(r"^    python experiments/.+$", text, flags=re.MULTILINE)
-    figure = re.search(r"^!\[(.+)\]\((\w+\.svg)\)$", text, flags=re.MULTILINE)
     _, _, by_hand = text.partition(f"{BY_HAND}\n")
-    if not (title and command and figure and by_hand.strip()):
-        raise ValueError(f"{result.name} must have a title, a command, a figure and the part {BY_HAND!r}")
-    said = by_hand.split("\n## ")[0].strip()
-    return f"\n## {title[1]}\n\n{command[0]}\n\n![{figure[1]}](figures/{figure[2]})\n\n{said}\n"
+    seen, said = SEEN.search(by_hand), SEEN.sub("", by_hand).split("\n## ")[0].strip()
+    if not (title and command and seen and said):
+        raise ValueError(
+            f"{result.name} must have a title, a command, the part {BY_HAND!r} and in it <!-- seen: … -->, what the "
+            "figure shows"
+        )
+    table = f"[The table](../experiments/results/{result.name})"
+    light = f"![{seen[1]}](figures/{result.stem}-light.svg#only-light)"
+    dark = f"![The same figure on a dark page.](figures/{result.stem}-dark.svg#only-dark)"
+    return f"\n## {title[1]}\n\n{command[0]}\n\n{light}\n{dark}\n\n{said}\n\n{table}\n"
+
+
+def figures(result: Path) -> dict[str, str]:
+    """The figure of an experiment for a light and a dark page, by file name."""
+    drawn = result.with_suffix(".svg").read_text(encoding="utf-8")
+    return {f"{result.stem}-{page}.svg": drawn.replace(INK, ink) for page, ink in INKS.items()}
 
 
 def results() -> list[Path]:
@@ -50,11 +62,12 @@ def page() -> str:
 
 
 def main() -> None:
-    """Write the page, and copy its figures."""
+    """Write the page and its figures."""
     PAGE.write_text(page(), encoding="utf-8", newline="\n")
     FIGURES.mkdir(exist_ok=True)
     for result in results():
-        shutil.copyfile(result.with_suffix(".svg"), FIGURES / f"{result.stem}.svg")
+        for name, drawn in figures(result).items():
+            (FIGURES / name).write_text(drawn, encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

@@ -40,14 +40,14 @@ both sets of texts.
 
 """
 TAIL = """
-`!` marks a warning after which the score may not mean what it seems to mean ([which](../docs/errors.md#warnings)).
+`!` marks a [severe warning](../docs/errors.md#warnings): the score may not mean what it seems to mean.
 `people` is no model: other passages from the same source, the yardstick.
 
 ## Add an entry
 
 Open a pull request with a folder of your model's name:
 
-<!-- not run: your own texts -->
+<!-- run first: cp examples/nucleus.jsonl texts.jsonl -->
 ```sh
 mkdir leaderboard/my_model
 mauve-metric compare {human} my_model=texts.jsonl --featurize-model-name minilm --num-buckets 60 \\
@@ -168,18 +168,18 @@ def _counts(result: Mapping[str, Any], side: str) -> np.ndarray:
 
 def page(entries: list[Entry], rules: Mapping[str, Any]) -> str:
     """The whole page, the closest first."""
-    heads = ("", "entry", "model", "decoding", "score", "95 % interval", "MAUVE", "precision", "recall", "texts")
-    lines = [f"| {' | '.join((*heads, 'by', 'version'))} |", "|--:|---|---|---|--:|---|--:|--:|--:|--:|---|---|"]
+    heads = ("", "entry", "score", "95 % interval", "MAUVE", "precision", "recall", "texts", "model", "decoding")
+    lines = [f"| {' | '.join((*heads, 'by', 'version'))} |", "|--:|---|--:|---|--:|--:|--:|--:|---|---|---|---|"]
     for rank, entry in enumerate(sorted(entries, key=lambda entry: -entry.result["mauve_debiased"]), start=1):
         result = entry.result
         told = [entry.about[name] for name in ("model", "decoding", "by")]
-        model, decoding, by = (text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ") for text in told)
+        about = [text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ") for text in told]
         severe = " !" if any(warning["code"] in SEVERE for warning in result["warnings"]) else ""
         score, mauve, precision, recall = (digits(result[name], ".3f") for name in SHOWN)
-        interval = " … ".join(digits(end, ".3f") for end in result["mauve_ci"])
-        cells = (str(rank), f"[{entry.name}]({entry.name}/entry.json)", model, decoding, f"{score}{severe}", interval)
+        interval = "\u00a0…\u00a0".join(digits(end, ".3f") for end in result["mauve_ci"])
+        cells = (str(rank), f"[{entry.name}]({entry.name}/entry.json)", f"{score}{severe}", interval)
         version = _settings(result["signature"])["mauve_metric"]
-        lines.append(f"| {' | '.join((*cells, mauve, precision, recall, str(result['n_q']), by, version))} |")
+        lines.append(f"| {' | '.join((*cells, mauve, precision, recall, str(result['n_q']), *about, version))} |")
     fill = {"human": rules["human"], "least": rules["least_texts"]}
     return HEAD.format(**fill) + "\n".join(lines) + "\n" + TAIL.format(**fill)
 

@@ -11,6 +11,7 @@ import pytest
 from samples import PACKAGE, ROOT, script
 
 from mauve_metric.hosts.cli import main
+from mauve_metric.hosts.error_guide import GUIDES, code_of
 from mauve_metric.hosts.pages import page
 from mauve_metric.uncertainty import duplication_warnings
 from mauve_metric.uncertainty.score_warnings import SEVERE
@@ -66,18 +67,44 @@ def test_the_page_is_that_of_the_code() -> None:
 
 
 def test_a_call_without_an_error_is_refused() -> None:
-    with pytest.raises(AssertionError, match="raises no error"):
-        script("docs/make_errors").said("compare(p_features=p, models={'a': p, 'b': q}, num_buckets=4)")
+    said = script("docs/make_errors").said
+    for call in ("compare(p_features=p, models={'a': p, 'b': q}, num_buckets=4)", "mauve-metric errors no_file"):
+        with pytest.raises(AssertionError, match="raises no error"):
+            said(call)
+    with pytest.raises(AssertionError, match="must be of the code 'no_memory', is of 'no_file'"):
+        said("mauve-metric score nowhere.npy nowhere.npy", "no_memory")
 
 
-def test_the_shell_says_what_a_warning_means(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["warnings", "few_texts"]) == 0
-    said = capsys.readouterr().out
-    assert said == f"few_texts\n  {ADVICE['few_texts'].cause}\n  → {ADVICE['few_texts'].cure}\n"
-    assert main(["warnings", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {code: advice._asdict() for code, advice in ADVICE.items()}
-    assert main(["warnings", "many_texts"]) == 1
-    assert "CODE must be among few_texts, " in capsys.readouterr().err
+def test_every_error_with_a_code_has_a_cause_and_a_cure() -> None:
+    assert set(GUIDES) == set(script("docs/make_errors").EXAMPLES) - {""} and not set(GUIDES) & set(ADVICE)
+    for code, guide in GUIDES.items():
+        assert guide.cause.endswith(".") and guide.cure.endswith("."), code
+
+
+@pytest.mark.parametrize(
+    ("message", "code"),
+    [
+        ("figures need Altair: pip install 'mauve_metric[space]'", "no_package"),
+        ("MemoryError", "no_memory"),
+        ("CUDA out of memory. Tried to allocate 2 GiB", "no_memory"),
+        ("CODE must be among few_texts, got 'many_texts'", None),
+        ("there is no Ray cluster to work with at 'auto'", None),
+    ],
+)
+def test_the_code_of_a_message(message: str, code: str | None) -> None:
+    assert code_of(message) == code
+
+
+@pytest.mark.parametrize(("command", "code"), [("warnings", "few_texts"), ("errors", "no_file")])
+def test_the_shell_says_what_a_code_means(command: str, code: str, capsys: pytest.CaptureFixture[str]) -> None:
+    known = {name: {"cause": entry.cause, "cure": entry.cure} for name, entry in (ADVICE | GUIDES).items()}
+    assert main([command, code]) == 0
+    assert capsys.readouterr().out == f"{code}\n  {known[code]['cause']}\n  → {known[code]['cure']}\n"
+    assert main([command, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found == {name: known[name] for name in (ADVICE if command == "warnings" else GUIDES)}
+    assert main([command, "many_texts"]) == 1
+    assert f"CODE must be among {next(iter(found))}, " in capsys.readouterr().err
 
 
 def test_help_points_to_pages(capsys: pytest.CaptureFixture[str]) -> None:
@@ -85,3 +112,4 @@ def test_help_points_to_pages(capsys: pytest.CaptureFixture[str]) -> None:
         main(["--help"])
     said = " ".join(capsys.readouterr().out.split())
     assert page("errors") in said and page("measures") in said and "mauve-metric warnings CODE" in said
+    assert "mauve-metric errors CODE" in said

@@ -2,7 +2,7 @@
 
 A page in docs/ links to `../benchmarks/results/estimators.md` or `../examples/train_with_mauve.py` as it must for those
 who read it in the repository. The site gets a page of its own for each such file, of what it links to in turn, and of
-the changelog.
+the changelog and the leaderboard, which stand in the menu.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 
 CODE = r"(?ms:^ *(?P<fence>`{3,}).*?^ *(?P=fence) *$)|(?P<tick>`+).+?(?P=tick)"
 LINK = re.compile(rf"{CODE}|\]\((?!https?:|mailto:|#)(?P<path>[^)\s#]+)(?P<anchor>#[^)\s]*)?\)")
-OWN_PAGES = {"CHANGELOG.md": "changelog.md"}  # in the repository: on the site
+# In the repository: on the site.
+OWN_PAGES = {"CHANGELOG.md": "changelog.md", "leaderboard/README.md": "leaderboard.md"}
 LANGUAGES = {".py": "python", ".sh": "sh", ".toml": "toml", ".yml": "yaml", "": "text"}  # shown; others are copied
 
 

@@ -19,11 +19,11 @@ from mauve_metric.hosts.cli_arguments import given_options, named_file, parsed
 from mauve_metric.hosts.cli_copies import deduplicate_text, memorised_text
 from mauve_metric.hosts.cli_files import human_side, prompts_of_sides, sides_of_models, two_sides
 from mauve_metric.hosts.cli_flags import check_form, featurizers_given, in_form
+from mauve_metric.hosts.cli_guides import guide_text
 from mauve_metric.hosts.cli_judgement import judge_text, roft_text
 from mauve_metric.hosts.cli_sensitivity import calibration_of, printed, sensitivity_of
 from mauve_metric.hosts.cli_shards import score_in_shards
 from mauve_metric.hosts.cli_stress import stress_text, stressed
-from mauve_metric.hosts.cli_warnings import warnings_text
 from mauve_metric.results.names import printable
 from mauve_metric.runtime.whole_files import check_can_be_written
 from mauve_metric.texts.files import read_texts
@@ -54,8 +54,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except (ValueError, TypeError, OSError, ImportError, RuntimeError, MemoryError) as error:
             if options.debug:
                 raise
-            _tell(f"error: {' '.join(str(error).split()) or type(error).__name__}")
+            _tell(f"error: {_with_code(' '.join(str(error).split()) or type(error).__name__)}")
             return 1
+
+
+def _with_code(message: str) -> str:
+    """An error's message with its code, where it has one: `mauve-metric errors CODE` says more."""
+    from mauve_metric.hosts.error_guide import code_of
+
+    code = code_of(message)
+    return message if code is None else f"{message}  [{code}]"
 
 
 def _tell(message: str) -> None:
@@ -382,5 +390,6 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "judge": _shown(judge_text),
     "roft": _shown(roft_text),
     "cache": _cache,
-    "warnings": _shown(warnings_text),
+    "warnings": _shown(guide_text),
+    "errors": _shown(guide_text),
 }

@@ -21,6 +21,7 @@ from mauve_metric.hosts.cli_flags import (
     features_file,
     report_file,
 )
+from mauve_metric.hosts.cli_guides import add_guide_commands
 from mauve_metric.hosts.cli_judgement import add_judgement_commands
 from mauve_metric.hosts.cli_sensitivity import (
     CALIBRATE_IS_WITHOUT,
@@ -31,7 +32,6 @@ from mauve_metric.hosts.cli_sensitivity import (
 )
 from mauve_metric.hosts.cli_shards import add_shard_options, shard_usage_error
 from mauve_metric.hosts.cli_stress import STRESS_HAS_OWN, add_stress_flags
-from mauve_metric.hosts.cli_warnings import add_warnings_command
 from mauve_metric.hosts.lm_eval_task import NEW_TOKENS, PROMPT_WORDS, check_task_name
 from mauve_metric.hosts.pages import page
 from mauve_metric.options import run_fields
@@ -48,7 +48,8 @@ def parser() -> argparse.ArgumentParser:
         prog="mauve-metric",
         description="How close a model's texts are to human texts.",
         epilog=f"Pages of the repository: {page('start')} for the first steps, {page('measures')} for every measure, "
-        f"{page('errors')} for errors and warnings (or `mauve-metric warnings CODE`).",
+        f"{page('errors')} for errors and warnings (or `mauve-metric warnings CODE` and `mauve-metric errors CODE`; "
+        "the code stands in brackets behind a message).",
     )
     parser.add_argument("--version", action="version", version=f"mauve_metric {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
@@ -106,7 +107,8 @@ def parser() -> argparse.ArgumentParser:
     cache.add_argument("--max-bytes", type=int, help="what prune leaves at most; unset: the cache's own limit")
     cache.add_argument("--json", action="store_true", help="print one JSON object")
     add_log_options(cache)
-    add_log_options(add_warnings_command(commands))
+    for guide in add_guide_commands(commands):
+        add_log_options(guide)
     return parser
 
 

@@ -38,6 +38,9 @@ a drawing
     a b
     ```
 
+<!-- run first:
+  if True:
+      x = 1 -->
 <!-- not run: no GPU -->
 ```python title="other.py"
 fails(
@@ -56,6 +59,7 @@ def test_blocks_of_a_page() -> None:
     assert (first.line, first.language, first.code, first.expected) == (4, "python", "x = 1\n", "shown\n")
     assert (tab.language, tab.code, tab.expected, tab.skipped) == ("sh", "echo a \\\n  b\n", "a b\n", None)
     assert (skipped.language, skipped.skipped, skipped.expected) == ("python", "no GPU", None)
+    assert (skipped.first, tab.first, skipped.address) == ("if True:\n    x = 1", "", None)
 
 
 @pytest.mark.parametrize(
@@ -124,12 +128,16 @@ def test_blocks_share_names_and_a_folder_with_the_examples(tmp_path: Path) -> No
     page = (
         "```python\nx = open('examples/human.txt').read()\nopen('mine.txt', 'w').write(x)\nprint(x, 0.5)\n```\n\n"
         "```text\na text 0.505\n```\n\n```sh\ncat mine.txt; echo $HF_HUB_OFFLINE >&2\n```\n\n```text\na text\n```\n\n"
-        "<!-- not run: no such thing -->\n```sh\nfalse\n```\n\n```python\nassert x\n```\n"
+        "<!-- not run: no such thing -->\n```sh\nfalse\n```\n\n```python\nassert x\n```\n\n"
+        "<!-- run first: print(y := 3) -->\n```python\nprint(y)\n```\n\n```text\n3\n```\n\n"
+        "<!-- run first: echo 4; z=5 -->\n```sh\necho $z\n```\n\n```text\n5\n```\n\n"
+        "<!-- runs until an answer from: http://127.0.0.1:$PORT/page.md -->\n"
+        "```sh\ntouch page.md\npython -m http.server $PORT --bind 127.0.0.1\n```\n"
     )
     done = run(tmp_path, page)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "page.md:21 not run: no such thing" in done.stdout
-    assert "3 blocks ran" in done.stdout
+    assert "6 blocks ran" in done.stdout
     assert sorted(path.name for path in tmp_path.iterdir()) == ["examples", "page.md"]
 
 
@@ -140,8 +148,13 @@ def test_blocks_share_names_and_a_folder_with_the_examples(tmp_path: Path) -> No
         ("```sh\nfalse\ntrue\n```\n", ["page.md:2 FAILED: exit status 1"]),
         ("```sh\necho 7\n```\n\n```text\n8\n```\n", ["page.md:2 FAILED: it printed", "not what the page says"]),
         ("```python\nexit()\n```\n", ["page.md:2 FAILED", "SystemExit"]),
+        ("<!-- run first: 1 / 0 -->\n```python\n```\n", ["page.md:3 FAILED", "before line 3", "ZeroDivisionError"]),
+        (
+            "<!-- runs until an answer from: http://127.0.0.1:$PORT -->\n```sh\necho gone\n```\n",
+            ["page.md:3 FAILED: nothing answers at http://127.0.0.1:$PORT", "gone"],
+        ),
     ],
-    ids=["python", "sh", "output", "exit"],
+    ids=["python", "sh", "output", "exit", "first", "server"],
 )
 def test_a_page_that_fails(tmp_path: Path, page: str, said: list[str]) -> None:
     done = run(tmp_path, page)

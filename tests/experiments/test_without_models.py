@@ -153,8 +153,12 @@ def test_a_file_needs_a_name(tmp_path: Path) -> None:
 def test_the_page_of_experiments_is_that_of_the_results() -> None:
     assert make_page.PAGE.read_text(encoding="utf-8") == make_page.page(), "run: python experiments/make_page.py"
     for result in make_page.results():
-        drawn = (make_page.FIGURES / f"{result.stem}.svg").read_bytes()
-        assert drawn == result.with_suffix(".svg").read_bytes(), "run: python experiments/make_page.py"
+        light, dark = make_page.figures(result).items()
+        assert light[1] != dark[1]
+        for name, drawn in (light, dark):
+            assert (make_page.FIGURES / name).read_text(encoding="utf-8") == drawn, (
+                "run: python experiments/make_page.py"
+            )
     assert len(make_page.results()) >= 4
 
 

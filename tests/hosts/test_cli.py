@@ -267,7 +267,7 @@ def test_module_is_the_program(files: tuple[str, str]) -> None:
 def test_program_fails_with_one_line() -> None:
     run = program("score", "nowhere.txt", "nowhere.txt")
     assert run.returncode == 1 and run.stdout == ""
-    assert run.stderr == "mauve-metric: error: there is no file 'nowhere.txt'\n"
+    assert run.stderr == "mauve-metric: error: there is no file 'nowhere.txt'  [no_file]\n"
 
 
 def test_a_reader_that_stops_is_no_error(tmp_path: Path) -> None:
@@ -368,7 +368,7 @@ def test_a_full_disk_leaves_what_was_there(
     done = programs.run(LIMITED, *arguments)
     assert done.returncode == 1, done.stderr
     error = [line for line in done.stderr.splitlines() if line.startswith("mauve-metric: error: ")]
-    assert len(error) == 1 and error[0] == f"mauve-metric: error: '{target}' cannot be written: File too large"
+    assert error == [f"mauve-metric: error: '{target}' cannot be written: File too large  [not_written]"]
     assert "Traceback" not in done.stderr
     assert target.read_text() == "what was there before" and len(list(target.parent.iterdir())) == 1
 
