@@ -27,6 +27,7 @@ Answer = TypeVar("Answer")
 
 _LOOK_SECONDS = 5.0  # after which it is looked whether machines have come
 _ADDRESS = re.compile(r"\bip=([^\s,)]+)")  # of the machine, in what Ray writes of an error
+_RAISED = re.compile(r"(?m)^\s*([\w.]*(?:Error|Exception): .+)$")  # the last line of a traceback in it
 _FIT = ("numpy", "faiss-cpu", "torch", "transformers")  # whose versions a signature names
 
 logger = logging.getLogger(__name__)
@@ -215,7 +216,7 @@ class _Pool(Generic[Item, Answer]):
             where = f" on {self._named(address[1])}" if address else ""
             if not (self.starting or self.running or self.idle):
                 raise OSError(f"no worker can be started{where}: {_reason(error)}") from error
-            self._warn(f"no worker can be started{where}: {_reason(error)}")
+            self._warn(f"a worker cannot be started{where}: {_reason(error)}")
 
     def _ended(self, task: Any) -> Outcome[Answer] | None:
         """What came of an item; None if it is to be tried again."""
@@ -275,7 +276,7 @@ def _reason(error: Exception) -> str:
     cause = getattr(error, "cause", None)
     if isinstance(cause, BaseException) and "Traceback (most" not in str(cause):
         return said(cause)
-    lines = [line.strip() for line in str(cause or error).splitlines() if line.strip()]
-    if not lines:
-        return type(error).__name__
-    return lines[-1] if cause else lines[0]
+    text = str(cause or error)
+    raised = _RAISED.findall(text)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return next(iter([*raised[-1:], *lines]), type(error).__name__)

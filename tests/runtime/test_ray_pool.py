@@ -126,7 +126,7 @@ def test_actors_that_are_refused_are_done_without_and_named_unless_there_is_no_o
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert len(outcomes(Ray(dead=(0,)), monkeypatch, [1.0, 2.0], workers=2)) == 2
-    assert caplog.messages == ["no worker can be started on a machine (10.0.0.9): torch 1 is there"]
+    assert caplog.messages == ["a worker cannot be started on a machine (10.0.0.9): torch 1 is there"]
     with pytest.raises(OSError, match=r"no worker can be started on a machine \(10.0.0.9\): torch 1 is there$"):
         outcomes(Ray(dead=(0, 1)), monkeypatch, [1.0, 2.0], workers=2)
 
@@ -161,6 +161,15 @@ def test_machines_that_come_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
     ray = Ray(hosts="ab", cpus=lambda given: 1.0 if given < 3 else 2.0)
     assert len(outcomes(ray, monkeypatch, [float(number) for number in range(1, 9)], workers=None)) == 8
     assert {number for number, _ in ray.given} == {0, 1}
+
+
+def test_of_a_worker_without_the_package_the_missing_module_is_said() -> None:
+    error = RayError(
+        "The actor died because of an error raised in its creation task, ip=10.0.0.9\n"
+        "RuntimeError: The actor failed to import on the worker:\n\nTraceback (most recent call last):\n"
+        "ModuleNotFoundError: No module named 'mauve_metric'\n"
+    )
+    assert ray_pool._reason(error) == "ModuleNotFoundError: No module named 'mauve_metric'"
 
 
 def test_a_worker_says_what_does_not_fit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
