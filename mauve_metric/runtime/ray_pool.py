@@ -228,6 +228,7 @@ class _Pool(Generic[Item, Answer]):
         except self.ray.exceptions.RayTaskError as error:
             reason = f"{_reason(error)} (on {hand.host})"
             self.idle.append(hand)
+            self._warn(f"work failed on {hand.host}, and is tried again: {_reason(error)}", once=hand.host)
         except self.ray.exceptions.RayError as error:
             reason = f"its worker on {hand.host} was lost: {_reason(error)}"
             self.ray.kill(hand.actor)
@@ -265,9 +266,10 @@ class _Pool(Generic[Item, Answer]):
         names = (node["NodeManagerHostname"] for node in self.ray.nodes() if node["NodeManagerAddress"] == address)
         return f"{next(names, 'a machine')} ({address})"
 
-    def _warn(self, message: str) -> None:
-        if message not in self.warned:
-            self.warned.add(message)
+    def _warn(self, message: str, once: str = "") -> None:
+        """Warn once of the same, which is the message itself if `once` does not name it."""
+        if (once or message) not in self.warned:
+            self.warned.add(once or message)
             logger.warning("%s", message)
 
 

@@ -132,13 +132,16 @@ def test_actors_that_are_refused_are_done_without_and_named_unless_there_is_no_o
 
 
 @pytest.mark.parametrize("hosts", ["ab", "aaab", "ba"])
-def test_what_fails_on_one_machine_is_done_by_another(monkeypatch: pytest.MonkeyPatch, hosts: str) -> None:
+def test_what_fails_on_one_machine_is_done_by_another(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, hosts: str
+) -> None:
     """As where the model is missing on one: however many workers it has, and however fast it fails."""
     ray = Ray(hosts=hosts)
     found = outcomes(ray, monkeypatch, [1.0, 2.0, 4.0, 5.0], workers=len(hosts), bad="a")
     assert [one.answers for one in found] == [(1.0,), (0.5,), (0.25,), (0.2,)]
     by_a = [item for number, item in ray.given if ray.host(number) == "a"]
     assert len(set(by_a)) == len(by_a)
+    assert caplog.messages == ["work failed on host-a (a), and is tried again: division by zero"]
 
 
 def test_a_lost_worker_is_replaced_and_its_item_done_by_another(
