@@ -43,6 +43,7 @@ from mauve_metric.quantize.shards import ShardLabels, ShardMoments, StoredRows
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.crew import Crew, Done, Work
 from mauve_metric.runtime.ray_pool import Places, ray_cluster
+from mauve_metric.runtime.shared_folder import shared_folder
 from mauve_metric.runtime.whole_files import naming
 from mauve_metric.score import resolve_config, score_features, score_partition
 from mauve_metric.texts.shards import list_shards
@@ -99,7 +100,7 @@ def score_sharded(
     with contextlib.ExitStack() as stack:
         if ray is not None:
             stack.enter_context(ray_cluster(_address(ray)))
-        crew = Crew(None if ray is None else places, run.verbose)
+        crew = Crew(None, run.verbose) if ray is None else Crew(places, run.verbose, shared_folder(output))
         sides = _featurized(crew, tasks, config, run)
         p, q = (joined_shards([part.reference for part in side]) for side in sides)
         check_columns({"the features of human": p, "the features of model": q})

@@ -67,7 +67,7 @@ def _target(shard: Shard, side: Side, folder: Path, config: MauveConfig, run: Ru
         asked["featurize_model_name"] = name_of(config.featurize_model_name)
     prompts = run.prompts if run.prompts is None or isinstance(run.prompts, (str, Path)) else list(run.prompts)
     key = json.dumps([shard, side, asked, run.text_field, prompts], sort_keys=True, default=str)
-    name = Path(shard.name.rsplit("/", 1)[-1]).stem
+    name = Path(shard.file_name).stem
     return folder / FEATURES_FOLDER / f"{name}-{hashlib.blake2b(key.encode(), digest_size=_KEY_BYTES).hexdigest()}.npy"
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections.abc import Mapping
 
 from mauve_metric.config import MauveConfig, knobs
 from mauve_metric.features.reference import Reference
 from mauve_metric.results.names import printable
+from mauve_metric.runtime.packages import package_versions
 from mauve_metric.version import __version__
 
 
@@ -49,14 +49,7 @@ def _knobs_of(config: MauveConfig) -> dict[str, object]:
 
 def versions(*packages: str) -> dict[str, object]:
     """The end of a signature: versions of packages, and of this one."""
-    return {**{package: _version(package) for package in packages}, "mauve_metric": __version__}
-
-
-def _version(package: str) -> str:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return "unknown"
+    return {**package_versions(*packages), "mauve_metric": __version__}
 
 
 def format_signature(entries: Mapping[str, object]) -> str:

@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from mauve_metric.runtime.attempts import Outcome, work_in_process
 from mauve_metric.runtime.ray_pool import Places, work_on_ray
+from mauve_metric.runtime.shared_folder import SharedFolder
 from mauve_metric.runtime.whole_job import watched_job
 
 logger = logging.getLogger(__name__)
@@ -22,16 +23,19 @@ _SHOWN = 5  # failures that an error names
 
 @dataclass(frozen=True)
 class Crew:
-    """Who works: the actors of a Ray cluster, or, without places, this process."""
+    """Who works: the actors of a Ray cluster, who all see the folder `shared`; without places, this process."""
 
     places: Places | None
     verbose: bool
+    shared: SharedFolder | None = None
 
     def outcomes(
         self, make: Callable[[], Callable[[Item], Answer]], items: Sequence[Item]
     ) -> Iterator[Outcome[Answer]]:
         """What becomes of each item, as it comes."""
-        return work_in_process(make, items) if self.places is None else work_on_ray(make, items, self.places)
+        if self.places is None:
+            return work_in_process(make, items)
+        return work_on_ray(make, items, self.places, self.shared)
 
     def answers(
         self,

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import logging
 from types import ModuleType
 
 logger = logging.getLogger(__name__)
+
+
+def package_versions(*packages: str) -> dict[str, str]:
+    """The installed version of each package, "unknown" for one that is not there."""
+    found = {}
+    for package in packages:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            found[package] = "unknown"
+    return found
 
 
 def import_torch() -> ModuleType:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mauve_metric.config import shown
+from mauve_metric.runtime.attempts import said
 from mauve_metric.runtime.packages import import_fsspec
 
 logger = logging.getLogger(__name__)
@@ -32,6 +33,12 @@ class Shard(NamedTuple):
     size: int
     version: str
 
+    @property
+    def file_name(self) -> str:
+        """Its name without folders, and without what stands behind a URL's `?`."""
+        path = self.name.partition("?")[0] if "://" in self.name else self.name
+        return path.rsplit("/", 1)[-1]
+
 
 def list_shards(name: str, where: str | Path | Iterable[str | Path]) -> list[Shard]:
     """The files of a set, those of a folder or pattern in the order of their names.
@@ -41,7 +48,8 @@ def list_shards(name: str, where: str | Path | Iterable[str | Path]) -> list[Sha
             list of such; local, or a URL that fsspec opens (s3://…, hf://…).
 
     Raises:
-        FileNotFoundError: there is none. ValueError: other files, or one twice. ImportError: no fsspec for a URL.
+        FileNotFoundError: there is none. ValueError: other files, one twice, or a URL within another.
+        OSError: a URL's store cannot be asked. ImportError: no fsspec, or none of its packages for this URL.
     """
     places = [where] if isinstance(where, (str, Path)) else list(where)
     shards = [shard for place in places for shard in _listed(name, str(place))]
@@ -57,11 +65,17 @@ def list_shards(name: str, where: str | Path | Iterable[str | Path]) -> list[Sha
 def _listed(name: str, place: str) -> list[Shard]:
     if not place.strip():
         raise ValueError(f"{name} must name files of texts, got the empty name {place!r}")
-    found = _remote(place) if "://" in place else _local(place)
+    if "://" not in place:
+        found = _local(place)
+    elif "::" in place:
+        raise ValueError(f"{name} must name files that can be read alone, got {place!r}, a URL within another")
+    else:
+        with _store_of(f"{name}: {place!r}"):
+            found = _remote(place)
     if not found:
         raise FileNotFoundError(f"{name}: there are no {' or '.join(SHARD_FILES)} files at {place!r}")
     for shard in found:
-        if not shard.name.lower().endswith(SHARD_FILES):
+        if not shard.file_name.lower().endswith(SHARD_FILES):
             raise ValueError(f"{name} must be {' or '.join(SHARD_FILES)} files, got {shard.name!r}")
     filled = [shard for shard in found if shard.size]
     if len(filled) < len(found):
@@ -81,6 +95,17 @@ def _local(place: str) -> list[Shard]:
 def _local_shard(file: Path) -> Shard:
     facts = file.stat()
     return Shard(os.path.abspath(file), facts.st_size, str(facts.st_mtime_ns))
+
+
+@contextlib.contextmanager
+def _store_of(name: str) -> Iterator[None]:
+    """Errors of a URL's store, whatever its package raises, as one sentence with the URL."""
+    try:
+        yield
+    except ImportError as error:
+        raise ImportError(f"{name} cannot be read: {said(error)}") from error
+    except Exception as error:
+        raise OSError(f"{name} cannot be read: {said(error)}") from error
 
 
 def _remote(place: str) -> list[Shard]:
@@ -111,7 +136,11 @@ def on_this_machine(shard: Shard) -> Iterator[Path]:
         yield Path(shard.name)
         return
     with tempfile.TemporaryDirectory(prefix="mauve_metric-") as folder:
-        copy = Path(folder) / shard.name.rsplit("/", 1)[-1]
-        with import_fsspec().open(shard.name, "rb") as source, copy.open("wb") as target:
+        copy = Path(folder) / shard.file_name
+        with (
+            _store_of(repr(shard.name)),
+            import_fsspec().open(shard.name, "rb") as source,
+            copy.open("wb") as target,
+        ):
             shutil.copyfileobj(source, target, 2**20)
         yield copy
