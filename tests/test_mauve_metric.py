@@ -21,11 +21,14 @@ from samples import PACKAGE, ROOT
 
 SCRIPT = ROOT / "mauve_metric.py"
 
-# Imports evaluate once and makes each step in a fork, since the import takes seconds. What is "hidden" is not to be had
-# by a plain import, installed or not; "site" is where packages are installed.
+# Imports evaluate once and makes each step in a fork, since the import takes seconds: a third of them without
+# transformers, which evaluate imports for its pipelines and a score of features never needs. What is "hidden" is not to
+# be had by a plain import, installed or not; "site" is where packages are installed.
 DRIVER = """
 import json, os, sys, traceback
+sys.modules["transformers"] = None
 import evaluate, faiss, scipy.linalg
+sys.pycache_prefix, sys.dont_write_bytecode = os.path.join(os.getcwd(), "bytecode"), False  # steps share packages
 for line in sys.stdin:
     step = json.loads(line)
     reader, writer = os.pipe()
@@ -143,9 +146,11 @@ def check(found: dict[str, Any], package: Path, version: str) -> None:
 
 
 def copy_package(folder: Path, version: str | None = None) -> Path:
-    """A copy of the package in a folder, with a version of its own, without the page: each file takes time to fetch."""
+    """A copy of the package in a folder, with a version of its own, without most of what a metric never imports: each
+    file takes time to fetch."""
     target = folder / "mauve_metric"
-    shutil.copytree(PACKAGE, target, ignore=shutil.ignore_patterns("__pycache__", "space", "generation"))
+    left_out = ("__pycache__", "space", "generation", "robustness", "describing", "judging", "cli*")
+    shutil.copytree(PACKAGE, target, ignore=shutil.ignore_patterns(*left_out))
     if version is not None:
         start = target / "__init__.py"
         start.write_text(start.read_text() + f'\n__version__ = "{version}"\n')
