@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from mauve_metric.hosts.space.handlers import Handlers
 
 CHROMIUM = Path("/usr/bin/chromium")
+# For `launch`: it returns, and does not give up a page whose first answer takes three seconds on a busy machine.
+SERVED = {"prevent_thread_lock": True, "quiet": True, "_frontend": False}
 FIGURES = ("score_line", "divergence_curve", "precision_recall", "contributions", "histogram", "text_map")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from samples import HUMAN, LIMITS, MODEL, ngrams
-from visitors import chromium, free_port, opened
+from visitors import SERVED, chromium, free_port, opened
 
 from mauve_metric import MauveResult, compute_mauve
 
@@ -23,8 +23,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GRADIO_TEMP_DIR", str(tmp_path_factory.mktemp("uploads")))
         demo = app.build_app(LIMITS, [], {"ngrams": ngrams})
-        options = app.launch_options(LIMITS) | {"server_port": free_port()}
-        demo.queue(max_size=LIMITS.waiting).launch(prevent_thread_lock=True, quiet=True, **options)
+        options = app.launch_options(LIMITS) | SERVED | {"server_port": free_port()}
+        demo.queue(max_size=LIMITS.waiting).launch(**options)
         yield demo
         demo.close()
 

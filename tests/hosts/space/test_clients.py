@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 from samples import HUMAN, LIMITS, MODEL, ngrams
-from visitors import free_port, wait_until
+from visitors import SERVED, free_port, wait_until
 
 from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.run import Cancelled, Run
@@ -65,8 +65,8 @@ def site(slow: Slow, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         patch.setenv("GRADIO_TEMP_DIR", str(tmp_path_factory.mktemp("uploads")))
         patch.setattr("mauve_metric.hosts.space.clients._PATIENCE", 0.3)
         demo = app.build_app(limits, [], {"slow": slow})
-        options = app.launch_options(limits) | {"server_port": free_port()}
-        demo.queue(max_size=limits.waiting).launch(prevent_thread_lock=True, quiet=True, **options)
+        options = app.launch_options(limits) | SERVED | {"server_port": free_port()}
+        demo.queue(max_size=limits.waiting).launch(**options)
         yield demo.local_url
         demo.close()
 
