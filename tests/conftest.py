@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from programs import Programs
@@ -16,6 +17,30 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # beside each other, one thread each
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """The tests of a file run in one process, and so do those of files that share what takes seconds to start."""
+    if config.getoption("dist") != "load":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class TogetherScheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return _together(config.rootpath / super()._split_scope(nodeid))
+
+    config.option.loadscopereorder = False  # files of few tests may take longest: none of them comes last
+    return TogetherScheduling(config, log)
+
+
+@functools.cache
+def _together(file: Path) -> str:
+    """What the tests of a file share with others: the page's server and browser, or the start of programs."""
+    if file.parent.name == "space":
+        return "page"
+    return "programs" if "Programs" in file.read_text(encoding="utf-8") else str(file)
+
 
 CORPUS = [
     "The quick brown fox jumps over the lazy dog, and the dog does not mind.",
