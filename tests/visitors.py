@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 CHROMIUM = Path("/usr/bin/chromium")
 # For `launch`: it returns, and does not give up a page whose first answer takes three seconds on a busy machine.
 SERVED = {"prevent_thread_lock": True, "quiet": True, "_frontend": False}
+NO_WINDOW = ["--no-sandbox", "--disable-gpu", "--disable-software-rasterizer"]  # no pixel is drawn as a GPU would
 FIGURES = ("score_line", "divergence_curve", "precision_recall", "contributions", "histogram", "text_map")
 
 
@@ -30,7 +31,7 @@ def chromium() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"], timeout=300_000)
+        browser = play.chromium.launch(executable_path=str(CHROMIUM), args=NO_WINDOW, timeout=300_000)
         yield browser
         browser.close()
 
