@@ -503,7 +503,7 @@ def test_text_statistics_are_combined_with_another_metric(tmp_path: Path) -> Non
     with_mauve.add_batch(predictions=MODEL, references=HUMAN)  # hands each what it takes, which compute does not
     out = with_mauve.compute()
     assert out["zipf"] == text_statistics(MODEL)["zipf"] and out["n_p"] == len(HUMAN)
-    with pytest.raises(ValueError, match="with evaluate.combine, give both sides to its add_batch"):
+    with pytest.raises(ValueError, match=r"with evaluate\.combine, give both sides to its add_batch"):
         with_mauve.compute(predictions=MODEL, references=HUMAN)
 
 
