@@ -319,6 +319,12 @@ FILES: dict[str, tuple[str, bytes | None, str | None, Fails]] = {
         None,
         Fails(ValueError, r"a\.doc has an unknown ending '\.doc': expected \.txt"),
     ),
+    "compressed": (
+        "a.jsonl.gz",
+        b"text",
+        None,
+        Fails(ValueError, r"a\.jsonl\.gz has an unknown ending '\.gz' \(\.gz is compressed: unpack it first\)"),
+    ),
     "empty txt": ("a.txt", b"", None, Fails(ValueError, r"a\.txt holds no texts")),
     "empty jsonl": ("a.jsonl", b"\n\n", None, Fails(ValueError, r"a\.jsonl holds no texts")),
     "empty json": ("a.json", b"", None, Fails(ValueError, r"a\.json, line 1: not JSON")),

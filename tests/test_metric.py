@@ -499,6 +499,12 @@ def test_text_statistics_are_combined_with_another_metric(tmp_path: Path) -> Non
     kinds = [Mauve("text_statistics", cache_dir=str(tmp_path / name)) for name in ("one", "two")]
     together = evaluate.combine(kinds).compute(predictions=MODEL)
     assert together["text_statistics_1_zipf"] == text_statistics(MODEL)["zipf"]
+    with_mauve = evaluate.combine([Mauve(cache_dir=str(tmp_path), **SETTINGS), kinds[0]])
+    with_mauve.add_batch(predictions=MODEL, references=HUMAN)  # hands each what it takes, which compute does not
+    out = with_mauve.compute()
+    assert out["zipf"] == text_statistics(MODEL)["zipf"] and out["n_p"] == len(HUMAN)
+    with pytest.raises(ValueError, match=r"with evaluate\.combine, give both sides to its add_batch"):
+        with_mauve.compute(predictions=MODEL, references=HUMAN)
 
 
 def test_text_statistics_say_what_they_do_not_take(tmp_path: Path) -> None:

@@ -89,7 +89,11 @@ def _is_offline(name: str, folder: str, argument: str) -> bool:
     if offline and not local and not _in_hub_cache(folder):
         folder_or = "a local model folder"
         featurizing = argument == "featurize_model_name"
-        others = f"featurize_model_name='minilm', {folder_or}, or precomputed features" if featurizing else folder_or
+        others = (
+            f"featurize_model_name='minilm' or 'ngrams', {folder_or}, or precomputed features"
+            if featurizing
+            else folder_or
+        )
         raise ConnectionError(
             f"the model {name!r} cannot be loaded: it is not in the local cache and the Hugging Face Hub cannot be "
             f"reached; what works without it: {others}"

@@ -60,7 +60,7 @@ class WritingOptions:
         "None: start from the BOS token",
     )
     references: Iterable[object] | Reference | str | Path | None = _option(
-        None, _anything, "human texts, a dataset column, a `Reference`, or the file of a saved one"
+        None, _anything, "human texts, a dataset column, a `Reference`, or a file of texts or of a saved `Reference`"
     )
     dataset: Iterable[object] | None = _option(
         None,

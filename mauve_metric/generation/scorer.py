@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 from mauve_metric.compute import compute_mauve
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.reference import Featurizing, Reference
+from mauve_metric.features.reference_files import is_feature_file
 from mauve_metric.options import Options, split_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.model_state import release_memory
+from mauve_metric.texts.files import READERS, read_texts
 from mauve_metric.texts.sources import text_source
 
 if TYPE_CHECKING:
@@ -54,10 +56,11 @@ class ReferenceScorer:
         return len(self.reference) if self.reference is not None else len(self.human or ())
 
     def set_references(self, given: Iterable[object] | Reference | str | Path | None) -> None:
-        """Take the human side: texts, a `Reference` or the file of one; None if `set_texts` follows.
+        """Take the human side: texts, a `Reference`, or a file of either; None if `set_texts` follows.
 
         Raises:
-            TypeError, ValueError: it is not what it should be, or does not fit the options.
+            OSError: there is no such file. TypeError, ValueError: it is not what it should be, or does not fit the
+            options.
         """
         if self.itself:
             logger.warning(
@@ -65,7 +68,7 @@ class ReferenceScorer:
                 "as it learns, so that its scores compare neither over time nor with those of others"
             )
         if isinstance(given, (str, Path)):
-            given = Reference.load(given)
+            given = self._opened(given)
         if isinstance(given, Reference):
             if self.itself or self.config.match_lengths != "no":
                 option = (
@@ -81,6 +84,12 @@ class ReferenceScorer:
                 "references", given, text_field=self.run.text_field, empty_texts=self.config.empty_texts
             )
             self.human = list(source.texts)
+
+    def _opened(self, path: str | Path) -> list[str] | Reference:
+        """What a file holds: texts, by its ending or for a folder, else features."""
+        if is_feature_file(path) or not (Path(path).suffix.lower() in READERS or Path(path).is_dir()):
+            return Reference.load(path)
+        return read_texts(path, self.run.text_field, side="reference")
 
     def set_texts(self, human: list[str]) -> None:
         """Take human texts; if they are others than before, their features have to be computed."""

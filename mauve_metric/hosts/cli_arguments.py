@@ -200,7 +200,7 @@ def _add_stress(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     add_config_options(stressing, stages, without=STRESS_HAS_OWN, featurizers="each is tested")
 
 
-_FORM_NAMES = {"markdown": "Markdown", "csv": "CSV, one line a measure and model", "latex": "a LaTeX table"}
+_FORM_NAMES = {"markdown": "Markdown", "csv": "CSV", "latex": "LaTeX"}
 
 
 def _measures(text: str) -> str:

@@ -19,7 +19,9 @@ def add_text_field(parser: argparse.ArgumentParser) -> None:
     """Flags for the options about texts."""
     for name, item in run_fields().items():
         if item.metadata["stage"] == "texts":
-            parser.add_argument(flag_of(name), metavar=item.metadata["metavar"], help=item.metadata["help"])
+            parser.add_argument(
+                flag_of(name), metavar=item.metadata["metavar"], help=_shell_help(item.metadata["help"])
+            )
 
 
 def add_field_options(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +52,7 @@ def add_output_options(parser: argparse.ArgumentParser, figure: bool = True) -> 
     group.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
     if figure:
         group.add_argument(
-            "--plot", metavar="FILE", type=_figure_file, help=f"also draw the curves to FILE: {', '.join(FIGURE_FILES)}"
+            "--plot", metavar="FILE", type=_figure_file, help=f"also draw a figure to FILE: {', '.join(FIGURE_FILES)}"
         )
     return group
 
@@ -61,7 +63,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     for name, item in run_fields().items():
         if item.metadata["stage"] != "speed":
             continue
-        common = {"default": argparse.SUPPRESS, "help": item.metadata["help"]}
+        common = {"default": argparse.SUPPRESS, "help": _shell_help(item.metadata["help"])}
         if item.default is False:
             group.add_argument(flag_of(name), action="store_true", **common)
             continue
@@ -126,30 +128,42 @@ def add_config_options(
     for name, knob in knobs().items():
         if knob.metadata["stage"] not in stages or name in without:
             continue
-        flag, text = flag_of(name), knob.metadata["help"].replace("%", "%%")
-        flags = [flag, "--featurizer"] if name == "featurize_model_name" else [flag]
-        if featurizers and name == "featurize_model_name":
-            text = f"{text.split('; in Python')[0]} (default: {knob.default}); again for each of several: {featurizers}"
-            names: dict[str, Any] = {
-                "dest": "featurizers",
-                "type": _config_value(name),
-                "metavar": "MODEL",
-                "action": "append",
-            }
-            group.add_argument(*flags, help=text, **names)
+        flag, text = flag_of(name), _shell_help(knob.metadata["help"])
+        if name == "featurize_model_name":
+            text += f" (default: {knob.default})"
+            several: dict[str, Any] = {"action": _Once, "default": argparse.SUPPRESS, "help": text}
+            if featurizers:
+                text += f"; again for each of several: {featurizers}"
+                several = {"action": "append", "dest": "featurizers", "help": text}
+            group.add_argument(flag, "--featurizer", type=_config_value(name), metavar="MODEL", **several)
             continue
         if isinstance(knob.default, bool):
             group.add_argument(flag, action=argparse.BooleanOptionalAction, default=argparse.SUPPRESS, help=text)
             continue
         choices = knob.metadata["choices"]
         group.add_argument(
-            *flags,
-            dest=name,
+            flag,
             type=_config_value(name),
             default=argparse.SUPPRESS,
             metavar="{" + ",".join(str(choice).lower() for choice in choices) + "}" if choices else "VALUE",
             help=text + ("" if knob.default is None else f" (default: {knob.default})"),
         )
+
+
+def _shell_help(text: str) -> str:
+    """The help of an option without what is for Python alone."""
+    return text.split("; in Python")[0].replace("%", "%%")
+
+
+class _Once(argparse.Action):
+    """A flag that is given once: of two values one would be dropped."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, option: str | None = None
+    ) -> None:
+        if hasattr(namespace, self.dest):
+            parser.error(f"argument {option}: this command takes one, got {getattr(namespace, self.dest)} and {values}")
+        setattr(namespace, self.dest, values)
 
 
 def featurizers_given(options: argparse.Namespace) -> dict[str, Any]:

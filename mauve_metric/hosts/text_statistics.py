@@ -66,7 +66,8 @@ class TextStatistics(StoredTexts):
 
         Args:
             predictions: texts, added to those that are stored.
-            references: None, which `evaluate.combine` gives; the human texts are for a compute of their own.
+            references: None, which `evaluate.combine` gives after its `add_batch`, which keeps the human texts for the
+                metrics that take them; statistics of human texts are for a compute of their own.
             tokenizer: a function from a text to its tokens; None for words and marks of punctuation.
             prompts: the prompt of each text, of the stored ones first.
             measures: names of those to compute; None for all that are cheap.
@@ -96,6 +97,7 @@ class TextStatistics(StoredTexts):
     def _store(self, rows: Sequence[Mapping[str, list[str]]]) -> None:
         if any(row.get("references") for row in rows):
             raise ValueError(
-                f"{TEXT_STATISTICS} are of predictions alone, got references: compute theirs by themselves"
+                f"{TEXT_STATISTICS} are of predictions alone, got references: compute theirs by themselves (with "
+                "evaluate.combine, give both sides to its add_batch and none to compute)"
             )
         super()._store(rows)

@@ -95,13 +95,27 @@ def _unpadded(titles: Sequence[str], cells: Sequence[Sequence[str]], form: Table
     return str(tabulate(cells, titles, tablefmt=form, disable_numparse=True, stralign=None, numalign=None))
 
 
-def latex_text(text: str) -> str:
-    r"""Text with LaTeX's special characters made plain.
+_FORMULAS = {
+    mark: f"${formula}$"
+    for mark, formula in {
+        "τ": r"\tau",
+        "χ": r"\chi",
+        "ε": r"\varepsilon",
+        "²": "^2",
+        "‖": r"\Vert",
+        "→": r"\to",
+        "∞": r"\infty",
+    }.items()
+}
 
-    >>> latex_text("a_b & 5 %")
-    'a\\_b \\& 5 \\%'
+
+def latex_text(text: str) -> str:
+    r"""Text with LaTeX's special characters made plain, and as formulas what its fonts for text do not have.
+
+    >>> latex_text("a_b & 5 %"), latex_text("lowest τ")
+    ('a\\_b \\& 5 \\%', 'lowest $\\tau$')
     """
     special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--"}
     special |= {"<": r"\textless{}", ">": r"\textgreater{}", "[": "{[}", "*": "{*}"}  # the last two change a line's end
-    special |= {mark: "\\" + mark for mark in "&%$#_{}"}
+    special |= {mark: "\\" + mark for mark in "&%$#_{}"} | _FORMULAS
     return " ".join("".join(special.get(mark, mark) for mark in printable(text)).split())

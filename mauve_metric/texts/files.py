@@ -25,6 +25,7 @@ TABLES: dict[str, Callable[[Path, str | None], list[str]]] = {
     ".tsv": read_csv,
     ".parquet": read_parquet,
 }
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 READERS = (".txt", ".jsonl", ".json", ".csv", ".tsv", ".parquet", ".eval")
 
 
@@ -148,8 +149,9 @@ class TextFile:
             raise FileNotFoundError(f"there is no file {str(path)!r}")
         if suffix not in READERS:
             known = ", ".join(READERS)
+            packed = f" ({suffix} is compressed: unpack it first)" if suffix in COMPRESSED else ""
             raise ValueError(
-                f"{path} has an unknown ending {path.suffix!r}: expected {known}, or a folder of .txt files"
+                f"{path} has an unknown ending {path.suffix!r}{packed}: expected {known}, or a folder of .txt files"
             )
         if suffix in TABLES:
             return

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from samples import write_jsonl
 
 import mauve_metric
 from mauve_metric import MauveConfig, MauveResult, Reference, evaluate_model
@@ -271,6 +272,8 @@ def test_references_in_every_form_give_one_score(model: Any, tokenizer: Any, tmp
     path = reference.save(tmp_path / "human.npz")
     assert score(model, tokenizer, PROMPTS, reference, **options).mauve == texts.mauve
     assert score(model, tokenizer, PROMPTS, path, **options).mauve == texts.mauve
+    lines = write_jsonl(tmp_path / "human.jsonl", HUMAN)
+    assert score(model, tokenizer, PROMPTS, lines, **options).mauve == texts.mauve
     datasets = pytest.importorskip("datasets")
     column = datasets.Dataset.from_dict({"text": HUMAN})["text"]
     assert score(model, tokenizer, PROMPTS, column, **options).mauve == texts.mauve

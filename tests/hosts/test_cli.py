@@ -21,6 +21,7 @@ from mauve_metric import __version__, compare, compute_mauve
 from mauve_metric.config import knobs
 from mauve_metric.features.reference import Reference
 from mauve_metric.hosts.cli import COMMANDS, main
+from mauve_metric.hosts.cli_arguments import parsed
 from mauve_metric.results.scores import SCORES
 
 
@@ -212,6 +213,13 @@ def test_help_names_every_flag_and_its_default(capsys: pytest.CaptureFixture[str
     for name, knob in knobs().items():
         assert f"--{name.replace('_', '-')}" in words
         assert knob.default is None or knob.default is False or f"(default: {knob.default})" in words, name
+
+
+def test_the_featurizer_has_a_short_flag_everywhere(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    for command in (["compare", *files], ["explain", *files], ["calibrate", files[0]], ["demo"]):
+        assert parsed([*command, "--featurizer", "ngrams"]).featurize_model_name == "ngrams"
+        twice = usage_error([*command, "--featurizer", "minilm", "--featurizer", "ngrams"], capsys)
+        assert "argument --featurizer: this command takes one, got minilm and ngrams" in twice
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

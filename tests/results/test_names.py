@@ -16,7 +16,11 @@ from mauve_metric import Comparison, compare
 from mauve_metric.hosts.cli import main
 from mauve_metric.results.charts.figure import chart_svg, save_chart
 from mauve_metric.results.charts.of_texts import map_chart
+from mauve_metric.results.companions.table import COMPANIONS
 from mauve_metric.results.names import figure_text, printable, shown_names, spreadsheet_text
+from mauve_metric.results.scores import SCORES
+from mauve_metric.results.sensitivity_tables import CSV_COLUMNS, FACTOR_COLUMNS, PAIR_COLUMNS
+from mauve_metric.results.table_forms import latex_text
 
 NASTY = (
     "</script><script>alert(1)</script>",
@@ -93,6 +97,14 @@ def test_markdown_and_latex_hold_no_markup_of_a_name(nasty: Comparison) -> None:
     body, _, comment = latex.partition("\n% ")
     assert r"\input" not in body and r"\input" in comment and comment.count("\n") == 1
     assert not any(line.startswith("[") for line in latex.splitlines())  # it would be the option of the line above
+
+
+def test_latex_knows_every_mark_of_a_title() -> None:
+    titles = {row.title for row in (*SCORES.values(), *COMPANIONS.values())}
+    titles |= {column.title for column in (*PAIR_COLUMNS, *FACTOR_COLUMNS, *CSV_COLUMNS)}
+    assert {"χ² divergence", "lowest τ"} < titles
+    for title in titles:  # text fonts have the letters of Latin 1, and neither Greek nor ∞
+        assert all(mark.isascii() or (mark <= "ÿ" and mark.isalpha()) for mark in latex_text(title)), title
 
 
 def test_no_field_of_a_csv_is_a_formula(nasty: Comparison) -> None:
