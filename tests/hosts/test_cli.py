@@ -216,7 +216,7 @@ def test_help_names_every_flag_and_its_default(capsys: pytest.CaptureFixture[str
 
 
 def test_the_featurizer_has_a_short_flag_everywhere(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    for command in (["compare", *files], ["explain", *files], ["calibrate", files[0]], ["demo"]):
+    for command in (["explain", *files], ["calibrate", files[0]], ["demo"]):
         assert parsed([*command, "--featurizer", "ngrams"]).featurize_model_name == "ngrams"
         twice = usage_error([*command, "--featurizer", "minilm", "--featurizer", "ngrams"], capsys)
         assert "argument --featurizer: this command takes one, got minilm and ngrams" in twice
