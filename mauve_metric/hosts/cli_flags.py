@@ -63,7 +63,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     for name, item in run_fields().items():
         if item.metadata["stage"] != "speed":
             continue
-        common = {"default": argparse.SUPPRESS, "help": _shell_help(item.metadata["help"])}
+        common: dict[str, Any] = {"default": argparse.SUPPRESS, "help": _shell_help(item.metadata["help"])}
         if item.default is False:
             group.add_argument(flag_of(name), action="store_true", **common)
             continue
