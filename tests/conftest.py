@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,6 +62,12 @@ def no_cache_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MAUVE_METRIC_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture(autouse=True)
+def own_log_level() -> None:
+    """Scripts that a test before this one ran speak of errors alone, and leave the level so."""
+    logging.getLogger("mauve_metric").setLevel(logging.NOTSET)
 
 
 @pytest.fixture(scope="session")
