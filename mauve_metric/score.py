@@ -16,6 +16,7 @@ from mauve_metric.features.rows import some_numbers, some_rows
 from mauve_metric.features.sides import check_columns
 from mauve_metric.measures import frontier, precision_recall, support, support_on_device
 from mauve_metric.measures.frontier import curve_area, divergence_curve
+from mauve_metric.measures.groups import count_groups, design_of
 from mauve_metric.options import RunOptions
 from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.quantize.partition import KNN_MOST_ROWS, Partition, partition_sets
@@ -61,7 +62,10 @@ class Debiased(NamedTuple):
 
 
 class Uncertainty(NamedTuple):
-    """How far a score can be believed: what equal sets give, what other clusterings give, errors and intervals."""
+    """How far a score can be believed: what equal sets give, what other clusterings give, errors and intervals.
+
+    problem: why errors, intervals and band are None; None where they are there.
+    """
 
     ceiling: float
     ceiling_std: float
@@ -72,6 +76,7 @@ class Uncertainty(NamedTuple):
     mauve: Debiased
     frontier_integral: Debiased
     band: CurveBand | None
+    problem: str | None
 
 
 class Neighbours(NamedTuple):
@@ -121,8 +126,9 @@ def score_uncertainty(
     c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
     areas = (curve_area(divergence_curve(*run.probabilities(), c, points)) for run in others)
     plug_in = [mauve, *areas]
-    null = resampling.null_scores(histograms.p_counts, histograms.q_counts, c, points)
-    debiased, integral, band = _debiased(histograms, others, config)
+    null = resampling.null_scores(histograms.p_counts, histograms.q_counts, c, points, groups=histograms.groups)
+    estimates = debiased_estimates(histograms, others, config)
+    debiased, integral, band = _shown(estimates)
     return Uncertainty(
         ceiling=float(null.mean()),
         ceiling_std=float(null.std(ddof=1)),
@@ -133,23 +139,54 @@ def score_uncertainty(
         mauve=debiased,
         frontier_integral=integral,
         band=band,
+        problem=estimates.problem,
     )
 
 
-def _debiased(
-    histograms: Histograms, others: Sequence[Histograms], config: MauveConfig
-) -> tuple[Debiased, Debiased, CurveBand | None]:
+class Estimates(NamedTuple):
+    """Debiased scores with errors, before anything is hidden; None where no error can be told at all.
+
+    band: of the curve. problem: why no result shows errors; None where they can be uncertainty.
+    """
+
+    values: tuple[float, float] | None = None
+    mauve: intervals.Estimate | None = None
+    frontier_integral: intervals.Estimate | None = None
+    band: CurveBand | None = None
+    problem: str | None = None
+
+
+def debiased_estimates(histograms: Histograms, others: Sequence[Histograms], config: MauveConfig) -> Estimates:
     """MAUVE and the frontier integral of the first clustering without bias, and the curve; the others widen them."""
+    groups = histograms.groups
+    if groups is not None and min((groups.p_sizes > 0).sum(), (groups.q_sizes > 0).sum()) < 2:
+        return Estimates(problem="the texts of a side are all of one prompt")
     if min(histograms.p_counts.sum(), histograms.q_counts.sum()) < 2:
-        return Debiased(), Debiased(), None
+        return Estimates(problem="a side has a single text")
     c, level = config.mauve_scaling_factor, config.confidence_level
-    frontiers = [jackknife.debiased_frontier(run.p_counts, run.q_counts) for run in [histograms, *others]]
+    frontiers = [jackknife.debiased_frontier(run.p_counts, run.q_counts, run.groups) for run in [histograms, *others]]
     scores = [intervals.debiased_scores(run, c) for run in frontiers]
+    values = scores[0].mauve, scores[0].frontier_integral
+    problem = intervals.too_few(frontiers[0])
+    if problem is not None:
+        return Estimates(values, problem=problem)
     spread = [[run.mauve, run.frontier_integral] for run in scores]
     variances = np.var(spread, axis=0, ddof=1) if others else np.zeros(2)
-    estimates = intervals.with_errors(scores[0], level, float(variances[0]), float(variances[1]))
+    mauve, integral = intervals.with_errors(scores[0], level, float(variances[0]), float(variances[1]))
     band = jackknife.frontier_band(frontiers[0], c, level)
-    return Debiased(*estimates[0]), Debiased(*estimates[1]), band
+    problem = intervals.too_alike(scores[0])
+    if problem is not None:
+        mauve, integral = intervals.inflated(scores[0], mauve, integral, level)
+    return Estimates(values, mauve, integral, band, problem)
+
+
+def _shown(estimates: Estimates) -> tuple[Debiased, Debiased, CurveBand | None]:
+    """What a result shows: no errors that cannot be uncertainty."""
+    if estimates.values is None:
+        return Debiased(), Debiased(), None
+    if estimates.problem is not None or estimates.mauve is None or estimates.frontier_integral is None:
+        return Debiased(estimates.values[0]), Debiased(estimates.values[1]), None
+    return Debiased(*estimates.mauve[:3]), Debiased(*estimates.frontier_integral[:3]), estimates.band
 
 
 KNN_AUTO_ROWS = 10_000  # up to so many rows a side nearest neighbours take a second or two
@@ -174,7 +211,7 @@ def score_partition(
     p: Reference, q: Reference, partition: Partition, config: MauveConfig, quiet: bool = False
 ) -> MauveResult:
     """The result of two sides that are partitioned; `config` is without "auto"."""
-    p_value = _test(partition.labels_of_shuffled_rows(config), config) if config.permutations else None
+    p_value = _test(p, q, partition.labels_of_shuffled_rows(config), config) if config.permutations else None
     result = score_buckets(p, q, partition.labels, partition.rows, config, p_value, problems=partition.problems)
     for warning in () if quiet else result.warnings:
         logger.warning("%s: %s", warning.code, warning.message)
@@ -228,13 +265,14 @@ def score_buckets(
         problems: of the partition.
     """
     k = int(config.num_buckets)
-    histograms, *others = [count_labels(p_labels, q_labels, k) for p_labels, q_labels in runs]
+    histograms, *others = [count_labels(*labels, k, p.groups, q.groups) for labels in runs]
     scores = score_histograms(histograms, config)
     uncertainty = score_uncertainty(scores.mauve, histograms, others, config)
     near = _neighbours(projected, config)
     ceiling = uncertainty.ceiling, uncertainty.ceiling_std
     found = score_warnings.all_warnings(p, q, histograms, scores.mauve, scores.mauve_floor, *ceiling, texts_a_bucket)
     found += score_warnings.quantizer_warnings(problems)
+    found += score_warnings.design_warnings(histograms.groups, uncertainty.problem)
     return MauveResult(
         mauve=scores.mauve,
         mauve_debiased=uncertainty.mauve.value,
@@ -263,8 +301,11 @@ def score_buckets(
         prd_recall=scores.prd_recall,
         prd_area=scores.prd_area,
         **_measured(p, q, scores, config),
+        design=design_of(p.groups, q.groups),
         n_p=len(p),
         n_q=len(q),
+        p_prompts=None if histograms.groups is None else int((histograms.groups.p_sizes > 0).sum()),
+        q_prompts=None if histograms.groups is None else int((histograms.groups.q_sizes > 0).sum()),
         num_buckets=k,
         p_dropped=p.dropped,
         q_dropped=q.dropped,
@@ -312,10 +353,10 @@ def _neighbours(projected: Sequence[ProjectedRows], config: MauveConfig) -> Neig
     return Neighbours(*support.support_scores(p_rows, q_rows, config.knn_k, tolerance=support.ROUNDING))
 
 
-def _test(labels: Sequence[Labels], config: MauveConfig) -> float:
-    return resampling.permutation_test(
-        labels[0], labels[1], int(config.num_buckets), config.permutations, config.paired, config.seed
-    )
+def _test(p: Reference, q: Reference, labels: Sequence[Labels], config: MauveConfig) -> float:
+    k = int(config.num_buckets)
+    groups = count_groups(labels[0], labels[1], p.groups, q.groups, k)
+    return resampling.permutation_test(labels[0], labels[1], k, config.permutations, groups, config.seed)
 
 
 def _median_length(side: Reference) -> float | None:

@@ -11,7 +11,7 @@ import contextlib
 import hashlib
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -33,7 +33,7 @@ from mauve_metric.features.shards import (
     read_shard,
     shard_tasks,
 )
-from mauve_metric.features.sides import check_columns, check_same_encoder
+from mauve_metric.features.sides import OpenedSides, check_columns, check_same_encoder, design_of_two
 from mauve_metric.options import Options, RunOptions, split_options, with_options
 from mauve_metric.quantize import blocks
 from mauve_metric.quantize.moments import MomentSums
@@ -66,6 +66,9 @@ def score_sharded(
     workers: int | None = None,
     cpus_per_worker: float = 1.0,
     gpus_per_worker: float = 0.0,
+    aligned: bool = False,
+    p_groups: Sequence[Hashable] | None = None,
+    q_groups: Sequence[Hashable] | None = None,
     **options: Unpack[Options],
 ) -> MauveResult:
     """Score a model's texts in many files against human ones, on the machines of a Ray cluster or one after the other.
@@ -83,6 +86,7 @@ def score_sharded(
             alone; None: this process, without Ray.
         workers: at most how many at once; None: as many as the cluster has room for.
         cpus_per_worker, gpus_per_worker: what each takes; parts of a GPU are shared.
+        aligned, p_groups, q_groups: see `compute_mauve`; groups in the order of the texts.
         **options: as for `compute_mauve`. The featurizer is a name, a folder that all workers see, or a function;
             there is no `distributed`, no `match_lengths`, and no feature cache: the folder is one.
 
@@ -94,6 +98,7 @@ def score_sharded(
         TypeError, OSError, ImportError: as `compute_mauve`; without Ray where it is asked for.
     """
     config, run = _checked_options(options)
+    design = design_of_two(aligned, p_groups, q_groups)
     places = Places(workers, cpus_per_worker, gpus_per_worker)
     output = _output_folder(folder)
     tasks = _tasks(human, model, output, config, run)
@@ -105,6 +110,7 @@ def score_sharded(
         p, q = (joined_shards([part.reference for part in side]) for side in sides)
         check_columns({"the features of human": p, "the features of model": q})
         check_same_encoder(p.identity, q.identity)
+        p, q = OpenedSides({"p": {}, "q": {}}, {}, design).grouped({"p": p, "q": q}).values()
         if run.checkpoint is None and (len(p) + len(q)) * p.features.shape[1] <= MOST_NUMBERS_AT_ONCE:
             return score_features(in_memory(p), in_memory(q), config, run=run)
         config = resolve_config(config, len(p), len(q))

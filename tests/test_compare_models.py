@@ -174,7 +174,8 @@ def test_errors_are_those_of_repeated_samples(aligned: bool, shift: float) -> No
         labels = [rng.choice(k, n, p=p), rows, np.where(shared, rows, rng.choice(k, n, p=q))]
         values.append([estimate.value for estimate in scored(labels, k)])
         if repeat % 5 == 0:  # estimates differ less among themselves than scores do
-            errors = joint_errors([labels], MauveConfig(num_buckets=k), aligned)
+            groups = [np.arange(n), n + np.arange(n), n + np.arange(n)] if aligned else []
+            errors = joint_errors([labels], MauveConfig(num_buckets=k), groups)
             variances.append(errors.variance(0)[0])
             between.append(errors.parts(0, 1)[0])
     seen = np.cov(np.array(values), rowvar=False)
@@ -205,9 +206,9 @@ def test_intervals_cover_and_are_narrower_than_unpaired_ones() -> None:
 
 
 def test_aligned_models_have_equal_rows() -> None:
-    assert compare(p_features=HUMAN, models=MODELS, aligned=True, num_runs=1).aligned
+    assert compare(p_features=HUMAN, models=MODELS, aligned=True, num_runs=1).design == "aligned"
     uneven = {"a": MODELS["good"], "b": MODELS["bad"][1:]}
-    with pytest.raises(ValueError, match=r"aligned=True needs models of equal size, got models\['a'\] 120, models"):
+    with pytest.raises(ValueError, match=r"equal size, the human one included, got human 120, a 120, b 119:"):
         compare(p_features=HUMAN, models=uneven, aligned=True)
     assert [w.code for w in compare(p_features=HUMAN, models=uneven, num_runs=1).warnings] == ["unequal_models"]
 

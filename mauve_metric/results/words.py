@@ -167,6 +167,8 @@ def conclusion(comparison: ComparisonNumbers) -> str:
     level = f"{100 * (1 - comparison.confidence_level):.3g} %"
     if all(item.difference == 0 for item in pairs):
         return "There is no difference between them."
+    if all(item.p_value is None for item in pairs):
+        return "None of the differences is tested: a score that they are of has no interval."
     if len(pairs) == 1:
         p = digits(pairs[0].p_value, ".2g")
         shown = f"p {p if p[0] in '<>' else f'= {p}'}"
