@@ -14,7 +14,7 @@ from mauve_metric.measures.rank_correlation import kendall, spearman
 @pytest.mark.parametrize("n", [3, 8, 30])
 def test_it_is_scipys_also_with_ties(n: int) -> None:
     rng = np.random.default_rng(n)
-    for _ in range(20):
+    for _ in range(5):
         x, y = rng.integers(0, 2 * n, n), rng.normal(size=n)
         if len(set(x.tolist())) > 1:
             assert spearman(x, y).value == pytest.approx(spearmanr(x, y).statistic, abs=1e-12)
@@ -32,7 +32,7 @@ def test_the_p_value_of_many_things_is_close_to_students() -> None:
     x = rng.normal(size=40)
     y = 0.4 * x + rng.normal(size=40)
     found = spearman(x, y)
-    assert found.p_value == pytest.approx(spearmanr(x, y).pvalue, abs=0.01)  # 9999 draws: ± 0.005 at most
+    assert found.p_value == pytest.approx(spearmanr(x, y).pvalue, abs=0.01)  # 40 320 draws: ± 0.0025 at most
     assert found == spearman(x, y)
     assert found.ci is None
 
