@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from samples import script
 
-from mauve_metric import compare, judge
+from mauve_metric import compare, judge, score_guesses
 from mauve_metric.measures.bradley_terry import bradley_terry
 
 Row = dict[str, Any]
@@ -225,3 +225,13 @@ def test_the_example_prints_them(published: types.ModuleType, capsys: pytest.Cap
     published.main()
     out = capsys.readouterr().out
     assert "0.952        0.810        0.857" in out and "1.30 points" in out and "1.50" in out
+
+
+@pytest.mark.parametrize("measures", ["nowhere.json", ["nowhere.csv"]])
+def test_missing_files_are_named(measures: Any) -> None:
+    with pytest.raises(FileNotFoundError, match=r"^preferences: there is no file 'nowhere\.csv'$"):
+        judge("nowhere.csv")
+    with pytest.raises(FileNotFoundError, match=r"^measures: there is no file 'nowhere\."):
+        judge(preferences(30), measures)
+    with pytest.raises(FileNotFoundError, match=r"^guesses: there is no file 'nowhere\.csv'$"):
+        score_guesses("nowhere.csv")
