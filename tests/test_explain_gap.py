@@ -83,6 +83,12 @@ def test_features_alone_are_explained_without_words() -> None:
     assert str(found)
 
 
+def test_numpy_counts_buckets_too() -> None:
+    p, _ = topics_set([0.6, 0.3, 0.1], 60, 0)
+    found = explain(p_features=p, q_features=p, num_buckets=3, buckets=np.int8(2), texts=np.uint8(1))
+    assert len(found.buckets) == 2 and all(len(bucket.p_texts) == 1 for bucket in found.buckets)
+
+
 def test_wrong_input() -> None:
     p, text = topics_set([0.6, 0.3, 0.1], 30, 0)
     with pytest.raises(ValueError, match=r"p_text must hold one text for each row of p_features, got 29 for 30"):

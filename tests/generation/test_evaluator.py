@@ -176,6 +176,17 @@ def test_the_signature_shows_what_the_model_and_the_library_fill_in(model: Any) 
         ({"prompts": None, "dataset": ["a"]}, ValueError, "more than prompt_tokens=35 tokens, got none"),
         ({"generation_config": 3}, TypeError, "generation_config must be"),
         ({"generation_config": {"num_return_sequences": 2, "do_sample": True}}, ValueError, "num_samples"),
+        ({"generation_config": {"num_beams": -1}}, ValueError, "generation_config.num_beams must be an integer"),
+        ({"generation_config": {"max_new_tokens": -1}}, ValueError, "generation_config.max_new_tokens must be"),
+        ({"generation_config": {"top_p": 2}}, ValueError, "top_p must be a number above 0 and at most 1, got 2"),
+        ({"generation_config": {"do_sample": "x"}}, TypeError, "do_sample must be True or False, got 'x'"),
+        ({"generation_config": {"eos_token_id": "x"}}, TypeError, "eos_token_id must be an integer"),
+        (
+            {"generation_config": {"temperature": 0, "do_sample": True}},
+            ValueError,
+            "temperature must be a number above 0, got 0; do_sample=False decodes greedily",
+        ),
+        ({"tokenizer": "gpt2"}, TypeError, "tokenizer must be a tokenizer of transformers, got str: 'gpt2'"),
         ({"generate_fn": "vllm"}, TypeError, "generate_fn must be a function"),
         ({"num_bucket": 3}, TypeError, "did you mean 'num_buckets'"),
         ({"tokenizer": None}, ValueError, "a tokenizer is needed"),
@@ -187,6 +198,20 @@ def test_bad_arguments_are_named(
     given = {"tokenizer": tokenizer, "prompts": PROMPTS, "references": HUMAN, **arguments}
     with pytest.raises(error, match=message):
         score(model, given.pop("tokenizer"), **given)
+
+
+@pytest.mark.parametrize("other", ["gpt2", torch.nn.Linear(2, 2), object()], ids=["name", "layer", "object"])
+def test_models_that_cannot_generate_are_refused(other: Any, tokenizer: Any) -> None:
+    with pytest.raises(TypeError, match=r"^model must be a model of transformers that can generate, .* got "):
+        score(other, tokenizer, PROMPTS, HUMAN)
+
+
+@pytest.mark.parametrize("sampling", [True, False])
+def test_weights_that_are_not_finite_are_refused(model: Any, tokenizer: Any, sampling: bool) -> None:
+    with torch.no_grad():
+        model.transformer.h[0].mlp.c_fc.weight[0, 0] = float("nan")
+    with pytest.raises(ValueError, match=r"got NaN or infinity in 'transformer\.h\.0\.mlp\.c_fc\.weight'"):
+        score(model, tokenizer, PROMPTS, HUMAN, generation_config={"do_sample": sampling})
 
 
 def test_without_a_model_a_function_must_write(tokenizer: Any) -> None:

@@ -283,3 +283,10 @@ def test_a_filter_of_a_file_without_filters(tmp_path: Path) -> None:
             TextFile(path, filter="none")
     with pytest.raises(TypeError, match="prediction_field must be a text, got 0"):
         TextFile(path, prediction_field=0)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("content", ["null", "3", "true", '"x"', "{}"])
+def test_json_that_is_no_list_is_no_log_of_inspect(content: str, tmp_path: Path) -> None:
+    (tmp_path / "n.json").write_text(content, encoding="utf-8")
+    with pytest.raises(ValueError, match="must hold a JSON list of texts or objects, got"):
+        read_texts(tmp_path / "n.json")
