@@ -247,9 +247,7 @@ def test_shards_without_texts_count_as_they_do_in_a_list(
 
 def test_a_side_without_any_text_is_refused(sides: tuple[Path, Path], tmp_path: Path) -> None:
     blank = write_shards(tmp_path / "blank", ["", " ", ""], 2)
-    with pytest.raises(
-        ValueError, match=r"model must hold at least one non-empty text, got 1 files"
-    ):
+    with pytest.raises(ValueError, match=r"model must hold at least one non-empty text, got 1 files"):
         score_sharded(sides[0], blank, tmp_path / "out", **OPTIONS, empty_texts="drop")
     with pytest.raises(ValueError, match=r"part-001\.jsonl: texts holds 3 empty or whitespace-only texts"):
         score_sharded(sides[0], blank, tmp_path / "out", **OPTIONS)
