@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from mauve_metric.config import check_count
 from mauve_metric.texts.columns import Line, Table, TableData, listed, number_at, open_table
 from mauve_metric.texts.preferences import ANNOTATORS
 
+MOST_SENTENCES = 1_000_000
 _NONE = ("", "none", "human", "all human", "all-human", "never")
 _TEXTS = ("generation", "gen_id", "text_id", "item", "text")
 _PLAYERS = (*ANNOTATORS, "player")
@@ -37,7 +39,7 @@ def read_guesses(data: TableData, *, sentences: int = 10) -> Guesses:
     throughout. The columns of the published data are read as they are: `true_boundary_index` and
     `predicted_boundary_index` count from 0 and give the last human sentence. `annotator` (`player`, …), `model`,
     `generation` (`text_id`, `item`) and `sentence_seconds` (numbers with spaces between them) are used where they are
-    there; rows with a `date` are taken in its order.
+    there; rows with a `date` (ISO 8601: 2021-12-31, with a time or without) are taken in its order.
 
     Args:
         data: a `.csv` or `.tsv` file with a header, or a list of dicts. sentences: of each text.
@@ -48,11 +50,12 @@ def read_guesses(data: TableData, *, sentences: int = 10) -> Guesses:
     >>> read_guesses([{"boundary": 4, "guess": "none"}]).guess
     [11]
     """
-    if not isinstance(sentences, int) or isinstance(sentences, bool) or sentences < 2:
-        raise ValueError(f"sentences must be a whole number of at least 2, got {sentences!r}")
+    check_count("sentences", sentences, low=2)
+    if sentences > MOST_SENTENCES:
+        raise ValueError(f"sentences must be at most {MOST_SENTENCES}, got {sentences}")
     table = open_table("guesses", data)
     date = table.column("date")
-    lines = table.lines if date is None else sorted(table.lines, key=lambda line: line.values[date])
+    lines = table.lines if date is None else _by_date(table.lines, date)
     true, said, first = _columns(table)
     times = table.column(*_TIMES)
     return Guesses(
@@ -65,6 +68,30 @@ def read_guesses(data: TableData, *, sentences: int = 10) -> Guesses:
         _words(table, lines, *_TEXTS),
         None if times is None else [_seconds(line, times) for line in lines],
     )
+
+
+def _by_date(lines: list[Line], column: str) -> list[Line]:
+    """Rows in the order of their dates; `ValueError` for a text that is no date, or one of two."""
+    import pandas
+
+    texts = [line.values[column] for line in lines]
+    if "" in texts:
+        raise ValueError(f"{lines[texts.index('')].where}: nothing in column {column!r}")
+    try:
+        dates = pandas.to_datetime(pandas.Series(texts), format="ISO8601", utc=True)
+    except (ValueError, OverflowError) as error:
+        wrong = next(line for line in lines if not _is_date(line.values[column]))
+        raise ValueError(
+            f"{wrong.where}: expected a date such as 2021-12-31 or 2021-12-31T23:59:59 (ISO 8601) in column "
+            f"{column!r}, got {wrong.values[column]!r:.60}"
+        ) from error
+    return [lines[number] for number in dates.argsort(kind="stable")]
+
+
+def _is_date(text: str) -> bool:
+    import pandas
+
+    return not pandas.isna(pandas.to_datetime(text, format="ISO8601", utc=True, errors="coerce"))
 
 
 def _columns(table: Table) -> tuple[str, str, bool]:
