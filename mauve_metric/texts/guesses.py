@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from mauve_metric.config import check_count
@@ -55,7 +56,7 @@ def read_guesses(data: TableData, *, sentences: int = 10) -> Guesses:
         raise ValueError(f"sentences must be at most {MOST_SENTENCES}, got {sentences}")
     table = open_table("guesses", data)
     date = table.column("date")
-    lines = table.lines if date is None else _by_date(table.lines, date)
+    lines = table.lines if date is None else sorted(table.lines, key=lambda line: _date(line, date))
     true, said, first = _columns(table)
     times = table.column(*_TIMES)
     return Guesses(
@@ -70,28 +71,17 @@ def read_guesses(data: TableData, *, sentences: int = 10) -> Guesses:
     )
 
 
-def _by_date(lines: list[Line], column: str) -> list[Line]:
-    """Rows in the order of their dates; `ValueError` for a text that is no date, or one of two."""
-    import pandas
-
-    texts = [line.values[column] for line in lines]
-    if "" in texts:
-        raise ValueError(f"{lines[texts.index('')].where}: nothing in column {column!r}")
+def _date(line: Line, column: str) -> datetime:
+    """A row's date, in UTC where it says no other; `ValueError` for a text that is none, or may be one of two."""
+    text = line.values[column]
     try:
-        dates = pandas.to_datetime(pandas.Series(texts), format="ISO8601", utc=True)
-    except (ValueError, OverflowError) as error:
-        wrong = next(line for line in lines if not _is_date(line.values[column]))
+        date = datetime.fromisoformat(text)
+    except ValueError as error:
         raise ValueError(
-            f"{wrong.where}: expected a date such as 2021-12-31 or 2021-12-31T23:59:59 (ISO 8601) in column "
-            f"{column!r}, got {wrong.values[column]!r:.60}"
+            f"{line.where}: expected a date such as 2021-12-31 or 2021-12-31 23:59:59 (ISO 8601) in column {column!r}, "
+            f"got {text!r:.60}"
         ) from error
-    return [lines[number] for number in dates.argsort(kind="stable")]
-
-
-def _is_date(text: str) -> bool:
-    import pandas
-
-    return not pandas.isna(pandas.to_datetime(text, format="ISO8601", utc=True, errors="coerce"))
+    return date.replace(tzinfo=UTC) if date.tzinfo is None else date
 
 
 def _columns(table: Table) -> tuple[str, str, bool]:
