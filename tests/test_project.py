@@ -35,12 +35,12 @@ def requirements(*extras: str) -> list[Requirement]:
 
 
 @functools.cache
-def pins() -> dict[str, str]:
-    """requirements.txt: name → version."""
+def pins(file: str = "requirements.txt") -> dict[str, str]:
+    """A file of exact versions: name → version."""
     found = {}
-    for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines():
+    for line in (ROOT / file).read_text(encoding="utf-8").splitlines():
         line = line.split("#")[0].strip()
-        if line and not line.startswith("-"):
+        if line:
             match = re.fullmatch(r"([A-Za-z0-9._-]+)==([A-Za-z0-9.!+-]+)", line)
             assert match is not None, f"not a pin: {line!r}"
             found[canonicalize_name(match[1])] = match[2]
@@ -50,19 +50,40 @@ def pins() -> dict[str, str]:
 # --- requirements.txt ---------------------------------------------------------------------------------------------
 
 
-def test_every_dependency_is_pinned() -> None:
-    needed = {canonicalize_name(found.name) for found in requirements("evaluate", "minilm", "space")}
-    assert needed - set(pins()) == set()
+@pytest.mark.parametrize(
+    ("file", "extras", "least"),
+    [
+        ("requirements.txt", ("evaluate", "minilm", "space", "trainer"), 15),
+        ("requirements-dev.txt", ("docs", "test", "torchmetrics"), 25),
+    ],
+)
+def test_every_dependency_has_one_version_in_the_range_of_pyproject(
+    file: str, extras: tuple[str, ...], least: int
+) -> None:
+    of_the_package = (
+        {canonicalize_name(found.name) for found in requirements()} if file != "requirements.txt" else set()
+    )
+    needed = {canonicalize_name(found.name): found for found in requirements(*extras)}
+    assert {name for name in needed if name not in of_the_package} == set(pins(file)) and len(pins(file)) >= least
+    for name, version in pins(file).items():
+        assert needed[name].specifier.contains(version, prereleases=True), f"{needed[name]} against the pin {version}"
 
 
-def test_every_pin_is_in_the_range_of_pyproject() -> None:
-    checked = 0
-    for found in requirements(*project()["optional-dependencies"]):
-        version = pins().get(canonicalize_name(found.name))
-        if version is not None:
-            assert found.specifier.contains(version, prereleases=True), f"{found} against the pin {version}"
-            checked += 1
-    assert checked >= len(requirements("evaluate", "minilm", "space"))
+def test_the_workflows_call_the_scripts_of_the_check() -> None:
+    import yaml
+
+    scripts = {path.name for path in (ROOT / ".ci").iterdir()}
+    called = set()
+    for path in (ROOT / ".github" / "workflows").glob("*.yml"):
+        for name, job in yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"].items():
+            runs = [step["run"] for step in job["steps"] if "run" in step]
+            mine = {match[1] for run in runs if (match := re.match(r"\.ci/(\w+)", run))}
+            assert mine <= scripts and (mine or name == "publish"), f"{path.name}: {name}"
+            called |= mine
+    assert called >= {"install", "lint", "test", "docs", "slow", "long", "run", "build"}
+    for name in scripts:
+        assert os.access(ROOT / ".ci" / name, os.X_OK), name
+        assert f"`.ci/{name}`" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), name
 
 
 def test_gradio_is_the_version_of_the_card() -> None:
