@@ -28,6 +28,7 @@ from mauve_metric.features.shards import (
     ShardFeatures,
     ShardFeaturizer,
     ShardTask,
+    has_no_texts,
     in_memory,
     joined_shards,
     read_shard,
@@ -104,7 +105,8 @@ def score_sharded(
             stack.enter_context(ray_cluster(_address(ray)))
         crew = Crew(None, run.verbose) if ray is None else Crew(places, run.verbose, shared_folder(output))
         sides = _featurized(crew, tasks, config, run)
-        p, q = (joined_shards([part.reference for part in side]) for side in sides)
+        named = zip(("human", "model"), sides, strict=True)
+        p, q = (joined_shards(name, [part.reference for part in side]) for name, side in named)
         check_columns({"the features of human": p, "the features of model": q})
         check_same_encoder(p.identity, q.identity)
         if QUANTIZERS[config.quantizer].on == "features":  # one process reads them all, or refuses what does not fit
@@ -112,7 +114,7 @@ def score_sharded(
         if run.checkpoint is None and (len(p) + len(q)) * p.features.shape[1] <= MOST_NUMBERS_AT_ONCE:
             return score_features(in_memory(p), in_memory(q), config, run=run)
         config = resolve_config(config, len(p), len(q))
-        partition = _partition(crew, sides, config, output, run)
+        partition = _partition(crew, (_with_texts(sides[0]), _with_texts(sides[1])), config, output, run)
     return score_partition(p, q, partition, config)
 
 
@@ -153,6 +155,8 @@ def shard_pass(
     tasks = [*sides[0], *sides[1]]
     if name == "features":
         return tasks, ShardFeaturizer(config, run)
+    human_tasks, model_tasks = ([task for task in side if not has_no_texts(task.target)] for side in sides)
+    sides, tasks = (human_tasks, model_tasks), [*human_tasks, *model_tasks]
     shapes = [_shape_of_features(task) for task in tasks]
     if name == "moments":
         return tasks, partial(_with_features, ShardMoments(output))
@@ -245,6 +249,10 @@ def _featurized(
         work, partial(ShardFeaturizer, config, run), tasks, lambda _, made: (made, Done(len(made.reference), made.kept))
     )
     return done[: len(sides[0])], done[len(sides[0]) :]
+
+
+def _with_texts(shards: list[ShardFeatures]) -> list[ShardFeatures]:
+    return [shard for shard in shards if len(shard.reference)]
 
 
 def _partition(

@@ -47,26 +47,22 @@ def pins(file: str = "requirements.txt") -> dict[str, str]:
     return found
 
 
+SPACE = ("duplicates", "evaluate", "minilm", "preferences", "space")  # extras of the README's installation
+
+
 # --- requirements.txt ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("file", "extras", "least"),
-    [
-        ("requirements.txt", ("evaluate", "minilm", "space", "trainer"), 15),
-        ("requirements-dev.txt", ("docs", "test", "torchmetrics"), 25),
-    ],
-)
-def test_every_dependency_has_one_version_in_the_range_of_pyproject(
-    file: str, extras: tuple[str, ...], least: int
-) -> None:
-    of_the_package = (
-        {canonicalize_name(found.name) for found in requirements()} if file != "requirements.txt" else set()
-    )
-    needed = {canonicalize_name(found.name): found for found in requirements(*extras)}
-    assert {name for name in needed if name not in of_the_package} == set(pins(file)) and len(pins(file)) >= least
-    for name, version in pins(file).items():
-        assert needed[name].specifier.contains(version, prereleases=True), f"{needed[name]} against the pin {version}"
+def test_every_dependency_has_one_version_in_the_range_of_pyproject() -> None:
+    """Those of the package and the Space in requirements.txt; what the check needs beside them in requirements-dev.txt."""
+    needed = {canonicalize_name(found.name) for found in requirements(*SPACE, "trainer")}
+    assert set(pins()) == needed and len(needed) > 15
+    dev = {canonicalize_name(found.name) for found in requirements("docs", "test", "torchmetrics")}
+    assert set(pins("requirements-dev.txt")) == dev - needed and len(dev - needed) > 15
+    for found in requirements(*project()["optional-dependencies"]):
+        version = (pins() | pins("requirements-dev.txt")).get(canonicalize_name(found.name))
+        if version is not None:
+            assert found.specifier.contains(version, prereleases=True), f"{found} against the pin {version}"
 
 
 def test_the_workflows_call_the_scripts_of_the_check() -> None:

@@ -229,6 +229,30 @@ def test_the_documented_array_job_leaves_nothing_for_the_last_step(
     assert {file: file.stat().st_mtime_ns for file in out.glob("**/*.np[yz]")} == before
 
 
+@pytest.mark.parametrize("passes", [False, True])
+def test_shards_without_texts_count_as_they_do_in_a_list(
+    sides: tuple[Path, Path], tmp_path: Path, made: list[str], passes: bool
+) -> None:
+    write_jsonl(sides[1] / "part-001-empty.jsonl", ["", " "])
+    (sides[1] / "part-002-blank.jsonl").write_text("\n\n", encoding="utf-8")
+    options = OPTIONS | {"empty_texts": "drop"} | ({"checkpoint": tmp_path / "out"} if passes else {})
+    found = score_sharded(*sides, tmp_path / "out", **options)
+    expected = compute_mauve(p_text=HUMAN, q_text=[*MODEL, "", " "], **OPTIONS, empty_texts="drop")
+    assert found.to_dict() == expected.to_dict() and found.q_dropped == 2
+    made.clear()
+    assert score_sharded(*sides, tmp_path / "out", **options).to_dict() == expected.to_dict() and made == []
+    items = [len(shard_pass(name, *sides, tmp_path / "out", **options)[0]) for name in ("features", "moments")]
+    assert items == [9, 7]
+
+
+def test_a_side_without_any_text_is_refused(sides: tuple[Path, Path], tmp_path: Path) -> None:
+    blank = write_shards(tmp_path / "blank", ["", " ", ""], 2)
+    with pytest.raises(ValueError, match=r"model must hold at least one non-empty text, got 1 files"):
+        score_sharded(sides[0], blank, tmp_path / "out", **OPTIONS, empty_texts="drop")
+    with pytest.raises(ValueError, match=r"part-001\.jsonl: texts holds 3 empty or whitespace-only texts"):
+        score_sharded(sides[0], blank, tmp_path / "out", **OPTIONS)
+
+
 def test_a_pass_needs_the_one_before_it(sides: tuple[Path, Path], tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="name must be one of 'features', 'moments', 'centres', 'buckets', got 'all'"):
         shard_pass("all", *sides, tmp_path, **OPTIONS)
