@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import importlib.util
 import os
@@ -19,6 +20,8 @@ from packaging.utils import canonicalize_name
 from samples import PACKAGE, ROOT, script
 
 import mauve_metric
+
+TESTS = ROOT / "tests"
 
 
 @functools.cache
@@ -54,7 +57,7 @@ SPACE = ("duplicates", "evaluate", "minilm", "preferences", "space")  # extras o
 
 
 def test_every_dependency_has_one_version_in_the_range_of_pyproject() -> None:
-    """Those of the package and the Space in requirements.txt; what the check needs beside them in requirements-dev.txt."""
+    """Those of package and Space in requirements.txt, those of the check beside them in requirements-dev.txt."""
     needed = {canonicalize_name(found.name) for found in requirements(*SPACE, "trainer")}
     assert set(pins()) == needed and len(needed) > 15
     dev = {canonicalize_name(found.name) for found in requirements("docs", "test", "torchmetrics")}
@@ -193,6 +196,47 @@ def test_every_module_is_named_in_the_architecture_and_nothing_else() -> None:
         folder = path.parent.relative_to(ROOT).as_posix().removeprefix("mauve_metric/")
         real.setdefault(folder, []).extend([path.stem] if path.stem != "__init__" else [])
     assert named == {folder: sorted(files) for folder, files in real.items()}
+
+
+@functools.cache
+def imported(path: Path) -> frozenset[str]:
+    """The modules that a file imports, in functions too; a public name of the package is the module of its home."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    homes = {f"mauve_metric.{name}": f"mauve_metric.{home}" for name, home in mauve_metric._HOMES.items()}
+    return frozenset(homes.get(name, name) for name in found)
+
+
+@functools.cache
+def reached(test: Path) -> set[Path]:
+    """The files of the repository that a test imports, directly or through others and the fixtures around it."""
+    fixtures = [folder / "conftest.py" for folder in test.parents if TESTS in (folder, *folder.parents)]
+    waiting, seen = [test, *fixtures], set()
+    while waiting:
+        path = waiting.pop()
+        if path in seen or not path.is_file():
+            continue
+        seen.add(path)
+        for name in imported(path):
+            inside = name.replace(".", "/") + ".py"
+            waiting += [ROOT / inside, TESTS / inside]
+    return seen
+
+
+def test_every_module_has_its_tests_where_the_architecture_says() -> None:
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(tests/[\w/]+\.py)` \|(.*)\|$", page, flags=re.MULTILINE)
+    through = [(module, test) for test, modules in rows for module in re.findall(r"`([\w/]+)`", modules)]
+    modules = {path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py")} - {Path("mauve_metric.py")}
+    modules = {path.with_suffix("") for path in modules if path.stem != "__init__"}
+    alone = {path for path in modules if not (TESTS / path.parent / f"test_{path.name}.py").is_file()}
+    assert sorted(module for module, _ in through) == sorted(path.as_posix() for path in alone)
+    for module, test in through:
+        assert PACKAGE / f"{module}.py" in reached(ROOT / test), f"{test} does not come to {module}"
 
 
 def test_links_between_the_documents_lead_somewhere() -> None:
