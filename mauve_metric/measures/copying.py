@@ -9,6 +9,7 @@ import numpy as np
 
 from mauve_metric.arrays import Array, Floats, Integers, Labels
 from mauve_metric.measures.estimate import Estimate
+from mauve_metric.measures.tails import positive, two_sided
 
 _BLOCK_ELEMENTS = 4_000_000  # distances held at once, 32 MB
 _CELL_ROWS = 50  # training rows, human rows and model rows that a cell has on average, at least
@@ -44,7 +45,7 @@ def authenticity(human: Array, model: Array, training: Array, *, seed: int = 25,
     _, own = _nearest(training, training, same=True)
     counts = [_count_authentic(rows, training, own) for rows in (model, human)]
     test = fisher_exact([[count, len(rows) - count] for count, rows in zip(counts, (model, human), strict=True)])
-    return Estimate(counts[0] / len(model), _share_interval(counts[0], len(model), level), float(test.pvalue))
+    return Estimate(counts[0] / len(model), _share_interval(counts[0], len(model), level), positive(test.pvalue))
 
 
 def data_copying(
@@ -89,7 +90,7 @@ def data_copying(
     cell = [_nearest(rows, centres)[0] for rows in (human, model)]
     value, error = _over_cells(far[0], far[1], cell[0], cell[1], num_cells)
     half = float(norm.ppf((1 + level) / 2)) * error.spread
-    return Estimate(value, (value - half, value + half), 2 * float(norm.sf(abs(value) / error.when_equal)))
+    return Estimate(value, (value - half, value + half), two_sided(value / error.when_equal))
 
 
 def _share_interval(count: int, total: int, level: float) -> tuple[float, float]:
