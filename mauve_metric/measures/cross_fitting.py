@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mauve_metric.arrays import Array, Features, Floats, Integers, Labels
+from mauve_metric.measures.tails import positive
 
 Sides: TypeAlias = NDArray[np.bool_]
 
@@ -57,7 +58,7 @@ class CrossFitted(NamedTuple):
             return None
         spread = float(self.permuted.std(ddof=1)) * np.sqrt(1 + 1 / m)
         away = self.auc - float(self.permuted.mean())
-        return float(t.sf(away / spread, m - 1)) if spread > 0 else 1.0
+        return positive(t.sf(away / spread, m - 1)) if spread > 0 else 1.0
 
 
 def cross_fit(
