@@ -270,7 +270,7 @@ def compare_features(
         differences=differences,
         confidence_level=level,
         aligned=bool(aligned),
-        smallest_difference=None if best is None else forecast.detectable_difference(best.stderr, level),
+        smallest_difference=None if best is None else _smallest_difference(best, results, resolved),
         texts_needed=None if best is None else _forecast(best, results, scored, errors, resolved, aligned),
         warnings=tuple(comparison_warnings(models, aligned) + partition_warnings(common, alone)),
         signature_entries=_signature_entries(p, models, resolved, aligned),
@@ -298,6 +298,22 @@ def _size_key(name: str) -> str:
     ('n_gpt2', 'n_model_p', 'n_model_model_p')
     """
     return f"n_model_{name}" if re.fullmatch("(model_)*[pq]", name) else f"n_{name}"
+
+
+def _smallest_difference(best: Difference, results: Mapping[str, MauveResult], config: MauveConfig) -> float:
+    """The difference of the two best that these sets would show with 80 % probability.
+
+    At 1 the score has no slope, so that its delta-method error vanishes there: of a model so near to 1, the difference
+    is at least the one that would tell a score from 1.
+    """
+    level, c = config.confidence_level, config.mauve_scaling_factor
+    found = forecast.detectable_difference(best.stderr, level)
+    for result in (results[best.a], results[best.b]):
+        if result.frontier_integral_stderr is None or result.mauve_debiased is None:
+            continue
+        told = forecast.score_told_from_one(result.frontier_integral_stderr, result.n_p, result.n_q, c, level)
+        found = max(found, 1 - told) if result.mauve_debiased >= told else found
+    return found
 
 
 def _forecast(

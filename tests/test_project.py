@@ -47,11 +47,14 @@ def pins() -> dict[str, str]:
     return found
 
 
+SPACE = ("duplicates", "evaluate", "minilm", "preferences", "space")  # extras of the README's installation
+
+
 # --- requirements.txt ---------------------------------------------------------------------------------------------
 
 
 def test_every_dependency_is_pinned() -> None:
-    needed = {canonicalize_name(found.name) for found in requirements("evaluate", "minilm", "space")}
+    needed = {canonicalize_name(found.name) for found in requirements(*SPACE)}
     assert needed - set(pins()) == set()
 
 
@@ -62,7 +65,7 @@ def test_every_pin_is_in_the_range_of_pyproject() -> None:
         if version is not None:
             assert found.specifier.contains(version, prereleases=True), f"{found} against the pin {version}"
             checked += 1
-    assert checked >= len(requirements("evaluate", "minilm", "space"))
+    assert checked >= len(requirements(*SPACE))
 
 
 def test_gradio_is_the_version_of_the_card() -> None:

@@ -181,7 +181,8 @@ class Difference:
         a, b: names.
         difference: debiased MAUVE of a minus that of b, in [-1, 1].
         ci: its interval at the config's level.
-        p_value: of "no difference", for this pair alone, on the safe side (see `differences.difference_of`).
+        p_value: of "no difference", for this pair alone, on the safe side (see `differences.difference_of`); in (0, 1],
+            one too small for a float is stored as 2.2e-308, the smallest normal one.
         real: significant at 1 - level with Holm's correction for the number of pairs.
         stderr: standard error of the difference.
     """

@@ -67,8 +67,8 @@ class MauveResult(ResultNumbers):
     def to_dict(self) -> dict[str, Any]:
         """Every number as plain Python floats, integers, strings and lists, fit for JSON.
 
-        With several featurizers also `by_featurizer`, the dict of each with its `finding` ("apart", "alike",
-        "undecided"), and `joint_verdict`.
+        With several featurizers also `by_featurizer`, the dict of each with its `finding` ("shown", "not shown",
+        "undecided", "withheld"), and `joint_verdict`.
         """
         own = super().to_dict()
         if self.by_featurizer:
