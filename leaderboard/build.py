@@ -142,7 +142,7 @@ def _check_settings(result: Mapping[str, Any], rules: Mapping[str, Any]) -> None
 def _check_numbers(result: Mapping[str, Any], rules: Mapping[str, Any]) -> None:
     """Every score is in its range, and those of histograms follow from the histograms."""
     for name, score in SCORES.items():
-        value = result[name]
+        value = result.get(name)  # entries of older versions have no learned scores
         if value is not None and not (score.low if score.low is not None else -math.inf) <= value <= _high(score.high):
             raise ValueError(f"{name} must be in its range, got {value}")
     if any(result[name] is None for name in SHOWN):

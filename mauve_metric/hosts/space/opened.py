@@ -31,8 +31,17 @@ _MOST_TEXTS = 4_000_000  # of all results of a file: their labels take eight byt
 _MOST_WARNINGS = 100
 _LONGEST_SIGNATURE = 10_000
 _ARRAYS = ("mauve_runs", "p_hist", "q_hist", "divergence_curve", "prd_curve")
-_PAIRS = ("mauve_ci", "frontier_integral_ci")
-_NEW = ("p_stripped", "q_stripped")  # which results of older versions do not have
+_PAIRS = ("mauve_ci", "frontier_integral_ci", "mauve_classifier_ci", "auc_ci")
+_STRIPPED = ("p_stripped", "q_stripped")
+_LEARNED = (
+    "mauve_classifier",
+    "mauve_classifier_stderr",
+    "mauve_classifier_ci",
+    "auc",
+    "auc_ci",
+    "auc_p_value",
+)
+_NEW = {**dict.fromkeys(_STRIPPED, ()), **dict.fromkeys(_LEARNED)}  # what results of older versions do not have
 _COUNTS = ("n_p", "n_q", "num_buckets", "p_dropped", "q_dropped", "p_truncated", "q_truncated")
 
 
@@ -191,7 +200,8 @@ def _result(values: Mapping[str, Any], limits: Limits) -> tuple[MauveResult, Mau
     given: dict[str, Any] = {}
     for item in fields(ResultNumbers):
         if item.init and item.metadata.get("in_dict", True):
-            given[item.name] = _field(item.name, values.get(item.name, []) if item.name in _NEW else values[item.name])
+            missing = item.name in _NEW and item.name not in values
+            given[item.name] = _field(item.name, _NEW[item.name] if missing else values[item.name])
     given |= {"p_hist": scores.p_hist, "q_hist": scores.q_hist, "divergence_curve": scores.divergence_curve}
     given |= {"prd_curve": scores.prd_curve, "curve_mixtures": scores.curve_mixtures, "curve_band": band}
     given |= {f"{side}_labels": np.repeat(np.arange(len(part)), part) for side, part in zip("pq", counts, strict=True)}
@@ -218,7 +228,7 @@ def _field(name: str, value: Any) -> Any:
         return _array(name, value)
     if name == "warnings":
         return _warnings(value)
-    if name in _NEW:
+    if name in _STRIPPED:
         return tuple(Stripped(str(item["rule"])[:60], int(_number(name, item["texts"], 0, 1e9))) for item in value)
     if name == "ci_scope":
         return str(value)[:60]
