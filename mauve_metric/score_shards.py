@@ -116,7 +116,7 @@ def score_sharded(
             return score_features(in_memory(p), in_memory(q), config, run=run)
         config = resolve_config(config, len(p), len(q))
         partition = _partition(crew, (_with_texts(sides[0]), _with_texts(sides[1])), config, output, run)
-    return score_partition(p, q, partition, config)
+    return score_partition(p, q, partition, config, with_learned=False)
 
 
 score_sharded.__signature__ = with_options(score_sharded, "MauveResult", "distributed", "cache")  # type: ignore[attr-defined]

@@ -53,7 +53,9 @@ from mauve_metric.hosts.lm_eval import task_functions
 
 OPTIONS = {options}
 
-process_results, mauve, mauve_debiased, mauve_ci_low, mauve_ci_high, precision, recall = task_functions(**OPTIONS)
+functions = task_functions(**OPTIONS)
+process_results, mauve, mauve_debiased, mauve_ci_low, mauve_ci_high = functions[:5]
+mauve_classifier, auc, precision, recall = functions[5:]
 '''
 
 

@@ -68,7 +68,7 @@ class MauveScore(Metric):  # type: ignore[misc]
     >>> metric.update(rng.normal(size=(60, 8)), real=True)
     >>> metric.update(rng.normal(size=(50, 8)) + 1, real=False)
     >>> sorted(metric.compute())
-    ['mauve', 'mauve_ci_high', 'mauve_ci_low', 'mauve_debiased', 'precision', 'recall']
+    ['auc', 'mauve', 'mauve_ci_high', 'mauve_ci_low', 'mauve_classifier', 'mauve_debiased', 'precision', 'recall']
     """
 
     higher_is_better: bool = True
