@@ -43,8 +43,8 @@ what it is on the example texts, and which test holds it to something independen
   the human texts by more than chance, ◂ that a value is the best and apart from all others by its interval.
 
 **better**: *human* means the nearer to the human texts' value the better. **interval**: of a mean over texts it is
-Welch's, which is what a bootstrap over texts comes to (with `p_groups` and `q_groups`, texts of one prompt count as one draw); other
-measures bring their own, or have none, since resampling a biased number would put the interval beside it. **moves with
+Welch's, which is what a bootstrap over texts comes to (where prompts are given, texts of one prompt count as one draw);
+other measures bring their own, or have none, since resampling a biased number would put the interval beside it. **moves with
 the size**: computed on as many texts of each set, drawn by the seed, where sets differ in size.
 
 *On the examples* gives values of the 600 human passages, of nucleus sampling and of greedy decoding by the small model
@@ -82,6 +82,8 @@ _OF_FILES = {  # file of the function → part of the page of formulas
 _OF_SCORES = {  # score → part of the page of formulas, test
     "mauve": ("mauve", "test_compute.py"),
     "mauve_debiased": ("the-bias-of-sampling", "uncertainty/test_jackknife.py"),
+    "mauve_classifier": ("learned-buckets", "uncertainty/test_learned.py"),
+    "auc": ("learned-buckets", "measures/test_cross_fitting.py"),
     "mauve_star": ("smoothing", "test_compute.py"),
     "mauve_exact": ("the-exact-area", "measures/test_frontier.py"),
     "frontier_integral": ("frontier-integral-and-mid-point", "measures/test_frontier.py"),

@@ -167,7 +167,7 @@ ROW_ORDERS = ("qp", "pq")
 EMPTY_TEXTS = ("error", "drop")
 STRIP = ("reasoning", "special_tokens", "prompts", "markdown", "whitespace")  # what can be taken off texts, in order
 MATCH_LENGTHS = ("no", "truncate")
-QUANTIZERS = ("kmeans", "drmm", "lattice")
+QUANTIZERS = ("kmeans", "drmm", "lattice", "classifier")
 KNN = ("auto", True, False)
 VERBATIM = ("featurize_model_name", "text_prefix")  # whose text is never read as a number, nor stripped
 LONGEST_PREFIX = 1000  # characters; more would leave little room for a text
@@ -245,19 +245,20 @@ class MauveConfig:
         "truncate: cut the texts of both sets to the smaller of their two median lengths, in tokens",
         MATCH_LENGTHS,
     )
-    quantizer: Literal["kmeans", "drmm", "lattice"] = knob(
+    quantizer: Literal["kmeans", "drmm", "lattice", "classifier"] = knob(
         "kmeans",
         _choice(*QUANTIZERS),
         "quantize",
         "how features become buckets; drmm: a deep residual mixture model, lattice: points of an integer sphere that "
-        "a network spreads them over, both trained on them",
+        "a network spreads them over, both trained on them; classifier: scores of a cross-fitted classifier of the two "
+        "sets",
         QUANTIZERS,
     )
     num_buckets: int | Literal["auto"] = knob(
         "auto",
         _integer(1, also=("auto",)),
         "quantize",
-        "number of k-means buckets; auto: a tenth of the smaller set, at least 2",
+        "number of k-means buckets; auto: a tenth of the smaller set, at least 2 (classifier: a fifteenth, 4 to 50)",
     )
     row_order: Literal["qp", "pq"] = knob(
         "qp",
@@ -372,3 +373,15 @@ def check_count(name: str, value: object, low: int = 1) -> int:
     if number < low:
         raise ValueError(f"{expected}, got {shown(number)}")
     return number
+
+
+def check_number(name: str, value: object, low: float, high: float, *, low_included: bool = False) -> float:
+    """Return a finite real number above `low` (or at it, with `low_included`) and below `high`.
+
+    Raises:
+        TypeError: no number. ValueError: out of range.
+
+    >>> check_number("level", 0.95, 0, 1)
+    0.95
+    """
+    return float(_number(low, high, low_included=low_included, high_included=False)(name, value))  # type: ignore[arg-type]

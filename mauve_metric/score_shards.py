@@ -28,6 +28,7 @@ from mauve_metric.features.shards import (
     ShardFeatures,
     ShardFeaturizer,
     ShardTask,
+    has_no_texts,
     in_memory,
     joined_shards,
     read_shard,
@@ -39,11 +40,13 @@ from mauve_metric.quantize import blocks
 from mauve_metric.quantize.moments import MomentSums
 from mauve_metric.quantize.partition import KNN_MOST_ROWS, Partition, Stacking
 from mauve_metric.quantize.projection import Projection, fit_projection
-from mauve_metric.quantize.shards import ShardLabels, ShardMoments, StoredRows
+from mauve_metric.quantize.quantizers import QUANTIZERS
+from mauve_metric.quantize.shards import LABELS_FOLDER, MOMENTS_FOLDER, ShardLabels, ShardMoments, StoredRows
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.crew import Crew, Done, Work
+from mauve_metric.runtime.outputs import check_outputs
 from mauve_metric.runtime.ray_pool import Places, ray_cluster
-from mauve_metric.runtime.shared_folder import shared_folder
+from mauve_metric.runtime.shared_folder import WORD_FILE, shared_folder
 from mauve_metric.runtime.whole_files import naming
 from mauve_metric.score import resolve_config, score_features, score_partition
 from mauve_metric.texts.shards import list_shards
@@ -75,6 +78,7 @@ def score_sharded(
 
     Up to 2**28 numbers (a gigabyte of features) the score is computed in one process from all features, and is to the
     last bit that of `compute_mauve`; above, or with `checkpoint`, the passes over the features are shared out as well.
+    `quantizer="drmm"` and `"lattice"` are always computed in one process, and refuse more numbers than that.
     Neither the number of workers nor the order in which shards are done has a part in the result.
 
     Args:
@@ -107,15 +111,18 @@ def score_sharded(
             stack.enter_context(ray_cluster(_address(ray)))
         crew = Crew(None, run.verbose) if ray is None else Crew(places, run.verbose, shared_folder(output))
         sides = _featurized(crew, tasks, config, run)
-        p, q = (joined_shards([part.reference for part in side]) for side in sides)
+        named = zip(("human", "model"), sides, strict=True)
+        p, q = (joined_shards(name, [part.reference for part in side]) for name, side in named)
         check_columns({"the features of human": p, "the features of model": q})
         check_same_encoder(p.identity, q.identity)
         p, q = OpenedSides({"p": {}, "q": {}}, {}, design).grouped({"p": p, "q": q}).values()
+        if QUANTIZERS[config.quantizer].on == "features":  # one process reads them all, or refuses what does not fit
+            return score_features(p, q, config, run=run)
         if run.checkpoint is None and (len(p) + len(q)) * p.features.shape[1] <= MOST_NUMBERS_AT_ONCE:
             return score_features(in_memory(p), in_memory(q), config, run=run)
         config = resolve_config(config, len(p), len(q))
-        partition = _partition(crew, sides, config, output, run)
-    return score_partition(p, q, partition, config)
+        partition = _partition(crew, (_with_texts(sides[0]), _with_texts(sides[1])), config, output, run)
+    return score_partition(p, q, partition, config, with_learned=False)
 
 
 score_sharded.__signature__ = with_options(score_sharded, "MauveResult", "distributed", "cache")  # type: ignore[attr-defined]
@@ -145,11 +152,18 @@ def shard_pass(
     if name not in PASSES:
         raise ValueError(f"name must be one of {', '.join(map(repr, PASSES))}, got {shown(name)}")
     config, run = _checked_options(options)
+    if name != "features" and QUANTIZERS[config.quantizer].on == "features":
+        raise ValueError(
+            f"quantizer={config.quantizer!r} needs all features at once: it has the pass 'features' alone, then "
+            f"score_sharded; got {name!r}"
+        )
     output = _output_folder(folder)
     sides = _tasks(human, model, output, config, run)
     tasks = [*sides[0], *sides[1]]
     if name == "features":
         return tasks, ShardFeaturizer(config, run)
+    human_tasks, model_tasks = ([task for task in side if not has_no_texts(task.target)] for side in sides)
+    sides, tasks = (human_tasks, model_tasks), [*human_tasks, *model_tasks]
     shapes = [_shape_of_features(task) for task in tasks]
     if name == "moments":
         return tasks, partial(_with_features, ShardMoments(output))
@@ -167,11 +181,26 @@ def shard_pass(
 def _tasks(
     human: TextFiles, model: TextFiles, output: Path, config: MauveConfig, run: RunOptions
 ) -> tuple[list[ShardTask], list[ShardTask]]:
-    """What the first pass has to do for either side."""
+    """What the first pass has to do for either side.
+
+    Raises:
+        ValueError: a file of texts lies where results will be written.
+    """
+    shards = list_shards("human", human), list_shards("model", model)
+    inputs = [shard.name for side in shards for shard in side if "://" not in shard.name]
+    checkpoint = Path(output if run.checkpoint is None else run.checkpoint).expanduser() / blocks.CHECKPOINT_FILE
+    written = [output / name for name in (FEATURES_FOLDER, MOMENTS_FOLDER, LABELS_FOLDER)]
+    check_outputs([output / WORD_FILE, checkpoint], [*inputs, *_folders(human, model)], written)
     return (
-        shard_tasks(list_shards("human", human), "reference", output, config, run),
-        shard_tasks(list_shards("model", model), "prediction", output, config, run),
+        shard_tasks(shards[0], "reference", output, config, run),
+        shard_tasks(shards[1], "prediction", output, config, run),
     )
+
+
+def _folders(*sides: TextFiles) -> list[Path]:
+    """The folders that sides are read from as a whole."""
+    places = [place for side in sides for place in ([side] if isinstance(side, (str, Path)) else side)]
+    return [path for place in places if "://" not in str(place) and (path := Path(place).expanduser()).is_dir()]
 
 
 def _shape_of_features(task: ShardTask) -> tuple[int, int]:
@@ -242,6 +271,10 @@ def _featurized(
         work, partial(ShardFeaturizer, config, run), tasks, lambda _, made: (made, Done(len(made.reference), made.kept))
     )
     return done[: len(sides[0])], done[len(sides[0]) :]
+
+
+def _with_texts(shards: list[ShardFeatures]) -> list[ShardFeatures]:
+    return [shard for shard in shards if len(shard.reference)]
 
 
 def _partition(

@@ -74,6 +74,35 @@ def test_the_result_is_that_of_one_machine_to_the_last_number(
     assert result.p_value == expected.p_value or passes  # read in blocks, the test has a clustering of its own
 
 
+@pytest.mark.parametrize("most", [100, 2**28])
+def test_a_quantizer_of_all_features_at_once_is_the_one_that_scores(
+    sides: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr("mauve_metric.score_shards.MOST_NUMBERS_AT_ONCE", most)
+    options: dict[str, Any] = {"featurize_model_name": ngrams, "quantizer": "drmm", "seed": 3}
+    options |= {"drmm_layers": 2, "drmm_components": 3, "drmm_steps": 30}
+    out = {"folder": tmp_path / "out", "checkpoint": tmp_path / "out"}
+    expected = compute_mauve(p_text=HUMAN, q_text=MODEL, cache=False, **options)
+    result = score_sharded(*sides, **out, **options)
+    assert result.to_dict() == expected.to_dict() and result.num_buckets == 9
+    with pytest.raises(ValueError, match="quantizer='drmm' needs all features at once: it has the pass 'features'"):
+        shard_pass("centres", *sides, tmp_path / "out", **options)
+    monkeypatch.setattr("mauve_metric.quantize.partition.MOST_NUMBERS_AT_ONCE", 100)
+    with pytest.raises(ValueError, match="quantizer='drmm' does not work in blocks"):
+        score_sharded(*sides, **out, **options)
+
+
+def test_functions_of_one_name_do_not_share_features(sides: tuple[Path, Path], tmp_path: Path, made: list[str]) -> None:
+    options: dict[str, Any] = {"num_buckets": 5, "folder": tmp_path / "out"}
+    scores = {}
+    for size in (2, 3, 2):
+        by_size = lambda texts, size=size: ngrams(texts)[:, :size]  # noqa: E731
+        scores.setdefault(size, []).append(score_sharded(*sides, featurize_model_name=by_size, **options).to_dict())
+        expected = compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=by_size, num_buckets=5, cache=False)
+        assert scores[size][-1] == expected.to_dict()
+    assert len(made) == 2 * 7 and scores[2][0] == scores[2][1] != scores[3][0]
+
+
 @pytest.mark.parametrize("row_order", ["qp", "pq"])
 def test_how_texts_are_cut_into_files_has_no_part_in_the_result(tmp_path: Path, row_order: str) -> None:
     results = []
@@ -198,6 +227,30 @@ def test_the_documented_array_job_leaves_nothing_for_the_last_step(
     monkeypatch.setattr("mauve_metric.quantize.blocks.fit_centres", None)
     assert score_sharded(*sides, out, checkpoint=out, **OPTIONS).to_dict() == whole
     assert {file: file.stat().st_mtime_ns for file in out.glob("**/*.np[yz]")} == before
+
+
+@pytest.mark.parametrize("passes", [False, True])
+def test_shards_without_texts_count_as_they_do_in_a_list(
+    sides: tuple[Path, Path], tmp_path: Path, made: list[str], passes: bool
+) -> None:
+    write_jsonl(sides[1] / "part-001-empty.jsonl", ["", " "])
+    (sides[1] / "part-002-blank.jsonl").write_text("\n\n", encoding="utf-8")
+    options = OPTIONS | {"empty_texts": "drop"} | ({"checkpoint": tmp_path / "out"} if passes else {})
+    found = score_sharded(*sides, tmp_path / "out", **options)
+    expected = compute_mauve(p_text=HUMAN, q_text=[*MODEL, "", " "], **OPTIONS, empty_texts="drop")
+    assert found.to_dict() == expected.to_dict() and found.q_dropped == 2
+    made.clear()
+    assert score_sharded(*sides, tmp_path / "out", **options).to_dict() == expected.to_dict() and made == []
+    items = [len(shard_pass(name, *sides, tmp_path / "out", **options)[0]) for name in ("features", "moments")]
+    assert items == [9, 7]
+
+
+def test_a_side_without_any_text_is_refused(sides: tuple[Path, Path], tmp_path: Path) -> None:
+    blank = write_shards(tmp_path / "blank", ["", " ", ""], 2)
+    with pytest.raises(ValueError, match=r"model must hold at least one non-empty text, got 1 files"):
+        score_sharded(sides[0], blank, tmp_path / "out", **OPTIONS, empty_texts="drop")
+    with pytest.raises(ValueError, match=r"part-001\.jsonl: texts holds 3 empty or whitespace-only texts"):
+        score_sharded(sides[0], blank, tmp_path / "out", **OPTIONS)
 
 
 def test_a_pass_needs_the_one_before_it(sides: tuple[Path, Path], tmp_path: Path) -> None:

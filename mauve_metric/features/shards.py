@@ -16,16 +16,18 @@ from typing import NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Array
-from mauve_metric.config import MauveConfig, knobs
+from mauve_metric.config import MauveConfig, check_count, knobs
 from mauve_metric.features.encoder import prefix_entry
 from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.reference_files import read_features, write_features
 from mauve_metric.features.row_files import NpyRows
 from mauve_metric.features.rows import ConcatenatedRows, all_rows, as_rows, hash_of_rows
-from mauve_metric.features.text_functions import name_of, text_function
+from mauve_metric.features.text_functions import function_digest, name_of, text_function
 from mauve_metric.options import RunOptions
+from mauve_metric.runtime.whole_files import written_whole
 from mauve_metric.texts.files import Side, TextFile
 from mauve_metric.texts.shards import Shard, on_this_machine
+from mauve_metric.texts.sources import NoTextsError
 
 logger = logging.getLogger(__name__)
 
@@ -45,8 +47,8 @@ class ShardTask(NamedTuple):
 class ShardFeatures:
     """What is known of a shard's features once they are on the disk.
 
-    reference: all but the texts; its features are read from the file. content: their hash. kept: whether they were
-    there before, whole.
+    reference: all but the texts; its features are read from the file, and have no rows for a shard without texts.
+    content: their hash. kept: whether they were there before, whole.
     """
 
     reference: Reference
@@ -64,7 +66,8 @@ def shard_tasks(
 def _target(shard: Shard, side: Side, folder: Path, config: MauveConfig, run: RunOptions) -> Path:
     asked = {name: getattr(config, name) for name, item in knobs().items() if item.metadata["stage"] == "featurize"}
     if callable(config.featurize_model_name):
-        asked["featurize_model_name"] = name_of(config.featurize_model_name)
+        model = config.featurize_model_name
+        asked["featurize_model_name"] = f"{name_of(model)} {function_digest(model)}"
     prompts = run.prompts if run.prompts is None or isinstance(run.prompts, (str, Path)) else list(run.prompts)
     key = json.dumps([shard, side, asked, run.text_field, prompts], sort_keys=True, default=str)
     name = Path(shard.file_name).stem
@@ -103,19 +106,24 @@ class ShardFeaturizer:
         stored = self._stored(task.target)
         if stored is not None:
             return stored
-        reference = self._featurized(task)
+        try:
+            reference = self._featurized(task)
+        except NoTextsError as error:
+            return _without_texts(task.target, error)
         write_features(reference, task.target)
         return _on_disk(task.target, reference, hash_of_rows(reference.features), kept=False)
 
     def _stored(self, target: Path) -> ShardFeatures | None:
         """What lies there already, if it can be believed."""
-        if not target.is_file():
+        if not target.is_file() and not has_no_texts(target):
             return None
         try:
             found = read_shard(target)
         except (ValueError, OSError) as error:
             logger.warning("a file of features is made again: %s", error)
             return None
+        if has_no_texts(target):
+            return found
         expected = self._identity()
         identity = found.reference.identity or {}
         different = [name for name, value in expected.items() if identity.get(name) != value]
@@ -138,6 +146,8 @@ class ShardFeaturizer:
                 file.check_filled()
             try:
                 side = self.job.of_texts("texts", file.texts)
+            except NoTextsError:
+                raise
             except (ValueError, TypeError) as error:
                 raise type(error)(f"{task.shard.name}: {error}") from error
         return replace(side, origin=file.origin)
@@ -149,10 +159,40 @@ def read_shard(target: Path) -> ShardFeatures:
     Raises:
         FileNotFoundError: there are none. ValueError: they are damaged, or belong to something else.
     """
+    if has_no_texts(target):
+        return _noted(target)
     stored = read_features(target)
     if stored.identity is None:
         raise ValueError(f"{target} does not say which model its features are of")
     return _on_disk(target, Reference(**vars(stored), from_file=True), hash_of_rows(stored.features), kept=True)
+
+
+def has_no_texts(target: Path) -> bool:
+    """Whether a shard is known to hold no texts, so that there is a note in the place of its features."""
+    return _note_of(target).is_file()
+
+
+def _note_of(target: Path) -> Path:
+    return target.with_name(f"{target.stem}.none.json")
+
+
+def _without_texts(target: Path, error: NoTextsError) -> ShardFeatures:
+    """Write down that a shard holds no texts, and how many empty ones were dropped."""
+    with written_whole(_note_of(target)) as temporary:
+        temporary.write_text(json.dumps({"dropped": error.dropped, "stripped": error.stripped}), encoding="utf-8")
+    return replace(_noted(target), kept=False)
+
+
+def _noted(target: Path) -> ShardFeatures:
+    """What is known of a shard without texts; `ValueError` for a damaged note."""
+    note = _note_of(target)
+    try:
+        facts = json.loads(note.read_text(encoding="utf-8"))
+        dropped = check_count("dropped", facts["dropped"], low=0)
+        stripped = {str(name): check_count(str(name), count, low=0) for name, count in facts["stripped"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"{note} is damaged: delete it") from error
+    return ShardFeatures(Reference(np.zeros((0, 0)), dropped=dropped, stripped=stripped), "", kept=True)
 
 
 def _on_disk(target: Path, reference: Reference, content: str, kept: bool) -> ShardFeatures:
@@ -160,12 +200,19 @@ def _on_disk(target: Path, reference: Reference, content: str, kept: bool) -> Sh
     return ShardFeatures(replace(reference, features=NpyRows.of_file(target)), content, kept)
 
 
-def joined_shards(parts: Sequence[Reference]) -> Reference:
+def joined_shards(name: str, shards: Sequence[Reference]) -> Reference:
     """The shards of one side, in their order, as one set.
 
+    Args:
+        name: of the side, for errors.
+        shards: what is known of each; those without texts only add to what was dropped and stripped.
+
     Raises:
-        ValueError: they are of different models.
+        ValueError: they are of different models, or none holds a text.
     """
+    parts = [part for part in shards if len(part)]
+    if not parts:
+        raise ValueError(f"{name} must hold at least one non-empty text, got {len(shards)} files of which none does")
     first = parts[0]
     for part in parts[1:]:
         if part.identity != first.identity or part.features.shape[1] != first.features.shape[1]:
@@ -175,17 +222,17 @@ def joined_shards(parts: Sequence[Reference]) -> Reference:
                 f"{dict(part.identity or {})} with {part.features.shape[1]}"
             )
     marks = [part.marks for part in parts if part.marks is not None]
-    names = dict.fromkeys(name for part in parts for name in part.stripped)
+    rules = dict.fromkeys(rule for part in shards for rule in part.stripped)
     return replace(
         first,
         features=ConcatenatedRows([as_rows(part.features) for part in parts]),
         lengths=_concatenated([part.lengths for part in parts]),
         truncated=sum(part.truncated for part in parts),
-        dropped=sum(part.dropped for part in parts),
+        dropped=sum(part.dropped for part in shards),
         text_hashes=_concatenated([part.text_hashes for part in parts]),
         opening_hashes=_concatenated([part.opening_hashes for part in parts]),
         marks=sum(marks[1:], marks[0]) if len(marks) == len(parts) else None,
-        stripped={name: sum(part.stripped.get(name, 0) for part in parts) for name in names},
+        stripped={rule: sum(part.stripped.get(rule, 0) for part in shards) for rule in rules},
         from_file=False,
     )
 

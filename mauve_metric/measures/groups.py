@@ -67,6 +67,13 @@ def design_of(*groups: Integers | None) -> Design:
     return "aligned" if same and bool((np.diff(ordered[0]) > 0).all()) and len(known) > 1 else "prompts"
 
 
+def pair_of_groups(p_groups: Integers | None, q_groups: Integers | None) -> tuple[Integers, Integers] | None:
+    """The codes of both sides; None where every text is independent of all others."""
+    if p_groups is None or q_groups is None or design_of(p_groups, q_groups) == "independent":
+        return None
+    return p_groups, q_groups
+
+
 @dataclass(frozen=True)
 class GroupCounts:
     """Texts of each group in each bucket, without the zeros.
@@ -108,9 +115,10 @@ def count_groups(
     >>> counts.group.tolist(), counts.bucket.tolist(), counts.p.tolist(), counts.q.tolist()
     ([0, 1, 1], [0, 0, 1], [1, 0, 1], [1, 1, 0])
     """
-    if p_groups is None or q_groups is None or design_of(p_groups, q_groups) == "independent":
+    pair = pair_of_groups(p_groups, q_groups)
+    if pair is None:
         return None
-    codes, number = np.unique(np.concatenate([p_groups, q_groups]), return_inverse=True)
+    codes, number = np.unique(np.concatenate(pair), return_inverse=True)
     cells, place = np.unique(number * num_buckets + np.concatenate([p_labels, q_labels]), return_inverse=True)
     n_p = len(p_labels)
     return GroupCounts(

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from mauve_metric.texts.lines import decode
+from mauve_metric.texts.lines import decode, read_bytes
 from mauve_metric.texts.sources import choose_field
 
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
@@ -24,7 +24,7 @@ class TableRow(NamedTuple):
 
 def read_table(path: Path) -> tuple[list[str], list[TableRow]]:
     """The columns of a table with a header, and its rows; `ValueError` for what is no such table, with the line."""
-    content = decode(path.read_bytes(), str(path))
+    content = decode(read_bytes(path), str(path))
     previous = csv.field_size_limit(2**31 - 1)
     try:
         delimiter = csv_delimiter(content, path)
@@ -97,16 +97,15 @@ def _widths(content: str, delimiter: str) -> Iterator[int]:
 def read_parquet(path: Path, text_field: str | None) -> list[str]:
     """The texts in a column of a parquet file."""
     try:
-        import pyarrow
         import pyarrow.parquet as parquet
     except ImportError as error:
         raise ImportError("reading parquet needs pyarrow: pip install pyarrow") from error
     with path.open("rb") as raw:
-        with _reading_parquet(path, pyarrow.ArrowException):
+        with reading_parquet(path):
             file = parquet.ParquetFile(raw, page_checksum_verification=True)
             names = file.schema_arrow.names
         column = choose_field(str(path), names, text_field)
-        with _reading_parquet(path, pyarrow.ArrowException):
+        with reading_parquet(path):
             texts: list[str] = file.read([column])[column].to_pylist()
     for index, text in enumerate(texts):
         if not isinstance(text, str):
@@ -115,11 +114,13 @@ def read_parquet(path: Path, text_field: str | None) -> list[str]:
 
 
 @contextlib.contextmanager
-def _reading_parquet(path: Path, foreign: type[Exception]) -> Iterator[None]:
-    """What pyarrow raises, in one sentence that names the file."""
+def reading_parquet(path: Path) -> Iterator[None]:
+    """The errors of pyarrow as `ValueError` of one sentence that names the file."""
+    import pyarrow
+
     try:
         yield
-    except (OSError, ValueError, KeyError, foreign) as error:
+    except (OSError, ValueError, KeyError, pyarrow.ArrowException) as error:
         reason = " ".join(str(error).split())
         raise ValueError(f"{path} is not a parquet file that can be read: {reason:.200}") from error
 
@@ -133,6 +134,6 @@ def field_names(path: Path) -> list[str]:
             return list(pyarrow.parquet.read_schema(path).names)
         return []
     with contextlib.suppress(ValueError, csv.Error):
-        content = decode(path.read_bytes(), str(path))
+        content = decode(read_bytes(path), str(path))
         return next(csv.reader(io.StringIO(content, newline=""), delimiter=csv_delimiter(content, path)), [])
     return []

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Floats
+from mauve_metric.measures import tails
 from mauve_metric.measures.frontier import mauve_floor
 from mauve_metric.measures.groups import FEWEST_GROUPS
 from mauve_metric.uncertainty.group_jackknife import t_quantile
@@ -189,7 +190,7 @@ def estimate_difference(a: Estimate, b: Estimate, correlation: float, level: flo
         level: in (0, 1).
 
     Returns:
-        Interval within [-1, 1]; p-value in [0, 1], below 1 - level if and only if the interval leaves 0 out.
+        Interval within [-1, 1]; p-value in (0, 1], below 1 - level if and only if the interval leaves 0 out.
 
     >>> a, b = Estimate(0.8, 0.03, (0.74, 0.86)), Estimate(0.7, 0.04, (0.62, 0.78))
     >>> [round(end, 6) for end in estimate_difference(a, b, 0.0).ci]
@@ -202,17 +203,8 @@ def estimate_difference(a: Estimate, b: Estimate, correlation: float, level: flo
     down = _joined(a.value - a.ci[0], b_up, correlation)
     up = _joined(a_up, b.value - b.ci[0], correlation)
     margin = down if value > 0 else up if value < 0 else max(down, up)
-    p_value = 1.0 if value == 0 else 0.0 if margin == 0 else _two_tails(z * abs(value) / margin, freedom)
+    p_value = 1.0 if value == 0 else tails.two_sided(z * abs(value) / margin if margin > 0 else math.inf, freedom)
     return DifferenceEstimate(value, (max(value - down, -1.0), min(value + up, 1.0)), margin / z, p_value)
-
-
-def _two_tails(statistic: float, freedom: float) -> float:
-    """The chance of a normal or t variable at least so far from 0."""
-    if math.isinf(freedom):
-        return 2 * NormalDist().cdf(-statistic)
-    from scipy.special import stdtr
-
-    return 2 * float(stdtr(freedom, -statistic))
 
 
 def _upwards(estimate: Estimate, z: float) -> float:
