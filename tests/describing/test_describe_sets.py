@@ -137,7 +137,7 @@ def test_tables(rows: dict[str, Companion]) -> None:
         ({"measures": 3}, "measures must be names"),
         ({"models": {"human": MODEL}}, "give the model another name"),
         ({"models": {}}, "at least one model"),
-        ({"prompts_of": {"m": "x" * len(MODEL)}}, r"prompts_of\['m'\] must be a list of prompts, got 'x"),
+        ({"q_groups": {"m": "x" * 24}}, r"q_groups\['m'\] must hold one group, such as its prompt, for each"),
         ({"q_groups": {"x": [1]}}, "q_groups must name m, got 'x'"),
         ({"q_groups": {"m": [1]}}, r"q_groups\['m'\] must hold one group for each of the \d+ texts .*, got 1"),
         ({"q_groups": [1]}, "q_groups must be a dict from names of models to groups, got list"),
