@@ -341,7 +341,7 @@ def wait_for_page(address: str, server: subprocess.Popen[bytes], seconds: float 
     end = time.monotonic() + seconds
     while time.monotonic() < end and server.poll() is None:
         try:
-            with urllib.request.urlopen(address, timeout=10) as answer:
+            with urllib.request.urlopen(address, timeout=120) as answer:
                 return str(answer.read().decode())
         except urllib.error.URLError:
             time.sleep(0.2)
