@@ -362,6 +362,7 @@ def hub(loader: Loader, tmp_path: Path) -> Iterator[FakeHub]:
     thread.join()
 
 
+@pytest.mark.slow
 def test_from_the_hub_and_then_without_it(loader: Loader, hub: FakeHub, tmp_path: Path) -> None:
     site = tmp_path / "site"
     installed = copy_package(site, "installed")

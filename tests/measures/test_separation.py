@@ -59,8 +59,8 @@ def test_equal_sets_are_rarely_told_apart(n: int, d: int, copies: int) -> None:
             values[run, number] = estimate.value
             missed[number] += not estimate.ci[0] <= 0.5 <= estimate.ci[1]
             convinced[number] += estimate.p_value < (1 - level) / 2
-    # more than the binomial's quantile at four standard deviations would say that the level is not kept; the variance of independent folds
-    # or of independent texts leaves ½ out twice as often and more
+    # more than the binomial's quantile at four standard deviations would say that the level is not kept; the variance
+    # of independent folds or of independent texts leaves ½ out twice as often and more
     assert (missed <= binom.isf(norm.sf(4), runs, 1 - level)).all()
     assert (convinced <= binom.isf(norm.sf(4), runs, (1 - level) / 2)).all()
     # ½ on average: within four standard errors
