@@ -32,7 +32,7 @@ from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.numbers import Difference, OwnScore
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, signature_entries
-from mauve_metric.score import resolve_config, score_buckets, score_features
+from mauve_metric.score import learned_of, resolve_config, score_buckets, score_features
 from mauve_metric.texts.files import TextFile
 from mauve_metric.texts.phrases import Readable
 from mauve_metric.uncertainty import forecast, intervals
@@ -241,6 +241,7 @@ def compare_features(
             entries={"partition": f"common to {', '.join(names)}", "model": name},
             texts_a_bucket=texts_a_bucket,
             problems=partition.problems,
+            learned=learned_of(p, side, resolved),
         )
         for number, (name, side) in enumerate(models.items(), start=1)
     }
@@ -359,7 +360,8 @@ def _own_score(p: Reference, q: Reference, config: MauveConfig, run: RunOptions)
     """MAUVE of the pair on its own buckets; the signature is that of `compute_mauve`."""
     resolved = resolve_config(config, len(p), len(q))
     once = replace(resolved, knn=False, frechet_distance=False)
-    result = score_features(p, q, once, quiet=True, run=run, clusterings=2 if config.permutations else 1)
+    few = 2 if config.permutations else 1
+    result = score_features(p, q, once, quiet=True, run=run, clusterings=few, with_learned=False)
     signature = format_signature(signature_entries(p, q, resolved))
     return OwnScore(result.mauve, result.num_buckets, result.p_value, signature)
 

@@ -20,7 +20,7 @@ from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.numbers import GapBucket, NearText
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.tensors import on_cpu
-from mauve_metric.score import resolve_config, score_buckets
+from mauve_metric.score import learned_of, resolve_config, score_buckets
 from mauve_metric.texts.files import TextFile
 from mauve_metric.texts.phrases import Readable, repeated_phrases, telling_phrases
 from mauve_metric.uncertainty.buckets import best_overlaps, noise_p_values
@@ -80,7 +80,15 @@ def explain(
     check_columns({"p_features": p_side, "q_features": q_side})
     config = resolve_config(config, len(p_side), len(q_side))
     partition = partition_sets([p_side.features, q_side.features], config, run, every_row=True)
-    result = score_buckets(p_side, q_side, partition.labels, partition.rows, config, problems=partition.problems)
+    result = score_buckets(
+        p_side,
+        q_side,
+        partition.labels,
+        partition.rows,
+        config,
+        problems=partition.problems,
+        learned=learned_of(p_side, q_side, config),
+    )
     readable = Readable.of([p_read, q_read])
     return explain_model(partition, 1, result, config, readable, buckets=buckets, texts=texts)
 

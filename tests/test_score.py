@@ -153,6 +153,10 @@ def headline(result: MauveResult) -> tuple[Any, ...]:
         result.frontier_integral_debiased,
         result.frontier_integral_ci,
         result.p_value,
+        result.mauve_classifier,
+        result.mauve_classifier_ci,
+        result.auc,
+        result.auc_p_value,
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from mauve_metric.arrays import Features, Labels
+from mauve_metric.arrays import Features, Integers, Labels
 from mauve_metric.config import MauveConfig
 from mauve_metric.features.rows import (
     MOST_NUMBERS_AT_ONCE,
@@ -24,7 +24,7 @@ from mauve_metric.options import RunOptions
 from mauve_metric.quantize import blocks, covariance, projection
 from mauve_metric.quantize.content_order import content_order
 from mauve_metric.quantize.quantized import Quantized
-from mauve_metric.quantize.quantizers import QUANTIZERS
+from mauve_metric.quantize.quantizers import QUANTIZERS, StackedSets
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.devices import check_device
 from mauve_metric.runtime.progress import progress_bar, watch_blocks
@@ -110,6 +110,7 @@ def partition_sets(
     *,
     clusterings: int | None = None,
     every_row: bool = False,
+    groups: Sequence[Integers | None] | None = None,
 ) -> Partition:
     """Project and cluster sets together: where `run.score_device` or tensors say, in memory, or block by block.
 
@@ -119,6 +120,7 @@ def partition_sets(
         clusterings: how many, with as many seeds; None: `number_of_clusterings`, and `config.num_runs` for rows that
             are read in blocks.
         every_row: all projected rows are needed, as for explanations.
+        groups: codes of the texts of each set that are not independent, (n_i,) each; of use to learned buckets.
 
     Raises:
         ValueError: every row is needed of features that are read in blocks, or the device is not there.
@@ -139,24 +141,34 @@ def partition_sets(
         return _in_blocks(sets, config, run, stacking, clusterings or int(config.num_runs))
     projected = _projected(stacking.ordered(sets), config, device)
     stacked = _stacked(stacking.ordered(sets), device) if on_features else projected
-    found = [_cluster(stacked, config, 0, run.verbose)]
+    sets_of_rows = _sets_of_rows(stacking, groups)
+    found = [_cluster(stacked, sets_of_rows, config, 0, run.verbose)]
     if count > 1:
-        found += _by_content(stacking.ordered(sets), config, device, range(1, count), run.verbose)
+        found += _by_content(stacking, sets, groups, config, device, range(1, count), run.verbose)
     labels = [_split(item.labels, stacking) for item in found]
     problems = [item.problem for item in found if item.problem]
     return Partition([projected[some] for some in stacking.slices()], labels, stacking, problems)
 
 
 def _by_content(
-    sets: Sequence[Features], config: MauveConfig, device: torch.device | None, offsets: range, verbose: bool
+    stacking: Stacking,
+    sets: Sequence[Features],
+    groups: Sequence[Integers | None] | None,
+    config: MauveConfig,
+    device: torch.device | None,
+    offsets: range,
+    verbose: bool,
 ) -> list[Quantized]:
     """Clusterings of the stacked rows in their order by content, projected in it too, with these offsets of the seed.
 
     For num_runs=1 there is one, with one start of k-means, so that it adds little to the cost of the published one.
     """
+    p_first = stacking._replace(p_first=True)  # among equal rows P's are the first, however the sets are stacked
     rows = np.concatenate([tensors.as_rows(features) for features in sets])
     order = content_order(rows)
-    rows = rows[order]
+    rows, sets_of_rows = rows[order], _sets_of_rows(p_first, groups)
+    codes = sets_of_rows.groups
+    sets_of_rows = StackedSets(sets_of_rows.set_of[order], None if codes is None else codes[order])
     if QUANTIZERS[config.quantizer].on == "features":
         ordered: ProjectedRows = rows if device is None else tensors.as_tensor(rows, device)
     else:
@@ -164,10 +176,10 @@ def _by_content(
     config = replace(config, kmeans_num_redo=1) if int(config.num_runs) == 1 else config
     found = []
     for offset in offsets:
-        item = _cluster(ordered, config, offset, verbose)
+        item = _cluster(ordered, sets_of_rows, config, offset, verbose)
         labels = np.empty_like(item.labels)
         labels[order] = item.labels
-        found.append(item._replace(labels=labels))
+        found.append(item._replace(labels=np.concatenate(stacking.ordered(_split(labels, p_first)))))
     return found
 
 
@@ -210,11 +222,27 @@ def _projected(sets: Sequence[Features], config: MauveConfig, device: torch.devi
     return projection.project(tensors.stacked(sets, device), *options)
 
 
-def _cluster(rows: ProjectedRows, config: MauveConfig, offset: int = 0, verbose: bool = False) -> Quantized:
+def _sets_of_rows(stacking: Stacking, groups: Sequence[Integers | None] | None) -> StackedSets:
+    """The set and group of each stacked row; texts of a set without groups are each alone."""
+    set_of = np.repeat(stacking.ordered(range(len(stacking.sizes))), stacking.ordered(stacking.sizes))
+    if groups is None or all(codes is None for codes in groups):
+        return StackedSets(set_of)
+    next_code = 1 + max(int(codes.max()) for codes in groups if codes is not None)
+    ends = next_code + np.cumsum(stacking.sizes)
+    known = [
+        np.arange(end - size, end) if codes is None else codes
+        for codes, size, end in zip(groups, stacking.sizes, ends, strict=True)
+    ]
+    return StackedSets(set_of, np.concatenate(stacking.ordered(known)))
+
+
+def _cluster(
+    rows: ProjectedRows, sets: StackedSets, config: MauveConfig, offset: int = 0, verbose: bool = False
+) -> Quantized:
     """The bucket of each row; `offset` is added to the seed."""
     quantizer = QUANTIZERS[config.quantizer]
     with progress_bar(config.quantizer, verbose and quantizer.on == "features", unit=" steps") as advance:
-        return quantizer.label(rows, config, config.seed + offset, advance)
+        return quantizer.label(rows, sets, config, config.seed + offset, advance)
 
 
 def _in_blocks(

@@ -157,6 +157,8 @@ def _other_signatures(each: Mapping[str, ResultNumbers] | Mapping[str, Compariso
 def _ci(result: ResultNumbers, name: str) -> str:
     interval = {
         "mauve_debiased": result.mauve_ci,
+        "mauve_classifier": result.mauve_classifier_ci,
+        "auc": result.auc_ci,
         "frontier_integral_debiased": result.frontier_integral_ci,
     }.get(name)
     return "" if interval is None else f"[{digits(interval[0])}, {digits(interval[1])}]"
