@@ -41,11 +41,12 @@ from mauve_metric.quantize.moments import MomentSums
 from mauve_metric.quantize.partition import KNN_MOST_ROWS, Partition, Stacking
 from mauve_metric.quantize.projection import Projection, fit_projection
 from mauve_metric.quantize.quantizers import QUANTIZERS
-from mauve_metric.quantize.shards import ShardLabels, ShardMoments, StoredRows
+from mauve_metric.quantize.shards import LABELS_FOLDER, MOMENTS_FOLDER, ShardLabels, ShardMoments, StoredRows
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.crew import Crew, Done, Work
+from mauve_metric.runtime.outputs import check_outputs
 from mauve_metric.runtime.ray_pool import Places, ray_cluster
-from mauve_metric.runtime.shared_folder import shared_folder
+from mauve_metric.runtime.shared_folder import WORD_FILE, shared_folder
 from mauve_metric.runtime.whole_files import naming
 from mauve_metric.score import resolve_config, score_features, score_partition
 from mauve_metric.texts.shards import list_shards
@@ -174,11 +175,26 @@ def shard_pass(
 def _tasks(
     human: TextFiles, model: TextFiles, output: Path, config: MauveConfig, run: RunOptions
 ) -> tuple[list[ShardTask], list[ShardTask]]:
-    """What the first pass has to do for either side."""
+    """What the first pass has to do for either side.
+
+    Raises:
+        ValueError: a file of texts lies where results will be written.
+    """
+    shards = list_shards("human", human), list_shards("model", model)
+    inputs = [shard.name for side in shards for shard in side if "://" not in shard.name]
+    checkpoint = Path(output if run.checkpoint is None else run.checkpoint).expanduser() / blocks.CHECKPOINT_FILE
+    written = [output / name for name in (FEATURES_FOLDER, MOMENTS_FOLDER, LABELS_FOLDER)]
+    check_outputs([output / WORD_FILE, checkpoint], [*inputs, *_folders(human, model)], written)
     return (
-        shard_tasks(list_shards("human", human), "reference", output, config, run),
-        shard_tasks(list_shards("model", model), "prediction", output, config, run),
+        shard_tasks(shards[0], "reference", output, config, run),
+        shard_tasks(shards[1], "prediction", output, config, run),
     )
+
+
+def _folders(*sides: TextFiles) -> list[Path]:
+    """The folders that sides are read from as a whole."""
+    places = [place for side in sides for place in ([side] if isinstance(side, (str, Path)) else side)]
+    return [path for place in places if "://" not in str(place) and (path := Path(place).expanduser()).is_dir()]
 
 
 def _shape_of_features(task: ShardTask) -> tuple[int, int]:
@@ -272,7 +288,7 @@ def _partition(
     most = KNN_MOST_ROWS if config.knn else 0
     joined = [ConcatenatedRows([as_rows(part.reference.features) for part in side]) for side in sides]
     near = [clustering.projection.apply_all(ArrayRows(some_rows(rows, most, config.seed))) for rows in joined]
-    return Partition(near, runs, stacking, None)
+    return Partition(near, runs, stacking)
 
 
 def _stacking(sizes: Sequence[int], config: MauveConfig) -> Stacking:
