@@ -29,7 +29,7 @@ from mauve_metric.features.sides import (
 from mauve_metric.measures.groups import design_of
 from mauve_metric.options import Options, RunOptions, split_options, with_options
 from mauve_metric.quantize.histograms import count_labels
-from mauve_metric.quantize.partition import Partition, partition_sets
+from mauve_metric.quantize.partition import Partition, partition_sets, without_first
 from mauve_metric.quantize.quantizers import num_buckets_of
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.numbers import Difference, OwnScore
@@ -222,16 +222,16 @@ def compare_features(
     names, watch = list(models), watch or _unwatched
     groups = [p.groups, *(side.groups for side in models.values())]
     resolved = resolve_config(config, len(p), *(len(side) for side in models.values()))
-    run, num_runs = run or RunOptions(), int(resolved.num_runs)
+    run = run or RunOptions()
     if partition is None:
         partition = partition_sets(
             [p.features, *(side.features for side in models.values())],
             resolved,
             _with_checkpoint(run, "common"),
-            clusterings=num_runs if readable is None else max(num_runs, 2),
             every_row=readable is not None,
+            groups=groups,
         )
-    rows, scored = partition.rows, partition.labels[:num_runs]
+    rows, scored = partition.rows, partition.labels
     texts_a_bucket = np.bincount(np.concatenate(scored[0]), minlength=int(resolved.num_buckets))
     results = {
         name: score_buckets(
@@ -253,8 +253,12 @@ def compare_features(
         own[name] = _own_score(p, side, config, _with_checkpoint(run, f"model-{number}"))
     results = {name: replace(result, p_value=own[name].p_value) for name, result in results.items()}
     ranking = tuple(sorted(names, key=lambda name: _quality(results[name]), reverse=True))
-    errors = joint_errors(scored, resolved, groups)
-    estimates = {name: _estimates(scored, number, groups, resolved).mauve for number, name in enumerate(names, start=1)}
+    kept = without_first(scored)
+    errors = joint_errors(kept, resolved, groups)
+    estimates = {name: _estimates(kept, number, groups, resolved).mauve for number, name in enumerate(names, start=1)}
+        name: _estimates(without_first(scored), number, groups, resolved).mauve
+        for number, name in enumerate(names, start=1)
+    }
     values = {name: _quality(result)[0] for name, result in results.items()}
     differences = ranked_differences(estimates, values, ranking, errors, resolved.confidence_level)
     explanations = {}
@@ -274,7 +278,9 @@ def compare_features(
         confidence_level=level,
         design=design_of(*groups),
         smallest_difference=None if best is None else _smallest_difference(best, results, resolved),
-        texts_needed=None if best is None else _forecast(best, results, scored, errors, resolved, groups),
+        texts_needed=None
+        if best is None
+        else _forecast(best, results, kept, errors, resolved, groups),
         warnings=tuple(comparison_warnings(models) + partition_warnings(common, alone)),
         signature_entries=_signature_entries(p, models, resolved),
         explanations=explanations,
@@ -285,10 +291,11 @@ def _signature_entries(p: Reference, models: Mapping[str, Reference], config: Ma
     """What the signature of a comparison says: sizes and files are those of each model."""
     sizes = {_size_key(name): len(side) for name, side in models.items()}
     of_models = [side.groups for side in models.values()]
-    entries = signature_entries(
-        p, next(iter(models.values())), config, {**sizes, "design": design_of(p.groups, *of_models)}
-    )
+    digests = {f"digest_{name}": side.digest for name, side in models.items()}
+    more = {**sizes, **digests, "design": design_of(p.groups, *of_models)}
+    entries = signature_entries(p, next(iter(models.values())), config, more)
     entries.pop("n_q")
+    entries.pop("q_digest")
     if len({side.origin for side in models.values()}) == 1:
         return entries
     entries.pop("q_texts", None)
@@ -359,8 +366,9 @@ def _with_checkpoint(run: RunOptions, job: str) -> RunOptions:
 def _own_score(p: Reference, q: Reference, config: MauveConfig, run: RunOptions) -> OwnScore:
     """MAUVE of the pair on its own buckets; the signature is that of `compute_mauve`."""
     resolved = resolve_config(config, len(p), len(q))
-    once = replace(resolved, num_runs=1, knn=False, frechet_distance=False)
-    result = score_features(p, q, once, quiet=True, run=run, with_learned=False)
+    once = replace(resolved, knn=False, frechet_distance=False)
+    few = 2 if config.permutations else 1
+    result = score_features(p, q, once, quiet=True, run=run, clusterings=few, with_learned=False)
     signature = format_signature(signature_entries(p, q, resolved))
     return OwnScore(result.mauve, result.num_buckets, result.p_value, signature)
 
@@ -411,5 +419,4 @@ def _estimates(
 ) -> Estimates:
     """The debiased scores of the model with this number, with their errors."""
     k, of_both = int(config.num_buckets), (groups[0], groups[number])
-    own, *others = [count_labels(run[0], run[number], k, *of_both) for run in runs]
-    return debiased_estimates(own, others, config)
+    return debiased_estimates([count_labels(run[0], run[number], k, *of_both) for run in runs], config)

@@ -122,24 +122,25 @@ def score_uncertainty(
     """Debiased scores, errors, intervals, ceiling and the spread over clusterings.
 
     Args:
-        mauve: of the histograms. others: the histograms of other clusterings.
+        mauve: of the histograms. others: the histograms of other clusterings, which the debiased scores are the means
+            of; without any they are those of the first one.
     """
-    c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
+    c, points, runs = config.mauve_scaling_factor, config.divergence_curve_discretization_size, int(config.num_runs)
     areas = (curve_area(divergence_curve(*run.probabilities(), c, points)) for run in others)
-    plug_in = [mauve, *areas]
+    plug_in = [mauve, *areas][:runs]
     null = resampling.null_scores(histograms.p_counts, histograms.q_counts, c, points, groups=histograms.groups)
-    estimates = debiased_estimates(histograms, others, config)
-    debiased, integral, band = _shown(estimates)
+    estimates = debiased_estimates(others or [histograms], config)
+    debiased, integral = _shown(estimates)
     return Uncertainty(
         ceiling=float(null.mean()),
         ceiling_std=float(null.std(ddof=1)),
         runs=np.array(plug_in),
         mean=float(np.mean(plug_in)),
-        std=float(np.std(plug_in, ddof=1)) if others else None,
-        scope="over clusterings" if others else "for this partition",
+        std=float(np.std(plug_in, ddof=1)) if len(plug_in) > 1 else None,
+        scope="over clusterings" if len(others) > 1 else "for this partition",
         mauve=debiased,
         frontier_integral=integral,
-        band=band,
+        band=None if estimates.problem is not None else _band(histograms, config),
         problem=estimates.problem,
     )
 
@@ -147,47 +148,64 @@ def score_uncertainty(
 class Estimates(NamedTuple):
     """Debiased scores with errors, before anything is hidden; None where no error can be told at all.
 
-    band: of the curve. problem: why no result shows errors; None where they can be uncertainty.
+    values: of MAUVE and the frontier integral. problem: why no result shows errors; None where they can be trusted.
     """
 
     values: tuple[float, float] | None = None
     mauve: intervals.Estimate | None = None
     frontier_integral: intervals.Estimate | None = None
-    band: CurveBand | None = None
     problem: str | None = None
 
 
-def debiased_estimates(histograms: Histograms, others: Sequence[Histograms], config: MauveConfig) -> Estimates:
-    """MAUVE and the frontier integral of the first clustering without bias, and the curve; the others widen them."""
-    groups = histograms.groups
+def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig) -> Estimates:
+    """The means of MAUVE and the frontier integral without bias over clusterings, and of the ends of their intervals.
+
+    Each clustering's interval allows for the spread over all of them.
+    """
+    first, groups = runs[0], runs[0].groups
     if groups is not None and min((groups.p_sizes > 0).sum(), (groups.q_sizes > 0).sum()) < 2:
         return Estimates(problem="the texts of a side are all of one prompt")
-    if min(histograms.p_counts.sum(), histograms.q_counts.sum()) < 2:
+    if min(first.p_counts.sum(), first.q_counts.sum()) < 2:
         return Estimates(problem="a side has a single text")
     c, level = config.mauve_scaling_factor, config.confidence_level
-    frontiers = [jackknife.debiased_frontier(run.p_counts, run.q_counts, run.groups) for run in [histograms, *others]]
+    frontiers = [jackknife.debiased_frontier(run.p_counts, run.q_counts, run.groups) for run in runs]
     scores = [intervals.debiased_scores(run, c) for run in frontiers]
-    values = scores[0].mauve, scores[0].frontier_integral
+    spread = np.array([[run.mauve, run.frontier_integral] for run in scores])
     problem = intervals.too_few(frontiers[0])
     if problem is not None:
-        return Estimates(values, problem=problem)
-    spread = [[run.mauve, run.frontier_integral] for run in scores]
-    variances = np.var(spread, axis=0, ddof=1) if others else np.zeros(2)
-    mauve, integral = intervals.with_errors(scores[0], level, float(variances[0]), float(variances[1]))
-    band = jackknife.frontier_band(frontiers[0], c, level)
-    problem = intervals.too_alike(scores[0])
-    if problem is not None:
-        mauve, integral = intervals.inflated(scores[0], mauve, integral, level)
-    return Estimates(values, mauve, integral, band, problem)
+        return Estimates((float(spread[:, 0].mean()), float(spread[:, 1].mean())), problem=problem)
+    problem = intervals.too_alike(scores)
+    each = []
+    for number, of_run in enumerate(scores):
+        own_first = np.concatenate([spread[number : number + 1], spread[:number], spread[number + 1 :]])
+        variances = np.var(own_first, axis=0, ddof=1) if len(scores) > 1 else np.zeros(2)
+        found = intervals.with_errors(of_run, level, float(variances[0]), float(variances[1]))
+        each.append(found if problem is None else intervals.inflated(of_run, *found, level))
+    mauve, integral = (_mean([found[place] for found in each]) for place in (0, 1))
+    return Estimates((mauve.value, integral.value), mauve, integral, problem)
 
 
-def _shown(estimates: Estimates) -> tuple[Debiased, Debiased, CurveBand | None]:
-    """What a result shows: no errors that cannot be uncertainty."""
+def _mean(found: Sequence[intervals.Estimate]) -> intervals.Estimate:
+    """Of estimates over clusterings: means of values, squared errors and ends."""
+    low, high = np.mean([item.ci for item in found], axis=0).tolist()
+    error = float(np.sqrt(np.mean(np.square([item.stderr for item in found]))))
+    value = float(np.mean([item.value for item in found]))
+    return intervals.Estimate(value, error, (low, high), min(item.freedom for item in found))
+
+
+def _shown(estimates: Estimates) -> tuple[Debiased, Debiased]:
+    """What a result shows: no errors that cannot be trusted."""
     if estimates.values is None:
-        return Debiased(), Debiased(), None
+        return Debiased(), Debiased()
     if estimates.problem is not None or estimates.mauve is None or estimates.frontier_integral is None:
-        return Debiased(estimates.values[0]), Debiased(estimates.values[1]), None
-    return Debiased(*estimates.mauve[:3]), Debiased(*estimates.frontier_integral[:3]), estimates.band
+        return Debiased(estimates.values[0]), Debiased(estimates.values[1])
+    return Debiased(*estimates.mauve[:3]), Debiased(*estimates.frontier_integral[:3])
+
+
+def _band(histograms: Histograms, config: MauveConfig) -> CurveBand:
+    """How far sampling may have moved the curve."""
+    frontier = jackknife.debiased_frontier(histograms.p_counts, histograms.q_counts, histograms.groups)
+    return jackknife.frontier_band(frontier, config.mauve_scaling_factor, config.confidence_level)
 
 
 KNN_AUTO_ROWS = 10_000  # up to so many rows a side nearest neighbours take a second or two
@@ -202,6 +220,7 @@ def score_features(
     quiet: bool = False,
     run: RunOptions | None = None,
     *,
+    clusterings: int | None = None,
     with_learned: bool = True,
 ) -> MauveResult:
     """Project, quantize and score two sides; `quiet` keeps the warnings out of the log.
@@ -209,11 +228,13 @@ def score_features(
     `with_learned=False` leaves out the score on learned buckets.
 
     Features that are not in memory, or hardly fit, are read in blocks; `run` has the checkpoint folder for that, and
-    the device to work on in place of the one where the features are.
+    the device to work on in place of the one where the features are. clusterings: see `partition_sets`.
     """
     check_columns({"p_features": p, "q_features": q})
     config = resolve_config(config, len(p), len(q))
-    partition = partition_sets([p.features, q.features], config, run)
+    partition = partition_sets(
+        [p.features, q.features], config, run, clusterings=clusterings, groups=[p.groups, q.groups]
+    )
     return score_partition(p, q, partition, config, quiet, with_learned=with_learned)
 
 
@@ -245,7 +266,7 @@ def learned_of(p: Reference, q: Reference, config: MauveConfig) -> Learned | Non
 def _permutation_p_value(p: Reference, q: Reference, partition: Partition, config: MauveConfig) -> float:
     """Of the permutation test: on buckets that do not know the sides, or by fitting learned ones anew."""
     if config.quantizer != "classifier":
-        return _test(p, q, partition.labels_of_shuffled_rows(config), config)
+        return _test(p, q, partition.labels_without_sets, config)
     aucs = permuted_aucs(p.features, q.features, pair_of_groups(p.groups, q.groups), config)
     return float(np.mean(aucs >= aucs[0] - 1e-12))
 
@@ -289,7 +310,8 @@ def score_buckets(
 
     Args:
         p, q: the sides.
-        runs: for each clustering the buckets of the texts of P and of Q, (n_p,) and (n_q,); the first makes the score.
+        runs: for each clustering the buckets of the texts of P and of Q, (n_p,) and (n_q,); the first makes the scores
+            of the literature, the others, if there are any, the debiased ones.
         projected: the rows that were clustered, (n_p, r) and (n_q, r): arrays, or tensors on a device.
         config: without "auto", see `resolve_config`.
         p_value: of the permutation test.

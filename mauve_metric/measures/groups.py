@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mauve_metric.arrays import Counts, Integers, Labels
 
@@ -74,13 +75,43 @@ def pair_of_groups(p_groups: Integers | None, q_groups: Integers | None) -> tupl
     return p_groups, q_groups
 
 
+def codes_by_content(labels: Sequence[Labels], codes: Sequence[Integers]) -> list[Integers]:
+    """New codes of the same groups, in an order that follows from what is in them and not from that of the texts.
+
+    Args:
+        labels: bucket of each text of each side, (n_i,). codes: of its group, (n_i,).
+
+    >>> [side.tolist() for side in codes_by_content([np.array([1, 0])], [np.array([5, 9])])] == [
+    ...     side[::-1].tolist() for side in codes_by_content([np.array([0, 1])], [np.array([5, 9])])
+    ... ]
+    True
+    """
+    known, number = np.unique(np.concatenate(codes), return_inverse=True)
+    content = np.zeros(len(known), dtype=np.uint64)
+    ends = np.cumsum([len(side) for side in codes])
+    for place, (side, own) in enumerate(zip(labels, np.split(number, ends[:-1]), strict=True)):
+        np.add.at(content, own, _mixed(side.astype(np.uint64) * np.uint64(2 * len(codes)) + np.uint64(place)))
+    rank = np.empty(len(known), dtype=np.int64)
+    rank[np.argsort(content, kind="stable")] = np.arange(len(known))
+    return np.split(rank[number], ends[:-1])
+
+
+def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Hashes of 64 bits of integers (splitmix64), whose sums tell sets of them apart."""
+    with np.errstate(over="ignore"):
+        values = values + np.uint64(0x9E3779B97F4A7C15)
+        values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return values ^ (values >> np.uint64(31))
+
+
 @dataclass(frozen=True)
 class GroupCounts:
     """Texts of each group in each bucket, without the zeros.
 
     Attributes:
         group, bucket, p, q: the number of the group, the bucket, and its texts of P and of Q there, (entries,) each.
-        p_sizes, q_sizes: texts of each group, (G,). codes: of the groups, (G,), rising.
+        p_sizes, q_sizes: texts of each group, (G,). codes: of the groups, (G,).
     """
 
     group: Integers
@@ -100,7 +131,7 @@ class GroupCounts:
 def count_groups(
     p_labels: Labels, q_labels: Labels, p_groups: Integers | None, q_groups: Integers | None, num_buckets: int
 ) -> GroupCounts | None:
-    """Count the texts of each group in each bucket.
+    """Count the texts of each group in each bucket; the groups are numbered by what is in them.
 
     Args:
         p_labels, q_labels: bucket of each text, (n_p,) and (n_q,).
@@ -118,7 +149,9 @@ def count_groups(
     pair = pair_of_groups(p_groups, q_groups)
     if pair is None:
         return None
-    codes, number = np.unique(np.concatenate(pair), return_inverse=True)
+    number = np.concatenate(codes_by_content((p_labels, q_labels), pair))
+    codes = np.empty(int(number.max()) + 1, dtype=np.int64)
+    codes[number] = np.concatenate(pair)
     cells, place = np.unique(number * num_buckets + np.concatenate([p_labels, q_labels]), return_inverse=True)
     n_p = len(p_labels)
     return GroupCounts(

@@ -27,7 +27,7 @@ from mauve_metric.measures.groups import design_of
 from mauve_metric.measures.rank_correlation import kendall
 from mauve_metric.options import Options, RunOptions, split_options, with_options
 from mauve_metric.quantize.histograms import count_labels
-from mauve_metric.quantize.partition import partition_sets
+from mauve_metric.quantize.partition import partition_sets, without_first
 from mauve_metric.results.sensitivity import Sensitivity
 from mauve_metric.results.sensitivity_numbers import DEFAULT, DESIGN, RESCALING, Setting, SettingScore
 from mauve_metric.results.signature import signature_entries
@@ -211,6 +211,7 @@ class _Work:
         groups = [side.groups for side in self._featurized(base.config).sides]
         entries = signature_entries(p, q, base.config, {"design": design_of(*groups)})
         entries.pop("n_q")
+        entries.pop("q_digest")
         level = base.config.confidence_level
         return Sensitivity(tuple(settings), self.failed, plan.left_out, 0.0, level, entries)
 
@@ -304,7 +305,8 @@ class _Work:
         config = changed(base, changes)
         features, groups = self._featurized(config).part(part if isinstance(part, Part) else None)
         config = resolve_config(config, *(len_of(rows) for rows in features))
-        runs = self._clustered(_key(changes, *(name for name in FACTORS if name != RESCALING)), features, config)
+        key = _key(changes, *(name for name in FACTORS if name != RESCALING))
+        runs = self._clustered(key, features, groups, config)
         estimates, scores = _scored(runs, config, groups)
         ranks = sorted(range(len(scores)), key=lambda number: scores[number], reverse=True)
         ranking = tuple(self.names[number] for number in ranks)
@@ -312,7 +314,7 @@ class _Work:
             self.names[number]: SettingScore(place, estimates[number].value, estimates[number].ci, scores[number][2])
             for place, number in enumerate(ranks, start=1)
         }
-        errors = joint_errors(runs, config, groups)
+        errors = joint_errors(without_first(runs), config, groups)
         by_name = dict(zip(self.names, estimates, strict=True))
         values = {name: estimate.value for name, estimate in by_name.items()}
         return Setting(
@@ -327,11 +329,13 @@ class _Work:
             tau=1.0 if default is None else kendall(default.ranking, ranking),
         )
 
-    def _clustered(self, key: _Key, features: Sequence[Features], config: MauveConfig) -> Sequence[Sequence[Labels]]:
+    def _clustered(
+        self, key: _Key, features: Sequence[Features], groups: Sequence[Integers | None], config: MauveConfig
+    ) -> Sequence[Sequence[Labels]]:
         """The buckets of all texts for each clustering, P's first; c does not change them."""
         if key not in self.labels:
             quiet = replace(self.run, verbose=False, checkpoint=None)
-            self.labels[key] = partition_sets(features, config, quiet).labels
+            self.labels[key] = partition_sets(features, config, quiet, groups=groups).labels
         return self.labels[key]
 
 
@@ -363,7 +367,7 @@ def _scored(
     for number in range(1, len(runs[0])):
         k, of_both = int(config.num_buckets), (groups[0], groups[number])
         own, *others = [count_labels(run[0], run[number], k, *of_both) for run in runs]
-        found = debiased_estimates(own, others, config)
+        found = debiased_estimates(others or [own], config)
         if found.mauve is None or found.frontier_integral is None:
             raise ValueError(f"the scores have no errors: {found.problem}")
         estimates.append(found.mauve)

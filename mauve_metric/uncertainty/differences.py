@@ -10,6 +10,7 @@ import numpy as np
 
 from mauve_metric.arrays import Floats, Integers, Labels
 from mauve_metric.config import MauveConfig
+from mauve_metric.measures.groups import codes_by_content
 from mauve_metric.quantize import histograms
 from mauve_metric.uncertainty import intervals, jackknife
 
@@ -60,7 +61,8 @@ def joint_errors(runs: Sequence[Sequence[Labels]], config: MauveConfig, groups: 
         config: without "auto". groups: see `measures.groups`; without any, texts are independent.
     """
     k, c = int(config.num_buckets), config.mauve_scaling_factor
-    labels, codes = runs[0], [found for found in groups if found is not None]
+    codes = [found for found in groups if found is not None]
+    labels, codes = (runs[0], codes_by_content(runs[0], codes)) if codes else ([np.sort(side) for side in runs[0]], [])
     first = score_covariance(labels, k, c, codes)
     second = np.zeros_like(first)
     if min(map(len, labels)) >= 4:

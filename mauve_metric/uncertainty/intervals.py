@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -130,19 +131,20 @@ def too_few(frontier: DebiasedFrontier) -> str | None:
     return None
 
 
-def too_alike(scores: DebiasedScores) -> str | None:
-    """Why the interval would be too narrow, in words; None where it is not.
+def too_alike(scores: Sequence[DebiasedScores]) -> str | None:
+    """Why the interval of the mean over clusterings would be too narrow, in words; None where it is not.
 
     No two distributions have a frontier integral below 0. An estimate below by more than its standard error would give
     an interval of next to no width. Texts that share prompts or copies that nobody declared do that, and chance in
     about one of six pairs of equal sets.
     """
-    error = math.sqrt(delete_one_variance(scores.frontier, _INTEGRAL_WEIGHTS))
-    if scores.raw_integral >= -error:
+    error = math.sqrt(float(np.mean([delete_one_variance(one.frontier, _INTEGRAL_WEIGHTS) for one in scores])))
+    integral = float(np.mean([one.raw_integral for one in scores]))
+    if integral >= -error:
         return None
-    more = "" if scores.frontier.groups is None else " beyond those that were declared"
+    more = "" if scores[0].frontier.groups is None else " beyond those that were declared"
     return (
-        f"the debiased frontier integral is {scores.raw_integral:.2g}, below 0 by more than its standard error "
+        f"the debiased frontier integral is {integral:.2g}, below 0 by more than its standard error "
         f"({error:.2g}), as by chance or where the sets share prompts or texts{more}"
     )
 
@@ -152,7 +154,7 @@ def inflated(scores: DebiasedScores, mauve: Estimate, integral: Estimate, level:
 
     No result shows them; a difference from another score needs an error that is not too small.
     """
-    distance = -scores.raw_integral
+    distance = max(-scores.raw_integral, integral.stderr)
     z = _quantile(level, integral.freedom)
     low, _ = _carry_over(scores, z * distance, distance)
     low = min(max(low, mauve_floor(scores.scaling_factor)), mauve.value)
