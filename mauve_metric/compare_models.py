@@ -256,9 +256,6 @@ def compare_features(
     kept = without_first(scored)
     errors = joint_errors(kept, resolved, groups)
     estimates = {name: _estimates(kept, number, groups, resolved).mauve for number, name in enumerate(names, start=1)}
-        name: _estimates(without_first(scored), number, groups, resolved).mauve
-        for number, name in enumerate(names, start=1)
-    }
     values = {name: _quality(result)[0] for name, result in results.items()}
     differences = ranked_differences(estimates, values, ranking, errors, resolved.confidence_level)
     explanations = {}
@@ -278,9 +275,7 @@ def compare_features(
         confidence_level=level,
         design=design_of(*groups),
         smallest_difference=None if best is None else _smallest_difference(best, results, resolved),
-        texts_needed=None
-        if best is None
-        else _forecast(best, results, kept, errors, resolved, groups),
+        texts_needed=None if best is None else _forecast(best, results, kept, errors, resolved, groups),
         warnings=tuple(comparison_warnings(models) + partition_warnings(common, alone)),
         signature_entries=_signature_entries(p, models, resolved),
         explanations=explanations,
