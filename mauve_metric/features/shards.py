@@ -1,6 +1,6 @@
-"""One file of texts → one file of features, which is found again: the work of one machine among many.
+"""One file of texts → one file of features: the work of one machine among many.
 
-Nothing here knows who gives out the work: Ray (`runtime.ray_pool`), a Slurm array, or a loop.
+Nothing here depends on how the work is distributed: by Ray (`runtime.ray_tasks`), by a Slurm array, or in a loop.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,45 +19,36 @@ from mauve_metric.arrays import Array
 from mauve_metric.config import MauveConfig, knobs
 from mauve_metric.features.encoder import prefix_entry
 from mauve_metric.features.reference import Featurizing, Reference
-from mauve_metric.features.reference_files import read_features, write_features
-from mauve_metric.features.row_files import NpyRows
-from mauve_metric.features.rows import ConcatenatedRows, all_rows, as_rows, hash_of_rows
+from mauve_metric.features.reference_files import read_features, read_lazily, write_features
+from mauve_metric.features.rows import EvenBlocks, all_rows, as_rows
 from mauve_metric.features.text_functions import name_of, text_function
 from mauve_metric.options import RunOptions
+from mauve_metric.runtime.failures import message_of
 from mauve_metric.texts.files import Side, TextFile
 from mauve_metric.texts.shards import Shard, on_this_machine
 
 logger = logging.getLogger(__name__)
 
 FEATURES_FOLDER = "features"
+_ARRAYS = ("lengths", "text_hashes", "opening_hashes")  # with an entry for each text
 _KEY_BYTES = 10  # of the hash that tells shards and settings apart in a file's name
 
 
 class ShardTask(NamedTuple):
-    """A shard of texts, whose it is, and where its features go."""
+    """A shard of texts, the side that it belongs to, and the file for its features."""
 
     shard: Shard
     side: Side
     target: Path
 
-
-@dataclass(frozen=True)
-class ShardFeatures:
-    """What is known of a shard's features once they are on the disk.
-
-    reference: all but the texts; its features are read from the file. content: their hash. kept: whether they were
-    there before, whole.
-    """
-
-    reference: Reference
-    content: str
-    kept: bool
+    def __str__(self) -> str:
+        return self.shard.name
 
 
 def shard_tasks(
     shards: Sequence[Shard], side: Side, folder: Path, config: MauveConfig, run: RunOptions
 ) -> list[ShardTask]:
-    """The tasks of one side; a target's name tells shard, version, size and what the featurizer is asked for."""
+    """List the tasks of one side; a target's name tells shard, version, size and the options of the featurizer."""
     return [ShardTask(shard, side, _target(shard, side, folder, config, run)) for shard in shards]
 
 
@@ -72,7 +63,7 @@ def _target(shard: Shard, side: Side, folder: Path, config: MauveConfig, run: Ru
 
 
 class ShardFeaturizer:
-    """Featurizes one shard after the other; the model is loaded once, when it is first needed.
+    """Featurizes shards; the model is loaded once, when it is first needed.
 
     >>> import numpy, tempfile
     >>> from mauve_metric.texts.shards import list_shards
@@ -81,91 +72,71 @@ class ShardFeaturizer:
     >>> _ = (folder / "a.jsonl").write_text('{"text": "one"}\\n{"text": "three"}\\n')
     >>> (folder / "features").mkdir()
     >>> tasks = shard_tasks(list_shards("p", folder), "reference", folder, config, RunOptions())
-    >>> ShardFeaturizer(config, RunOptions())(tasks[0]).reference.features.shape
-    (2, 2)
+    >>> ShardFeaturizer(config, RunOptions())(tasks[0]), numpy.load(tasks[0].target).shape
+    (2, (2, 2))
     """
 
     def __init__(self, config: MauveConfig, run: RunOptions) -> None:
         self.job = Featurizing(config, replace(run, cache=False, verbose=False))  # the files are what is kept
 
-    def __call__(self, task: ShardTask) -> ShardFeatures:
-        """Write a shard's features, unless they are there: whole, with their checksum, and of this very model.
+    def __call__(self, task: ShardTask) -> int:
+        """Write a shard's features, unless they are there: whole, with their checksum, and of this model.
+
+        Returns:
+            How many texts it has.
 
         Raises:
-            ValueError, TypeError, OSError: the texts cannot be read or featurized (with the row), or nothing can be
-                written; the message names the shard's file.
+            ValueError: the texts cannot be read or featurized. OSError: nothing can be written, or the model cannot be
+                loaded or run here. The message names the shard's file.
         """
-        if not task.target.parent.is_dir():
-            raise OSError(
-                f"there is no folder {str(task.target.parent)!r} on this machine: the output folder must be one that "
-                "all workers share"
-            )
-        stored = self._stored(task.target)
-        if stored is not None:
-            return stored
-        reference = self._featurized(task)
-        write_features(reference, task.target)
-        return _on_disk(task.target, reference, hash_of_rows(reference.features), kept=False)
-
-    def _stored(self, target: Path) -> ShardFeatures | None:
-        """What lies there already, if it can be believed."""
-        if not target.is_file():
-            return None
         try:
-            found = read_shard(target)
+            return self._stored_texts(task.target) or self._written_texts(task)
+        except Exception as error:
+            kind = ValueError if isinstance(error, (ValueError, TypeError)) else OSError
+            message = message_of(error)
+            raise kind(message if task.shard.name in message else f"{task}: {message}") from error
+
+    def _stored_texts(self, target: Path) -> int:
+        """Return the number of texts in the file of features; 0 if it is missing, damaged or of another model."""
+        if not target.is_file():
+            return 0
+        try:
+            stored = read_features(target)
         except (ValueError, OSError) as error:
             logger.warning("a file of features is made again: %s", error)
-            return None
-        expected = self._identity()
-        identity = found.reference.identity or {}
+            return 0
+        expected, identity = self._identity(), stored.identity or {}
         different = [name for name, value in expected.items() if identity.get(name) != value]
         if different:
             logger.warning("%s is made again: it is of another model (%s)", target, ", ".join(different))
-            return None
-        return found
+            return 0
+        return int(stored.features.shape[0])
 
     def _identity(self) -> dict[str, str]:
-        """What features that this featurizer makes know of it."""
+        """The part of the features' identity that is known from the featurizer."""
         own = text_function(self.job.config.featurize_model_name)
         if own is not None:
             return {**own.identity, **prefix_entry(self.job.config.text_prefix)}
         return dict(self.job.load().identity)
 
-    def _featurized(self, task: ShardTask) -> Reference:
+    def _written_texts(self, task: ShardTask) -> int:
+        """Featurize a shard, write its features, and return the number of texts."""
         with on_this_machine(task.shard) as path:
             file = TextFile(path, self.job.run.text_field).side(task.side)
             if self.job.config.empty_texts == "error":
                 file.check_filled()
-            try:
-                side = self.job.of_texts("texts", file.texts)
-            except (ValueError, TypeError) as error:
-                raise type(error)(f"{task.shard.name}: {error}") from error
-        return replace(side, origin=file.origin)
+            made = replace(self.job.of_texts("texts", file.texts), origin=file.origin)
+        write_features(made, task.target, openings=True)
+        return len(made)
 
 
-def read_shard(target: Path) -> ShardFeatures:
-    """The features of a shard that lie on the disk, all of which are read to see that they are whole.
+def joined_shards(tasks: Sequence[ShardTask]) -> Reference:
+    """Return the featurized shards of one side as one set, with rows that are read when they are needed.
 
     Raises:
-        FileNotFoundError: there are none. ValueError: they are damaged, or belong to something else.
+        FileNotFoundError: a shard has no features. ValueError: they are damaged, or of different models.
     """
-    stored = read_features(target)
-    if stored.identity is None:
-        raise ValueError(f"{target} does not say which model its features are of")
-    return _on_disk(target, Reference(**vars(stored), from_file=True), hash_of_rows(stored.features), kept=True)
-
-
-def _on_disk(target: Path, reference: Reference, content: str, kept: bool) -> ShardFeatures:
-    """What is known of features, which are read from their file when they are needed."""
-    return ShardFeatures(replace(reference, features=NpyRows.of_file(target)), content, kept)
-
-
-def joined_shards(parts: Sequence[Reference]) -> Reference:
-    """The shards of one side, in their order, as one set.
-
-    Raises:
-        ValueError: they are of different models.
-    """
+    parts = [read_lazily(task.target) for task in tasks]
     first = parts[0]
     for part in parts[1:]:
         if part.identity != first.identity or part.features.shape[1] != first.features.shape[1]:
@@ -176,17 +147,16 @@ def joined_shards(parts: Sequence[Reference]) -> Reference:
             )
     marks = [part.marks for part in parts if part.marks is not None]
     names = dict.fromkeys(name for part in parts for name in part.stripped)
-    return replace(
-        first,
-        features=ConcatenatedRows([as_rows(part.features) for part in parts]),
-        lengths=_concatenated([part.lengths for part in parts]),
+    joined = {name: _concatenated([getattr(part, name) for part in parts]) for name in _ARRAYS}
+    return Reference(
+        EvenBlocks([as_rows(part.features) for part in parts]),
+        first.identity,
         truncated=sum(part.truncated for part in parts),
         dropped=sum(part.dropped for part in parts),
-        text_hashes=_concatenated([part.text_hashes for part in parts]),
-        opening_hashes=_concatenated([part.opening_hashes for part in parts]),
         marks=sum(marks[1:], marks[0]) if len(marks) == len(parts) else None,
         stripped={name: sum(part.stripped.get(name, 0) for part in parts) for name in names},
-        from_file=False,
+        origin=first.origin,
+        **joined,
     )
 
 
@@ -196,5 +166,5 @@ def _concatenated(arrays: Sequence[Array | None]) -> Array | None:
 
 
 def in_memory(side: Reference) -> Reference:
-    """A side whose features are read into one array."""
+    """Read the features of a side into one array."""
     return replace(side, features=all_rows(as_rows(side.features)))

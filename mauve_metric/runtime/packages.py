@@ -108,14 +108,6 @@ def import_inspect_log() -> ModuleType:
     return log
 
 
-def import_fsspec() -> ModuleType:
-    """The module fsspec, which opens URLs, or an error that says how to install it."""
-    try:
-        return importlib.import_module("fsspec")
-    except ImportError as error:
-        raise ImportError("texts behind a URL need fsspec: pip install fsspec") from error
-
-
 def import_ray() -> ModuleType:
     """The module ray, or an error that says how to install it."""
     try:
