@@ -91,8 +91,8 @@ def compare(
     >>> found.ranking, [(item.a, item.b, item.real) for item in found.differences]
     (('good', 'bad'), [('good', 'bad', True)])
     """
-    check_count("buckets", buckets, low=0)
-    check_count("texts", texts, low=0)
+    buckets = check_count("buckets", buckets, low=0)
+    texts = check_count("texts", texts, low=0)
     forms = {name: form_of(name, data) for name, data in check_models(models).items()}
     config, run = split_options(options)
     num_buckets_of(config)

@@ -374,3 +374,15 @@ def check_count(name: str, value: object, low: int = 1) -> int:
     if number < low:
         raise ValueError(f"{expected}, got {shown(number)}")
     return number
+
+
+def check_number(name: str, value: object, low: float, high: float, *, low_included: bool = False) -> float:
+    """Return a finite real number above `low` (or at it, with `low_included`) and below `high`.
+
+    Raises:
+        TypeError: no number. ValueError: out of range.
+
+    >>> check_number("level", 0.95, 0, 1)
+    0.95
+    """
+    return float(_number(low, high, low_included=low_included, high_included=False)(name, value))  # type: ignore[arg-type]

@@ -65,8 +65,8 @@ def explain(
     >>> bool(abs(found.contributions.sum() - (1 - found.result.mauve)) < 1e-12)
     True
     """
-    check_count("buckets", buckets)
-    check_count("texts", texts, low=0)
+    buckets = check_count("buckets", buckets)
+    texts = check_count("texts", texts, low=0)
     config, run = split_options(options)
     num_buckets_of(config)
     forms = {

@@ -11,12 +11,8 @@ from pathlib import Path
 from typing import Any, Literal, SupportsIndex, TypedDict
 
 from mauve_metric.config import Check, Featurizer, MauveConfig, is_bool, knob, knobs, shown, unknown_options
+from mauve_metric.runtime.devices import check_device_name
 from mauve_metric.texts.sources import text_source
-
-
-def _unchecked(name: str, value: object) -> object:
-    """Any value; what it is for says itself what it does not take."""
-    return value
 
 
 def _boolean(name: str, value: object) -> bool:
@@ -94,7 +90,7 @@ class RunOptions:
     """
 
     device: str | None = knob(
-        None, _unchecked, "speed", "auto (CUDA, else MPS, else CPU) or a torch device: cpu, cuda:0, mps, …"
+        None, check_device_name, "speed", "auto (CUDA, else MPS, else CPU) or a torch device: cpu, cuda:0, mps, …"
     )
     device_id: int | None = knob(
         None,
@@ -135,7 +131,7 @@ class RunOptions:
     )
     score_device: str | None = knob(
         None,
-        _unchecked,
+        check_device_name,
         "speed",
         "project, cluster and find neighbours on this torch device, such as cuda:0; unset: features that are CUDA "
         "tensors stay on their GPU, all others are scored on the CPU (scores agree to 1e-3 between devices)",

@@ -70,6 +70,17 @@ def own_log_level() -> None:
     logging.getLogger("mauve_metric").setLevel(logging.NOTSET)
 
 
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str]:
+    """Two files of features, the human side first."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "human.npy", rng.normal(size=(60, 5)))
+    np.savez(tmp_path / "model.npz", features=rng.normal(size=(50, 5)) + 0.5)
+    return str(tmp_path / "human.npy"), str(tmp_path / "model.npz")
+
+
 @pytest.fixture(scope="session")
 def tiny_gpt2(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A folder with a random GPT-2 of 96 positions and its byte-level BPE tokenizer, which adds no special token."""

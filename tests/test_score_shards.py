@@ -74,6 +74,35 @@ def test_the_result_is_that_of_one_machine_to_the_last_number(
     assert result.p_value == expected.p_value or passes  # read in blocks, the test has a clustering of its own
 
 
+@pytest.mark.parametrize("most", [100, 2**28])
+def test_a_quantizer_of_all_features_at_once_is_the_one_that_scores(
+    sides: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr("mauve_metric.score_shards.MOST_NUMBERS_AT_ONCE", most)
+    options: dict[str, Any] = {"featurize_model_name": ngrams, "quantizer": "drmm", "seed": 3}
+    options |= {"drmm_layers": 2, "drmm_components": 3, "drmm_steps": 30}
+    out = {"folder": tmp_path / "out", "checkpoint": tmp_path / "out"}
+    expected = compute_mauve(p_text=HUMAN, q_text=MODEL, cache=False, **options)
+    result = score_sharded(*sides, **out, **options)
+    assert result.to_dict() == expected.to_dict() and result.num_buckets == 9
+    with pytest.raises(ValueError, match="quantizer='drmm' needs all features at once: it has the pass 'features'"):
+        shard_pass("centres", *sides, tmp_path / "out", **options)
+    monkeypatch.setattr("mauve_metric.quantize.partition.MOST_NUMBERS_AT_ONCE", 100)
+    with pytest.raises(ValueError, match="quantizer='drmm' does not work in blocks"):
+        score_sharded(*sides, **out, **options)
+
+
+def test_functions_of_one_name_do_not_share_features(sides: tuple[Path, Path], tmp_path: Path, made: list[str]) -> None:
+    options: dict[str, Any] = {"num_buckets": 5, "folder": tmp_path / "out"}
+    scores = {}
+    for size in (2, 3, 2):
+        by_size = lambda texts, size=size: ngrams(texts)[:, :size]  # noqa: E731
+        scores.setdefault(size, []).append(score_sharded(*sides, featurize_model_name=by_size, **options).to_dict())
+        expected = compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=by_size, num_buckets=5, cache=False)
+        assert scores[size][-1] == expected.to_dict()
+    assert len(made) == 2 * 7 and scores[2][0] == scores[2][1] != scores[3][0]
+
+
 @pytest.mark.parametrize("row_order", ["qp", "pq"])
 def test_how_texts_are_cut_into_files_has_no_part_in_the_result(tmp_path: Path, row_order: str) -> None:
     results = []

@@ -16,6 +16,7 @@ from mauve_metric.config import MauveConfig
 from mauve_metric.describing.described_reading import Reading, take_prompts
 from mauve_metric.describing.described_rows import OF_FEATURES, OF_LIKELIHOODS, DescribedSets
 from mauve_metric.describing.described_set import tokenizing
+from mauve_metric.features.language_model import check_language_model
 from mauve_metric.features.reference import Reference
 from mauve_metric.features.sides import open_sides
 from mauve_metric.options import Options, RunOptions, split_options, with_options
@@ -321,12 +322,15 @@ def _called(model: object) -> str:
 
 
 def _likelihoods(model: str | tuple[Any, Any] | None, run: RunOptions) -> Callable[[list[str]], Likelihoods]:
-    """What a language model says of texts."""
+    """What a language model says of texts; `TypeError` or `ValueError` for a value that names none."""
+    if model is not None:
+        check_language_model("language_model", model)
 
     def of(texts: list[str]) -> Likelihoods:
         from mauve_metric.features.likelihoods import likelihoods
 
         names = ("device", "batch_size", "max_batch_tokens", "cache", "verbose")
-        return likelihoods(texts, model or DEFAULT_LANGUAGE_MODEL, **{name: getattr(run, name) for name in names})
+        named = DEFAULT_LANGUAGE_MODEL if model is None else model
+        return likelihoods(texts, named, **{name: getattr(run, name) for name in names})
 
     return of

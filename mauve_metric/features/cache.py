@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from mauve_metric.arrays import Array
+from mauve_metric.config import shown
 from mauve_metric.features.cache_file import (
     APPLICATION_ID,
     DAMAGE,
@@ -72,8 +73,8 @@ def max_cache_bytes() -> int:
     value = os.environ.get("MAUVE_METRIC_CACHE_BYTES")
     if value is None:
         return DEFAULT_MAX_BYTES
-    if not value.isdigit():
-        raise ValueError(f"MAUVE_METRIC_CACHE_BYTES must be a number of bytes, got {value!r}")
+    if not (value.isascii() and value.isdecimal() and len(value) < 20):
+        raise ValueError(f"MAUVE_METRIC_CACHE_BYTES must be a number of bytes, got {shown(value)}")
     return int(value)
 
 

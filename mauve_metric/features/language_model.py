@@ -46,18 +46,17 @@ def load_language_model(
         OSError: the model cannot be reached. TypeError, ValueError: it is no causal language model.
     """
     declared: dict[str, dict[str, Any]] = {}
+    check_language_model("model", model)
     if isinstance(model, tuple):
-        loaded, tokenizer = _checked_pair(model)
+        loaded, tokenizer = bare_model(model[0]), model[1]
         name = str(getattr(loaded.config, "_name_or_path", "") or type(loaded).__name__)
         device, dtype = str(loaded.device), str(loaded.dtype).removeprefix("torch.")
         revision = weights_sha256(loaded)
-    elif isinstance(model, str):
+    else:
         name = model
         loaded, tokenizer, declared = load_pretrained(name, name, getattr(import_torch(), dtype), causal=True)
         loaded = loaded.to(device)
         revision = getattr(loaded.config, "_commit_hash", None) or folder_sha256(Path(name))
-    else:
-        raise TypeError(f"model must be a name, a folder or a (model, tokenizer) pair, got {type(model).__name__}")
     positions, length = text_length(name, loaded, tokenizer, declared, max_text_length)
     identity = {
         "model": name,
@@ -70,11 +69,26 @@ def load_language_model(
     return Encoder(name, loaded, tokenizer, _FORM, length, positions, device, dtype, identity)
 
 
-def _checked_pair(pair: tuple[Any, ...]) -> tuple[Any, Any]:
-    if len(pair) != 2 or not hasattr(pair[0], "state_dict") or not hasattr(pair[0], "config") or not callable(pair[1]):
-        found = ", ".join(type(item).__name__ for item in pair)
-        raise TypeError(f"model as a pair must be (transformers model, tokenizer), got ({found})")
-    return bare_model(pair[0]), pair[1]
+def check_language_model(name: str, model: object) -> None:
+    """Refuse a value that names no language model, before anything is loaded.
+
+    Args:
+        name: of the argument, for errors.
+        model: what the caller gave.
+
+    Raises:
+        TypeError: neither a name or folder nor a (model, tokenizer) pair. ValueError: an empty name.
+    """
+    if isinstance(model, str) and model.strip():
+        return
+    if isinstance(model, str):
+        raise ValueError(f"{name} must be the name or the folder of a model, got {model!r}")
+    if not isinstance(model, tuple):
+        raise TypeError(f"{name} must be a name, a folder or a (model, tokenizer) pair, got {type(model).__name__}")
+    is_model = bool(model) and hasattr(model[0], "state_dict") and hasattr(model[0], "config")
+    if len(model) != 2 or not is_model or not callable(model[1]):
+        found = ", ".join(type(item).__name__ for item in model)
+        raise TypeError(f"{name} as a pair must be (transformers model, tokenizer), got ({found})")
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import logging
 import zipfile
@@ -28,6 +29,7 @@ from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.runtime.whole_files import written_whole
 from mauve_metric.texts.files import read_texts
+from mauve_metric.texts.lines import read_bytes
 from mauve_metric.texts.sources import text_source
 
 logger = logging.getLogger(__name__)
@@ -36,6 +38,7 @@ _FORMAT = "mauve_metric likelihoods 1"
 _SHOWN = 5  # how many positions an error lists
 _INTEGERS = ("token_ids", "offsets", "first_ids", "ranks", "most_likely")
 _FLOATS = ("log_probabilities", "sparsemax")
+_DAMAGE = (EOFError, OverflowError, RecursionError, zipfile.BadZipFile, zlib.error)  # what reading a wrong file raises
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ class Likelihoods:
             OSError: there is no such file. ValueError: it is another file, or damaged.
         """
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with io.BytesIO(read_bytes(Path(path))) as content, np.load(content, allow_pickle=False) as file:
                 meta = json.loads(str(file["meta"]))
                 arrays: dict[str, Array] = {name: file[name] for name in (*_INTEGERS, *_FLOATS)}
             if meta["format"] != _FORMAT:
@@ -97,8 +100,9 @@ class Likelihoods:
             values: dict[str, Any] = {name: int(meta[name]) for name in ("vocabulary_size", "truncated", "dropped")}
             values["identity"] = {str(key): str(value) for key, value in dict(meta["identity"]).items()}
             return cls(**_checked(arrays), **values)
-        except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-            raise ValueError(f"{path} is no file of likelihoods, or damaged: {error}") from error
+        except (*_DAMAGE, ValueError, KeyError, TypeError) as error:
+            reason = " ".join(str(error).split())
+            raise ValueError(f"{path} is no file of likelihoods, or damaged: {reason:.200}") from error
 
 
 def _checked(arrays: Mapping[str, Array]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ def named_featurizers(featurizers: object, first: Featurizer | None = None) -> d
     """Featurizers by name, each checked as `MauveConfig` checks it.
 
     Args:
-        featurizers: a list of them, a mapping that gives them names, or one.
+        featurizers: a list or tuple of them, a mapping that gives them names, or one; a (model, tokenizer) pair is one.
         first: stands before them, and is left out of them.
 
     Raises:
@@ -23,9 +23,21 @@ def named_featurizers(featurizers: object, first: Featurizer | None = None) -> d
     """
     if isinstance(featurizers, Mapping):
         named = list(featurizers.items())
+    elif isinstance(featurizers, (list, tuple)) and not _is_pair(featurizers):
+        named = [(featurizer_name(one), one) for one in featurizers]
+    elif isinstance(featurizers, (str, tuple)) or callable(featurizers):
+        named = [(featurizer_name(featurizers), featurizers)]
     else:
-        several = list(featurizers) if isinstance(featurizers, list) else [featurizers]
-        named = [(featurizer_name(one), one) for one in several]
+        raise TypeError(
+            "featurizers must be a list of featurizers, a mapping that gives them names, or one featurizer, got "
+            f"{type(featurizers).__name__}: {shown(featurizers)}"
+        )
+    for name, one in named:
+        if not isinstance(one, (str, tuple)) and not callable(one):
+            raise TypeError(
+                f"featurizers: {shown(name)} must be a name, a (model, tokenizer) pair or a function from texts to an "
+                f"array, got {type(one).__name__}: {shown(one)}"
+            )
     if first is not None:
         others = [(name, one) for name, one in named if one is not first and one != first]
         named = [(featurizer_name(first), first), *others]
@@ -39,6 +51,11 @@ def named_featurizers(featurizers: object, first: Featurizer | None = None) -> d
     if not found:
         raise ValueError("featurizers must hold at least one featurizer, got none")
     return found
+
+
+def _is_pair(value: list[object] | tuple[object, ...]) -> bool:
+    """Whether a value is a (model, tokenizer) pair, which is one featurizer."""
+    return isinstance(value, tuple) and len(value) == 2 and hasattr(value[0], "state_dict")
 
 
 def featurizer_name(featurizer: object) -> str:

@@ -86,7 +86,7 @@ def _is_offline(name: str, folder: str, argument: str) -> bool:
     if not local and (folder.startswith((".", "/", "~")) or folder.count("/") > 1):
         raise FileNotFoundError(f"{argument} {name!r} looks like a folder, and there is none")
     offline = local or not _hub_reachable()
-    if offline and not local and not _in_hub_cache(folder):
+    if offline and not local and not _in_hub_cache(folder, argument):
         folder_or = "a local model folder"
         featurizing = argument == "featurize_model_name"
         others = (
@@ -166,13 +166,13 @@ def _hub_reachable(timeout: float = 5.0) -> bool:
     return True
 
 
-def _in_hub_cache(name: str) -> bool:
+def _in_hub_cache(name: str, argument: str) -> bool:
     import huggingface_hub
 
     try:
         return isinstance(huggingface_hub.try_to_load_from_cache(name, "config.json"), str)
     except huggingface_hub.errors.HFValidationError as error:
-        raise ValueError(f"featurize_model_name {name!r} is not a model name: {error}") from error
+        raise ValueError(f"{argument} {name!r} is not a model name: {error}") from error
 
 
 @contextlib.contextmanager

@@ -21,7 +21,7 @@ from mauve_metric.features.encoder import prefix_entry
 from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.reference_files import read_features, read_lazily, write_features
 from mauve_metric.features.rows import EvenBlocks, all_rows, as_rows
-from mauve_metric.features.text_functions import name_of, text_function
+from mauve_metric.features.text_functions import function_digest, name_of, text_function
 from mauve_metric.options import RunOptions
 from mauve_metric.runtime.failures import message_of
 from mauve_metric.texts.files import Side, TextFile
@@ -55,7 +55,8 @@ def shard_tasks(
 def _target(shard: Shard, side: Side, folder: Path, config: MauveConfig, run: RunOptions) -> Path:
     asked = {name: getattr(config, name) for name, item in knobs().items() if item.metadata["stage"] == "featurize"}
     if callable(config.featurize_model_name):
-        asked["featurize_model_name"] = name_of(config.featurize_model_name)
+        model = config.featurize_model_name
+        asked["featurize_model_name"] = f"{name_of(model)} {function_digest(model)}"
     prompts = run.prompts if run.prompts is None or isinstance(run.prompts, (str, Path)) else list(run.prompts)
     key = json.dumps([shard, side, asked, run.text_field, prompts], sort_keys=True, default=str)
     name = Path(shard.file_name).stem

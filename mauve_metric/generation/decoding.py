@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from mauve_metric.config import check_count, is_bool, shown
 from mauve_metric.runtime.packages import import_transformers
 
 if TYPE_CHECKING:
@@ -13,6 +15,17 @@ if TYPE_CHECKING:
 
     from mauve_metric.runtime.model_state import LanguageModel
 
+_COUNTS = {  # the least value of a setting that is an integer
+    "num_beams": 1,
+    "num_beam_groups": 1,
+    "top_k": 0,
+    "max_length": 1,
+    "max_new_tokens": 1,
+    "min_length": 0,
+    "min_new_tokens": 0,
+    "no_repeat_ngram_size": 0,
+}
+_POSITIVE = {"temperature": math.inf, "top_p": 1.0, "typical_p": 1.0, "repetition_penalty": math.inf}
 _SILENT = ("_from", "transformers_version", "use_cache", "max_length", "max_new_tokens", "cache_", "output_")
 
 
@@ -38,20 +51,56 @@ def generation_settings(config: GenerationConfig | Mapping[str, object] | None) 
     """A `GenerationConfig` from one, from a dict, or from None: sampling from the model's whole distribution.
 
     Raises:
-        TypeError: something else. ValueError: it asks for more than one text a prompt.
+        TypeError: something else, or a value of the wrong type. ValueError: a value out of range, or more than one text
+            a prompt.
     """
     transformers = import_transformers()
     if config is None:
         config = {"do_sample": True, "temperature": 1.0, "top_k": 0, "top_p": 1.0}
     if not isinstance(config, (Mapping, transformers.GenerationConfig)):
         raise TypeError(f"generation_config must be a transformers.GenerationConfig or a dict, got {config!r:.80}")
-    settings: GenerationConfig = transformers.GenerationConfig(**config) if isinstance(config, Mapping) else config
-    if (settings.num_return_sequences or 1) != 1:
-        raise ValueError(
-            f"generation_config.num_return_sequences must be 1, got {settings.num_return_sequences}: give the number "
-            "of texts as num_samples"
-        )
+    _check_values(config if isinstance(config, Mapping) else config.to_dict())
+    try:
+        settings: GenerationConfig = transformers.GenerationConfig(**config) if isinstance(config, Mapping) else config
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"generation_config: {' '.join(str(error).split()):.200}") from error
     return settings
+
+
+def _check_values(settings: Mapping[str, object]) -> None:
+    """Refuse settings that are out of range, with their name.
+
+    Raises:
+        TypeError, ValueError: as for `generation_settings`.
+    """
+    wrong = next((name for name in settings if not isinstance(name, str)), None)
+    if wrong is not None:
+        raise TypeError(f"generation_config must have names of settings as keys, got {shown(wrong)}")
+    returned = settings.get("num_return_sequences")
+    if returned is not None and (is_bool(returned) or returned != 1):
+        raise ValueError(
+            f"generation_config.num_return_sequences must be 1, got {shown(returned)}: give the number of texts as "
+            "num_samples"
+        )
+    for name in ("do_sample", "early_stopping"):
+        value = settings.get(name)
+        if value is not None and not is_bool(value) and (name, value) != ("early_stopping", "never"):
+            raise TypeError(f"generation_config.{name} must be True or False, got {shown(value)}")
+    for name, low in _COUNTS.items():
+        if settings.get(name) is not None:
+            check_count(f"generation_config.{name}", settings[name], low)
+    for name, most in _POSITIVE.items():
+        value = settings.get(name)
+        greedy = name == "temperature" and not settings.get("do_sample") and value == 0  # as some harnesses ask for it
+        if value is None or greedy:
+            continue
+        if is_bool(value) or not isinstance(value, (int, float)) or not 0 < value <= most or value == math.inf:
+            limits = "above 0" if most == math.inf else f"above 0 and at most {most:g}"
+            more = "; do_sample=False decodes greedily" if name == "temperature" else ""
+            raise ValueError(f"generation_config.{name} must be a number {limits}, got {shown(value)}{more}")
+    ends = settings.get("eos_token_id")
+    for value in ends if isinstance(ends, (list, tuple)) else [] if ends is None else [ends]:
+        check_count("generation_config.eos_token_id", value, low=-1)
 
 
 def describe_settings(config: GenerationConfig, model: LanguageModel) -> str:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from mauve_metric.config import shown
 from mauve_metric.generation.generator import Generation, Generator, Prompt, ask
 from mauve_metric.generation.options import GenerateFunction
-from mauve_metric.runtime.model_state import release_memory, seed_everything
+from mauve_metric.runtime.model_state import check_finite_weights, release_memory, seed_everything
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.runtime.sharded import writing_together
 
@@ -30,9 +31,17 @@ class Part(NamedTuple):
 
 
 def needed(tokenizer: PreTrainedTokenizerBase | None) -> PreTrainedTokenizerBase:
-    """The tokenizer, which must be there for a model that writes."""
+    """Return the tokenizer, which a model needs to write.
+
+    Raises:
+        ValueError: there is none. TypeError: it is no tokenizer.
+    """
     if tokenizer is None:
         raise ValueError("a tokenizer is needed: give tokenizer, or processing_class to the Trainer")
+    if not callable(tokenizer) or not hasattr(tokenizer, "decode"):
+        raise TypeError(
+            f"tokenizer must be a tokenizer of transformers, got {type(tokenizer).__name__}: {shown(tokenizer)}"
+        )
     return tokenizer
 
 
@@ -48,10 +57,21 @@ class Writer:
     keep_going: bool
 
     def model(self, model: LanguageModel | None) -> LanguageModel | None:
-        """The model if it writes, None if the user's function does."""
+        """Return the model if it writes, None if the user's function does.
+
+        Raises:
+            ValueError: there is neither. TypeError: the model cannot generate.
+        """
         if self.function is None and model is None:
             raise ValueError("a model is needed, or a generate_fn that writes instead")
-        return model if self.function is None else None
+        if self.function is not None:
+            return None
+        if not callable(getattr(model, "generate", None)) or not hasattr(model, "config"):
+            raise TypeError(
+                "model must be a model of transformers that can generate, such as AutoModelForCausalLM loads, got "
+                f"{type(model).__name__}: {shown(model)}"
+            )
+        return model
 
     def part(
         self,
@@ -112,7 +132,8 @@ class Writer:
         numbers: Sequence[int],
         verbose: bool,
     ) -> list[Generation | None]:
-        """The model's texts."""
+        """The model's texts; `ValueError` for weights that are not numbers, of which no text can come."""
+        check_finite_weights(model)
         with progress_bar("generate", verbose, total=len(share), leave=False) as bar:
             return self.generator.write(
                 model,

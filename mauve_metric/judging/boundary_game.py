@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from mauve_metric.arrays import Array
+from mauve_metric.config import check_number, is_bool, shown
 from mauve_metric.measures import boundary_detection as game
 from mauve_metric.measures.judgement_options import FULL_POINTS, LONGEST_LOOK, RUN, SENTENCES
 from mauve_metric.results.judgement import BoundaryGame
@@ -14,6 +16,8 @@ from mauve_metric.results.judgement_numbers import RoundScores
 from mauve_metric.texts.columns import TableData
 from mauve_metric.texts.guesses import Guesses, read_guesses
 from mauve_metric.version import __version__
+
+MOST_POINTS = 1e6  # beyond, nothing else would count
 
 
 def score_guesses(
@@ -45,33 +49,40 @@ def score_guesses(
     >>> score_guesses([{"boundary": 4, "guess": 6}, {"boundary": 5, "guess": 5}]).total.points
     4.0
     """
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie between 0 and 1, got {level!r}")
-    if not 0 <= all_human_points < math.inf:
-        raise ValueError(f"all_human_points must be a finite number of at least 0, got {all_human_points!r}")
+    level = check_number("level", level, 0, 1)
+    all_human_points = check_number("all_human_points", all_human_points, 0, MOST_POINTS, low_included=True)
+    if not is_bool(keep_runs):
+        raise TypeError(f"keep_runs must be True or False, got {shown(keep_runs)}")
     read = read_guesses(guesses, sentences=sentences)
     kept = np.ones(len(read.guess), dtype=bool)
     if read.players is not None and not keep_runs:
         kept = ~game.in_runs(read.guess, read.players)
     if not kept.any():
         raise ValueError(f"{read.name}: every guess stands in a run of {RUN} equal ones: keep_runs (--keep-runs)")
-    total = _rounds("all", read, kept, all_human_points, level)
+    total = _rounds("all", _some(read, np.flatnonzero(kept)), all_human_points, level)
     models = {}
     if read.models is not None:
-        of = np.array(read.models)
-        names = dict.fromkeys(name for name, taken in zip(read.models, kept, strict=True) if taken)
-        models = {name: _rounds(name, read, kept & (of == name), all_human_points, level) for name in names}
+        rows: dict[str, list[int]] = {}
+        for row in np.flatnonzero(kept).tolist():
+            rows.setdefault(read.models[row], []).append(row)
+        models = {name: _rounds(name, _some(read, own), all_human_points, level) for name, own in rows.items()}
     entries: dict[str, object] = {"sentences": sentences, "all_human_points": all_human_points, "keep_runs": keep_runs}
     entries |= {"confidence_level": level, "rounds": total.rounds, "mauve_metric": __version__}
     ordered = dict(sorted(models.items(), key=lambda item: (item[1].machine == 0, item[1].points)))
     return BoundaryGame(total, ordered, level, int((~kept).sum()), entries)
 
 
-def _rounds(name: str, read: Guesses, kept: Array, all_human_points: float, level: float) -> RoundScores:
+def _some(read: Guesses, rows: Sequence[int] | Array) -> Guesses:
+    """The rounds with these numbers, in their order."""
+    columns = {name: value for name, value in read._asdict().items() if isinstance(value, list)}
+    return read._replace(**{name: [value[row] for row in rows] for name, value in columns.items()})
+
+
+def _rounds(name: str, read: Guesses, all_human_points: float, level: float) -> RoundScores:
     """The numbers of some rounds."""
-    boundary, guess = np.array(read.boundary)[kept], np.array(read.guess)[kept]
+    boundary, guess = np.array(read.boundary), np.array(read.guess)
     points = game.boundary_points(boundary, guess, read.sentences, all_human_points=all_human_points)
-    who = None if read.players is None else np.unique(np.array(read.players)[kept], return_inverse=True)
+    who = None if read.players is None else np.unique(np.array(read.players), return_inverse=True)
     mean, ci = game.mean_with_interval(points, None if who is None else who[1], level)
     random, always_last = game.chance_points(boundary, read.sentences, all_human_points=all_human_points)
     human = boundary == read.sentences + 1
@@ -88,8 +99,8 @@ def _rounds(name: str, read: Guesses, kept: Array, all_human_points: float, leve
         machine=int((~human).sum()),
         human=int(human.sum()),
         false_alarms=float((guess < boundary)[human].mean()) if human.any() else None,
-        alpha=None if read.texts is None else _alpha(guess >= boundary, np.array(read.texts)[kept]),
-        seconds=_seconds(read, kept),
+        alpha=None if read.texts is None else _alpha(guess >= boundary, np.array(read.texts)),
+        seconds=_seconds(read),
     )
 
 
@@ -101,11 +112,9 @@ def _alpha(found: Array, texts: Array) -> float | None:
         return None
 
 
-def _seconds(read: Guesses, kept: Array) -> float | None:
+def _seconds(read: Guesses) -> float | None:
     """The mean seconds on a sentence, each at most `LONGEST_LOOK`."""
     if read.seconds is None:
         return None
-    looks = [
-        min(look, LONGEST_LOOK) for times, taken in zip(read.seconds, kept, strict=True) if taken for look in times
-    ]
+    looks = [min(look, LONGEST_LOOK) for times in read.seconds for look in times]
     return math.fsum(looks) / len(looks)

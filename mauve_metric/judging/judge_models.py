@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
 from mauve_metric.arrays import Array, Floats, Integers
+from mauve_metric.config import check_count, check_number, is_bool, shown
 from mauve_metric.measures.bradley_terry import (
     bradley_terry,
     half_width,
@@ -29,6 +29,8 @@ from mauve_metric.texts.columns import TableData, listed
 from mauve_metric.texts.preferences import Question, read_preferences
 from mauve_metric.version import __version__
 
+MOST_WINS = 1e9  # that can be added to every pair: all scores are then the same to nine digits
+MOST_MODELS = 1_000  # of which all pairs are compared: half a million rows
 _NOTHING = 1e-9  # a variance of less than this part of Fisher's is one of rounding
 Measures: TypeAlias = str | Path | Mapping[str, Mapping[str, float | None]]
 
@@ -66,7 +68,8 @@ def judge(
         A `Judgement`: a question each with scores, intervals, differences, and Spearman's correlations.
 
     Raises:
-        TypeError, ValueError, OSError: bad input; `ValueError` also where judgements leave models without comparison.
+        TypeError, ValueError, OSError: bad input. ValueError: judgements that leave models without comparison, or that
+            are of more than 1000 models.
 
     Pillutla et al. 2021, §4.3 and App. E.
 
@@ -75,10 +78,17 @@ def judge(
     >>> judgement.questions["winner"].models[0].model
     'human'
     """
-    _check_options(ties, errors, level)
+    level = check_number("level", level, 0, 1)
+    pseudo_wins = check_number("pseudo_wins", pseudo_wins, 0, MOST_WINS, low_included=True)
+    seed = check_count("seed", seed, low=0)
+    if min_seconds is not None:
+        min_seconds = check_number("min_seconds", min_seconds, 0, math.inf, low_included=True)
+    _check_options(ties, errors, human, answers, common_models)
     read = read_preferences(preferences, answers=answers, min_seconds=min_seconds)
     known = _measures(measures, human)
     judged = list(dict.fromkeys(name for question in read.questions.values() for name in question.models()))
+    if len(judged) > MOST_MODELS:
+        raise ValueError(f"{read.name} judges {len(judged)} models, expected at most {MOST_MODELS}")
     ordered, left_out = _common(read.name, [name for name in judged if name != human], known, common_models)
     scores = {}
     for name, question in read.questions.items():
@@ -95,12 +105,17 @@ def judge(
     return Judgement(scores, level, read.quick, human if human in judged else None, left_out, entries)
 
 
-def _check_options(ties: str, errors: str, level: float) -> None:
+def _check_options(ties: object, errors: object, human: object, answers: object, common_models: object) -> None:
     for name, value, known in (("ties", ties, get_args(Ties)), ("errors", errors, get_args(Errors))):
-        if value not in known:
-            raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}")
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie between 0 and 1, got {level!r}")
+        if not isinstance(value, str) or value not in known:
+            raise ValueError(f"{name} must be one of {', '.join(known)}, got {shown(value)}")
+    if not isinstance(human, str):
+        raise TypeError(f"human must be a model's name, got {shown(human)}")
+    is_list = isinstance(answers, (list, tuple)) and all(isinstance(name, str) for name in answers)
+    if answers is not None and not is_list:
+        raise TypeError(f"answers must be a list of columns' names, got {shown(answers)}")
+    if not is_bool(common_models):
+        raise TypeError(f"common_models must be True or False, got {shown(common_models)}")
 
 
 def _measures(measures: Measures | Sequence[str | Path] | None, human: str) -> dict[str, Measured]:
@@ -176,12 +191,15 @@ class _Spread(NamedTuple):
     units: int | None
     level: float
 
-    def interval(self, value: float, weights: Floats) -> tuple[float, float]:
-        """Of a weighted sum of scores with this value."""
-        variance = max(float(weights @ covariance @ weights) for covariance in self.covariances)
-        fisher = float(weights @ self.fisher @ weights)
-        width = float(half_width(variance if variance > _NOTHING * fisher else fisher, self.units, self.level))
-        return value - width, value + width
+    def widths(self, variances: Callable[[Floats], Floats]) -> Floats:
+        """Half widths of intervals of several linear functions of the scores.
+
+        Args:
+            variances: from a covariance (m, m) to the variances of these functions, (k,).
+        """
+        fisher = variances(self.fisher)
+        largest = np.max([variances(covariance) for covariance in self.covariances], axis=0)
+        return half_width(np.where(largest > _NOTHING * fisher, largest, fisher), self.units, self.level)
 
 
 def _spread(
@@ -202,12 +220,12 @@ def _spread(
 def _model_scores(
     models: list[str], scores: Floats, wins: Floats, order: Integers, spread: _Spread
 ) -> tuple[ModelScore, ...]:
-    judgements, unit = wins.sum(axis=0) + wins.sum(axis=1), np.eye(len(models))
+    judgements, widths = wins.sum(axis=0) + wins.sum(axis=1), spread.widths(lambda covariance: np.diag(covariance))
     return tuple(
         ModelScore(
             models[i],
             float(scores[i]),
-            spread.interval(float(scores[i]), unit[i]),
+            (float(scores[i] - widths[i]), float(scores[i] + widths[i])),
             float(wins[i].sum()),
             round(float(judgements[i])),
         )
@@ -216,12 +234,19 @@ def _model_scores(
 
 
 def _differences(models: list[str], scores: Floats, order: Integers, spread: _Spread) -> tuple[ScoreDifference, ...]:
-    unit, found = np.eye(len(models)), []
-    for i, j in combinations(order, 2):
-        difference = float(scores[i] - scores[j])
-        interval = spread.interval(difference, unit[i] - unit[j])
-        found.append(ScoreDifference(models[i], models[j], difference, interval))
-    return tuple(found)
+    first, second = np.triu_indices(len(order), k=1)
+    a, b = order[first], order[second]
+
+    def variances(covariance: Floats) -> Floats:
+        """Of each difference, c_aa - c_ba - c_ab + c_bb."""
+        return covariance[a, a] - covariance[b, a] - (covariance[a, b] - covariance[b, b])
+
+    values, widths = scores[a] - scores[b], spread.widths(variances)
+    intervals = zip((values - widths).tolist(), (values + widths).tolist(), strict=True)
+    return tuple(
+        ScoreDifference(models[i], models[j], value, interval)
+        for i, j, value, interval in zip(a, b, values.tolist(), intervals, strict=True)
+    )
 
 
 def _with_agreement(

@@ -57,12 +57,12 @@ def chance_points(
     (1.3, 1.5)
     """
     true = _places("boundary", boundary, sentences)
-    guesses = range(2, sentences + 2)
-    means = [
-        float(boundary_points(true, np.full(len(true), one), sentences, all_human_points=all_human_points).mean())
-        for one in guesses
-    ]
-    return math.fsum(means) / len(means), means[-1]
+    counts = np.bincount(true, minlength=sentences + 2)[2:].astype(np.float64)  # of each boundary, no machine the last
+    points = FULL_POINTS - np.arange(min(math.ceil(FULL_POINTS), sentences))  # of a guess so many sentences too late
+    totals = np.convolve(counts, points)[:sentences]
+    totals[-1] += counts[-1] * (all_human_points - FULL_POINTS)
+    means = totals / len(true)
+    return math.fsum(means) / sentences, float(means[-1])
 
 
 def mean_with_interval(
@@ -137,13 +137,15 @@ def in_runs(guess: ArrayLike, players: ArrayLike, length: int = RUN) -> Array:
     >>> in_runs([3, 3, 3, 4], ["a", "a", "a", "a"], length=3).tolist()
     [True, True, True, False]
     """
-    said, who = np.asarray(guess), np.asarray(players)
+    said = np.asarray(guess)
+    _, who = np.unique(np.asarray(players), return_inverse=True)
+    order = np.argsort(who, kind="stable")  # each player's guesses one after the other
+    ordered, of = said[order], who[order]
+    changes = (ordered[1:] != ordered[:-1]) | (of[1:] != of[:-1])
+    starts = np.flatnonzero(np.r_[True, changes]) if len(said) else np.zeros(0, dtype=np.int64)
+    sizes = np.diff(np.r_[starts, len(said)])
     found = np.zeros(len(said), dtype=bool)
-    for player in np.unique(who):
-        own = np.flatnonzero(who == player)
-        starts = np.flatnonzero(np.r_[True, said[own][1:] != said[own][:-1]])
-        sizes = np.diff(np.r_[starts, len(own)])
-        found[own] = np.repeat(sizes >= length, sizes)
+    found[order] = np.repeat(sizes >= length, sizes)
     return found
 
 

@@ -226,14 +226,15 @@ def _pseudo_inverse(information: Floats) -> Floats:
 
 def _gradients(unit_wins: Array, chance: Floats) -> Floats:
     """Each unit's gradient of the log-likelihood, (U, m): wins that were not expected, less losses that were not."""
+    from scipy.sparse import csr_array
+
     m = len(chance)
     ahead = np.repeat(np.arange(m), m)  # the winner of each cell, and the loser
     behind = np.tile(np.arange(m), m)
-    sides = np.zeros((m * m, m))
     surprise = chance.T.ravel()  # a win of i over j moves w_i by 1 - p_ij = p_ji
-    sides[np.arange(m * m), ahead] += surprise
-    sides[np.arange(m * m), behind] -= surprise
-    found: Floats = np.asarray(unit_wins @ sides)
+    values, columns = np.concatenate([surprise, -surprise]), np.concatenate([ahead, behind])
+    sides = csr_array((values, (np.tile(np.arange(m * m), 2), columns)), shape=(m * m, m))
+    found: Floats = (csr_array(unit_wins) @ sides).toarray()
     return found
 
 

@@ -81,13 +81,14 @@ def drmm(
     layer j, and x - μ goes on. The digits, the first layer's first, are the bucket's number in base K.
 
     The layers train together, each on the hard choices in batches of 64 rows, by Adam, whose rate falls to 0 in the
-    second half. Rows are centred and divided by one number before, so that no step hangs on their unit.
+    second half. Rows are centred and divided by one number before, so that no step depends on their unit.
 
     Args:
         rows: features, (n, d): an array, or a torch tensor, which is worked on where it is.
         layers, components: L and K.
         steps: batches. The paper speaks of 20 epochs, of n / 64 batches each; its code draws 20 n batches.
-        seed: of the first parameters and of the batches; on a CPU it fixes every bit.
+        seed: of the first parameters and of the batches. On one kind of CPU with one version of torch it fixes every
+            bit, whatever the number of threads.
         advance: called with the steps done and those in all.
 
     Returns:

@@ -1,6 +1,6 @@
 """A network that spreads rows over the unit sphere in four dimensions, where neighbours stay close; and buckets of it.
 
-A bucket is a point of an integer sphere (`lattice`): the buckets do not hang on the features, the way to them does.
+A bucket is a point of an integer sphere (`lattice`): the buckets do not depend on the features, the way to them does.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from mauve_metric.quantize.scaled_rows import scaled_rows
 from mauve_metric.runtime.packages import import_faiss, import_torch
 from mauve_metric.runtime.tensors import ProjectedRows, as_array, full_precision, index_of, is_tensor
 from mauve_metric.runtime.tensors import steps as blocks_of
+from mauve_metric.runtime.threads import one_torch_thread
 
 if TYPE_CHECKING:
     import torch
@@ -71,7 +72,7 @@ def lattice(
     neighbours of row i, drawn anew in every epoch, i⁻ the 50th nearest neighbour of f_i at the start of the epoch. The
     first term keeps neighbours together, the second (KoLeo) spreads all over the sphere.
 
-    Rows are centred and divided by one number before, so that no step hangs on their unit.
+    Rows are centred and divided by one number before, so that no step depends on their unit.
 
     Args:
         rows: features, (n, d): an array, or a torch tensor, which is worked on where it is.
@@ -79,7 +80,8 @@ def lattice(
         epochs: passes over the rows, in batches of 64. For MAUVE 200 were used (Pillutla et al. 2021).
         hidden: width h of the network; for MAUVE 768.
         spread: weight of the second term; for MAUVE 1, by Sablayrolles et al. 0.05.
-        seed: of the first weights, the batches and the partners; on a CPU it fixes every bit.
+        seed: of the first weights, the batches and the partners. On one kind of CPU with one version of torch it fixes
+            every bit, whatever the number of threads.
         advance: called with the steps done and those in all.
 
     Returns:
@@ -92,7 +94,7 @@ def lattice(
     if len(rows) < LEAST_ROWS:
         raise ValueError(f"quantizer='lattice' needs at least {LEAST_ROWS} texts in all sets together, got {len(rows)}")
     draw = torch.Generator().manual_seed(seed)
-    with torch.inference_mode(False), torch.enable_grad(), full_precision():
+    with torch.inference_mode(False), torch.enable_grad(), full_precision(), one_torch_thread():
         scaled = scaled_rows(rows, "lattice")
         partners = nearest_rows(scaled if is_tensor(rows) else as_array(scaled), _POSITIVES)
         network = first_network(scaled, hidden, draw)

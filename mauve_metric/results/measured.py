@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from mauve_metric.results.companions.table import COMPANIONS
 from mauve_metric.results.scores import SCORES
 from mauve_metric.texts.columns import Table, listed, number_at, open_table
-from mauve_metric.texts.lines import decode
+from mauve_metric.texts.lines import decode, read_bytes
 from mauve_metric.texts.records import loaded
 
 Reading: TypeAlias = Literal["higher", "lower", "human", "as it is"]
@@ -73,7 +73,10 @@ def read_measures(path: str | Path, human: str = "human") -> dict[str, Measured]
     path = Path(path)
     if path.suffix.lower() in _TABLES:
         return _of_table(open_table("measures", path), human)
-    content = loaded(decode(path.read_bytes(), str(path)), str(path))
+    try:
+        content = loaded(decode(read_bytes(path), str(path)), str(path))
+    except OSError as error:
+        raise type(error)(f"measures: {error}") from error
     models = content.get("models") if isinstance(content, Mapping) else None
     if not isinstance(content, Mapping) or not isinstance(models, Mapping) or not models:
         raise ValueError(f"{path} must be what describe --json or compare --json printed: it has no 'models'")

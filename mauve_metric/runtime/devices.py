@@ -2,14 +2,46 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numpy as np
+import operator
+from typing import TYPE_CHECKING, SupportsIndex, cast
 
 from mauve_metric.runtime.packages import import_torch
 
 if TYPE_CHECKING:
     import torch
+
+_SHOWN = 60  # characters of a value that an error repeats
+
+
+def check_device_name(name: str, value: object) -> str | None:
+    """Return a value that can name a torch device: None, a non-empty text, a `torch.device`, or a number.
+
+    Args:
+        name: of the argument, for errors.
+        value: what the caller gave. A number is an index from 0 to 32767, as torch takes it.
+
+    Raises:
+        TypeError: another type. ValueError: an empty text, or a number that is no index.
+
+    >>> check_device_name("device", "cuda:0")
+    'cuda:0'
+    """
+    is_device = f"{type(value).__module__}.{type(value).__name__}" == "torch.device"  # without an import of torch
+    if value is None or is_device or (isinstance(value, str) and value.strip()):
+        return cast("str | None", value)
+    expected = f"{name} must be the name of a torch device such as 'cpu' or 'cuda:0'"
+    shown = f"{' '.join(repr(value).split()):.{_SHOWN}}"
+    if isinstance(value, str):
+        raise ValueError(f"{expected}, got {shown}")
+    if type(value).__name__ in ("bool", "bool_") or not isinstance(value, SupportsIndex):
+        raise TypeError(f"{expected}, got {type(value).__name__}: {shown}")
+    try:
+        number = operator.index(value)
+    except TypeError:  # an array of several numbers
+        raise TypeError(f"{expected}, got {type(value).__name__}: {shown}") from None
+    if not 0 <= number < 2**15:
+        raise ValueError(f"{expected}, got {shown}")
+    return cast("str", number)
 
 
 def resolve_device(device: str | None = None, device_id: int | None = None) -> str:
@@ -20,11 +52,13 @@ def resolve_device(device: str | None = None, device_id: int | None = None) -> s
         device_id: as in mauve-text: -1 for the CPU, else the number of a CUDA device; used if `device` is None.
 
     Raises:
+        TypeError: a device of another type.
         ValueError: the device is not there (never a silent run elsewhere), or both arguments disagree.
     """
     torch = import_torch()
+    device = check_device_name("device", device)
     if device_id is not None:
-        if isinstance(device_id, bool) or not isinstance(device_id, (int, np.integer)) or device_id < -1:
+        if isinstance(device_id, bool) or not isinstance(device_id, SupportsIndex) or operator.index(device_id) < -1:
             raise ValueError(f"device_id must be -1 (CPU) or the number of a CUDA device, got {device_id!r}")
         wanted = "cpu" if device_id == -1 else f"cuda:{int(device_id)}"
         if device not in (None, "auto", wanted):
@@ -36,7 +70,7 @@ def resolve_device(device: str | None = None, device_id: int | None = None) -> s
         return "mps" if torch.backends.mps.is_available() else "cpu"
     try:
         parsed = torch.device(device)
-    except (RuntimeError, TypeError) as error:
+    except (RuntimeError, TypeError, ValueError) as error:
         raise ValueError(
             f"device must be 'auto' or a torch device such as 'cpu' or 'cuda:0', got {device!r}"
         ) from error
@@ -52,15 +86,17 @@ def check_device(device: str) -> torch.device:
     """The device as torch knows it.
 
     Raises:
-        ValueError: unknown, not there, or without float64.
+        TypeError: a value of another type. ValueError: unknown, not there, or without float64.
     """
     import torch
 
+    device = cast("str", check_device_name("score_device", device))
     try:
         found = torch.device(device)
         torch.zeros(1, dtype=torch.float64, device=found)
-    except (RuntimeError, TypeError, AssertionError) as error:
+    except (RuntimeError, TypeError, ValueError, AssertionError) as error:
+        reason = " ".join(str(error).split())
         raise ValueError(
-            f"score_device must be a device that torch has here and that knows float64, got {device!r}: {error}"
+            f"score_device must be a device that torch has here and that knows float64, got {device!r}: {reason:.200}"
         ) from error
     return found

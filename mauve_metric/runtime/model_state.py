@@ -55,6 +55,20 @@ def bare_model(model: torch.nn.Module | None) -> LanguageModel | None:
         model = compiled
 
 
+def check_finite_weights(model: torch.nn.Module) -> None:
+    """Refuse a model with weights that are NaN or infinite, such as one whose training diverged.
+
+    Raises:
+        ValueError: with the name of the first such weight.
+
+    >>> import torch
+    >>> check_finite_weights(torch.nn.Linear(2, 2))
+    """
+    for name, weight in model.named_parameters():
+        if not weight.is_meta and not bool(import_torch().isfinite(weight).all()):
+            raise ValueError(f"the model must have finite weights, got NaN or infinity in {name!r}: did it diverge?")
+
+
 @contextlib.contextmanager
 def evaluating(model: torch.nn.Module) -> Iterator[None]:
     """Evaluation mode (no dropout) for every module, and afterwards each as it was."""

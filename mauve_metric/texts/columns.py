@@ -45,7 +45,7 @@ def open_table(name: str, data: TableData) -> Table:
         FileNotFoundError: no such file. TypeError, ValueError: no such table, or one without rows.
     """
     if isinstance(data, (str, Path)):
-        return _of_file(Path(data))
+        return _of_file(name, Path(data))
     if isinstance(data, (bytes, Mapping)) or not isinstance(data, Iterable):
         raise TypeError(f"{name} must be a path or a list of dicts, got {type(data).__name__}")
     rows = list(data)
@@ -57,10 +57,13 @@ def open_table(name: str, data: TableData) -> Table:
     )
 
 
-def _of_file(path: Path) -> Table:
+def _of_file(name: str, path: Path) -> Table:
     if path.suffix.lower() not in _ENDINGS:
         raise ValueError(f"{path} must be a table, {' or '.join(_ENDINGS)}")
-    columns, rows = read_table(path)
+    try:
+        columns, rows = read_table(path)
+    except OSError as error:
+        raise type(error)(f"{name}: {error}") from error
     lines = [
         Line(f"{path}, line {row.line}", {key: (value or "").strip() for key, value in row.values.items()})
         for row in rows

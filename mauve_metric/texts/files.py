@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from mauve_metric.texts.formats import INSPECT, Column, Format, format_of, key_of, text_column
 from mauve_metric.texts.inspect_logs import inspect_records
-from mauve_metric.texts.lines import decode, lines_of
+from mauve_metric.texts.lines import decode, lines_of, read_bytes
 from mauve_metric.texts.records import Record, has_field, json_entries, json_lines, loaded, plain_text, value_at
 from mauve_metric.texts.tables import field_names, read_csv, read_parquet
 
@@ -20,7 +20,7 @@ Side = Literal["reference", "prediction"]
 _LIST = re.compile(r'\s*\[\s*(["{\]]|$)')  # how a JSON list of texts or objects begins, and hardly a text
 FEATURE_FILES = (".npy", ".npz")  # of numbers, where a file of texts could also be meant
 TABLES: dict[str, Callable[[Path, str | None], list[str]]] = {
-    ".txt": lambda path, _: lines_of(decode(path.read_bytes(), str(path))),
+    ".txt": lambda path, _: lines_of(decode(read_bytes(path), str(path))),
     ".csv": read_csv,
     ".tsv": read_csv,
     ".parquet": read_parquet,
@@ -156,10 +156,13 @@ class TextFile:
         if suffix in TABLES:
             return
         if suffix == ".jsonl":
-            self._records = json_lines(lines_of(decode(path.read_bytes(), self.name)), self.name)
+            self._records = json_lines(lines_of(decode(read_bytes(path), self.name)), self.name)
             return
-        values = None if suffix == ".eval" else loaded(decode(path.read_bytes(), self.name), self.name)
-        if values is None or _is_inspect_log(values):
+        if suffix == ".eval":
+            self.format, self._records = INSPECT, inspect_records(path)
+            return
+        values = loaded(decode(read_bytes(path), self.name), self.name)
+        if _is_inspect_log(values):
             self.format, self._records = INSPECT, inspect_records(path)
         else:
             self._records = json_entries(values, self.name)
@@ -237,7 +240,7 @@ class TextFile:
     def _of_table(self, column: Column | None) -> list[str]:
         path = self._path
         if path.is_dir():
-            return [decode(file.read_bytes(), str(file)) for file in _text_files(path)]
+            return [decode(read_bytes(file), str(file)) for file in _text_files(path)]
         texts = TABLES[path.suffix.lower()](path, None if column is None else column.field)
         if not texts:
             raise ValueError(f"{path} holds no texts")

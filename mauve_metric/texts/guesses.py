@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from mauve_metric.config import check_count
 from mauve_metric.texts.columns import Line, Table, TableData, listed, number_at, open_table
 from mauve_metric.texts.preferences import ANNOTATORS
 
+MOST_SENTENCES = 1_000_000
 _NONE = ("", "none", "human", "all human", "all-human", "never")
 _TEXTS = ("generation", "gen_id", "text_id", "item", "text")
 _PLAYERS = (*ANNOTATORS, "player")
@@ -48,8 +50,9 @@ def read_guesses(data: TableData, *, sentences: int = 10) -> Guesses:
     >>> read_guesses([{"boundary": 4, "guess": "none"}]).guess
     [11]
     """
-    if not isinstance(sentences, int) or isinstance(sentences, bool) or sentences < 2:
-        raise ValueError(f"sentences must be a whole number of at least 2, got {sentences!r}")
+    check_count("sentences", sentences, low=2)
+    if sentences > MOST_SENTENCES:
+        raise ValueError(f"sentences must be at most {MOST_SENTENCES}, got {sentences}")
     table = open_table("guesses", data)
     date = table.column("date")
     lines = table.lines if date is None else sorted(table.lines, key=lambda line: line.values[date])

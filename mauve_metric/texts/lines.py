@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 _WIDE_SHARE = 0.04  # of the characters of UTF-16 are spaces and ends of lines, even where no letter is Latin
 
 
@@ -17,6 +19,22 @@ def decode(raw: bytes, name: str) -> str:
         raise ValueError(
             f"{name} is not UTF-8: byte {error.start} on line {line} is 0x{raw[error.start]:02x}"
         ) from error
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the content of a file.
+
+    Raises:
+        FileNotFoundError, IsADirectoryError, OSError: it is not there, or cannot be read; one sentence with its name.
+    """
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"there is no file {str(path)!r}") from error
+    except IsADirectoryError as error:
+        raise IsADirectoryError(f"{str(path)!r} is a folder, expected a file") from error
+    except (OSError, ValueError) as error:  # ValueError: a null character in the name
+        raise OSError(f"{str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
 def _wide_encoding(raw: bytes) -> str | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from mauve_metric.texts.lines import decode
+from mauve_metric.texts.lines import decode, read_bytes
 from mauve_metric.texts.sources import choose_field
 
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
@@ -24,7 +24,7 @@ class TableRow(NamedTuple):
 
 def read_table(path: Path) -> tuple[list[str], list[TableRow]]:
     """The columns of a table with a header, and its rows; `ValueError` for what is no such table, with the line."""
-    content = decode(path.read_bytes(), str(path))
+    content = decode(read_bytes(path), str(path))
     previous = csv.field_size_limit(2**31 - 1)
     try:
         delimiter = csv_delimiter(content, path)
@@ -133,6 +133,6 @@ def field_names(path: Path) -> list[str]:
             return list(pyarrow.parquet.read_schema(path).names)
         return []
     with contextlib.suppress(ValueError, csv.Error):
-        content = decode(path.read_bytes(), str(path))
+        content = decode(read_bytes(path), str(path))
         return next(csv.reader(io.StringIO(content, newline=""), delimiter=csv_delimiter(content, path)), [])
     return []

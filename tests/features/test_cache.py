@@ -180,9 +180,10 @@ def test_limit_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     assert max_cache_bytes() == 10 * 2**30
     monkeypatch.setenv("MAUVE_METRIC_CACHE_BYTES", "12345")
     assert max_cache_bytes() == 12345
-    monkeypatch.setenv("MAUVE_METRIC_CACHE_BYTES", "ten")
-    with pytest.raises(ValueError, match=r"MAUVE_METRIC_CACHE_BYTES must be a number of bytes, got 'ten'"):
-        max_cache_bytes()
+    for value in ("ten", "²", "٣", "", "-1", "9" * 5000):
+        monkeypatch.setenv("MAUVE_METRIC_CACHE_BYTES", value)
+        with pytest.raises(ValueError, match=rf"MAUVE_METRIC_CACHE_BYTES must be a number of bytes, got '{value[:9]}"):
+            max_cache_bytes()
 
 
 # --- damage -------------------------------------------------------------------------------------------------------

@@ -2,52 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
-import logging
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from encoders import FLOAT32, WORDS, counting, mixed_texts, one_at_a_time, relative_difference
 from numpy.typing import NDArray
 
 from mauve_metric.features import featurize
-from mauve_metric.features.batches import FeaturizeStats, plan_batches
+from mauve_metric.features.batches import FeaturizeStats
 from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.featurize import featurize_texts, featurize_tokens, tokenize
-from mauve_metric.runtime.devices import resolve_device
-
-SENTENCE = "the quick harbour counts lists of ships and raises errors when rain walks over lazy numbers"
-WORDS = SENTENCE.split()
-# rounding of float32 is 6e-8; a few layers of sums of 32 to 1536 terms lose two digits of that
-FLOAT32 = 1e-5
-
-
-def mixed_texts(count: int, longest: int, seed: int = 0) -> list[str]:
-    """Texts of 1 to `longest` words, lengths mixed."""
-    rng = np.random.default_rng(seed)
-    return [" ".join(rng.choice(WORDS, size=rng.integers(1, longest + 1))) + str(index) for index in range(count)]
-
-
-def relative_difference(found: NDArray[Any], expected: NDArray[Any]) -> float:
-    """The largest difference of two features, relative to the feature's length."""
-    return float((np.linalg.norm(found - expected, axis=1) / np.linalg.norm(expected, axis=1)).max())
-
-
-@pytest.fixture(params=["tiny_gpt2", "tiny_roberta", "minilm"])
-def encoder(request: pytest.FixtureRequest) -> Encoder:
-    return load_encoder(request.getfixturevalue(request.param))
-
-
-def one_at_a_time(encoder: Encoder, texts: list[str]) -> Iterator[tuple[Any, list[int]]]:
-    """The last hidden state of each text alone, by plain transformers without padding or mask: (t, d)."""
-    for text in texts:
-        ids = encoder.tokenizer(text, truncation=True, max_length=encoder.max_text_length)["input_ids"]
-        with torch.no_grad():
-            yield encoder.model(input_ids=torch.tensor([ids])).last_hidden_state[0], ids
-
 
 # --- independence of the batch ------------------------------------------------------------------------------------
 
@@ -103,81 +70,7 @@ def test_pooling_equals_one_text_at_a_time(encoder: Encoder, pooling: str) -> No
     assert relative_difference(found, torch.stack(expected).numpy()) <= FLOAT32
 
 
-def test_automatic_pooling(tiny_gpt2: str, tiny_roberta: str, minilm: str) -> None:
-    assert [load_encoder(name).pooling for name in (tiny_gpt2, tiny_roberta, minilm)] == ["last", "last", "mean"]
-
-
-@pytest.mark.parametrize(
-    ("declared", "expected"),
-    [
-        ({"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": False}, "mean"),
-        ({"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}, "cls"),
-        ({"pooling_mode_lasttoken": True, "include_prompt": True}, "last"),
-        ({"pooling_mode": "mean"}, "mean"),
-    ],
-)
-def test_declared_pooling(tiny_roberta: str, tmp_path: Path, declared: dict[str, Any], expected: str) -> None:
-    folder = copy_folder(tiny_roberta, tmp_path)
-    write_json(folder / "1_Pooling" / "config.json", {"word_embedding_dimension": 32, **declared})
-    write_json(folder / "sentence_bert_config.json", {"max_seq_length": 12})
-    encoder = load_encoder(str(folder))
-    assert (encoder.pooling, encoder.max_text_length) == (expected, 12)
-    assert load_encoder(str(folder), pooling="cls").pooling == "cls"
-
-
-def test_declared_pooling_that_is_not_there(tiny_roberta: str, tmp_path: Path) -> None:
-    folder = copy_folder(tiny_roberta, tmp_path)
-    write_json(folder / "1_Pooling" / "config.json", {"pooling_mode_max_tokens": True})
-    with pytest.raises(
-        ValueError, match=r"declares the pooling .*max_tokens.*: choose pooling='mean', 'cls' or 'last'"
-    ):
-        load_encoder(str(folder))
-    assert load_encoder(str(folder), pooling="mean").pooling == "mean"
-
-
-def copy_folder(source: str, target: Path) -> Path:
-    import shutil
-
-    return Path(shutil.copytree(source, target / "model"))
-
-
-def write_json(path: Path, content: dict[str, Any]) -> None:
-    import json
-
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(content))
-
-
 # --- lengths ------------------------------------------------------------------------------------------------------
-
-
-def test_roberta_counts_positions_from_its_padding_index(tiny_roberta: str) -> None:
-    encoder = load_encoder(tiny_roberta)
-    # 66 position embeddings, of which padding_idx + 1 = 2 are no token's
-    assert encoder.max_positions == encoder.max_text_length == 64
-    long = " ".join(WORDS * 5)
-    found, stats = featurize_texts(encoder, ["ships", long], batch_size=2)
-    assert stats.truncated == 1 and stats.lengths[0].tolist()[1] == 64
-    expected = torch.stack([states[-1] for states, _ in one_at_a_time(encoder, ["ships", long])]).numpy()
-    assert relative_difference(found, expected) <= FLOAT32
-
-
-def test_default_length_is_clamped_quietly(tiny_gpt2: str, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.WARNING, logger="mauve_metric"):
-        encoder = load_encoder(tiny_gpt2)
-    assert encoder.max_text_length == 96 and encoder.identity["max_text_length"] == "96"
-    assert caplog.records == []
-
-
-def test_length_that_the_user_gave_is_clamped_with_a_warning(tiny_gpt2: str, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.WARNING, logger="mauve_metric"):
-        encoder = load_encoder(tiny_gpt2, max_text_length=500)
-    assert encoder.max_text_length == 96
-    assert "max_text_length=500" in caplog.text and "96" in caplog.text
-    caplog.clear()
-    with caplog.at_level(logging.WARNING, logger="mauve_metric"):
-        assert load_encoder(tiny_gpt2, max_text_length=5).max_text_length == 5
-    assert caplog.records == []
 
 
 def test_truncation_keeps_the_first_tokens_and_is_counted(tiny_gpt2: str) -> None:
@@ -200,39 +93,6 @@ def test_a_text_of_exactly_the_length_is_not_truncated(tiny_gpt2: str) -> None:
 # --- what is computed, and how often ------------------------------------------------------------------------------
 
 
-class CountingModel(torch.nn.Module):
-    """A model that notes the shape of each batch, and runs out of memory above a number of tokens."""
-
-    def __init__(self, model: Any, most_tokens: int | None = None) -> None:
-        super().__init__()
-        self.inner, self.config, self.most_tokens = model, model.config, most_tokens
-        self.shapes: list[tuple[int, int]] = []
-        self.failures = 0
-
-    @property
-    def device(self) -> Any:
-        return self.inner.device
-
-    @property
-    def dtype(self) -> Any:
-        return self.inner.dtype
-
-    def forward(self, input_ids: Any, attention_mask: Any, use_cache: bool = False) -> Any:
-        if self.most_tokens is not None and input_ids.numel() > self.most_tokens:
-            self.failures += 1
-            raise torch.OutOfMemoryError("out of memory, as asked for by the test")
-        self.shapes.append(tuple(input_ids.shape))
-        return self.inner(input_ids=input_ids, attention_mask=attention_mask, use_cache=use_cache)
-
-
-def counting(folder: str, most_tokens: int | None = None) -> tuple[Encoder, CountingModel]:
-    import dataclasses
-
-    encoder = load_encoder(folder)
-    model = CountingModel(encoder.model, most_tokens)
-    return dataclasses.replace(encoder, model=model), model
-
-
 def test_identical_texts_are_computed_once(tiny_gpt2: str) -> None:
     encoder, model = counting(tiny_gpt2)
     texts = ["ships and rain", "quick", "ships and rain", "lazy numbers", "quick", "quick"]
@@ -248,73 +108,6 @@ def test_progress_counts_every_text(tiny_gpt2: str) -> None:
     featurize_texts(load_encoder(tiny_gpt2), texts, batch_size=2, progress=lambda *call: calls.append(call))
     done = [count for count, _ in calls]
     assert done == sorted(done) and done[-1] == 11 and {total for _, total in calls} == {11}
-
-
-def test_batches_keep_to_the_limits(tiny_gpt2: str) -> None:
-    encoder, model = counting(tiny_gpt2)
-    featurize_texts(encoder, mixed_texts(30, 12), batch_size=4, max_batch_tokens=60)
-    assert max(rows for rows, _ in model.shapes) <= 4
-    assert all(rows * length <= 60 or rows == 1 for rows, length in model.shapes)
-    assert sum(rows for rows, _ in model.shapes) == 30
-
-
-def test_little_padding_on_mixed_lengths(tiny_gpt2: str) -> None:
-    encoder, model = counting(tiny_gpt2)
-    _, stats = featurize_texts(encoder, mixed_texts(1500, 20))
-    assert stats.padded_tokens == sum(rows * length for rows, length in model.shapes)
-    assert stats.tokens == int(np.concatenate(stats.lengths).sum())
-    # 1 to 75 tokens in batches of 1024: some 15 to 100 neighbours of the 1500 sorted texts, so that a batch spans one
-    # or two of the 75 lengths: a waste of a token in some 35, below five in a hundred
-    assert 1 - stats.tokens / stats.padded_tokens < 0.05
-    assert len(model.shapes) < 1.1 * stats.tokens / 1024 + 2  # and not by running each text alone
-
-
-@pytest.mark.parametrize("batch_size", [None, 1, 3])
-@pytest.mark.parametrize("budget", [1, 7, 64, 10_000])
-def test_plan_batches(budget: int, batch_size: int | None) -> None:
-    lengths = np.random.default_rng(budget).integers(1, 40, size=100)
-    batches = plan_batches(lengths, budget, batch_size)
-    assert sorted(itertools.chain.from_iterable(batch.tolist() for batch in batches)) == list(range(100))
-    longest = [int(lengths[batch].max()) for batch in batches]
-    assert longest == sorted(longest, reverse=True)  # the largest batch first: memory runs out early or never
-    for batch, length in zip(batches, longest, strict=True):
-        assert len(batch) == 1 or len(batch) * length <= budget
-        assert batch_size is None or len(batch) <= batch_size
-    assert plan_batches(np.array([], dtype=np.int64), 10) == []
-
-
-def test_out_of_memory_halves_the_batch_and_is_remembered(tiny_gpt2: str, caplog: pytest.LogCaptureFixture) -> None:
-    texts = mixed_texts(60, 12)
-    expected = featurize_texts(load_encoder(tiny_gpt2), texts)[0]
-    encoder, model = counting(tiny_gpt2, most_tokens=100)
-    with caplog.at_level(logging.WARNING, logger="mauve_metric"):
-        found, stats = featurize_texts(encoder, texts, max_batch_tokens=800)
-    assert relative_difference(found, expected) <= FLOAT32
-    assert all(rows * length <= 100 for rows, length in model.shapes)
-    # 800 tokens → 400 → 200 → 100 takes three failures, one more where the halves are uneven; later batches
-    # start within the budget
-    assert 1 <= model.failures <= 4
-    assert stats.backed_off and stats.batch_tokens is not None and stats.batch_tokens <= 100
-    assert "out of memory" in caplog.text
-    assert stats.texts == stats.distinct == 60
-    assert stats.padded_tokens == sum(rows * length for rows, length in model.shapes)
-
-
-def test_out_of_memory_on_one_text_is_an_error(tiny_gpt2: str) -> None:
-    encoder, _ = counting(tiny_gpt2, most_tokens=3)
-    with pytest.raises(torch.OutOfMemoryError):
-        featurize_texts(encoder, ["ships and rain over the quick harbour"])
-
-
-def test_other_errors_of_the_model_come_through(tiny_gpt2: str) -> None:
-    encoder, model = counting(tiny_gpt2)
-
-    def fail(*_: Any, **__: Any) -> None:
-        raise RuntimeError("shapes do not fit")
-
-    model.inner.forward = fail
-    with pytest.raises(RuntimeError, match="shapes do not fit"):
-        featurize_texts(encoder, ["a", "b"])
 
 
 def test_streams_are_worked_through_in_windows(tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -383,65 +176,10 @@ def test_stats_read_as_one_line() -> None:
 # --- where the model comes from -----------------------------------------------------------------------------------
 
 
-def test_unreachable_model_is_said_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from huggingface_hub import constants
-
-    # a port of loopback that nobody listens on stands for a network that is down
-    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
-    asked: list[str] = []
-    monkeypatch.setattr("transformers.AutoTokenizer.from_pretrained", lambda name, **options: asked.append(name))
-    with pytest.raises(OSError, match="'nobody/no-model' cannot be loaded") as caught:
-        load_encoder("nobody/no-model")
-    assert asked == []  # transformers would try many times
-    for works in ("minilm", "local model folder", "precomputed"):
-        assert works in str(caught.value)
-
-
-def test_unreachable_model_that_never_answers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    import socket
-
-    from huggingface_hub import constants
-
-    with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts, and says nothing
-        monkeypatch.setattr(constants, "ENDPOINT", f"http://127.0.0.1:{silent.getsockname()[1]}")
-        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
-        with pytest.raises(OSError, match="minilm"):
-            load_encoder("nobody/no-model")
-        silent.setblocking(False)
-        silent.accept()[0].close()
-        with pytest.raises(BlockingIOError):  # one attempt, which has its own limit, and no second
-            silent.accept()
-
-
-def test_folder_without_a_model(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="cannot be loaded by transformers"):
-        load_encoder(str(tmp_path))
-
-
-def test_devices() -> None:
-    assert resolve_device("cpu") == resolve_device(None, -1) == resolve_device("cpu", -1) == "cpu"
-    assert resolve_device(device_id=np.int64(-1)) == "cpu"  # type: ignore[arg-type]
-    count = torch.cuda.device_count()
-    assert resolve_device("auto").split(":")[0] == ("cuda" if count else "cpu") or torch.backends.mps.is_available()
-    with pytest.raises(ValueError, match=rf"device 'cuda:{count}' does not exist: this machine has {count} CUDA"):
-        resolve_device(device_id=count)
-    for bad in (True, -2, "0", 1.0):
-        with pytest.raises(ValueError, match="device_id must be -1"):
-            resolve_device(device_id=bad)  # type: ignore[arg-type]
-
-
 def test_weights_of_minilm_are_checked(minilm: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mauve_metric.features.pretrained.MINILM_SHA256", "0" * 64)
     with pytest.raises(ValueError, match=r"weights in .* are not the published ones"):
         load_encoder(minilm)
-
-
-def test_identity_names_what_fixes_the_features(tiny_gpt2: str, tmp_path: Path) -> None:
-    identity = dict(load_encoder(tiny_gpt2).identity)
-    assert set(identity) == {"model", "revision", "tokenizer", "pooling", "max_text_length", "dtype"}
-    elsewhere = dict(load_encoder(str(copy_folder(tiny_gpt2, tmp_path))).identity)
-    assert {key for key in identity if identity[key] != elsewhere[key]} == {"model"}  # only the name, a path
 
 
 def test_reduced_precision_runs(tiny_gpt2: str) -> None:

@@ -208,10 +208,14 @@ def test_other_files_are_refused(tiny_gpt2: str, tmp_path: Path) -> None:
     np.savez(tmp_path / "uneven.npz", **{**arrays, "ranks": arrays["ranks"][1:]})
     np.savez(tmp_path / "falling.npz", **{**arrays, "offsets": arrays["offsets"][::-1]})
     np.savez(tmp_path / "kind.npz", **{**arrays, "ranks": arrays["ranks"].astype(float)})
-    for name in ("cut.npz", "features.npz", "rows.npy", "uneven.npz", "falling.npz", "kind.npz"):
+    endless = str(arrays["meta"]).replace('"vocabulary_size": ', '"vocabulary_size": Infinity, "size": ')
+    np.savez(tmp_path / "endless.npz", **{**arrays, "meta": np.array(endless)})
+    np.savez(tmp_path / "deep.npz", **{**arrays, "meta": np.array("[" * 100_000)})
+    names = ("cut.npz", "features.npz", "rows.npy", "uneven.npz", "falling.npz", "kind.npz", "endless.npz", "deep.npz")
+    for name in names:
         with pytest.raises(ValueError, match=rf"{name} is no file of likelihoods, or damaged: ."):
             Likelihoods.load(tmp_path / name)
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"there is no file '.*none\.npz'"):
         Likelihoods.load(tmp_path / "none.npz")
 
 

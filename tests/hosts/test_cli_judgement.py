@@ -84,12 +84,12 @@ def test_roft_tells_what_players_get_who_do_not_read(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["judge", "nowhere.csv"], "No such file or directory: 'nowhere.csv'"),
+        (["judge", "nowhere.csv"], "preferences: there is no file 'nowhere.csv'  [no_file]"),
         (["judge", "GUESSES"], "must have the columns 'winner' and 'loser'"),
         (["roft", "PREFERENCES"], "must have the columns 'boundary' and 'guess'"),
         (["judge", "PREFERENCES", "--with", "GUESSES"], "in column 'guess'|stands there twice|no measures"),
-        (["judge", "PREFERENCES", "--level", "95"], "level must lie between 0 and 1"),
-        (["judge", "PREFERENCES", "--pseudo-wins", "-1"], "pseudo_wins must be a finite number of at least 0"),
+        (["judge", "PREFERENCES", "--level", "95"], "level must be a number in (0, 1), got 95"),
+        (["judge", "PREFERENCES", "--pseudo-wins", "-1"], "pseudo_wins must be a number in [0, 1e+09), got -1"),
     ],
 )
 def test_bad_input_is_one_sentence(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from samples import script
 
-from mauve_metric import compare, judge
+from mauve_metric import compare, judge, score_guesses
 from mauve_metric.measures.bradley_terry import bradley_terry
 
 Row = dict[str, Any]
@@ -109,7 +109,7 @@ def test_what_cannot_be_scored_is_said_with_file_and_question(tmp_path: Path) ->
     with pytest.raises(ValueError, match=r"p\.csv, 'winner': 'a' and 'b' never lost to 'c'.*--pseudo-wins"):
         judge(path)
     assert judge(path, pseudo_wins=0.5).questions["winner"].models[-1].model == "c"
-    with pytest.raises(ValueError, match="level must lie between 0 and 1, got 95"):
+    with pytest.raises(ValueError, match=r"level must be a number in \(0, 1\), got 95"):
         judge(path, level=95)
     with pytest.raises(ValueError, match="ties must be one of half, random, drop"):
         judge(path, ties="A")  # type: ignore[arg-type]
@@ -225,3 +225,38 @@ def test_the_example_prints_them(published: types.ModuleType, capsys: pytest.Cap
     published.main()
     out = capsys.readouterr().out
     assert "0.952        0.810        0.857" in out and "1.30 points" in out and "1.50" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        ({"level": "0.9"}, TypeError, "level must be a number"),
+        ({"pseudo_wins": float("nan")}, ValueError, "pseudo_wins must be a number"),
+        ({"pseudo_wins": "2"}, TypeError, "pseudo_wins must be a number"),
+        ({"min_seconds": "2"}, TypeError, "min_seconds must be a number"),
+        ({"seed": -1}, ValueError, "seed must be an integer of at least 0, got -1"),
+        ({"ties": ["half"]}, ValueError, "ties must be one of half, random, drop, got"),
+        ({"human": 3}, TypeError, "human must be a model's name, got 3"),
+        ({"answers": "winner"}, TypeError, "answers must be a list of columns' names, got 'winner'"),
+        ({"common_models": "no"}, TypeError, "common_models must be True or False, got 'no'"),
+    ],
+)
+def test_bad_options_are_named(options: dict[str, Any], error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=said):
+        judge(preferences(30), **options)
+
+
+def test_more_models_than_can_be_compared_are_refused() -> None:
+    chain = [{"winner": f"m{number}", "loser": f"m{number + 1}"} for number in range(1_000)]
+    with pytest.raises(ValueError, match="preferences judges 1001 models, expected at most 1000"):
+        judge(chain)
+
+
+@pytest.mark.parametrize("measures", ["nowhere.json", ["nowhere.csv"]])
+def test_missing_files_are_named(measures: Any) -> None:
+    with pytest.raises(FileNotFoundError, match=r"^preferences: there is no file 'nowhere\.csv'$"):
+        judge("nowhere.csv")
+    with pytest.raises(FileNotFoundError, match=r"^measures: there is no file 'nowhere\."):
+        judge(preferences(30), measures)
+    with pytest.raises(FileNotFoundError, match=r"^guesses: there is no file 'nowhere\.csv'$"):
+        score_guesses("nowhere.csv")

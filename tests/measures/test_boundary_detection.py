@@ -102,3 +102,33 @@ def test_the_interval_is_that_of_the_players_means_where_each_played_as_often() 
     _, interval = mean_with_interval(values, players)
     assert interval == pytest.approx(t.interval(0.95, 5, means.mean(), means.std(ddof=1) / np.sqrt(6)))
     assert mean_with_interval([1.0, 2.0], np.array([0, 0])) == (1.5, None)
+
+
+@pytest.mark.parametrize("sentences", [2, 4, 10])
+@pytest.mark.parametrize("all_human", [0.0, 5.0, 2.5])
+def test_chance_points_are_the_mean_over_all_guesses(sentences: int, all_human: float) -> None:
+    boundary = np.random.default_rng(0).integers(2, sentences + 2, size=30)
+    means = [
+        boundary_points(boundary, [guess] * 30, sentences, all_human_points=all_human).mean()
+        for guess in range(2, sentences + 2)
+    ]
+    found = chance_points(boundary, sentences, all_human_points=all_human)
+    np.testing.assert_allclose(found, (np.mean(means), means[-1]), rtol=1e-12)
+
+
+def test_chance_points_of_a_very_long_text() -> None:
+    assert chance_points([2], 1_000_000) == (15 / 1_000_000, 0.0)
+
+
+def test_runs_of_many_players_are_those_of_a_loop() -> None:
+    rng = np.random.default_rng(1)
+    players, guess = rng.integers(0, 6, size=200), rng.integers(2, 4, size=200)
+    expected = np.zeros(200, dtype=bool)
+    for player in range(6):
+        own = [number for number in range(200) if players[number] == player]
+        for start in range(len(own) - 2):
+            if len({guess[number] for number in own[start : start + 3]}) == 1:
+                expected[own[start : start + 3]] = True
+    assert 0 < expected.sum() < 200
+    assert in_runs(guess, players, length=3).tolist() == expected.tolist()
+    assert in_runs([], []).tolist() == []

@@ -168,7 +168,7 @@ def test_bad_tensors(tensor: Any, error: type[Exception], message: str) -> None:
         TensorRows("p_features", tensor)
 
 
-@pytest.mark.parametrize("device", ["toaster", "cuda:99", 1.5, "meta:x"])
+@pytest.mark.parametrize("device", ["toaster", "cuda:99", "meta:x"])
 def test_bad_devices(device: Any) -> None:
     human, model = samples()
     with pytest.raises(ValueError, match="score_device must be a device that torch has here and that knows float64"):

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from mauve_metric import compare, compute_mauve, explain
 from mauve_metric.arrays import Rows
 from mauve_metric.config import MauveConfig, knobs
-from mauve_metric.options import RunOptions
-from mauve_metric.quantize import drmm, partition
-from mauve_metric.quantize.partition import partition_sets
+from mauve_metric.quantize import drmm
 from mauve_metric.quantize.quantizers import QUANTIZERS, num_buckets_of
 
 DRMM: dict[str, Any] = {
@@ -76,13 +72,6 @@ def test_what_follows_from_counts_holds_for_drmm() -> None:
     assert equal.mauve > found.mauve and equal.p_value is not None and equal.p_value > 0.05
 
 
-def test_runs_have_seeds_of_their_own() -> None:
-    p, q = sets()
-    found = compute_mauve(p_features=p, q_features=q, **(DRMM | {"num_runs": 3}))
-    alone = [compute_mauve(p_features=p, q_features=q, seed=seed, **DRMM).mauve for seed in (25, 26, 27)]
-    assert found.mauve_runs.tolist() == alone and len(set(alone)) > 1 and found.mauve_std > 0
-
-
 def test_models_are_compared_and_explained_on_buckets_of_drmm() -> None:
     p, near = sets(shift=0.0)
     far = near + np.float32(3)
@@ -93,34 +82,6 @@ def test_models_are_compared_and_explained_on_buckets_of_drmm() -> None:
     told = explain(p_features=p, q_features=far, buckets=3, **DRMM)
     assert told.result.num_buckets == 9 and abs(told.contributions.sum() - told.gap) < 1e-12
     assert told.buckets[0].contribution >= told.buckets[1].contribution > 0
-
-
-def test_files_are_read_as_a_whole_and_refused_where_they_do_not_fit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    p, q = sets()
-    np.save(tmp_path / "p.npy", p)
-    read = compute_mauve(p_features=tmp_path / "p.npy", q_features=q, **DRMM)
-    assert read.mauve == compute_mauve(p_features=p, q_features=q, **DRMM).mauve
-    monkeypatch.setattr(partition, "MOST_NUMBERS_AT_ONCE", 899)
-    message = "quantizer='drmm' does not work in blocks, and reads at most 899 numbers in all sets together, got 900"
-    with pytest.raises(ValueError, match=message):
-        compute_mauve(p_features=tmp_path / "p.npy", q_features=q, **DRMM)
-    compute_mauve(p_features=p, q_features=q, **DRMM)  # what is in memory is
-
-
-def test_tensors_stay_tensors() -> None:
-    p, q = sets()
-    config = MauveConfig(**(DRMM | {"num_buckets": 9}))
-    plain = partition_sets([p, q], config)
-    there = partition_sets([p, q], config, RunOptions(score_device="cpu"))
-    assert isinstance(there.stacked, torch.Tensor) and there.stacked.shape == (180, 5)
-    for one, two in zip(plain.labels[0], there.labels[0], strict=True):
-        assert np.array_equal(one, two)
-    assert all(
-        np.array_equal(one, two)
-        for one, two in zip(plain.labels_of_shuffled_rows(config), there.labels_of_shuffled_rows(config), strict=True)
-    )
 
 
 def test_a_training_that_is_too_short_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:

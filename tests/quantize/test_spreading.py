@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from threadpoolctl import threadpool_limits
 from torch import nn
 
 from mauve_metric import compare, compute_mauve
@@ -43,7 +44,7 @@ def test_the_network_is_that_of_torchs_layers() -> None:
         torch.from_numpy(spread_rows(network, rows)), nn.functional.normalize(theirs(rows)).detach()
     )
     one_by_one = np.concatenate([spread_rows(network, row[None]) for row in rows])
-    np.testing.assert_allclose(spread_rows(network, rows), one_by_one, atol=1e-6)  # no row hangs on the others
+    np.testing.assert_allclose(spread_rows(network, rows), one_by_one, atol=1e-6)  # no row depends on the others
 
 
 def test_the_loss_is_that_of_the_formula() -> None:
@@ -90,6 +91,20 @@ def test_a_seed_fixes_every_bit_and_nothing_else_is_touched() -> None:
     assert torch.is_grad_enabled()
 
 
+def test_the_number_of_threads_changes_nothing() -> None:
+    rows, before = normal_rows(300, 40), torch.get_num_threads()
+    found = []
+    try:
+        for threads in (1, 2, 3):
+            torch.set_num_threads(threads)
+            with threadpool_limits(threads):
+                found.append(lattice(rows, epochs=3, hidden=64, seed=1).labels.tolist())
+            assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+    assert found[0] == found[1] == found[2]
+
+
 def test_a_tensor_is_worked_on_as_an_array_is() -> None:
     rows = normal_rows(150, 5)
     tensor = lattice(torch.from_numpy(rows), epochs=3, hidden=16).labels
@@ -102,9 +117,12 @@ def test_neighbours_stay_together_and_rows_are_spread() -> None:
     rows = (10 * np.eye(8)[truth] + rng.normal(size=(400, 8))).astype(np.float32)
     found = lattice(rows, epochs=30, hidden=32)
     assert found.problem is not None  # 6 batches an epoch
-    owners = [set(truth[found.labels == label]) for label in np.unique(found.labels)]
-    assert np.mean([len(owner) == 1 for owner in owners]) > 0.9  # hardly a point with rows of two clusters
-    assert len(owners) > 100
+    one, other = np.triu_indices(400, 1)
+    together = found.labels[one] == found.labels[other]
+    # Of two rows in one bucket 1/4 share a cluster by chance. Over seeds the share is .79 with a standard deviation of
+    # .06, and there are 308 ± 11 buckets: both bounds are more than four standard deviations away.
+    assert (truth[one] == truth[other])[together].mean() > 0.5
+    assert len(np.unique(found.labels)) > 200
 
 
 def test_progress_goes_to_the_end() -> None:

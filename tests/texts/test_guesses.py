@@ -51,5 +51,5 @@ def test_what_is_wrong_is_said_with_its_row(row: dict[str, object], said: str) -
 
 def test_shorter_texts_and_impossible_ones() -> None:
     assert read_guesses([{"boundary": 5, "guess": "none"}], sentences=4).guess == [5]
-    with pytest.raises(ValueError, match="sentences must be a whole number of at least 2, got 1"):
+    with pytest.raises(ValueError, match="sentences must be an integer of at least 2, got 1"):
         read_guesses([{"boundary": 2, "guess": 2}], sentences=1)

@@ -9,7 +9,6 @@ import pytest
 from rapidfuzz.distance import Levenshtein
 
 from mauve_metric.texts.deduplicate import deduplicate
-from mauve_metric.texts.edit_similarity import edit_distance, edit_similarity
 from mauve_metric.texts.near_duplicates import (
     EXACT,
     PUBLISHED,
@@ -129,15 +128,6 @@ def test_the_published_parameters_find_what_they_should() -> None:
 def test_a_rule_that_is_none(options: dict[str, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         NearDuplicateRule(**options)  # type: ignore[arg-type]
-
-
-def test_edit_distance_is_that_of_rapidfuzz() -> None:
-    rng = random.Random(1)
-    for longest in (8, 150):
-        for _ in range(300):
-            one, other = ([rng.randrange(3) for _ in range(rng.randrange(longest))] for _ in range(2))
-            assert edit_distance(one, other) == Levenshtein.distance(one, other), (one, other)
-            assert edit_similarity(one, other) == pytest.approx(Levenshtein.normalized_similarity(one, other))
 
 
 def test_deduplicate_keeps_one_of_each_cluster() -> None:

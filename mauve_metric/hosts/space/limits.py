@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
-from mauve_metric.config import knobs
+from mauve_metric.config import knobs, shown
 
 MODELS = "minilm,ngrams"  # what a visitor may choose, with commas between; the first is preset
 MOST = {  # the largest value of a knob whose cost grows with it
@@ -75,8 +75,8 @@ def read_limits(environment: Mapping[str, str]) -> Limits:
     for item in fields(Limits):
         variable = f"MAUVE_METRIC_MAX_{item.name.upper()}"
         text = environment.get(variable, str(item.default))
-        if not (text.isascii() and text.isdecimal()) or int(text) < 1:
-            raise ValueError(f"{variable} must be a positive integer, got {text!r}")
+        if not (text.isascii() and text.isdecimal() and len(text) < 20) or int(text) < 1:
+            raise ValueError(f"{variable} must be a positive integer, got {shown(text)}")
         values[item.name] = int(text)
     return Limits(**values)
 

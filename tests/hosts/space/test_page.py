@@ -28,12 +28,11 @@ def expected() -> MauveResult:
 def test_upload_compare_hover_play_read_take_away_and_leave_nothing(
     page: Any, served: Any, tmp_path: Path, expected: MauveResult
 ) -> None:
-    folder, sessions = Path(os.environ["GRADIO_TEMP_DIR"]), served.handlers.sessions
+    sessions = served.handlers.sessions._sessions
 
-    def files() -> set[str]:  # os.walk passes over a folder that goes while it looks; rglob fails on it
+    def files(folder: Path) -> set[str]:  # os.walk passes over a folder that goes while it looks; rglob fails on it
         return {name for _, _, names in os.walk(folder) for name in names}
 
-    wait_until(lambda: len(sessions) == 0)  # the pages of other tests
     upload(page, "human", write_jsonl(tmp_path / "only here.jsonl", HUMAN))
     upload(page, "model", write_jsonl(tmp_path / "model.jsonl", MODEL))
     assert "24 texts" in page.inner_text("#model_1_preview")
@@ -64,11 +63,13 @@ def test_upload_compare_hover_play_read_take_away_and_leave_nothing(
         page.click("#files a[href*='mauve.json']")
     assert json.loads(Path(download.value.path()).read_text(encoding="utf-8"))["mauve"] == wanted.mauve
 
-    assert len(sessions) == 1
-    assert files() >= {"only here.jsonl", "mauve.json", "mauve.pdf"}
+    uploads = Path(os.environ["GRADIO_TEMP_DIR"])
+    (own,) = (name for name, session in sessions.items() if session.human and session.human.name == "only here.jsonl")
+    taken = sessions[own].folder
+    assert "only here.jsonl" in files(uploads) and files(taken) >= {"mauve.json", "mauve.pdf"}
     page.close()
     # the session goes first, then its files
-    wait_until(lambda: len(sessions) == 0 and not files() & {"only here.jsonl", "mauve.json", "mauve.pdf"})
+    wait_until(lambda: own not in sessions and "only here.jsonl" not in files(uploads) and not taken.exists())
 
 
 def test_the_column_is_chosen_from_those_that_are_there(page: Any, tmp_path: Path) -> None:

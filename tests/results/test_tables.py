@@ -1,0 +1,44 @@
+"""Tables of a comparison: CSV, Markdown, LaTeX, the terminal."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+import pytest
+
+from mauve_metric import Comparison
+from mauve_metric.results import tables, words
+
+
+def test_csv_holds_the_numbers(told: Comparison) -> None:
+    rows = list(csv.DictReader(io.StringIO(told.to_csv())))
+    assert [row["model"] for row in rows] == list(told.ranking)
+    assert float(rows[0]["mauve"]) == told.models[told.ranking[0]].mauve
+    pairs = list(csv.DictReader(io.StringIO(told.to_csv("differences"))))
+    assert len(pairs) == 1 and float(pairs[0]["p_value"]) == told.differences[0].p_value
+    with pytest.raises(ValueError, match="models, differences"):
+        told.to_csv("other")  # type: ignore[arg-type]
+
+
+def test_markdown_and_latex_escape_names(told: Comparison) -> None:
+    for line in told.to_markdown().split("\n\n")[0].splitlines():
+        assert len(re.findall(r"(?<!\\)\|", line)) == len(tables.MODEL_COLUMNS) + 1
+    body = told.to_latex().split("\n%")[0]
+    assert not re.search(r"(?<!\\)[$%#_]", body)
+    for line in body.splitlines():
+        if line.endswith(r"\\"):
+            assert len(re.findall(r"(?<!\\)&", line)) in (
+                len(tables.MODEL_COLUMNS) - 1,
+                len(tables.DIFFERENCE_COLUMNS) - 1,
+            )
+
+
+def test_terminal_table_has_everything(comparison: Comparison) -> None:
+    shown = str(comparison)
+    for name in comparison.ranking:
+        assert f"{comparison.models[name].mauve:.4f}" in shown and f"{comparison.own[name].mauve:.4f}" in shown
+    assert "few_texts" in shown and shown.endswith(comparison.signature)
+    assert shown.count("120 texts are few") == 1  # what is true of all models is said once
+    assert words.rounded_up(1) == "1" and words.rounded_up(100) == "100" and words.rounded_up(101) == "110"

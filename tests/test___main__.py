@@ -1,0 +1,162 @@
+"""The program in a process of its own: exit statuses, pipes, interrupts."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from commands import command_for, direct
+from samples import ROOT
+
+from mauve_metric.hosts.cli import COMMANDS, main
+
+
+def program(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "mauve_metric", *arguments], capture_output=True, text=True, check=False
+    )
+
+
+def test_module_is_the_program(files: tuple[str, str]) -> None:
+    run = program("score", *files, "--json")
+    assert run.returncode == 0
+    assert run.stdout.count("\n") == 1 and json.loads(run.stdout)["mauve"] == direct(files).mauve
+
+
+def test_program_fails_with_one_line() -> None:
+    run = program("score", "nowhere.txt", "nowhere.txt")
+    assert run.returncode == 1 and run.stdout == ""
+    assert run.stderr == "mauve-metric: error: there is no file 'nowhere.txt'  [no_file]\n"
+
+
+def test_a_reader_that_stops_is_no_error(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    for name in ("p", "q"):
+        np.save(tmp_path / f"{name}.npy", rng.normal(size=(60, 4)))
+    command = f"{sys.executable} -m mauve_metric score {tmp_path}/p.npy {tmp_path}/q.npy -q"
+    script = f"{command} | true; exit ${{PIPESTATUS[0]}}"
+    run = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (141, "")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["score", "--help"], ["score", "one"], ["scores"]])
+def test_help_and_wrong_usage_load_nothing_heavy(arguments: list[str]) -> None:
+    program = f"""if True:
+        import sys
+        from mauve_metric.hosts.cli import main
+        try:
+            main({arguments})
+        except SystemExit:
+            heavy = {{"numpy", "scipy", "torch", "faiss", "jinja2", "tabulate", "altair"}} & set(sys.modules)
+            print("heavy:", *heavy)
+    """
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout.splitlines()[-1] == "heavy:"
+
+
+KILLED = """
+import os, pathlib, signal, sys
+def killed(path, text, **options):
+    with open(path, "w") as file:
+        file.write(text[:1000])
+    os.kill(os.getpid(), signal.SIGKILL)
+from mauve_metric.hosts.cli import main
+pathlib.Path.write_text = killed
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_a_run_killed_while_it_writes_leaves_the_old_report_whole(files: tuple[str, str], tmp_path: Path) -> None:
+    target = tmp_path / "r.html"
+    target.write_text("what was there before")
+    arguments = command_for("report", target, files, tmp_path, "")
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, *arguments], cwd=ROOT, capture_output=True, timeout=300, check=False
+    )
+    assert done.returncode == -9 and target.read_text() == "what was there before"
+
+
+def shell(files: tuple[str, str], redirection: str = "", *more: str) -> subprocess.CompletedProcess[str]:
+    """The program in a shell, its output sent somewhere."""
+    command = [sys.executable, "-m", "mauve_metric", "score", *files, "--num-buckets", "3", *more]
+    return subprocess.run(
+        ["bash", "-o", "pipefail", "-c", f"{shlex.join(command)} {redirection}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+@pytest.mark.parametrize(
+    ("redirection", "message"),
+    [(">&-", "standard output is closed"), (">/dev/full", "standard output cannot be written: No space left")],
+)
+def test_output_that_goes_nowhere_is_said(redirection: str, message: str, files: tuple[str, str]) -> None:
+    if redirection.endswith("/dev/full") and not Path("/dev/full").exists():
+        pytest.skip("this system has no full device")
+    found = shell(files, redirection)
+    assert found.returncode == 1 and found.stdout == ""
+    assert found.stderr.count("\n") == 1 and f"mauve-metric: error: {message}" in found.stderr
+
+
+def test_closed_stderr_sends_no_message_to_stdout(files: tuple[str, str]) -> None:
+    found = shell(("nowhere.npy", files[1]), "2>&-")
+    assert (found.returncode, found.stdout, found.stderr) == (1, "", "")
+
+
+def test_a_closed_pipe_ends_quietly_and_loses_no_figure(files: tuple[str, str], tmp_path: Path) -> None:
+    found = shell(files, "| true", "--plot", str(tmp_path / "figure.json"))
+    assert found.returncode == 128 + signal.SIGPIPE and found.stderr == ""
+    assert "vconcat" in json.loads((tmp_path / "figure.json").read_text())
+
+
+INTERRUPT_WHEN_IMPORTED = """
+import os, signal, sys
+sys.argv = ["mauve-metric", "score", *sys.argv[2:], "--num-buckets", "3"]
+when = {when!r}
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == when:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+from mauve_metric.__main__ import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("when", ["mauve_metric.hosts.cli", "argparse", "numpy", "faiss", "mauve_metric.compute"])
+def test_ctrl_c_while_modules_are_imported(when: str, files: tuple[str, str]) -> None:
+    # a shell starts what goes to the background, as these tests may, without an ear for the interrupt
+    script = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    script += INTERRUPT_WHEN_IMPORTED.format(when=when).lstrip()
+    found = subprocess.run(
+        [sys.executable, "-c", script, "-", *files], cwd=ROOT, capture_output=True, text=True, timeout=300
+    )
+    assert (found.returncode, found.stdout, found.stderr) == (130, "", "mauve-metric: interrupted\n")
+
+
+def test_ctrl_c_while_a_command_works(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(options: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(COMMANDS, "demo", interrupted)
+    assert main(["demo"]) == 130
+    assert capsys.readouterr() == ("", "mauve-metric: interrupted\n")
+
+
+def test_an_ignored_interrupt_stays_ignored(files: tuple[str, str]) -> None:
+    script = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
+    script += INTERRUPT_WHEN_IMPORTED.format(when="mauve_metric.compute").replace("import os, signal, sys", "import os")
+    found = subprocess.run(
+        [sys.executable, "-c", script, "-", *files], cwd=ROOT, capture_output=True, text=True, timeout=300
+    )
+    assert found.returncode == 0 and found.stderr == "" and "MAUVE" in found.stdout

@@ -1,0 +1,172 @@
+"""The ceiling of equal sets and the permutation test."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from mauve_metric import compute_mauve
+from mauve_metric.measures import frontier
+from mauve_metric.uncertainty import intervals, resampling
+
+Floats = NDArray[np.float64]
+
+Counts = NDArray[np.int64]
+
+
+def population(k: int, shift: float) -> tuple[Floats, Floats]:
+    """P uneven, each share of Q that of P times e^(shift · normal)."""
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet(np.full(k, 5.0))
+    q = p * np.exp(shift * rng.normal(size=k))
+    return p, q / q.sum()
+
+
+@pytest.mark.parametrize(("k", "n_p", "n_q"), [(50, 500, 500), (100, 1000, 1000), (100, 3000, 1000), (20, 200, 800)])
+def test_ceiling_is_the_local_form(k: int, n_p: int, n_q: int) -> None:
+    p = population(k, 0.0)[0]
+    rng = np.random.default_rng(5)
+    p_counts, q_counts = rng.multinomial(n_p, p), rng.multinomial(n_q, p)
+    expected = intervals.local_form(5 * (k - 1) * (1 / n_p + 1 / n_q) / 2)
+    # the local form is of second order and too high by about .003 at ten texts a bucket (.966 against .963); the mean
+    # of 40 draws has a standard error of .002 at 500 texts
+    found = float(resampling.null_scores(p_counts, q_counts).mean())
+    assert found == pytest.approx(expected, rel=0, abs=0.01)
+    assert found == float(resampling.null_scores(p_counts, q_counts).mean())
+    again = [
+        frontier.curve_area(frontier.divergence_curve(rng.multinomial(n_p, p) / n_p, rng.multinomial(n_q, p) / n_q))
+        for _ in range(40)
+    ]
+    assert found == pytest.approx(float(np.mean(again)), rel=0, abs=0.01)
+
+
+def test_ceiling_of_one_bucket_is_one() -> None:
+    assert (resampling.null_scores(np.array([5]), np.array([7])) == 1).all()
+
+
+@pytest.mark.parametrize("points", [2, 25])
+def test_ceiling_is_on_the_grid_of_the_score(points: int) -> None:
+    sides, k, n = features(15, 500, 500, 0.0), 50, 500
+    result = compute_mauve(**sides, num_buckets=k, num_runs=1, knn=False, divergence_curve_discretization_size=points)
+    pooled, rng = np.concatenate([result.p_labels, result.q_labels]), np.random.default_rng(0)
+    splits = (np.split(rng.permutation(pooled), 2) for _ in range(40))
+    scores = [
+        frontier.curve_area(
+            frontier.divergence_curve(*(np.bincount(half, minlength=k) / n for half in split), num_points=points)
+        )
+        for split in splits
+    ]
+    # both are means of 40 scores with a standard deviation of .03 at most: they differ by .007 or so; with 2 weights
+    # instead of 25 scores are .05 lower
+    assert result.mauve_ceiling == pytest.approx(float(np.mean(scores)), rel=0, abs=0.02)
+
+
+def labels(rng: np.random.Generator, p: Floats, n: int) -> Counts:
+    return rng.choice(len(p), size=n, p=p).astype(np.int64)
+
+
+def shared_prompts(rng: np.random.Generator, n: int, k: int, drift: float) -> tuple[Counts, Counts]:
+    """Both texts of a pair in the prompt's bucket four times out of five; the model's drift into bucket 0."""
+    prompts = rng.integers(k, size=n)
+    sides = [np.where(rng.random(n) < 0.8, prompts, rng.integers(k, size=n)) for _ in range(2)]
+    sides[1] = np.where(rng.random(n) < drift, 0, sides[1])
+    return sides[0].astype(np.int64), sides[1].astype(np.int64)
+
+
+def p_values(make: Callable[[np.random.Generator], tuple[Counts, Counts]], k: int, paired: bool, n: int) -> Floats:
+    rng = np.random.default_rng(6)
+    return np.array([resampling.permutation_test(*make(rng), k, 99, paired, seed) for seed in range(n)])
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_p_values_are_uniform_when_nothing_differs(paired: bool) -> None:
+    p = population(20, 0.0)[0]
+    found = p_values(lambda rng: (labels(rng, p, 150), labels(rng, p, 150)), 20, paired, 300)
+    # binomial of 300 at each level, four standard deviations; p is a multiple of 1/100
+    for level in (0.05, 0.2, 0.5, 0.8):
+        assert abs((found <= level + 1e-12).mean() - level) < 4 * math.sqrt(level * (1 - level) / 300)
+
+
+def test_p_value_of_different_sets_is_small() -> None:
+    p, q = population(20, 0.7)
+    rng = np.random.default_rng(7)
+    assert resampling.permutation_test(labels(rng, p, 500), labels(rng, q, 500), 20) == 1 / 1000
+    assert resampling.permutation_test(np.zeros(30, int), np.ones(20, int), 2, 99) == 1 / 100
+
+
+def test_p_value_of_equal_counts_is_one() -> None:
+    one = np.repeat(np.arange(5), 8)
+    assert resampling.permutation_test(one, one, 5, 99) == 1
+    assert resampling.permutation_test(one, one, 5, 99, paired=True) == 1
+
+
+def test_pairs_are_right_where_prompts_are_shared() -> None:
+    k, n = 20, 200
+    # shared prompts make the sets more alike than two samples: only the paired test keeps its level
+    paired = p_values(lambda rng: shared_prompts(rng, n, k, 0.0), k, True, 300)
+    assert abs((paired <= 0.05 + 1e-12).mean() - 0.05) < 4 * math.sqrt(0.05 * 0.95 / 300)
+    assert (p_values(lambda rng: shared_prompts(rng, n, k, 0.0), k, False, 100) <= 0.05).mean() < 0.02
+    # and it sees what the other does not
+    paired = p_values(lambda rng: shared_prompts(rng, n, k, 0.06), k, True, 60)
+    loose = p_values(lambda rng: shared_prompts(rng, n, k, 0.06), k, False, 60)
+    assert (paired <= 0.05).mean() > (loose <= 0.05).mean() + 0.3
+
+
+def test_blocks_of_permutations_do_not_change_how_many_there_are() -> None:
+    assert resampling._blocks(10, 4) == [4, 4, 2]
+    assert resampling._blocks(0, 4) == []
+
+
+def test_pairs_need_equal_sizes() -> None:
+    with pytest.raises(ValueError, match=r"paired=True needs sets of equal size, got 3 and 4"):
+        resampling.permutation_test(np.zeros(3, int), np.zeros(4, int), 1, paired=True)
+    with pytest.raises(ValueError, match=r"equal size"):
+        compute_mauve(
+            p_features=np.eye(12), q_features=np.eye(12)[:10], num_buckets=2, permutations=9, paired=True, num_runs=1
+        )
+
+
+def test_random_splits_have_the_right_margins() -> None:
+    p_counts, q_counts = np.array([9, 0, 5, 1, 0]), np.array([3, 4, 8, 0, 0])
+    p, q = resampling._random_splits(p_counts, q_counts, 4000, np.random.default_rng(8))
+    pooled = p_counts + q_counts
+    assert p.shape == q.shape == (4000, 5)
+    assert (p >= 0).all() and (q >= 0).all()
+    # counts over sizes and back: a few units of rounding of numbers below 20
+    assert p * 15 + q * 15 == pytest.approx(np.broadcast_to(pooled, p.shape), abs=1e-12)
+    assert p.sum(axis=1) == pytest.approx(np.ones(4000), abs=1e-12)
+    # hypergeometric mean and variance; four standard errors over 4000 draws
+    mean = pooled / 30
+    variance = mean * (1 - mean) / 15 * (30 - 15) / (30 - 1)
+    assert (np.abs(p.mean(axis=0) - mean) <= 4 * np.sqrt(variance / 4000)).all()
+    assert p.var(axis=0) == pytest.approx(variance, rel=0.15, abs=1e-12)  # 4·√(2/4000) = .09, more for skewed ones
+
+
+def test_swapped_pairs_have_the_right_margins() -> None:
+    rng = np.random.default_rng(9)
+    one, other = rng.integers(4, size=50), rng.integers(4, size=50)
+    p, q = resampling._swapped_pairs(one, other, 4, 2000, rng)
+    pooled = np.bincount(one, minlength=4) + np.bincount(other, minlength=4)
+    assert (p + q) * 50 == pytest.approx(np.broadcast_to(pooled, p.shape), abs=1e-12)
+    # each text stands in P half of the time: at most 100 coins of sd ½, so a share of sd ≤ 5/50, over 2000 draws
+    assert (np.abs(p.mean(axis=0) - pooled / 100) < 4 * 0.1 / math.sqrt(2000)).all()
+    # pairs of equal labels never move
+    alike, _ = resampling._swapped_pairs(one, one, 4, 20, rng)
+    assert (alike == np.bincount(one, minlength=4) / 50).all()
+
+
+def features(seed: int, n_p: int, n_q: int, shift: float = 0.4) -> dict[str, Floats]:
+    rng = np.random.default_rng(seed)
+    return {"p_features": rng.normal(size=(n_p, 6)), "q_features": rng.normal(size=(n_q, 6)) + shift}
+
+
+def test_permutation_test_of_features() -> None:
+    assert compute_mauve(**features(14, 100, 100, 0.0), num_runs=1, knn=False).p_value is None
+    same = compute_mauve(**features(14, 100, 100, 0.0), num_runs=1, knn=False, permutations=199)
+    different = compute_mauve(**features(14, 100, 100, 1.0), num_runs=1, knn=False, permutations=199)
+    assert same.p_value is not None and same.p_value > 0.01
+    assert different.p_value == 1 / 200
