@@ -16,6 +16,7 @@ from mauve_metric.config import MauveConfig, shown
 from mauve_metric.features.rows import MOST_NUMBERS_AT_ONCE
 from mauve_metric.features.shards import (
     FEATURES_FOLDER,
+    ShardDone,
     ShardFeaturizer,
     ShardTask,
     in_memory,
@@ -81,10 +82,14 @@ def score_sharded(
         contextlib.nullcontext() if ray is None else ray_cluster(_address(ray)),
         job_progress("featurize", [max(task.shard.size, 1) for task in tasks], job.run.verbose) as advance,
     ):
-        done = enumerate(map(job.work, tasks)) if ray is None else run_on_ray(job.work, tasks, places, job.output)
-        for number, texts in done:
-            advance(number, texts)
-    p, q = joined_shards(job.p), joined_shards(job.q)
+        answers = enumerate(map(job.work, tasks)) if ray is None else run_on_ray(job.work, tasks, places, job.output)
+        done: dict[int, ShardDone] = {}
+        for number, shard in answers:
+            done[number] = shard
+            advance(number, shard.texts)
+    ordered = [done[number] for number in range(len(tasks))]
+    p = joined_shards("human", job.p, ordered[: len(job.p)])
+    q = joined_shards("model", job.q, ordered[len(job.p) :])
     check_columns({"the features of human": p, "the features of model": q})
     check_same_encoder(p.identity, q.identity)
     if job.run.checkpoint is None and (len(p) + len(q)) * p.features.shape[1] <= MOST_NUMBERS_AT_ONCE:
@@ -97,7 +102,7 @@ score_sharded.__signature__ = with_options(score_sharded, "MauveResult", "distri
 
 def shard_pass(
     human: TextFiles, model: TextFiles, folder: str | Path, **options: Unpack[Options]
-) -> tuple[list[ShardTask], Callable[[ShardTask], int]]:
+) -> tuple[list[ShardTask], Callable[[ShardTask], object]]:
     """Return the work of `score_sharded` for an engine of your own: one task a file of texts, and what does a task.
 
     The tasks are the same list wherever it is asked for, and can be done on any machine that sees the folder, in any
@@ -108,8 +113,8 @@ def shard_pass(
         human, model, folder, **options: as for `score_sharded`.
 
     Returns:
-        The tasks, and a function that writes the features of one and returns its number of texts; both can be pickled
-        if a function that featurizes can.
+        The tasks, and a function that writes the features of one; both can be pickled if a function that featurizes
+        can.
 
     Raises:
         ValueError, TypeError, OSError: an argument is wrong.

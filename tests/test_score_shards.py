@@ -20,8 +20,7 @@ from samples import ROOT, ngrams, slow_ngrams, texts_of, write_jsonl
 from mauve_metric import compute_mauve, score_sharded
 from mauve_metric.features import shards as feature_shards
 from mauve_metric.features.shards import ShardFeaturizer
-from mauve_metric.quantize import moments
-from mauve_metric.score_shards import PASSES, shard_pass
+from mauve_metric.score_shards import shard_pass
 
 HUMAN, MODEL = texts_of(330, seed=0), texts_of(270, seed=1, longest=20)
 OPTIONS: dict[str, Any] = {"featurize_model_name": ngrams, "num_buckets": 12, "seed": 3}
@@ -50,28 +49,28 @@ def whole() -> dict[str, Any]:
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the shards that are really featurized."""
     names: list[str] = []
-    featurized = ShardFeaturizer._featurized
+    featurized = ShardFeaturizer._written_texts
 
     def watched(self: ShardFeaturizer, task: Any) -> Any:
         names.append(Path(task.shard.name).stem)
         return featurized(self, task)
 
-    monkeypatch.setattr(ShardFeaturizer, "_featurized", watched)
+    monkeypatch.setattr(ShardFeaturizer, "_written_texts", watched)
     return names
 
 
-@pytest.mark.parametrize("passes", [False, True])
+@pytest.mark.parametrize("in_blocks", [False, True])
 def test_the_result_is_that_of_one_machine_to_the_last_number(
-    sides: tuple[Path, Path], whole: dict[str, Any], tmp_path: Path, passes: bool
+    sides: tuple[Path, Path], whole: dict[str, Any], tmp_path: Path, in_blocks: bool
 ) -> None:
     out = tmp_path / "out"
-    options = {"checkpoint": out} if passes else {}
+    options = {"checkpoint": out} if in_blocks else {}
     result = score_sharded(*sides, out, permutations=20, **OPTIONS, **options)
     expected = compute_mauve(p_text=HUMAN, q_text=MODEL, permutations=20, **OPTIONS)
     same_but_p_value = {key: value for key, value in result.to_dict().items() if key != "p_value"}
     assert same_but_p_value == {key: value for key, value in expected.to_dict().items() if key != "p_value"}
     assert result.signature == expected.signature and np.array_equal(result.q_labels, expected.q_labels)
-    assert result.p_value == expected.p_value or passes  # read in blocks, the test has a clustering of its own
+    assert result.p_value == expected.p_value or in_blocks  # read in blocks, the test has a clustering of its own
 
 
 @pytest.mark.parametrize("most", [100, 2**28])
@@ -85,8 +84,6 @@ def test_a_quantizer_of_all_features_at_once_is_the_one_that_scores(
     expected = compute_mauve(p_text=HUMAN, q_text=MODEL, cache=False, **options)
     result = score_sharded(*sides, **out, **options)
     assert result.to_dict() == expected.to_dict() and result.num_buckets == 9
-    with pytest.raises(ValueError, match="quantizer='drmm' needs all features at once: it has the pass 'features'"):
-        shard_pass("centres", *sides, tmp_path / "out", **options)
     monkeypatch.setattr("mauve_metric.quantize.partition.MOST_NUMBERS_AT_ONCE", 100)
     with pytest.raises(ValueError, match="quantizer='drmm' does not work in blocks"):
         score_sharded(*sides, **out, **options)
@@ -150,8 +147,8 @@ def test_started_again_only_what_is_missing_damaged_or_changed_is_done(
     changed.write_bytes(content)
     beside = foreign.with_name(foreign.name + ".json")
     beside.write_text(beside.read_text().replace("samples.ngrams", "samples.others"))
-    for kept in [*out.glob("moments/*.npz"), *out.glob("labels/*.npz"), out / "clustering.npz"]:
-        kept.write_bytes(kept.read_bytes()[:-30])
+    kept = out / "clustering.npz"
+    kept.write_bytes(kept.read_bytes()[:-30])
     assert score_sharded(*sides, out, checkpoint=out, **OPTIONS).to_dict() == first
     assert sorted(made) == sorted(file.name.rsplit("-", 1)[0] for file in (missing, short, changed, foreign))
     assert "of another model (model)" in caplog.text and "damaged" in caplog.text
@@ -208,33 +205,39 @@ def test_an_error_of_the_machine_names_the_shard(
         score_sharded(*sides, tmp_path / "out", **OPTIONS)
 
 
-def test_the_documented_array_job_leaves_nothing_for_the_last_step(
-    sides: tuple[Path, Path], whole: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_documented_array_job_leaves_only_the_score_to_the_last_step(
+    sides: tuple[Path, Path], whole: dict[str, Any], tmp_path: Path, made: list[str]
 ) -> None:
     out = tmp_path / "out"
-    for name, count in zip(PASSES, (7, 7, 1, 7), strict=True):
-        for task in reversed(range(3)):
-            items, work = pickle.loads(pickle.dumps(shard_pass(name, *sides, out, **OPTIONS)))
-            assert len(items) == count
-            for item in items[task::3]:
-                work(item)
-    before = {file: file.stat().st_mtime_ns for file in out.glob("**/*.np[yz]")}
-    assert len(before) == 22
-    monkeypatch.setattr("mauve_metric.quantize.blocks.fit_centres", None)
-    assert score_sharded(*sides, out, checkpoint=out, **OPTIONS).to_dict() == whole
-    assert {file: file.stat().st_mtime_ns for file in out.glob("**/*.np[yz]")} == before
+    for number in reversed(range(3)):
+        tasks, work = pickle.loads(pickle.dumps(shard_pass(*sides, out, **OPTIONS)))
+        for task in tasks[number::3]:
+            work(task)
+    assert len(tasks) == len(made) == 7
+    assert score_sharded(*sides, out, **OPTIONS).to_dict() == whole and len(made) == 7
 
 
-def test_a_pass_needs_the_one_before_it(sides: tuple[Path, Path], tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="name must be one of 'features', 'moments', 'centres', 'buckets', got 'all'"):
-        shard_pass("all", *sides, tmp_path, **OPTIONS)
-    with pytest.raises(FileNotFoundError, match=r"'features' is not done: there are none of .*part-000\.jsonl in"):
-        shard_pass("moments", *sides, tmp_path, **OPTIONS)
-    tasks, featurize = shard_pass("features", *sides, tmp_path, **OPTIONS)
-    for task in tasks:
-        featurize(task)
-    with pytest.raises(FileNotFoundError, match="the pass 'centres' is not done"):
-        shard_pass("buckets", *sides, tmp_path, **OPTIONS)
+@pytest.mark.parametrize("in_blocks", [False, True])
+def test_shards_without_texts_count_as_they_do_in_a_list(
+    sides: tuple[Path, Path], tmp_path: Path, made: list[str], in_blocks: bool
+) -> None:
+    write_jsonl(sides[1] / "part-001-empty.jsonl", ["", " "])
+    (sides[1] / "part-002-blank.jsonl").write_text("\n\n", encoding="utf-8")
+    options = OPTIONS | {"empty_texts": "drop"} | ({"checkpoint": tmp_path / "out"} if in_blocks else {})
+    found = score_sharded(*sides, tmp_path / "out", **options)
+    expected = compute_mauve(p_text=HUMAN, q_text=[*MODEL, "", " "], **OPTIONS, empty_texts="drop")
+    assert found.to_dict() == expected.to_dict() and found.q_dropped == 2
+    made.clear()
+    assert score_sharded(*sides, tmp_path / "out", **options).to_dict() == expected.to_dict()
+    assert made == ["part-001-empty", "part-002-blank"]  # there is no file for them
+
+
+def test_a_side_without_any_text_is_refused(sides: tuple[Path, Path], tmp_path: Path) -> None:
+    blank = write_shards(tmp_path / "blank", ["", " ", ""], 2)
+    with pytest.raises(ValueError, match=r"model must hold at least one non-empty text, got 1 files"):
+        score_sharded(sides[0], blank, tmp_path / "out", **OPTIONS, empty_texts="drop")
+    with pytest.raises(ValueError, match=r"part-001\.jsonl: texts holds 3 empty or whitespace-only texts"):
+        score_sharded(sides[0], blank, tmp_path / "out", **OPTIONS)
 
 
 @pytest.mark.parametrize(
@@ -262,12 +265,12 @@ def test_wrong_arguments_are_named_before_any_work(
     assert str(raised.value).startswith(message) and made == []
 
 
-def test_a_shard_of_more_rows_than_can_be_summed_exactly_is_refused(
-    sides: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(moments, "MOST_ROWS", 100)
-    with pytest.raises(ValueError, match=r"human/part-\d+\.jsonl: a shard must hold at most 100 texts, got"):
-        score_sharded(*sides, tmp_path / "out", checkpoint=tmp_path / "out", **OPTIONS)
+def test_a_warning_about_first_words_is_there_when_features_are_read_again(tmp_path: Path) -> None:
+    human = write_shards(tmp_path / "human", HUMAN, 2)
+    model = write_shards(tmp_path / "model", [f"Sure, here is a text {text}" for text in MODEL], 2)
+    first, again = (score_sharded(human, model, tmp_path / "out", **OPTIONS) for _ in range(2))
+    assert first.to_dict() == again.to_dict()
+    assert "Sure" in str(first.warnings) or "sure" in str(first.warnings)
 
 
 # With Ray, in network and process namespaces of its own: Ray listens on all interfaces.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -19,18 +19,18 @@ from mauve_metric.arrays import Array
 from mauve_metric.config import MauveConfig, knobs
 from mauve_metric.features.encoder import prefix_entry
 from mauve_metric.features.reference import Featurizing, Reference
-from mauve_metric.features.reference_files import read_features, read_lazily, write_features
+from mauve_metric.features.reference_files import StoredFeatures, read_features, read_lazily, write_features
 from mauve_metric.features.rows import EvenBlocks, all_rows, as_rows
 from mauve_metric.features.text_functions import function_digest, name_of, text_function
 from mauve_metric.options import RunOptions
 from mauve_metric.runtime.failures import message_of
 from mauve_metric.texts.files import Side, TextFile
 from mauve_metric.texts.shards import Shard, on_this_machine
+from mauve_metric.texts.sources import NoTextsError
 
 logger = logging.getLogger(__name__)
 
 FEATURES_FOLDER = "features"
-_ARRAYS = ("lengths", "text_hashes", "opening_hashes")  # with an entry for each text
 _KEY_BYTES = 10  # of the hash that tells shards and settings apart in a file's name
 
 
@@ -43,6 +43,14 @@ class ShardTask(NamedTuple):
 
     def __str__(self) -> str:
         return self.shard.name
+
+
+class ShardDone(NamedTuple):
+    """How many texts a shard has; and, if it has none, so that there is no file, how many were dropped and stripped."""
+
+    texts: int
+    dropped: int = 0
+    stripped: Mapping[str, int] = {}
 
 
 def shard_tasks(
@@ -74,24 +82,23 @@ class ShardFeaturizer:
     >>> (folder / "features").mkdir()
     >>> tasks = shard_tasks(list_shards("p", folder), "reference", folder, config, RunOptions())
     >>> ShardFeaturizer(config, RunOptions())(tasks[0]), numpy.load(tasks[0].target).shape
-    (2, (2, 2))
+    (ShardDone(texts=2, dropped=0, stripped={}), (2, 2))
     """
 
     def __init__(self, config: MauveConfig, run: RunOptions) -> None:
         self.job = Featurizing(config, replace(run, cache=False, verbose=False))  # the files are what is kept
 
-    def __call__(self, task: ShardTask) -> int:
+    def __call__(self, task: ShardTask) -> ShardDone:
         """Write a shard's features, unless they are there: whole, with their checksum, and of this model.
-
-        Returns:
-            How many texts it has.
 
         Raises:
             ValueError: the texts cannot be read or featurized. OSError: nothing can be written, or the model cannot be
                 loaded or run here. The message names the shard's file.
         """
         try:
-            return self._stored_texts(task.target) or self._written_texts(task)
+            return ShardDone(self._stored_texts(task.target) or self._written_texts(task))
+        except NoTextsError as error:
+            return ShardDone(0, error.dropped, error.stripped)
         except Exception as error:
             kind = ValueError if isinstance(error, (ValueError, TypeError)) else OSError
             message = message_of(error)
@@ -131,13 +138,19 @@ class ShardFeaturizer:
         return len(made)
 
 
-def joined_shards(tasks: Sequence[ShardTask]) -> Reference:
+def joined_shards(name: str, tasks: Sequence[ShardTask], done: Sequence[ShardDone]) -> Reference:
     """Return the featurized shards of one side as one set, with rows that are read when they are needed.
 
+    Args:
+        name: of the side, for errors. tasks, done: of each shard.
+
     Raises:
-        FileNotFoundError: a shard has no features. ValueError: they are damaged, or of different models.
+        FileNotFoundError: a shard has no features. ValueError: they are damaged, or of different models; or no shard
+            holds a text.
     """
-    parts = [read_lazily(task.target) for task in tasks]
+    parts = [read_lazily(task.target) for task, shard in zip(tasks, done, strict=True) if shard.texts]
+    if not parts:
+        raise ValueError(f"{name} must hold at least one non-empty text, got {len(tasks)} files of which none does")
     first = parts[0]
     for part in parts[1:]:
         if part.identity != first.identity or part.features.shape[1] != first.features.shape[1]:
@@ -147,17 +160,19 @@ def joined_shards(tasks: Sequence[ShardTask]) -> Reference:
                 f"{dict(part.identity or {})} with {part.features.shape[1]}"
             )
     marks = [part.marks for part in parts if part.marks is not None]
-    names = dict.fromkeys(name for part in parts for name in part.stripped)
-    joined = {name: _concatenated([getattr(part, name) for part in parts]) for name in _ARRAYS}
+    counted: list[StoredFeatures | ShardDone] = [*parts, *(shard for shard in done if not shard.texts)]
+    rules = dict.fromkeys(rule for part in counted for rule in part.stripped)
     return Reference(
         EvenBlocks([as_rows(part.features) for part in parts]),
         first.identity,
+        lengths=_concatenated([part.lengths for part in parts]),
         truncated=sum(part.truncated for part in parts),
-        dropped=sum(part.dropped for part in parts),
+        dropped=sum(part.dropped for part in counted),
+        text_hashes=_concatenated([part.text_hashes for part in parts]),
+        opening_hashes=_concatenated([part.opening_hashes for part in parts]),
         marks=sum(marks[1:], marks[0]) if len(marks) == len(parts) else None,
-        stripped={name: sum(part.stripped.get(name, 0) for part in parts) for name in names},
+        stripped={rule: sum(part.stripped.get(rule, 0) for part in counted) for rule in rules},
         origin=first.origin,
-        **joined,
     )
 
 

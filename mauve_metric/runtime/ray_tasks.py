@@ -139,6 +139,7 @@ def _loaded(work: bytes) -> Callable[[Any], object]:
     Raises:
         OSError: other versions are installed here, or the folder is not the one that the job was started with.
     """
+    function: Callable[[Any], object]
     versions, folder, token, function = pickle.loads(work)
     here = _versions()
     other = [name for name in here if here[name] != versions[name]]

@@ -13,6 +13,7 @@ from mauve_metric.texts.formats import INSPECT, Column, Format, format_of, key_o
 from mauve_metric.texts.inspect_logs import inspect_records
 from mauve_metric.texts.lines import decode, lines_of, read_bytes
 from mauve_metric.texts.records import Record, has_field, json_entries, json_lines, loaded, plain_text, value_at
+from mauve_metric.texts.sources import NoTextsError
 from mauve_metric.texts.tables import field_names, read_csv, read_parquet
 
 Side = Literal["reference", "prediction"]
@@ -170,7 +171,7 @@ class TextFile:
     def _recognise(self, named: bool, filter: str | None) -> None:
         """Find out the format, and keep the rows of one filter."""
         if not self._records:
-            raise ValueError(f"{self.name} holds no texts")
+            raise NoTextsError(f"{self.name} holds no texts")
         try:
             self.format = self.format or format_of(self._records[0])
         except ValueError:
@@ -243,7 +244,7 @@ class TextFile:
             return [decode(read_bytes(file), str(file)) for file in _text_files(path)]
         texts = TABLES[path.suffix.lower()](path, None if column is None else column.field)
         if not texts:
-            raise ValueError(f"{path} holds no texts")
+            raise NoTextsError(f"{path} holds no texts")
         return texts
 
 

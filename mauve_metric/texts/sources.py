@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from mauve_metric.texts.wrapping import Stripping
 
 _SHOWN = 5  # how many positions an error lists
+
+
+class NoTextsError(ValueError):
+    """A side or a file that holds no text at all, or, with empty_texts="drop", none that is not empty.
+
+    dropped: how many empty texts it holds. stripped: how many texts each rule changed before they were empty.
+    """
+
+    def __init__(self, message: str, dropped: int = 0, stripped: Mapping[str, int] | None = None) -> None:
+        super().__init__(message)
+        self.dropped, self.stripped = dropped, dict(stripped or {})
 
 
 @dataclass
@@ -78,7 +89,11 @@ def text_source(
     source.texts = [text for text in texts if text.strip()] if empty else texts
     source.dropped = len(empty)
     if not source.texts:
-        raise ValueError(f"{name} must hold at least one non-empty text, got {len(texts)} texts of which none is")
+        raise NoTextsError(
+            f"{name} must hold at least one non-empty text, got {len(texts)} texts of which none is",
+            len(texts),
+            None if stripping is None else stripping.changed,
+        )
     return source
 
 
