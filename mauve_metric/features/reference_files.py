@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
@@ -83,7 +84,7 @@ def _from_meta(features: Features, meta: Mapping[str, Any], path: Path) -> Store
 
 def _marks(values: Mapping[str, Any]) -> Marks:
     openings = values.get("openings")
-    counts = None if openings is None else {tuple(map(str, words)): int(count) for words, count in openings}
+    counts = None if openings is None else {tuple(map(sys.intern, words)): int(count) for words, count in openings}
     return Marks(_counts(values["wrapped"]), counts, int(values["texts"]))
 
 

@@ -25,6 +25,7 @@ from mauve_metric.features.text_functions import function_digest, name_of, text_
 from mauve_metric.options import RunOptions
 from mauve_metric.runtime.failures import message_of
 from mauve_metric.texts.files import Side, TextFile
+from mauve_metric.texts.marks import Marks
 from mauve_metric.texts.shards import Shard, on_this_machine
 from mauve_metric.texts.sources import NoTextsError
 
@@ -170,7 +171,7 @@ def joined_shards(name: str, tasks: Sequence[ShardTask], done: Sequence[ShardDon
         dropped=sum(part.dropped for part in counted),
         text_hashes=_concatenated([part.text_hashes for part in parts]),
         opening_hashes=_concatenated([part.opening_hashes for part in parts]),
-        marks=sum(marks[1:], marks[0]) if len(marks) == len(parts) else None,
+        marks=Marks.of_all(marks) if len(marks) == len(parts) else None,
         stripped={rule: sum(part.stripped.get(rule, 0) for part in counted) for rule in rules},
         origin=first.origin,
     )
