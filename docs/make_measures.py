@@ -82,6 +82,8 @@ _OF_FILES = {  # file of the function → part of the page of formulas
 _OF_SCORES = {  # score → part of the page of formulas, test
     "mauve": ("mauve", "test_compute.py"),
     "mauve_debiased": ("the-bias-of-sampling", "uncertainty/test_jackknife.py"),
+    "mauve_classifier": ("learned-buckets", "uncertainty/test_learned.py"),
+    "auc": ("learned-buckets", "measures/test_cross_fitting.py"),
     "mauve_star": ("smoothing", "test_compute.py"),
     "mauve_exact": ("the-exact-area", "measures/test_frontier.py"),
     "frontier_integral": ("frontier-integral-and-mid-point", "measures/test_frontier.py"),

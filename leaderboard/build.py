@@ -90,7 +90,7 @@ def read_entry(folder: Path, rules: Mapping[str, Any]) -> Entry:
     try:
         _check_settings(result, rules)
         _check_numbers(result, rules)
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
         raise ValueError(f"{folder.name}/compare.json is no result of compare: {error!r}") from error
     except ValueError as error:
         raise ValueError(f"{folder.name}/compare.json: {error}") from error
@@ -101,15 +101,28 @@ def _read(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise ValueError(f"{path.parent.name} has no {path.name}")
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+        found = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number, parse_int=_integer)
+        json.dumps(found, ensure_ascii=False).encode()  # which half of a character ends
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path.parent.name}/{path.name} is no JSON: {error}") from error
     if not isinstance(found, dict):
         raise ValueError(f"{path.parent.name}/{path.name} must hold one JSON object, got {type(found).__name__}")
     return found
 
 
-def _settings(signature: str) -> dict[str, str]:
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number")
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > 15:
+        raise ValueError(f"a whole number of {len(digits)} digits")
+    return int(digits)
+
+
+def _settings(signature: object) -> dict[str, str]:
+    if not isinstance(signature, str) or not all(":" in part for part in signature.split("|")):
+        raise ValueError(f"the signature must be settings as name:value between |, got {signature!r:.60}")
     return dict(part.split(":", 1) for part in signature.split("|"))
 
 
@@ -129,7 +142,7 @@ def _check_settings(result: Mapping[str, Any], rules: Mapping[str, Any]) -> None
 def _check_numbers(result: Mapping[str, Any], rules: Mapping[str, Any]) -> None:
     """Every score is in its range, and those of histograms follow from the histograms."""
     for name, score in SCORES.items():
-        value = result[name]
+        value = result.get(name)  # entries of older versions have no learned scores
         if value is not None and not (score.low if score.low is not None else -math.inf) <= value <= _high(score.high):
             raise ValueError(f"{name} must be in its range, got {value}")
     if any(result[name] is None for name in SHOWN):

@@ -32,7 +32,7 @@ from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.numbers import Difference, OwnScore
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, signature_entries
-from mauve_metric.score import resolve_config, score_buckets, score_features
+from mauve_metric.score import learned_of, resolve_config, score_buckets, score_features
 from mauve_metric.texts.files import TextFile
 from mauve_metric.texts.phrases import Readable
 from mauve_metric.uncertainty import forecast, intervals
@@ -242,6 +242,7 @@ def compare_features(
             entries={"partition": f"common to {', '.join(names)}", "model": name},
             texts_a_bucket=texts_a_bucket,
             problems=partition.problems,
+            learned=learned_of(p, side, resolved),
         )
         for number, (name, side) in enumerate(models.items(), start=1)
     }
@@ -270,7 +271,7 @@ def compare_features(
         differences=differences,
         confidence_level=level,
         aligned=bool(aligned),
-        smallest_difference=None if best is None else forecast.detectable_difference(best.stderr, level),
+        smallest_difference=None if best is None else _smallest_difference(best, results, resolved),
         texts_needed=None if best is None else _forecast(best, results, scored, errors, resolved, aligned),
         warnings=tuple(comparison_warnings(models, aligned) + partition_warnings(common, alone)),
         signature_entries=_signature_entries(p, models, resolved, aligned),
@@ -298,6 +299,22 @@ def _size_key(name: str) -> str:
     ('n_gpt2', 'n_model_p', 'n_model_model_p')
     """
     return f"n_model_{name}" if re.fullmatch("(model_)*[pq]", name) else f"n_{name}"
+
+
+def _smallest_difference(best: Difference, results: Mapping[str, MauveResult], config: MauveConfig) -> float:
+    """The difference of the two best that these sets would show with 80 % probability.
+
+    At 1 the score has no slope, so that its delta-method error vanishes there: of a model so near to 1, the difference
+    is at least the one that would tell a score from 1.
+    """
+    level, c = config.confidence_level, config.mauve_scaling_factor
+    found = forecast.detectable_difference(best.stderr, level)
+    for result in (results[best.a], results[best.b]):
+        if result.frontier_integral_stderr is None or result.mauve_debiased is None:
+            continue
+        told = forecast.score_told_from_one(result.frontier_integral_stderr, result.n_p, result.n_q, c, level)
+        found = max(found, 1 - told) if result.mauve_debiased >= told else found
+    return found
 
 
 def _forecast(
@@ -340,7 +357,7 @@ def _own_score(p: Reference, q: Reference, config: MauveConfig, run: RunOptions)
     """MAUVE of the pair on its own buckets; the signature is that of `compute_mauve`."""
     resolved = resolve_config(config, len(p), len(q))
     once = replace(resolved, num_runs=1, knn=False, frechet_distance=False)
-    result = score_features(p, q, once, quiet=True, run=run)
+    result = score_features(p, q, once, quiet=True, run=run, with_learned=False)
     signature = format_signature(signature_entries(p, q, resolved))
     return OwnScore(result.mauve, result.num_buckets, result.p_value, signature)
 

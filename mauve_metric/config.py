@@ -167,7 +167,7 @@ ROW_ORDERS = ("qp", "pq")
 EMPTY_TEXTS = ("error", "drop")
 STRIP = ("reasoning", "special_tokens", "prompts", "markdown", "whitespace")  # what can be taken off texts, in order
 MATCH_LENGTHS = ("no", "truncate")
-QUANTIZERS = ("kmeans", "drmm", "lattice")
+QUANTIZERS = ("kmeans", "drmm", "lattice", "classifier")
 KNN = ("auto", True, False)
 VERBATIM = ("featurize_model_name", "text_prefix")  # whose text is never read as a number, nor stripped
 LONGEST_PREFIX = 1000  # characters; more would leave little room for a text
@@ -244,19 +244,20 @@ class MauveConfig:
         "truncate: cut the texts of both sets to the smaller of their two median lengths, in tokens",
         MATCH_LENGTHS,
     )
-    quantizer: Literal["kmeans", "drmm", "lattice"] = knob(
+    quantizer: Literal["kmeans", "drmm", "lattice", "classifier"] = knob(
         "kmeans",
         _choice(*QUANTIZERS),
         "quantize",
         "how features become buckets; drmm: a deep residual mixture model, lattice: points of an integer sphere that "
-        "a network spreads them over, both trained on them",
+        "a network spreads them over, both trained on them; classifier: scores of a cross-fitted classifier of the two "
+        "sets",
         QUANTIZERS,
     )
     num_buckets: int | Literal["auto"] = knob(
         "auto",
         _integer(1, also=("auto",)),
         "quantize",
-        "number of k-means buckets; auto: a tenth of the smaller set, at least 2",
+        "number of k-means buckets; auto: a tenth of the smaller set, at least 2 (classifier: a fifteenth, 4 to 50)",
     )
     row_order: Literal["qp", "pq"] = knob(
         "qp",

@@ -20,7 +20,7 @@ from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.numbers import GapBucket, NearText
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.tensors import on_cpu
-from mauve_metric.score import resolve_config, score_buckets
+from mauve_metric.score import learned_of, resolve_config, score_buckets
 from mauve_metric.texts.files import TextFile
 from mauve_metric.texts.phrases import Readable, repeated_phrases, telling_phrases
 from mauve_metric.uncertainty.buckets import best_overlaps, noise_p_values
@@ -84,7 +84,13 @@ def explain(
         [p_side.features, q_side.features], config, run, clusterings=max(num_runs, 2), every_row=True
     )
     result = score_buckets(
-        p_side, q_side, partition.labels[:num_runs], partition.rows, config, problems=partition.problems
+        p_side,
+        q_side,
+        partition.labels[:num_runs],
+        partition.rows,
+        config,
+        problems=partition.problems,
+        learned=learned_of(p_side, q_side, config),
     )
     readable = Readable.of([p_read, q_read])
     return explain_model(partition, 1, result, config, readable, buckets=buckets, texts=texts)

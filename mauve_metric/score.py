@@ -29,6 +29,7 @@ from mauve_metric.runtime.tensors import ProjectedRows
 from mauve_metric.runtime.threads import fitting_threads
 from mauve_metric.uncertainty import intervals, jackknife, resampling, score_warnings, wrapping_warnings
 from mauve_metric.uncertainty.jackknife import CurveBand
+from mauve_metric.uncertainty.learned import Learned, learned_score, permuted_aucs
 
 logger = logging.getLogger(__name__)
 
@@ -158,27 +159,58 @@ RUNS_OF_FEW_TEXTS = 5
 
 
 def score_features(
-    p: Reference, q: Reference, config: MauveConfig, quiet: bool = False, run: RunOptions | None = None
+    p: Reference,
+    q: Reference,
+    config: MauveConfig,
+    quiet: bool = False,
+    run: RunOptions | None = None,
+    *,
+    with_learned: bool = True,
 ) -> MauveResult:
     """Project, quantize and score two sides; `quiet` keeps the warnings out of the log.
+
+    `with_learned=False` leaves out the score on learned buckets.
 
     Features that are not in memory, or hardly fit, are read in blocks; `run` has the checkpoint folder for that, and
     the device to work on in place of the one where the features are.
     """
     check_columns({"p_features": p, "q_features": q})
     config = resolve_config(config, len(p), len(q))
-    return score_partition(p, q, partition_sets([p.features, q.features], config, run), config, quiet)
+    partition = partition_sets([p.features, q.features], config, run)
+    return score_partition(p, q, partition, config, quiet, with_learned=with_learned)
 
 
 def score_partition(
-    p: Reference, q: Reference, partition: Partition, config: MauveConfig, quiet: bool = False
+    p: Reference,
+    q: Reference,
+    partition: Partition,
+    config: MauveConfig,
+    quiet: bool = False,
+    *,
+    with_learned: bool = True,
 ) -> MauveResult:
     """The result of two sides that are partitioned; `config` is without "auto"."""
-    p_value = _test(partition.labels_of_shuffled_rows(config), config) if config.permutations else None
-    result = score_buckets(p, q, partition.labels, partition.rows, config, p_value, problems=partition.problems)
+    p_value = _permutation_p_value(p, q, partition, config) if config.permutations else None
+    learned = learned_of(p, q, config) if with_learned else None
+    result = score_buckets(
+        p, q, partition.labels, partition.rows, config, p_value, problems=partition.problems, learned=learned
+    )
     for warning in () if quiet else result.warnings:
         logger.warning("%s: %s", warning.code, warning.message)
     return result
+
+
+def learned_of(p: Reference, q: Reference, config: MauveConfig) -> Learned | None:
+    """The score on learned buckets of two sides; None where features lie on many machines or texts are too few."""
+    return learned_score(p.features, q.features, None, config)
+
+
+def _permutation_p_value(p: Reference, q: Reference, partition: Partition, config: MauveConfig) -> float:
+    """Of the permutation test: on buckets that do not know the sides, or by fitting learned ones anew."""
+    if config.quantizer != "classifier":
+        return _test(partition.labels_of_shuffled_rows(config), config)
+    aucs = permuted_aucs(p.features, q.features, None, config)
+    return float(np.mean(aucs >= aucs[0] - 1e-12))
 
 
 def _measured(p: Reference, q: Reference, scores: HistogramScores, config: MauveConfig) -> dict[str, Any]:
@@ -214,6 +246,7 @@ def score_buckets(
     entries: Mapping[str, object] | None = None,
     texts_a_bucket: Counts | None = None,
     problems: Sequence[str] = (),
+    learned: Learned | None = None,
 ) -> MauveResult:
     """The result of two sides whose texts are in buckets.
 
@@ -226,6 +259,7 @@ def score_buckets(
         entries: what the signature says besides.
         texts_a_bucket: of all sets that share the buckets, (k,); None: there are only these two.
         problems: of the partition.
+        learned: the score on learned buckets; None: it is not known.
     """
     k = int(config.num_buckets)
     histograms, *others = [count_labels(p_labels, q_labels, k) for p_labels, q_labels in runs]
@@ -284,6 +318,13 @@ def score_buckets(
         curve_band=uncertainty.band,
         p_labels=runs[0][0],
         q_labels=runs[0][1],
+        mauve_classifier=None if learned is None else learned.mauve,
+        mauve_classifier_stderr=None if learned is None else learned.stderr,
+        mauve_classifier_ci=None if learned is None else learned.ci,
+        auc=None if learned is None else learned.auc,
+        auc_ci=None if learned is None else learned.auc_ci,
+        auc_p_value=None if learned is None else learned.auc_p_value,
+        learned=learned,
     )
 
 

@@ -25,9 +25,11 @@ from mauve_metric.features.shards import (
 )
 from mauve_metric.features.sides import check_columns, check_same_encoder
 from mauve_metric.options import Options, RunOptions, split_options, with_options
+from mauve_metric.quantize.blocks import CHECKPOINT_FILE
 from mauve_metric.results.result import MauveResult
+from mauve_metric.runtime.outputs import check_outputs
 from mauve_metric.runtime.progress import job_progress
-from mauve_metric.runtime.ray_tasks import Places, ray_cluster, run_on_ray
+from mauve_metric.runtime.ray_tasks import TOKEN_FILE, Places, ray_cluster, run_on_ray
 from mauve_metric.runtime.whole_files import naming
 from mauve_metric.score import score_features
 from mauve_metric.texts.shards import list_shards
@@ -135,12 +137,26 @@ class _Job(NamedTuple):
 
 
 def _job(human: TextFiles, model: TextFiles, folder: str | Path, options: Options) -> _Job:
-    """The job of these arguments, which are checked."""
+    """The job of these arguments.
+
+    Raises:
+        ValueError: a file of texts is where results will be written.
+    """
     config, run = _checked_options(options)
     output = _output_folder(folder)
-    p = shard_tasks(list_shards("human", human), "reference", output, config, run)
-    q = shard_tasks(list_shards("model", model), "prediction", output, config, run)
+    shards = list_shards("human", human), list_shards("model", model)
+    checkpoint = [] if run.checkpoint is None else [Path(run.checkpoint).expanduser() / CHECKPOINT_FILE]
+    read = [shard.name for side in shards for shard in side if "://" not in shard.name]
+    check_outputs([output / TOKEN_FILE, *checkpoint], [*read, *_folders(human, model)], [output / FEATURES_FOLDER])
+    p = shard_tasks(shards[0], "reference", output, config, run)
+    q = shard_tasks(shards[1], "prediction", output, config, run)
     return _Job(p, q, ShardFeaturizer(config, run), output, config, run)
+
+
+def _folders(*sides: TextFiles) -> list[Path]:
+    """The folders that sides are read from as a whole."""
+    places = [place for side in sides for place in ([side] if isinstance(side, (str, Path)) else side)]
+    return [path for place in places if "://" not in str(place) and (path := Path(place).expanduser()).is_dir()]
 
 
 def _checked_options(options: Options) -> tuple[MauveConfig, RunOptions]:

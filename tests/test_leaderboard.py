@@ -71,11 +71,16 @@ BAD: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "a better score": (changed(mauve=0.95), "mauve must follow from p_hist and q_hist, 0.206773, got 0.950000"),
     "a better debiased score": (changed(mauve_debiased=0.95), "mauve_debiased must lie in its interval"),
     "a score beyond its range": (changed(recall=1.2), "recall must be in its range, got 1.2"),
-    "no number": (changed(precision=float("nan")), "precision must be in its range, got nan"),
+    "no number": (changed(precision=float("nan")), "is no JSON: NaN is no number"),
     "no precision": (changed(precision=None), "must be numbers, got None"),
     "no histogram": (changed(q_hist=[1.0]), "q_hist must be shares of 600 texts in 60 buckets"),
     "another histogram": (moved, "must follow from p_hist and q_hist"),
     "other runs": (changed(mauve_runs=[0.9, 0.9]), "mauve must be the first of mauve_runs"),
+    "no runs": (changed(mauve_runs=[]), "is no result of compare: IndexError"),
+    "no signature": (changed(signature=None), "the signature must be settings as name:value between .*, got None"),
+    "a number without end": (changed(n_q=10**400), "is no JSON: a whole number of 401 digits"),
+    "infinity": (changed(n_q=float("inf")), "is no JSON: Infinity is no number"),
+    "half a character": (changed(note="\ud800"), "is no JSON: .*surrogates not allowed"),
     "a field less": (lambda compared: compared["models"]["greedy"].pop("recall"), "is no result of compare: KeyError"),
     "two models": (lambda compared: compared["models"].update(b={}), "must hold one model, named 'greedy'"),
 }
@@ -101,7 +106,10 @@ def test_files_that_are_none(builder: ModuleType, folder: Path) -> None:
     shutil.copytree(folder / "greedy", folder / "broken")
     (folder / "broken" / "compare.json").write_text("[1, 2", encoding="utf-8")
     (folder / "greedy" / "entry.json").write_text('{"model": "m", "decoding": " "}', encoding="utf-8")
-    broken, empty, greedy = builder.build(folder, check=True)
+    shutil.copytree(folder / "greedy", folder / "deep")
+    (folder / "deep" / "entry.json").write_text("[" * 100_000, encoding="utf-8")
+    broken, deep, empty, greedy = builder.build(folder, check=True)
+    assert deep.startswith("deep/entry.json is no JSON: maximum recursion depth")
     assert broken.startswith("broken/compare.json is no JSON")
     assert empty == "empty has no entry.json"
     assert greedy.endswith("missing: decoding, texts, by")

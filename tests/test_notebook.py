@@ -19,6 +19,7 @@ def said(outputs: list[dict[str, Any]]) -> str:
     return re.sub(r"^[\w-]+:\d+\.\d.*$", "", "\n".join(parts), flags=re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_cells_show_what_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     notebook = json.loads((EXAMPLES / "notebook.ipynb").read_text(encoding="utf-8"))
     stored = [cell["outputs"] for cell in notebook["cells"] if cell["cell_type"] == "code"]

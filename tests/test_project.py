@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import importlib.util
 import os
@@ -20,6 +21,8 @@ from samples import PACKAGE, ROOT, script
 
 import mauve_metric
 
+TESTS = ROOT / "tests"
+
 
 @functools.cache
 def project() -> dict[str, Any]:
@@ -35,34 +38,51 @@ def requirements(*extras: str) -> list[Requirement]:
 
 
 @functools.cache
-def pins() -> dict[str, str]:
-    """requirements.txt: name → version."""
+def pins(file: str = "requirements.txt") -> dict[str, str]:
+    """A file of exact versions: name → version."""
     found = {}
-    for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines():
+    for line in (ROOT / file).read_text(encoding="utf-8").splitlines():
         line = line.split("#")[0].strip()
-        if line and not line.startswith("-"):
+        if line:
             match = re.fullmatch(r"([A-Za-z0-9._-]+)==([A-Za-z0-9.!+-]+)", line)
             assert match is not None, f"not a pin: {line!r}"
             found[canonicalize_name(match[1])] = match[2]
     return found
 
 
+SPACE = ("duplicates", "evaluate", "minilm", "preferences", "space")  # extras of the README's installation
+
+
 # --- requirements.txt ---------------------------------------------------------------------------------------------
 
 
-def test_every_dependency_is_pinned() -> None:
-    needed = {canonicalize_name(found.name) for found in requirements("evaluate", "minilm", "space")}
-    assert needed - set(pins()) == set()
-
-
-def test_every_pin_is_in_the_range_of_pyproject() -> None:
-    checked = 0
+def test_every_dependency_has_one_version_in_the_range_of_pyproject() -> None:
+    """Those of package and Space in requirements.txt, those of the check beside them in requirements-dev.txt."""
+    needed = {canonicalize_name(found.name) for found in requirements(*SPACE, "trainer")}
+    assert set(pins()) == needed and len(needed) > 15
+    dev = {canonicalize_name(found.name) for found in requirements("docs", "test", "torchmetrics")}
+    assert set(pins("requirements-dev.txt")) == dev - needed and len(dev - needed) > 15
     for found in requirements(*project()["optional-dependencies"]):
-        version = pins().get(canonicalize_name(found.name))
+        version = (pins() | pins("requirements-dev.txt")).get(canonicalize_name(found.name))
         if version is not None:
             assert found.specifier.contains(version, prereleases=True), f"{found} against the pin {version}"
-            checked += 1
-    assert checked >= len(requirements("evaluate", "minilm", "space"))
+
+
+def test_the_workflows_call_the_scripts_of_the_check() -> None:
+    import yaml
+
+    scripts = {path.name for path in (ROOT / ".ci").iterdir()}
+    called = set()
+    for path in (ROOT / ".github" / "workflows").glob("*.yml"):
+        for name, job in yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"].items():
+            runs = [step["run"] for step in job["steps"] if "run" in step]
+            mine = {match[1] for run in runs if (match := re.match(r"\.ci/(\w+)", run))}
+            assert mine <= scripts and (mine or name == "publish"), f"{path.name}: {name}"
+            called |= mine
+    assert called >= {"install", "lint", "test", "docs", "slow", "long", "run", "build"}
+    for name in scripts:
+        assert os.access(ROOT / ".ci" / name, os.X_OK), name
+        assert f"`.ci/{name}`" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), name
 
 
 def test_gradio_is_the_version_of_the_card() -> None:
@@ -176,6 +196,50 @@ def test_every_module_is_named_in_the_architecture_and_nothing_else() -> None:
         folder = path.parent.relative_to(ROOT).as_posix().removeprefix("mauve_metric/")
         real.setdefault(folder, []).extend([path.stem] if path.stem != "__init__" else [])
     assert named == {folder: sorted(files) for folder, files in real.items()}
+
+
+@functools.cache
+def imported(path: Path) -> frozenset[str]:
+    """The modules that a file imports, in functions too; a public name of the package is the module of its home."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    homes = {f"mauve_metric.{name}": f"mauve_metric.{home}" for name, home in mauve_metric._HOMES.items()}
+    return frozenset(homes.get(name, name) for name in found)
+
+
+@functools.cache
+def reached(test: Path) -> set[Path]:
+    """The files of the repository that a test imports, directly or through others and the fixtures around it."""
+    fixtures = [folder / "conftest.py" for folder in test.parents if TESTS in (folder, *folder.parents)]
+    waiting, seen = [test, *fixtures], set()
+    while waiting:
+        path = waiting.pop()
+        if path in seen or not path.is_file():
+            continue
+        seen.add(path)
+        for name in imported(path):
+            inside = name.replace(".", "/") + ".py"
+            waiting += [ROOT / inside, TESTS / inside]
+    return seen
+
+
+def test_every_module_has_its_tests_where_the_architecture_says() -> None:
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(tests/[\w/]+\.py)` \|(.*)\|$", page, flags=re.MULTILINE)
+    through = [(module, test) for test, modules in rows for module in re.findall(r"`([\w/]+)`", modules)]
+    modules = {path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py")} - {Path("mauve_metric.py")}
+    modules = {path.with_suffix("") for path in modules if path.stem != "__init__"}
+    alone = {path for path in modules if not (TESTS / path.parent / f"test_{path.name}.py").is_file()}
+    listed, real = [module for module, _ in through], {path.as_posix() for path in alone}
+    assert len(set(listed)) == len(listed)
+    assert real - set(listed) == set(), "they have neither a test file of their name nor a place in the table"
+    assert set(listed) - real == set(), "they have a test file of their name, or are gone"
+    for module, test in through:
+        assert PACKAGE / f"{module}.py" in reached(ROOT / test), f"{test} does not come to {module}"
 
 
 def test_links_between_the_documents_lead_somewhere() -> None:

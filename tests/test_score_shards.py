@@ -10,6 +10,7 @@ import pickle
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from samples import ROOT, ngrams, slow_ngrams, texts_of, write_jsonl
 
 from mauve_metric import compute_mauve, score_sharded
 from mauve_metric.features import shards as feature_shards
+from mauve_metric.features.reference_files import read_features, write_features
 from mauve_metric.features.shards import ShardFeaturizer
 from mauve_metric.score_shards import shard_pass
 
@@ -145,8 +147,7 @@ def test_started_again_only_what_is_missing_damaged_or_changed_is_done(
     content = bytearray(changed.read_bytes())
     content[-5] ^= 64
     changed.write_bytes(content)
-    beside = foreign.with_name(foreign.name + ".json")
-    beside.write_text(beside.read_text().replace("samples.ngrams", "samples.others"))
+    write_features(replace(read_features(foreign), identity={"model": "samples.others"}), foreign)
     kept = out / "clustering.npz"
     kept.write_bytes(kept.read_bytes()[:-30])
     assert score_sharded(*sides, out, checkpoint=out, **OPTIONS).to_dict() == first

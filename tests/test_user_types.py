@@ -54,6 +54,7 @@ def test_the_keywords_are_the_fields() -> None:
     assert set(typing.get_type_hints(OptionsOfOneProcess)) == set(fields) - {"distributed", "prompts"}
 
 
+@pytest.mark.slow
 def test_a_users_script_is_checked(tmp_path: Path) -> None:
     pytest.importorskip("mypy")
     (tmp_path / "right.py").write_text(RIGHT)

@@ -42,6 +42,8 @@ GROUPS: tuple[str, ...] = ("score", *get_args(Group))
 _SHOWN_SCORES = (  # of a comparison, in the table
     "mauve_debiased",
     "mauve",
+    "mauve_classifier",
+    "auc",
     "frontier_integral_debiased",
     "precision",
     "recall",
@@ -305,7 +307,12 @@ def _warnings(model: Mapping[str, Described], human: Mapping[str, float]) -> lis
 
 def _scores(result: object) -> dict[str, Described]:
     """The scores of a comparison that the table shows."""
-    intervals = {"mauve_debiased": "mauve_ci", "frontier_integral_debiased": "frontier_integral_ci"}
+    intervals = {
+        "mauve_debiased": "mauve_ci",
+        "mauve_classifier": "mauve_classifier_ci",
+        "auc": "auc_ci",
+        "frontier_integral_debiased": "frontier_integral_ci",
+    }
     found = {}
     for name in _SHOWN_SCORES:
         value = getattr(result, name)

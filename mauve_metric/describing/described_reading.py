@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mauve_metric.compare_models import check_sides, form_of
-from mauve_metric.config import MauveConfig
+from mauve_metric.config import MauveConfig, shown
 from mauve_metric.describing.described_set import DescribedSet
 from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.sides import OpenedSides, open_sides, read_sides
@@ -112,6 +112,8 @@ def take_prompts(prompts_of: object, sets: Mapping[str, DescribedSet]) -> None:
     for name, prompts in prompts_of.items():
         if name not in sets:
             raise ValueError(f"prompts_of must name {', '.join(sets)}, got {name!r}")
+        if isinstance(prompts, (str, bytes)) or not isinstance(prompts, Iterable):
+            raise TypeError(f"prompts_of[{name!r}] must be a list of prompts, got {shown(prompts)}")
         found = list(prompts)
         if len(found) != len(sets[name]):
             raise ValueError(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mauve_metric.arrays import Array, Floats, Integers
-from mauve_metric.features.pretrained import FEATURIZERS, quiet
+from mauve_metric.features.pretrained import FEATURIZERS, check_weights, quiet
 from mauve_metric.measures.discriminators import Discrimination
 from mauve_metric.measures.folds import FOLDS, assign_folds
 from mauve_metric.measures.separation import HeldOut, accuracy_of_scores, auc_of_scores
@@ -91,9 +91,11 @@ def _load(model: str | tuple[Any, Any]) -> tuple[Any, Any]:
             )
     else:
         folder = str(FEATURIZERS[model]()) if model in FEATURIZERS else model
-        classifier = transformers.AutoModelForSequenceClassification.from_pretrained(
-            folder, num_labels=2, trust_remote_code=False
+        classifier, report = transformers.AutoModelForSequenceClassification.from_pretrained(
+            folder, num_labels=2, trust_remote_code=False, output_loading_info=True
         )
+        body = f"{classifier.base_model_prefix}."
+        check_weights(model, [key for key in report["missing_keys"] if key.startswith(body)])
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token

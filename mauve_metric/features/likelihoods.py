@@ -35,6 +35,7 @@ from mauve_metric.texts.sources import text_source
 logger = logging.getLogger(__name__)
 
 _FORMAT = "mauve_metric likelihoods 1"
+_ROUNDING = 1e-4  # of probabilities, which are computed in float32
 _SHOWN = 5  # how many positions an error lists
 _INTEGERS = ("token_ids", "offsets", "first_ids", "ranks", "most_likely")
 _FLOATS = ("log_probabilities", "sparsemax")
@@ -99,7 +100,9 @@ class Likelihoods:
                 raise ValueError(f"its format is {meta['format']!r}, not {_FORMAT!r}")
             values: dict[str, Any] = {name: int(meta[name]) for name in ("vocabulary_size", "truncated", "dropped")}
             values["identity"] = {str(key): str(value) for key, value in dict(meta["identity"]).items()}
-            return cls(**_checked(arrays), **values)
+            found = cls(**_checked(arrays), **values)
+            _check_ranges(found)
+            return found
         except (*_DAMAGE, ValueError, KeyError, TypeError) as error:
             reason = " ".join(str(error).split())
             raise ValueError(f"{path} is no file of likelihoods, or damaged: {reason:.200}") from error
@@ -119,6 +122,25 @@ def _checked(arrays: Mapping[str, Array]) -> dict[str, Any]:
     if any(len(arrays[name]) != tokens for name in COLUMNS):
         raise ValueError("every column must have one entry a token")
     return dict(arrays)
+
+
+def _check_ranges(found: Likelihoods) -> None:
+    """`ValueError` for numbers that no model gives."""
+    size, most = found.vocabulary_size, np.log1p(_ROUNDING)
+    ranges = {
+        "token_ids": (found.token_ids, 0, size - 1),
+        "first_ids": (found.first_ids, -1, size - 1),
+        "ranks": (found.ranks, 1, size),
+        "most_likely": (found.most_likely, 0, size - 1),
+        "log_probabilities": (found.log_probabilities, -np.finfo(np.float64).max, most),
+        "sparsemax": (found.sparsemax, -_ROUNDING, 1 + _ROUNDING),
+        "truncated": (np.array([found.truncated]), 0, len(found)),
+        "dropped": (np.array([found.dropped]), 0, np.inf),
+    }
+    for name, (values, low, high) in ranges.items():
+        wrong = ~((values >= low) & (values <= high))  # NaN too
+        if wrong.any():
+            raise ValueError(f"{name} must be from {low:g} to {high:g}, got {values[wrong.argmax()]}")
 
 
 def likelihoods(

@@ -8,7 +8,8 @@ import importlib.util
 import json
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from mauve_metric.runtime.packages import import_torch, import_transformers
 
 logger = logging.getLogger(__name__)
 
+_UNUSED = re.compile(r"(^|\.)(\w*pooler\w*|(\w+_)?head|classifier|cls|score|qa_outputs)\.")  # poolers and heads
 
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
@@ -48,7 +50,8 @@ def load_pretrained(
         causal: with the head of a causal language model.
 
     Raises:
-        OSError: the model cannot be reached, is damaged, or needs its own code. ValueError: it has no such head.
+        OSError: the model cannot be reached, is damaged, or needs its own code. ValueError: it has no such head,
+            or lacks weights that its features depend on.
     """
     transformers = import_transformers()
     offline = _is_offline(name, folder, "model" if causal else "featurize_model_name")
@@ -59,12 +62,25 @@ def load_pretrained(
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **safely)
         kind = transformers.AutoModelForCausalLM if causal else transformers.AutoModel
         model, report = kind.from_pretrained(folder, dtype=torch_dtype, output_loading_info=True, **safely)
-    if causal and report["missing_keys"]:
+    check_weights(name, report["missing_keys"], causal)
+    return model, tokenizer, declared
+
+
+def check_weights(name: str, missing: Collection[str], causal: bool = False) -> None:
+    """`ValueError` if weights that features or probabilities depend on are missing: they are drawn at random then."""
+    keys = sorted(missing)
+    if causal and any(map(_UNUSED.search, keys)):
         raise ValueError(
             f"model must be a causal language model, and {name!r} comes without weights of its head: "
-            f"{', '.join(sorted(report['missing_keys'])[:3])}"
+            f"{', '.join(keys[:3])}"
         )
-    return model, tokenizer, declared
+    used = [key for key in keys if not _UNUSED.search(key)]
+    if used:
+        more = f" and {len(used) - 3} more" if len(used) > 3 else ""
+        raise ValueError(
+            f"the model {name!r} must come with all weights, which would be drawn at random, and these are missing: "
+            f"{', '.join(used[:3])}{more}"
+        )
 
 
 def load_tokenizer(name: str) -> Any:

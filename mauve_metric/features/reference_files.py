@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import sys
@@ -19,6 +20,7 @@ from mauve_metric.config import shown
 from mauve_metric.features.parquet_files import ParquetFeatures, first_line
 from mauve_metric.features.row_files import NpyRows, npy_header
 from mauve_metric.features.rows import CheckedRows, all_rows, check_features, hash_of_rows
+from mauve_metric.runtime.outputs import check_replaceable
 from mauve_metric.runtime.packages import import_parquet
 from mauve_metric.runtime.whole_files import written_whole
 from mauve_metric.texts.files import FEATURE_FILES
@@ -26,7 +28,9 @@ from mauve_metric.texts.marks import Marks
 
 LAZY_BYTES = 2**30  # a larger .npy file is read in blocks
 _FORMAT = "mauve_metric features 1"
+_MARK = b'"format": "mauve_metric features'
 _HASH = "features_hash"  # in FILE.npy.json, which numpy.save leaves behind when it writes other features to FILE.npy
+_CHECKSUM = "checksum"  # of all else that is known about the features
 
 logger = logging.getLogger(__name__)
 
@@ -59,6 +63,31 @@ def _meta(stored: StoredFeatures) -> dict[str, Any]:
         "marks": None if stored.marks is None else {"wrapped": dict(stored.marks.wrapped), "texts": stored.marks.texts},
         "origin": stored.origin,
     } | {name: None if value is None else value.tolist() for name, value in arrays.items()}
+
+
+def _checksum(facts: Mapping[str, Any]) -> str:
+    """A hash of all that is known about features, whatever the order and the layout of its JSON."""
+    content = json.dumps({name: value for name, value in facts.items() if name != _CHECKSUM}, sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def _check_facts(facts: Mapping[str, Any], features: Features, source: Path, path: Path) -> None:
+    """Check that what is known about features is what was written, and about these; a warning for older files.
+
+    Args:
+        facts: what a file says. source: that file. path: of the features.
+
+    Raises:
+        ValueError: it was changed since, or the features were.
+    """
+    if _CHECKSUM in facts and facts[_CHECKSUM] != _checksum(facts):
+        raise ValueError(f"{source} is damaged: what stands beside the features has another checksum")
+    if _HASH in facts and facts[_HASH] != hash_of_rows(features):
+        raise ValueError(f"{source} was written for other features than {path} holds: save both again, or delete it")
+    if _HASH not in facts:
+        logger.warning("%s does not say for which features it was written: it is taken to belong to %s", source, path)
+    elif _CHECKSUM not in facts:
+        logger.warning("%s has no checksum: what it says of %s is believed", source, path)
 
 
 def _from_meta(features: Features, meta: Mapping[str, Any], path: Path) -> StoredFeatures:
@@ -121,6 +150,7 @@ def write_features(stored: StoredFeatures, path: str | Path, openings: bool = Fa
 
     Raises:
         TypeError, ValueError: another suffix, or features that are none.
+        OSError: the file cannot be written, or `FILE.npy.json` is a file of something else.
     """
     path = Path(path)
     suffix = path.suffix.lower()
@@ -130,21 +160,45 @@ def write_features(stored: StoredFeatures, path: str | Path, openings: bool = Fa
     features, facts = check_features("features", whole), _meta(stored)
     if openings and stored.marks is not None and stored.marks.openings is not None:
         facts["marks"]["openings"] = [[*pair] for pair in stored.marks.openings.items()]
-    meta = json.dumps(facts | {_HASH: hash_of_rows(features)} if suffix == ".npy" else facts)
-    sidecar = path.with_name(path.name + ".json") if suffix == ".npy" else None
+    if suffix != ".npz":  # a zip file knows its checksum
+        facts |= {_HASH: hash_of_rows(features)}
+        facts |= {_CHECKSUM: _checksum(facts)}
+    meta = json.dumps(facts)
+    sidecar = check_sidecar(path)
     with written_whole(path) as temporary:
         if suffix == ".parquet":
             _write_parquet(features, meta, temporary)
         else:
             with temporary.open("wb") as file:
                 if suffix == ".npy":
-                    np.save(file, features)
+                    np.save(_WithoutDescriptor(file), features)
                 else:
                     np.savez(file, features=features, meta=np.array(meta))
         if sidecar is not None:
             with written_whole(sidecar) as temporary_sidecar:
                 temporary_sidecar.write_text(meta, encoding="utf-8")
     return path
+
+
+class _WithoutDescriptor:
+    """A file that only `write` is known of: into one with a descriptor numpy writes by itself, and loses errors."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.write = file.write
+
+
+def check_sidecar(path: str | Path) -> Path | None:
+    """The file beside features in `.npy` that says what they are; None beside other files.
+
+    Raises:
+        FileExistsError: a file of that name exists, and was not written by `write_features`.
+    """
+    path = Path(path)
+    if path.suffix.lower() != ".npy":
+        return None
+    sidecar = path.with_name(path.name + ".json")
+    check_replaceable(sidecar, _MARK)
+    return sidecar
 
 
 def _write_parquet(features: Array, meta: str, path: Path) -> None:
@@ -197,10 +251,7 @@ def _with_sidecar(features: Features, sidecar: Path, path: Path) -> StoredFeatur
     except UnicodeDecodeError as error:
         raise ValueError(f"{sidecar} is damaged: it is not UTF-8") from error
     stored = _from_meta(features, meta, sidecar)
-    if _HASH not in meta:
-        logger.warning("%s does not say for which features it was written: it is taken to belong to %s", sidecar, path)
-    elif meta[_HASH] != hash_of_rows(features):
-        raise ValueError(f"{sidecar} was written for other features than {path} holds: save both again, or delete it")
+    _check_facts(meta, features, sidecar, path)
     return stored
 
 
@@ -278,4 +329,7 @@ def _read_parquet(path: Path) -> StoredFeatures:
     features = np.concatenate(list(file.blocks()))
     if file.metadata is None:
         return StoredFeatures(features)
-    return _from_meta(features, _json_object(file.metadata.decode(errors="replace"), path), path)
+    meta = _json_object(file.metadata.decode(errors="replace"), path)
+    stored = _from_meta(features, meta, path)
+    _check_facts(meta, features, path, path)
+    return stored

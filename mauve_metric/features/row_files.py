@@ -52,7 +52,7 @@ def npy_header(name: str, file: BinaryIO, size: int) -> tuple[tuple[int, int], b
         name: of the file, for messages. file: at its beginning; afterwards at the first number. size: in bytes.
 
     Raises:
-        ValueError: damaged, of other things than rows of numbers, or of more numbers than the file holds.
+        ValueError: damaged, of other things than rows of numbers, or of another number of bytes than the file has.
     """
     try:
         version = np.lib.format.read_magic(file)
@@ -64,16 +64,15 @@ def npy_header(name: str, file: BinaryIO, size: int) -> tuple[tuple[int, int], b
         raise ValueError(f"{name} is not a numpy file of numbers: {first_line(error)}") from error
     if dtype.kind not in "fiu":
         raise ValueError(f"{name} is not a numpy file of numbers: it holds {first_line(dtype)}")
-    if len(shape) != 2 or min(shape) < 1:
+    if len(shape) != 2 or min(shape) < 1 or any(isinstance(length, bool) for length in shape):
         raise ValueError(
             f"{name} must hold numbers of shape (n, d) with n and d at least 1, got {first_line(dtype)} "
             f"{shown(tuple(shape))}"
         )
     expected = file.tell() + math.prod(shape) * dtype.itemsize
-    if size < expected:
-        raise ValueError(
-            f"{name} is not a numpy file of numbers: {shown(expected)} bytes expected, it ends before, at {size}"
-        )
+    if size != expected:
+        ends = "ends before, at" if size < expected else "goes on, to"
+        raise ValueError(f"{name} is not a numpy file of numbers: {shown(expected)} bytes expected, it {ends} {size}")
     return (int(shape[0]), int(shape[1])), bool(fortran), dtype
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+import difflib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mauve_metric.config import check_count, is_bool, shown
@@ -60,11 +61,22 @@ def generation_settings(config: GenerationConfig | Mapping[str, object] | None) 
     if not isinstance(config, (Mapping, transformers.GenerationConfig)):
         raise TypeError(f"generation_config must be a transformers.GenerationConfig or a dict, got {config!r:.80}")
     _check_values(config if isinstance(config, Mapping) else config.to_dict())
+    if isinstance(config, Mapping):
+        _check_names(config, vars(transformers.GenerationConfig()))
     try:
         settings: GenerationConfig = transformers.GenerationConfig(**config) if isinstance(config, Mapping) else config
     except (TypeError, ValueError) as error:
         raise type(error)(f"generation_config: {' '.join(str(error).split()):.200}") from error
     return settings
+
+
+def _check_names(settings: Mapping[str, object], known: Collection[str]) -> None:
+    """`ValueError` for a setting that there is not, which the library would keep and never use."""
+    wrong = next((name for name in settings if name not in known), None)
+    if wrong is not None:
+        close = difflib.get_close_matches(wrong, known, n=1)
+        meant = f": did you mean {close[0]!r}?" if close else ""
+        raise ValueError(f"generation_config has no setting {shown(wrong)}{meant}")
 
 
 def _check_values(settings: Mapping[str, object]) -> None:

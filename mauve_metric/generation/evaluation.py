@@ -16,7 +16,16 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 DISTINCT_N = 4
-LOGGED_SCORES = ("mauve", "mauve_debiased", "mauve_stderr", "precision", "recall", "frontier_integral")
+LOGGED_SCORES = (
+    "mauve",
+    "mauve_debiased",
+    "mauve_stderr",
+    "mauve_classifier",
+    "auc",
+    "precision",
+    "recall",
+    "frontier_integral",
+)
 STATISTICS = ("repetition", f"distinct_{DISTINCT_N}", "mean_length")
 COUNTS = ("mauve_empty", "mauve_failed")
 

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from mauve_metric.hosts.cli_arguments import given_options, named_file, parsed
+from mauve_metric.hosts.cli_arguments import given_options, parsed
 from mauve_metric.hosts.cli_copies import deduplicate_text, memorised_text
-from mauve_metric.hosts.cli_files import human_side, prompts_of_sides, sides_of_models, two_sides
+from mauve_metric.hosts.cli_files import check_output_files, human_side, prompts_of_sides, sides_of_models, two_sides
 from mauve_metric.hosts.cli_flags import check_form, featurizers_given, in_form
 from mauve_metric.hosts.cli_guides import guide_text
 from mauve_metric.hosts.cli_judgement import judge_text, roft_text
@@ -25,7 +25,6 @@ from mauve_metric.hosts.cli_sensitivity import calibration_of, printed, sensitiv
 from mauve_metric.hosts.cli_shards import score_in_shards
 from mauve_metric.hosts.cli_stress import stress_text, stressed
 from mauve_metric.results.names import printable
-from mauve_metric.runtime.whole_files import check_can_be_written
 from mauve_metric.texts.files import read_texts
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     with _logging_to_stderr(options):
         try:
-            _check_outputs(options)
+            check_output_files(options)
             return COMMANDS[options.command](options)
         except KeyboardInterrupt:
             _tell("interrupted")
@@ -121,28 +120,6 @@ def _logging_to_stderr(options: argparse.Namespace) -> Iterator[None]:
         package.removeHandler(handler)
         for logger in (package, scores, several, files, plans, tests, jobs):
             logger.setLevel(logging.NOTSET)
-
-
-def _check_outputs(options: argparse.Namespace) -> None:
-    """Refuse files that cannot be written, or that would replace an input or each other, before anything is computed.
-
-    Of several processes only the first writes, and therefore checks.
-    """
-    given = vars(options)
-    outputs = [path for name in ("plot", "report", "output") if (path := given.get(name)) is not None]
-    inputs = [
-        named_file(given[name])[1]
-        for name in ("human", "model", "texts", "training")
-        if isinstance(given.get(name), str)
-    ]
-    if os.environ.get("RANK", "0") != "0":
-        return
-    for number, path in enumerate(outputs):
-        check_can_be_written(path)
-        models = [named_file(model)[1] for model in given.get("models", ())]
-        for other in (*inputs, *models, *outputs[:number]):
-            if os.path.realpath(path) == os.path.realpath(other):
-                raise ValueError(f"{path!r} is to be written, and would replace {other!r}: give it another name")
 
 
 def _score(options: argparse.Namespace) -> int:

@@ -3,18 +3,84 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mauve_metric.hosts.cli_arguments import named_file
+from mauve_metric.runtime.outputs import check_outputs
+from mauve_metric.runtime.whole_files import check_can_be_written
 from mauve_metric.texts.files import TextFile
 
 if TYPE_CHECKING:
     from mauve_metric.features.reference import Reference
 
 _TOOL_FILE = re.compile(r"samples_.+_\d{4}-\d\d-\d\dT.+\.jsonl|generated_predictions\.jsonl")  # alike for every model
+
+
+_READ = (  # arguments that name files or folders to read
+    "human",
+    "model",
+    "models",
+    "texts",
+    "training",
+    "against",
+    "corpus",
+    "prompts",
+    "featurizers",
+    "featurize_model_name",
+    "language_model",
+    "tokenizer",
+)
+
+
+def check_output_files(options: argparse.Namespace) -> None:
+    """Refuse files that cannot be written, or that would replace an input or each other, before anything is computed.
+
+    Of several processes only the first writes, and therefore checks. The folder of `score -o` is checked by
+    `score_sharded`, which knows the files that patterns and URLs stand for.
+
+    Raises:
+        OSError: a file cannot be written. ValueError: it would replace another one, or lie in a folder that is read.
+    """
+    if os.environ.get("RANK", "0") != "0":
+        return
+    outputs = _output_files(options)
+    for path in outputs:
+        check_can_be_written(path)
+    check_outputs(outputs, _input_files(options))
+
+
+def _output_files(options: argparse.Namespace) -> list[str | Path]:
+    """Every file that a command will write, those beside the ones that it is given too."""
+    given = vars(options)
+    outputs = [path for name in ("plot", "report", "output") if (path := given.get(name)) is not None]
+    if options.command == "featurize":
+        from mauve_metric.features.reference_files import check_sidecar
+
+        sidecar = check_sidecar(options.output)
+        outputs += [] if sidecar is None else [sidecar]
+    if options.command == "lm-eval-task":
+        from mauve_metric.hosts.lm_eval_task import task_files, task_name
+
+        files = task_files(options.folder, options.name or task_name(options.texts), with_options=True)
+        outputs += files if Path(options.folder).is_dir() else []
+    if given.get("checkpoint") is not None:
+        from mauve_metric.quantize.blocks import CHECKPOINT_FILE
+
+        folder = Path(options.checkpoint).expanduser()
+        outputs += [folder / CHECKPOINT_FILE] if folder.is_dir() else []
+    return outputs
+
+
+def _input_files(options: argparse.Namespace) -> list[str]:
+    """Every file and folder that a command reads, as far as its arguments say, and what lies beside features."""
+    given = [value for name in _READ if (value := getattr(options, name, None)) is not None]
+    listed = [item for value in given for item in (value if isinstance(value, list) else [value])]
+    paths = [path for item in listed if isinstance(item, str) and (path := named_file(item)[1]) not in ("", "-")]
+    return [*paths, *(f"{path}.json" for path in paths if path.lower().endswith(".npy"))]
 
 
 def two_sides(options: argparse.Namespace) -> dict[str, Any]:

@@ -36,6 +36,8 @@ class TaskFunctions(NamedTuple):
     mauve_debiased: Aggregation
     mauve_ci_low: Aggregation
     mauve_ci_high: Aggregation
+    mauve_classifier: Aggregation
+    auc: Aggregation
     precision: Aggregation
     recall: Aggregation
 
@@ -48,7 +50,7 @@ def task_functions(reference_field: str = REFERENCE_FIELD, **options: Unpack[Opt
         **options: those of `compute_mauve`.
 
     Returns:
-        `process_results` for `process_results:` of the task, then an aggregation for each of the six numbers.
+        `process_results` for `process_results:` of the task, then an aggregation for each of `SCORES`.
 
     Raises:
         TypeError, ValueError: a wrong option.
@@ -97,4 +99,14 @@ def _aggregation(name: str, scores: PairScores) -> Aggregation:
     return aggregation
 
 
-process_results, mauve, mauve_debiased, mauve_ci_low, mauve_ci_high, precision, recall = task_functions()
+(
+    process_results,
+    mauve,
+    mauve_debiased,
+    mauve_ci_low,
+    mauve_ci_high,
+    mauve_classifier,
+    auc,
+    precision,
+    recall,
+) = task_functions()

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mauve_metric.config import Featurizer
+from mauve_metric.runtime.outputs import check_replaceable
 from mauve_metric.runtime.whole_files import check_can_be_written, written_whole
 
 PROMPT_WORDS = 20
@@ -18,6 +19,7 @@ NEW_TOKENS = 256  # as the harness itself
 
 _INCLUDE = Path(__file__).with_name("lm_eval_mauve.yaml")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_MARK = b"a task of lm-evaluation-harness, written by `mauve-metric lm-eval-task`"
 _TASK = """\
 # Continue human texts: a task of lm-evaluation-harness, written by `mauve-metric lm-eval-task`.
 #   {command}
@@ -51,7 +53,9 @@ from mauve_metric.hosts.lm_eval import task_functions
 
 OPTIONS = {options}
 
-process_results, mauve, mauve_debiased, mauve_ci_low, mauve_ci_high, precision, recall = task_functions(**OPTIONS)
+functions = task_functions(**OPTIONS)
+process_results, mauve, mauve_debiased, mauve_ci_low, mauve_ci_high = functions[:5]
+mauve_classifier, auc, precision, recall = functions[5:]
 '''
 
 
@@ -126,9 +130,10 @@ def write_task(
         options: of `compute_mauve`.
 
     Raises:
-        ValueError: the name is none, or all texts are too short. OSError: a file cannot be written.
+        ValueError: the name is none, or all texts are too short. OSError: a file cannot be written, or one of its
+        name is there that is of no such task.
     """
-    check_task_name(name)
+    task_files(folder, name, with_options=bool(options))
     documents = [found for text in texts if (found := cut(text, prompt_words)) is not None]
     if not documents:
         raise ValueError(f"none of {len(texts)} texts has more than prompt_words={prompt_words} words: ask for fewer")
@@ -141,6 +146,23 @@ def write_task(
         with written_whole(path) as file:
             file.write_text(content, encoding="utf-8")
     return WrittenTask(name, folder, len(documents), len(texts) - len(documents))
+
+
+def task_files(folder: str | Path, name: str, with_options: bool) -> list[Path]:
+    """The files of a task that `write_task` will write.
+
+    Raises:
+        ValueError: the name is none. FileExistsError: one of them is there, and belongs to no task of that name.
+    """
+    check_task_name(name)
+    folder = Path(folder).resolve()
+    task, data, module = (folder / f"{name}{ending}" for ending in (".yaml", "_documents.jsonl", "_mauve.py"))
+    check_replaceable(task, _MARK)
+    files = [data, *([module] if with_options else [])]
+    if not task.is_file():
+        for path in files:
+            check_replaceable(path, _MARK)
+    return [*files, task]
 
 
 def check_task_name(name: str) -> str:

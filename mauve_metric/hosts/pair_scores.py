@@ -13,7 +13,16 @@ from mauve_metric.results.result import MauveResult
 
 logger = logging.getLogger(__name__)
 
-SCORES = ("mauve", "mauve_debiased", "mauve_ci_low", "mauve_ci_high", "precision", "recall")
+SCORES = (
+    "mauve",
+    "mauve_debiased",
+    "mauve_ci_low",
+    "mauve_ci_high",
+    "mauve_classifier",
+    "auc",
+    "precision",
+    "recall",
+)
 
 
 class Pair(NamedTuple):
@@ -30,7 +39,7 @@ def scalar_scores(result: MauveResult) -> dict[str, float]:
         result: what `compute_mauve` returned.
 
     Returns:
-        The six numbers by name; one that is not given (see `MauveResult`) is NaN.
+        The numbers by name; one that is not given (see `MauveResult`) is NaN.
 
     Raises:
         AttributeError: it is no result.

@@ -68,7 +68,7 @@ class MauveScore(Metric):  # type: ignore[misc]
     >>> metric.update(rng.normal(size=(60, 8)), real=True)
     >>> metric.update(rng.normal(size=(50, 8)) + 1, real=False)
     >>> sorted(metric.compute())
-    ['mauve', 'mauve_ci_high', 'mauve_ci_low', 'mauve_debiased', 'precision', 'recall']
+    ['auc', 'mauve', 'mauve_ci_high', 'mauve_ci_low', 'mauve_classifier', 'mauve_debiased', 'precision', 'recall']
     """
 
     higher_is_better: bool = True
@@ -115,7 +115,7 @@ class MauveScore(Metric):  # type: ignore[misc]
         if before and before[0].shape[1] != features.shape[1]:
             raise ValueError(f"texts must have {before[0].shape[1]} columns as before, got {features.shape[1]}")
         for state, rows in (("features", features), ("facts", _facts(given, features))):
-            tensor = torch.as_tensor(rows, device=self.device)
+            tensor = torch.tensor(rows, device=self.device)  # a copy: the caller may use its array again
             getattr(self, f"{name}_{state}").append(tensor if tensor.dtype in _KINDS else tensor.float())
         counts = torch.tensor(_counts(given), device=self.device)
         setattr(self, f"{name}_counts", getattr(self, f"{name}_counts") + counts)

@@ -13,18 +13,18 @@ from numpy.typing import ArrayLike
 
 from mauve_metric.arrays import Array, Floats, Integers
 from mauve_metric.measures.judgement_options import Errors, Ties
+from mauve_metric.runtime.packages import import_choix
 
 SCALE = 100.0  # a score of 100 more is e times the odds
-_STEPS = 1_000  # far more than Newton takes: some ten where no pair is one-sided
-_CLOSE = 1e-11  # a step, in log-odds, after which the scores stand
-_ROUNDING = 1e-6  # a step below which steps that no longer shrink are rounding
+_STEPS = 1_000  # far more than it takes: some ten where no pair is one-sided
+_CLOSE = 1e-12  # a step, in log-odds, after which the scores are kept
 
 
 def bradley_terry(wins: ArrayLike, *, names: Sequence[str] | None = None, pseudo_wins: float = 0.0) -> Floats:
     """The Bradley–Terry scores w that make the wins likeliest.
 
-    Pr(i beats j) = 1 / (1 + exp(-(w_i - w_j) / 100)), Σ w = 0, by Newton's method with the step that cannot overshoot
-    (Sun and Tran-Dinh 2019, §3). A score of 100 more means e times the odds of being preferred.
+    Pr(i beats j) = 1 / (1 + exp(-(w_i - w_j) / 100)), Σ w = 0, by iterative Luce spectral ranking (Maystre and
+    Grossglauser 2015). A score of 100 more means e times the odds of being preferred.
 
     Args:
         wins: wins[i, j] = how often i was preferred to j, (m, m), at least 0; a tie is half a win for each. The
@@ -37,6 +37,7 @@ def bradley_terry(wins: ArrayLike, *, names: Sequence[str] | None = None, pseudo
 
     Raises:
         ValueError: not a table of wins, or one that leaves a score infinite, with the models that cannot be compared.
+        ImportError: without `mauve_metric[preferences]`.
 
     Bradley and Terry 1952; Pillutla et al. 2021, App. E.2.
 
@@ -44,19 +45,14 @@ def bradley_terry(wins: ArrayLike, *, names: Sequence[str] | None = None, pseudo
     [54.931, -54.931]
     """
     table = _checked_wins(wins, names, pseudo_wins)
-    total = table + table.T
-    scores, before = np.zeros(len(table)), np.inf
-    for _ in range(_STEPS):
-        chance = _win_chance(scores)
-        surprise = table * chance.T - table.T * chance  # wins less expected wins, without the rounding of a difference
-        step = _solve(_information(total, chance), surprise.sum(axis=1))
-        widest = float(np.ptp(step))
-        scores += step * (np.log1p(widest) / widest if widest > 0 else 1.0)
-        if widest < _CLOSE or (widest < _ROUNDING and widest >= before):
-            centred: Floats = SCALE * (scores - scores.mean())
-            return centred
-        before = widest
-    raise ValueError(f"the scores of these wins do not settle in {_STEPS} steps: add pseudo_wins (--pseudo-wins 0.5)")
+    try:
+        log_odds = import_choix().ilsr_pairwise_dense(table, max_iter=_STEPS, tol=_CLOSE)
+    except RuntimeError as error:
+        raise ValueError(
+            f"the scores of these wins do not settle in {_STEPS} steps: add pseudo_wins (--pseudo-wins 0.5)"
+        ) from error
+    scores: Floats = SCALE * (log_odds - log_odds.mean())
+    return scores
 
 
 def score_covariance(
@@ -209,15 +205,8 @@ def _information(total: Floats, chance: Floats) -> Floats:
     return laplacian
 
 
-def _solve(information: Floats, gradient: Floats) -> Floats:
-    """The step with the sum 0. The constants get a weight of the information's size, which leaves the rest as it is."""
-    size = np.trace(information) / len(information) ** 2
-    step: Floats = np.linalg.solve(information + size, gradient - gradient.mean())
-    step -= step.mean()
-    return step
-
-
 def _pseudo_inverse(information: Floats) -> Floats:
+    """Of a Laplacian. The constants get a weight of the information's size, which leaves the rest as it is."""
     m = len(information)
     size = np.trace(information) / m**2
     inverse: Floats = np.linalg.inv(information + size) - 1 / (size * m * m)

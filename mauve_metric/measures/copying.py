@@ -9,8 +9,8 @@ import numpy as np
 
 from mauve_metric.arrays import Array, Floats, Integers, Labels
 from mauve_metric.measures.estimate import Estimate
+from mauve_metric.measures.tails import positive, two_sided
 
-_BLOCK_ELEMENTS = 4_000_000  # distances held at once, 32 MB
 _CELL_ROWS = 50  # training rows, human rows and model rows that a cell has on average, at least
 _MOST_CELLS = 50
 
@@ -38,13 +38,14 @@ def authenticity(human: Array, model: Array, training: Array, *, seed: int = 25,
     >>> authenticity(rows[:30], rows[60:] + 1e-3, rows[60:]).value
     0.0
     """
-    from scipy.stats import fisher_exact
+    from scipy.stats import binomtest, fisher_exact
 
     human, model, training = _centred(human, model, training, level)
     _, own = _nearest(training, training, same=True)
     counts = [_count_authentic(rows, training, own) for rows in (model, human)]
     test = fisher_exact([[count, len(rows) - count] for count, rows in zip(counts, (model, human), strict=True)])
-    return Estimate(counts[0] / len(model), _share_interval(counts[0], len(model), level), float(test.pvalue))
+    low, high = binomtest(counts[0], len(model)).proportion_ci(level)
+    return Estimate(counts[0] / len(model), (float(low), float(high)), positive(test.pvalue))
 
 
 def data_copying(
@@ -78,27 +79,20 @@ def data_copying(
     (-6.696, True, True)
     """
     from scipy.stats import norm
+    from sklearn.cluster import KMeans
 
     human, model, training = _centred(human, model, training, level)
     if num_cells is None:
         num_cells = min(_MOST_CELLS, max(1, min(len(human), len(model), len(training)) // _CELL_ROWS))
     if not 1 <= num_cells <= len(training):
         raise ValueError(f"num_cells must be from 1 to the {len(training)} rows of training, got {num_cells}")
-    centres = _centres(training, num_cells, seed)
+    start = training[np.random.default_rng(seed).choice(len(training), num_cells, replace=False)]
+    cells = KMeans(num_cells, init=start, n_init=1, max_iter=20, tol=0).fit(training)
     far = [_nearest(rows, training)[1] for rows in (human, model)]
-    cell = [_nearest(rows, centres)[0] for rows in (human, model)]
+    cell = [cells.predict(rows) for rows in (human, model)]
     value, error = _over_cells(far[0], far[1], cell[0], cell[1], num_cells)
     half = float(norm.ppf((1 + level) / 2)) * error.spread
-    return Estimate(value, (value - half, value + half), 2 * float(norm.sf(abs(value) / error.when_equal)))
-
-
-def _share_interval(count: int, total: int, level: float) -> tuple[float, float]:
-    """Clopper and Pearson's interval of a share."""
-    from scipy.stats import beta
-
-    low = 0.0 if count == 0 else float(beta.ppf((1 - level) / 2, count, total - count + 1))
-    high = 1.0 if count == total else float(beta.ppf((1 + level) / 2, count + 1, total - count))
-    return low, high
+    return Estimate(value, (value - half, value + half), two_sided(value / error.when_equal))
 
 
 class _Error(NamedTuple):
@@ -128,34 +122,16 @@ def _nearest(rows: Floats, others: Floats, same: bool = False) -> tuple[Integers
 
     same: both are one set, and no row is its own neighbour.
     """
-    index, squared = np.empty(len(rows), dtype=np.int64), np.square(others).sum(axis=1)
-    distance = np.empty(len(rows))
-    size = max(1, _BLOCK_ELEMENTS // max(others.shape))
-    for start in range(0, len(rows), size):
-        block = rows[start : start + size]
-        closeness = squared - 2 * (block @ others.T)
-        if same:
-            own = np.arange(len(block))
-            closeness[own, own + start] = np.inf
-        found = closeness.argmin(axis=1)
-        index[start : start + size] = found
-        distance[start : start + size] = np.sqrt(np.square(block - others[found]).sum(axis=1))
-    return index, distance
+    from sklearn.neighbors import NearestNeighbors
+
+    search = NearestNeighbors(n_neighbors=1, algorithm="brute").fit(others)
+    index: Integers = search.kneighbors(None if same else rows, return_distance=False)[:, 0]
+    return index, np.linalg.norm(rows - others[index], axis=1)
 
 
 def _count_authentic(rows: Floats, training: Floats, own: Floats) -> int:
     index, distance = _nearest(rows, training)
     return int(np.count_nonzero(distance > own[index]))
-
-
-def _centres(training: Floats, num_cells: int, seed: int) -> Floats:
-    """Means of k-means cells (Lloyd's algorithm from random rows); a cell that loses all its rows keeps its place."""
-    centres = training[np.random.default_rng(seed).choice(len(training), num_cells, replace=False)].copy()
-    for _ in range(20 if num_cells > 1 else 0):
-        cell, _ = _nearest(training, centres)
-        for number in np.unique(cell):
-            centres[number] = training[cell == number].mean(axis=0)
-    return centres
 
 
 _LEAST_MODEL_ROWS = 20  # in a cell that counts

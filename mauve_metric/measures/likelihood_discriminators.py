@@ -9,6 +9,7 @@ import numpy as np
 
 from mauve_metric.arrays import Floats, Integers
 from mauve_metric.measures.estimate import Estimate
+from mauve_metric.measures.tails import upper_tail
 
 Decide = Callable[[Floats], Floats]  # numbers of texts (n, d) → above 0 for model text, below for human, (n,)
 Fit = Callable[[Floats, Floats], Decide]  # of human and model texts
@@ -104,7 +105,7 @@ def _estimate(right: Floats, sides: Integers, groups: Integers, level: float) ->
     z = float(norm.ppf(0.5 + level / 2))
     centre, share = (accuracy + z * z / (2 * texts)) / (1 + z * z / texts), 1 / (1 + z * z / texts)
     half = share * z * math.sqrt(accuracy * (1 - accuracy) / texts + (z / (2 * texts)) ** 2)
-    p_value = float(norm.sf((accuracy - 0.5) * 2 * math.sqrt(texts)))
+    p_value = upper_tail((accuracy - 0.5) * 2 * math.sqrt(texts))
     return Estimate(accuracy, (max(0.0, min(accuracy, centre - half)), min(1.0, max(accuracy, centre + half))), p_value)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from mauve_metric.arrays import Floats, Integers
 from mauve_metric.measures.estimate import Estimate
+from mauve_metric.measures.tails import upper_tail
 
 CROSS_FITTING = 2.0  # times the variance of independent folds: see `auc_of_scores`
 _END = 1e-12  # from 0 and 1, where the variances vanish
@@ -94,7 +95,7 @@ def _estimate(
     factor = held_out.dependence * _grouping(value, variance, influences, held_out)
     z = float(norm.ppf((1 + level) / 2))
     ci = (_end(value, 0.0, z * z * factor, variance), _end(value, 1.0, z * z * factor, variance))
-    return Estimate(value, ci, float(norm.sf((value - 0.5) / math.sqrt(factor * variance(0.5)))))
+    return Estimate(value, ci, upper_tail((value - 0.5) / math.sqrt(factor * variance(0.5))))
 
 
 def _grouping(value: float, variance: Callable[[float], float], influences: Floats, held_out: HeldOut) -> float:

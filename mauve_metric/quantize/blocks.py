@@ -48,6 +48,10 @@ _DAMAGE = (  # what a truncated or changed file shows itself by
 )
 
 
+class _OtherFile(Exception):
+    """A sound file that no checkpoint is in."""
+
+
 class HashedRows:
     """Rows whose passes are shown by a progress bar, each under its own title, and hashed if that is wanted."""
 
@@ -129,7 +133,8 @@ def label_rows(
         watch: wraps each pass over the rows, for a progress bar.
 
     Raises:
-        ValueError: the rows changed between two passes. OSError: there can be no folder of that name.
+        ValueError: the rows changed between two passes; the checkpoint is another numpy file.
+        OSError: there can be no folder of that name.
     """
     settings: Settings = {
         "num_buckets": num_buckets,
@@ -221,14 +226,24 @@ def save_clustering(file: Path, key: str, content: str, clustering: Clustering) 
 
 
 def load_clustering(file: Path, key: str) -> tuple[Clustering, str] | None:
-    """The clustering of rows of this shape with these settings (`key`), and the hash of those rows; else None."""
+    """The clustering of rows of this shape with these settings (`key`), and the hash of those rows; else None.
+
+    Raises:
+        ValueError: the file is a sound one of other arrays, which must not be replaced.
+    """
     if not file.is_file():
         return None
     try:
         with np.load(file, allow_pickle=False) as stored:
+            if not {*_NAMES, "checksum"} & set(stored):
+                raise _OtherFile
             arrays = [stored[name] for name in _NAMES]
             if _checksum(*arrays) != str(stored["checksum"]):
                 raise ValueError("its checksum is wrong")
+    except _OtherFile:
+        raise ValueError(
+            f"{str(file)!r} is a numpy file of something else, which a checkpoint would replace: give another folder"
+        ) from None
     except _DAMAGE:
         logger.warning("the checkpoint %s is damaged or of another version: it is replaced", file)
         return None

@@ -40,9 +40,11 @@ def project(features: Rows, explained_variance: float, fitted: Integers | None =
         fitted: numbers of the rows that the axes are fitted on; None: all.
 
     Returns:
-        None if all rows point the same way as far as float32 can tell.
+        None if all rows point the same way as far as float32 can tell, or float32 cannot tell the length of one.
     """
     unit = unit_rows_in_float32(features)
+    if unit is None:
+        return None
     mean, variances, components = _axes(unit if fitted is None else unit[fitted])
     if variances.sum() <= _ROUNDING_VARIANCE:
         return None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from mauve_metric.arrays import Features, Labels
+from mauve_metric.arrays import Features, Integers, Labels
 from mauve_metric.config import MauveConfig
 from mauve_metric.features.rows import (
     MOST_NUMBERS_AT_ONCE,
@@ -23,7 +23,7 @@ from mauve_metric.features.rows import (
 from mauve_metric.options import RunOptions
 from mauve_metric.quantize import blocks, covariance, projection
 from mauve_metric.quantize.quantized import Quantized
-from mauve_metric.quantize.quantizers import QUANTIZERS
+from mauve_metric.quantize.quantizers import QUANTIZERS, StackedSets
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.devices import check_device
 from mauve_metric.runtime.progress import progress_bar, watch_blocks
@@ -83,7 +83,7 @@ class Partition:
             return self.labels[0]
         order = np.random.default_rng(config.seed).permutation(len(self.stacked))
         labels = np.empty(len(order), dtype=np.int64)
-        labels[order] = _cluster(self.stacked[order], config).labels
+        labels[order] = _cluster(self.stacked[order], _nowhere(len(order)), config).labels
         return _split(labels, self.stacking)
 
 
@@ -95,6 +95,7 @@ def partition_sets(
     *,
     clusterings: int | None = None,
     every_row: bool = False,
+    groups: Sequence[Integers | None] | None = None,
 ) -> Partition:
     """Project and cluster sets together: where `run.score_device` or tensors say, in memory, or block by block.
 
@@ -103,6 +104,7 @@ def partition_sets(
         run: has the device, the checkpoint folder, and whether passes over features in blocks are shown.
         clusterings: how many, with as many seeds; None: `config.num_runs`.
         every_row: all projected rows are needed, as for explanations.
+        groups: codes of the texts of each set that are not independent, (n_i,) each; of use to learned buckets.
 
     Raises:
         ValueError: every row is needed of features that are read in blocks, or the device is not there.
@@ -123,7 +125,8 @@ def partition_sets(
         return _in_blocks(sets, config, run, stacking, count)
     projected = _projected(stacking.ordered(sets), config, device)
     stacked = _stacked(stacking.ordered(sets), device) if on_features else projected
-    found = [_cluster(stacked, config, offset, run.verbose) for offset in range(count)]
+    sets_of_rows = _sets_of_rows(stacking, groups)
+    found = [_cluster(stacked, sets_of_rows, config, offset, run.verbose) for offset in range(count)]
     labels = [_split(item.labels, stacking) for item in found]
     problems = [item.problem for item in found if item.problem]
     return Partition([projected[some] for some in stacking.slices()], labels, stacking, stacked, problems)
@@ -168,11 +171,32 @@ def _projected(sets: Sequence[Features], config: MauveConfig, device: torch.devi
     return projection.project(tensors.stacked(sets, device), *options)
 
 
-def _cluster(rows: ProjectedRows, config: MauveConfig, offset: int = 0, verbose: bool = False) -> Quantized:
+def _sets_of_rows(stacking: Stacking, groups: Sequence[Integers | None] | None) -> StackedSets:
+    """The set and group of each stacked row; texts of a set without groups are each alone."""
+    set_of = np.repeat(stacking.ordered(range(len(stacking.sizes))), stacking.ordered(stacking.sizes))
+    if groups is None or all(codes is None for codes in groups):
+        return StackedSets(set_of)
+    next_code = 1 + max(int(codes.max()) for codes in groups if codes is not None)
+    ends = next_code + np.cumsum(stacking.sizes)
+    known = [
+        np.arange(end - size, end) if codes is None else codes
+        for codes, size, end in zip(groups, stacking.sizes, ends, strict=True)
+    ]
+    return StackedSets(set_of, np.concatenate(stacking.ordered(known)))
+
+
+def _nowhere(n: int) -> StackedSets:
+    """Rows whose sets are not known."""
+    return StackedSets(np.zeros(n, dtype=np.int64))
+
+
+def _cluster(
+    rows: ProjectedRows, sets: StackedSets, config: MauveConfig, offset: int = 0, verbose: bool = False
+) -> Quantized:
     """The bucket of each row; `offset` is added to the seed."""
     quantizer = QUANTIZERS[config.quantizer]
     with progress_bar(config.quantizer, verbose and quantizer.on == "features", unit=" steps") as advance:
-        return quantizer.label(rows, config, config.seed + offset, advance)
+        return quantizer.label(rows, sets, config, config.seed + offset, advance)
 
 
 def _in_blocks(

@@ -5,30 +5,45 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
+import numpy as np
+
+from mauve_metric.arrays import Integers
 from mauve_metric.config import MauveConfig
+from mauve_metric.measures.cross_fitting import auto_learned_buckets
 from mauve_metric.quantize import drmm, kmeans, lattice, spreading
 from mauve_metric.quantize.histograms import auto_num_buckets
+from mauve_metric.quantize.learned_buckets import learned_labels
 from mauve_metric.quantize.quantized import Advance, Quantized
-from mauve_metric.runtime.tensors import ProjectedRows
+from mauve_metric.runtime.tensors import ProjectedRows, as_array, is_tensor
 
 MOST_CELLS = 100_000  # each takes a few numbers in every histogram, interval and resampling
+
+
+class StackedSets(NamedTuple):
+    """Where stacked rows come from: the number of the set of each, 0 for P's, and its group if it has one, (n,)."""
+
+    set_of: Integers
+    groups: Integers | None = None
 
 
 class Quantizer(NamedTuple):
     """One way from rows to buckets.
 
-    label: (rows, config, seed, advance) → the bucket of each row. The rows are those of all sets, stacked: an array
-        (n, d), or a tensor, which is worked on where it is. advance: to be called with steps done and in all, or None.
+    label: (rows, sets, config, seed, advance) → the bucket of each row. The rows are those of all sets, stacked: an
+        array (n, d), or a tensor, which is worked on where it is. sets: where they come from, of use only to a
+        quantizer that learns to tell the sets apart. advance: to be called with steps done and in all, or None.
     on: "projected" rows, or the "features" themselves, float32 or float64.
     cells: (config, n) → the number of buckets of sets of which the smallest has n texts.
     """
 
-    label: Callable[[ProjectedRows, MauveConfig, int, Advance | None], Quantized]
+    label: Callable[[ProjectedRows, StackedSets, MauveConfig, int, Advance | None], Quantized]
     on: Literal["projected", "features"]
     cells: Callable[[MauveConfig, int], int]
 
 
-def _kmeans(rows: ProjectedRows, config: MauveConfig, seed: int, advance: Advance | None) -> Quantized:
+def _kmeans(
+    rows: ProjectedRows, sets: StackedSets, config: MauveConfig, seed: int, advance: Advance | None
+) -> Quantized:
     redo, iterations = config.kmeans_num_redo, config.kmeans_max_iter
     return Quantized(kmeans.kmeans(rows, int(config.num_buckets), redo, iterations, seed))
 
@@ -37,7 +52,7 @@ def _kmeans_cells(config: MauveConfig, n: int) -> int:
     return auto_num_buckets(n, n) if config.num_buckets == "auto" else config.num_buckets
 
 
-def _drmm(rows: ProjectedRows, config: MauveConfig, seed: int, advance: Advance | None) -> Quantized:
+def _drmm(rows: ProjectedRows, sets: StackedSets, config: MauveConfig, seed: int, advance: Advance | None) -> Quantized:
     return drmm.drmm(rows, config.drmm_layers, config.drmm_components, config.drmm_steps, seed, advance)
 
 
@@ -50,7 +65,9 @@ def _drmm_cells(config: MauveConfig, n: int) -> int:
     return cells
 
 
-def _lattice(rows: ProjectedRows, config: MauveConfig, seed: int, advance: Advance | None) -> Quantized:
+def _lattice(
+    rows: ProjectedRows, sets: StackedSets, config: MauveConfig, seed: int, advance: Advance | None
+) -> Quantized:
     training = config.lattice_epochs, config.lattice_hidden, config.lattice_spread
     return spreading.lattice(rows, config.lattice_squared_radius, *training, seed, advance)
 
@@ -59,10 +76,22 @@ def _lattice_cells(config: MauveConfig, n: int) -> int:
     return lattice.num_points(config.lattice_squared_radius)
 
 
+def _classifier(
+    rows: ProjectedRows, sets: StackedSets, config: MauveConfig, seed: int, advance: Advance | None
+) -> Quantized:
+    array = as_array(rows) if is_tensor(rows) else np.asarray(rows)
+    return Quantized(learned_labels(array, sets.set_of > 0, sets.groups, int(config.num_buckets), seed))
+
+
+def _classifier_cells(config: MauveConfig, n: int) -> int:
+    return auto_learned_buckets(n) if config.num_buckets == "auto" else config.num_buckets
+
+
 QUANTIZERS: dict[str, Quantizer] = {
     "kmeans": Quantizer(_kmeans, "projected", _kmeans_cells),
     "drmm": Quantizer(_drmm, "features", _drmm_cells),
     "lattice": Quantizer(_lattice, "features", _lattice_cells),
+    "classifier": Quantizer(_classifier, "features", _classifier_cells),
 }
 
 

@@ -27,13 +27,16 @@ def unit_rows(features: Array) -> Floats:
     return rows
 
 
-def unit_rows_in_float32(features: Array) -> Rows:
-    """The same in float32, operation by operation as scikit-learn; what float32 cannot square is scaled in float64."""
+def unit_rows_in_float32(features: Array) -> Rows | None:
+    """The same in float32, operation by operation as scikit-learn; None if a row is too small or large to square so.
+
+    Such a row has no length in scikit-learn, whose rounding is then nothing to follow.
+    """
     rows = np.array(features, dtype=np.float32)
     with np.errstate(over="ignore"):
         squared = np.einsum("ij,ij->i", rows, rows)
     ordinary = (squared > _SAFE_IN_FLOAT32[0]) & (squared < _SAFE_IN_FLOAT32[1])
+    if rows[~ordinary].any():
+        return None
     rows /= np.sqrt(np.where(ordinary, squared, np.float32(1)))[:, None]
-    if not ordinary.all():
-        rows[~ordinary] = unit_rows(features[~ordinary])
     return rows

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from mauve_metric.results.calibration_numbers import CalibrationNumbers
 from mauve_metric.results.digits import digits, rounded_up
+from mauve_metric.results.featurizer_words import on_features
 from mauve_metric.results.table_forms import (
     Column,
     TableRow,
@@ -79,8 +80,9 @@ def facts(found: CalibrationNumbers) -> list[str]:
     low, high = (digits(value, ".3f") for value in (halves.mauve.low, halves.mauve.high))
     return [
         f"Two halves of your own human texts, {halves.texts} each on {halves.num_buckets} buckets, score "
-        f"{digits(halves.mauve.mean, '.3f')} ({low} to {high} in 9 of 10 splits): the ceiling at this size, which no "
-        f"model can be expected to pass. Without sampling bias it is {digits(halves.mauve_debiased.mean, '.3f')}, and "
+        f"{digits(halves.mauve.mean, '.3f')} ({low} to {high} in 9 of 10 splits) "
+        f"{on_features(found.signature_entries)}: the ceiling at this size, which no model can be expected "
+        f"to pass. Without sampling bias it is {digits(halves.mauve_debiased.mean, '.3f')}, and "
         f"19 of 20 splits lie above {digits(halves.mauve_debiased.low, '.3f')}.",
         f"Sets with nothing in common score {digits(found.floor, '.4f')}.",
     ]

@@ -48,6 +48,15 @@ def cell(value: str | float | None, form: str, ends: tuple[float, ...] = ENDS) -
     return digits(value, form, ends) if isinstance(value, float) else format(value, form)
 
 
+def p_words(value: float) -> str:
+    """A p-value in a sentence; no p-value is 0.
+
+    >>> p_words(0.025), p_words(1e-9), p_words(5e-324), p_words(1.0)
+    ('p = 0.025', 'p < 0.0001', 'p < 0.0001', 'p = 1')
+    """
+    return f"p = {digits(value, '.2g')}" if value >= 1e-4 else "p < 0.0001"
+
+
 def percent(value: float, total: float) -> str:
     """A part of a total.
 

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from mauve_metric.results.digits import digits, percent
 from mauve_metric.results.numbers import ExplanationNumbers, GapBucket
-from mauve_metric.results.words import STABILITY_NOTE, bucket_facts, bucket_title, excerpt, lead, near_label, wrapped
+from mauve_metric.results.verdict import verdict
+from mauve_metric.results.words import (
+    STABILITY_NOTE,
+    bucket_facts,
+    bucket_title,
+    excerpt,
+    lead,
+    near_label,
+    warning_lines,
+    wrapped,
+)
 
 
 def explanation_table(explanation: ExplanationNumbers) -> str:
-    """The explanation for the terminal: the gap and its two parts, then each bucket with its words and texts."""
+    """The explanation for the terminal: score, verdict, warnings, the gap, each bucket's words and texts."""
     result, gap = explanation.result, explanation.gap
     first = lead(result)
     whose = " of the literature's number" if first.literature else ""
     lines = [*wrapped(f"{first.sentence}.", "", ""), *wrapped(first.beside, "", "")]
+    lines += wrapped(verdict(result), "", "")
+    lines += [line for found in result.warnings for line in warning_lines("", found)]
     lines += [f"The gap{whose} to 1 is {digits(gap)}, in {result.num_buckets} buckets.", ""]
     for value, meaning in (
         (explanation.type_one, "from buckets with too many model texts (Type I)"),

@@ -1,23 +1,22 @@
-"""What several featurizers say of the same models: on which pairs they agree, and on which they do not."""
+"""On which pairs of models several featurizers agree, and on which they do not."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from mauve_metric.results.joint_verdict import by_chance, every_one, joint_verdict, known_blind_spots, unseen_errors
+from mauve_metric.results.joint_verdict import by_chance, every_one, joint_verdict, shared_blindness, unseen_errors
 from mauve_metric.results.names import shown_names
-from mauve_metric.results.words import listed, some_pairs, with_labels
-from mauve_metric.uncertainty.blind_spots import BlindSpots
+from mauve_metric.results.words import listed, ranking_withheld, some_pairs, with_labels
 
 if TYPE_CHECKING:
-    from mauve_metric.results.numbers import ComparisonNumbers, ResultNumbers
+    from mauve_metric.results.numbers import ComparisonNumbers
 
 Ahead = dict[str, str | None]  # by featurizer the model of a pair that it puts ahead; None: it tells none apart
 
 
 def joint_comparison(each: Mapping[str, ComparisonNumbers]) -> str:
-    """On which pairs of models featurizers agree, in sentences; empty for fewer than two of them.
+    """On which pairs of models featurizers agree, in sentences; empty for one of them, and without a ranking.
 
     Args:
         each: the comparison of the same models, by the featurizer's name.
@@ -33,10 +32,12 @@ def joint_comparison(each: Mapping[str, ComparisonNumbers]) -> str:
     results = {name: next(iter(one.models.values())) for name, one in found.items()}
     if len(next(iter(found.values())).models) == 1:
         return joint_verdict(results)
+    if any(ranking_withheld(one) for one in found.values()):
+        return ""
     pairs = pairs_of(found)
     disputed = {pair: ahead for pair, ahead in pairs.items() if len(set(ahead.values())) > 1}
     if not disputed:
-        return f"{_agreement(pairs, len(pairs))}{_shared_blindness(results)}"
+        return f"{_agreement(pairs, len(pairs))}{shared_blindness(results)}"
     sentences = [_agreement({pair: pairs[pair] for pair in pairs if pair not in disputed}, len(pairs))]
     other = "other" if len(disputed) == 1 else "others"
     subject = f"They do not agree on the {other}" if sentences[0] else "The featurizers do not agree"
@@ -62,7 +63,7 @@ def pairs_of(each: Mapping[str, ComparisonNumbers]) -> dict[tuple[str, str], Ahe
 
 
 def _agreement(agreed: Mapping[tuple[str, str], Ahead], number: int) -> str:
-    """What all featurizers say alike, number: of all pairs; empty if nothing."""
+    """The pairs on which all featurizers agree, number: of all pairs; empty if there are none."""
     if not agreed:
         return ""
     winners = {pair: next(iter(ahead.values())) for pair, ahead in agreed.items()}
@@ -106,15 +107,3 @@ def _put(names: Sequence[str]) -> str:
 def _sees_less(name: str, ahead: Ahead) -> bool:
     """Whether another featurizer tells a pair apart in a way that this one does not."""
     return any(winner not in (None, ahead[name]) for winner in ahead.values())
-
-
-def _shared_blindness(results: Mapping[str, ResultNumbers]) -> str:
-    """The errors that no featurizer was measured to see; empty where that is not known of all."""
-    known = [known_blind_spots(result) for result in results.values()]
-    spots = [found for found in known if found is not None]
-    if len(spots) < len(known):
-        return ""
-    errors = tuple(error for error in spots[0].errors if all(error in other.errors for other in spots))
-    shared = BlindSpots(errors, min(found.texts for found in spots))
-    every = every_one(len(results))
-    return f" Errors that {every} were measured not to see: {shared.said}." if errors else ""

@@ -1,4 +1,4 @@
-"""What several featurizers say of the same two sets: whether they agree, and which sees what others do not."""
+"""Whether several featurizers agree on the same two sets, and which one shows what others do not."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FEATURIZER_COLUMNS = (
     Column("precision", "precision", ".3f"),
     Column("recall", "recall", ".3f"),
     Column("p_value", "p", ".2g"),
-    Column("finding", "the sets are"),
+    Column("finding", "a difference is"),
 )
 
 
@@ -35,36 +35,45 @@ def joint_verdict(results: Mapping[str, ResultNumbers]) -> str:
     Args:
         results: of the same two sets, by the featurizer's name.
 
-    Each speaks at its own level: where only some see a difference, the words say how often chance alone does that
+    Each has its own level: where only some show a difference, the words say how often chance alone does that
     (at most the number of featurizers times the level, Bonferroni), and which errors the others were measured not to
     see (see `mauve_metric.uncertainty.blind_spots`).
     """
     if len(results) < 2:
         return ""
     labels = shown_names(list(results))
-    apart, alike, undecided = (
+    shown, unseen, undecided, withheld = (
         [labels[name] for name, result in results.items() if finding(result) == said]
-        for said in ("apart", "alike", "undecided")
+        for said in ("shown", "not shown", "undecided", "withheld")
     )
-    every = every_one(len(results))
-    if len(apart) == len(results):
-        return f"{every.capitalize()} featurizers see a difference between the two sets."
-    if len(alike) == len(results):
-        return f"As far as these texts can tell, the two sets are alike to {every} featurizers."
+    if len(shown) == len(results):
+        return f"{every_one(len(results)).capitalize()} featurizers show a difference between the two sets."
     doubt = [f"with {listed(undecided)} there are too few texts to tell"] if undecided else []
-    if not apart:
-        same = [f"to {listed(alike)} the two sets are alike"] if alike else []
-        return f"No featurizer sees a difference: {'; '.join([*same, *doubt])}."
-    sees = f"{listed(apart)} {'sees' if len(apart) == 1 else 'see'} one"
-    unseen = f" that {listed(alike)} {'does' if len(alike) == 1 else 'do'} not see" if alike else ""
-    sentences = [f"The featurizers do not agree on a difference: {'; '.join([sees + unseen, *doubt])}."]
+    doubt += [f"with {listed(withheld)} no verdict is given"] if withheld else []
+    if not shown:
+        same = [f"with {listed(unseen)} these texts do not show one"] if unseen else []
+        return f"No featurizer shows a difference: {'; '.join([*same, *doubt])}.{shared_blindness(results)}"
+    sees = f"{listed(shown)} {'shows' if len(shown) == 1 else 'show'} one"
+    others = f" that {listed(unseen)} {'does' if len(unseen) == 1 else 'do'} not show" if unseen else ""
+    sentences = [f"The featurizers do not agree on a difference: {'; '.join([sees + others, *doubt])}."]
     sentences += [
         f"{labels[name]} was measured not to see: {spots}."
         for name, result in results.items()
-        if labels[name] not in apart and (spots := unseen_errors(result))
+        if labels[name] not in shown and (spots := unseen_errors(result))
     ]
     level = signature_number(next(iter(results.values())).signature_entries, "confidence_level")
     return " ".join([*sentences, by_chance(len(results), level)])
+
+
+def shared_blindness(results: Mapping[str, ResultNumbers]) -> str:
+    """The errors that no featurizer was measured to see; empty where that is not known of all."""
+    known = [known_blind_spots(result) for result in results.values()]
+    spots = [found for found in known if found is not None]
+    if len(spots) < len(known):
+        return ""
+    errors = tuple(error for error in spots[0].errors if all(error in other.errors for other in spots))
+    shared = BlindSpots(errors, min(found.texts for found in spots))
+    return f" Errors that {every_one(len(results))} were measured not to see: {shared.said}." if errors else ""
 
 
 def every_one(number: int) -> str:

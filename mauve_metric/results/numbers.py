@@ -12,6 +12,7 @@ import numpy as np
 from mauve_metric.arrays import Floats, Labels
 from mauve_metric.results.signature import format_signature
 from mauve_metric.uncertainty.jackknife import CurveBand
+from mauve_metric.uncertainty.learned import Learned
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 
@@ -76,6 +77,13 @@ class ResultNumbers:
     curve_band: CurveBand | None = field(repr=False, metadata={"in_dict": False})
     p_labels: Labels = field(repr=False, metadata={"in_dict": False})
     q_labels: Labels = field(repr=False, metadata={"in_dict": False})
+    mauve_classifier: float | None = None
+    mauve_classifier_stderr: float | None = None
+    mauve_classifier_ci: tuple[float, float] | None = None
+    auc: float | None = None
+    auc_ci: tuple[float, float] | None = None
+    auc_p_value: float | None = None
+    learned: Learned | None = field(default=None, repr=False, metadata={"in_dict": False})
     by_featurizer: Mapping[str, ResultNumbers] = field(default_factory=dict, repr=False, metadata={"in_dict": False})
 
     def __post_init__(self) -> None:
@@ -181,7 +189,8 @@ class Difference:
         a, b: names.
         difference: debiased MAUVE of a minus that of b, in [-1, 1].
         ci: its interval at the config's level.
-        p_value: of "no difference", for this pair alone, on the safe side (see `differences.difference_of`).
+        p_value: of "no difference", for this pair alone, on the safe side (see `differences.difference_of`); in (0, 1],
+            one too small for a float is stored as 2.2e-308, the smallest normal one.
         real: significant at 1 - level with Holm's correction for the number of pairs.
         stderr: standard error of the difference.
     """

@@ -35,6 +35,11 @@ class MauveResult(ResultNumbers):
         mauve_ceiling, mauve_ceiling_std: mean and standard deviation of `mauve` of two samples of one distribution of
             these sizes.
         p_value: of the permutation test that both sets come from one distribution.
+        mauve_classifier, mauve_classifier_stderr, mauve_classifier_ci: debiased MAUVE on buckets of a classifier's
+            held-out scores, in [0, 1], higher is better: what separates the two sets best, where `mauve` follows what
+            the texts are about (docs/saturation.md). None below ten texts a side, and for shards on many machines.
+        auc, auc_ci, auc_p_value: chance that this classifier scores a model's text above a human one, ½ for sets that
+            cannot be told apart, lower is better; and of so large an AUC where both sets have one distribution.
         frontier_integral, frontier_integral_star: in [0, 1], lower is better (Liu et al. 2021, §3).
         frontier_integral_debiased, frontier_integral_stderr, frontier_integral_ci: as for MAUVE.
         jensen_shannon: ½KL(p‖m) + ½KL(q‖m) at m = ½(p + q), in nats, in [0, ln 2], lower is better.
@@ -53,6 +58,7 @@ class MauveResult(ResultNumbers):
         by_featurizer: with several featurizers the result of each by its name, the first being this one; else empty.
         curve_mixtures: λ, KL(q‖r_λ) and KL(p‖r_λ) of each inner point of `divergence_curve`, shape (m, 3).
         curve_band: the debiased curve and its pointwise band, see `jackknife.frontier_band`.
+        learned: buckets and ranks of each text by the classifier (see `uncertainty.learned.Learned`).
         p_labels, q_labels: bucket of each text, shape (n_p,) and (n_q,). These and `signature_entries` are not in
             `to_dict`.
     """
@@ -67,8 +73,8 @@ class MauveResult(ResultNumbers):
     def to_dict(self) -> dict[str, Any]:
         """Every number as plain Python floats, integers, strings and lists, fit for JSON.
 
-        With several featurizers also `by_featurizer`, the dict of each with its `finding` ("apart", "alike",
-        "undecided"), and `joint_verdict`.
+        With several featurizers also `by_featurizer`, the dict of each with its `finding` ("shown", "not shown",
+        "undecided", "withheld"), and `joint_verdict`.
         """
         own = super().to_dict()
         if self.by_featurizer:

@@ -65,7 +65,7 @@ NOTE = (
 
 
 def verdict(found: SensitivityNumbers) -> str:
-    """Whether the ranking holds, in words."""
+    """Whether another setting changes the ranking, in words."""
     labels = shown_names(list(found.ranking))
     others = len(found.settings) - 1
     turned = [pair for pair in found.pairs if pair.turned]
@@ -76,10 +76,13 @@ def verdict(found: SensitivityNumbers) -> str:
         )
     if others == 0:
         return "There is no other setting than the default: nothing can be said of the ranking."
+    firm = sum(pair.verdict == "holds" for pair in found.pairs)
     if found.agreeing == others:
         ranked = f"all {others} other settings rank" if others > 1 else "the other setting ranks"
-        return f"The ranking holds: {ranked} the models alike."
-    firm = sum(pair.verdict == "holds" for pair in found.pairs)
+        return (
+            f"No setting changes the ranking: {ranked} the models alike. {firm} of {len(found.pairs)} differences "
+            f"{'is' if firm == 1 else 'are'} told apart whatever the setting."
+        )
     return (
         f"No setting turns the ranking: {found.agreeing} of {others} other settings rank the models alike, and where "
         f"models change places they are not told apart. {firm} of {len(found.pairs)} differences are told apart "

@@ -78,7 +78,8 @@ def _notes(stress: StressNumbers) -> list[str]:
     for name, found in stress.featurizers.items():
         notes.append(f"{labels[name]}, no error at all: {score_text(found.equal)}.")
         unseen = ", ".join(found.unseen)
-        notes.append(f"{labels[name]} does not see, at this size: {unseen}." if unseen else f"{labels[name]} sees all.")
+        every = f"{labels[name]} tells the strongest form of each of these errors apart at this size."
+        notes.append(f"{labels[name]} does not see, at this size: {unseen}." if unseen else every)
     notes += [f"Left out: {name}, since {reason}." for name, reason in stress.left_out.items()]
     notes += [f"No scores of {printable(name)}: {printable(reason)}." for name, reason in stress.failed.items()]
     return [*notes, *(f"{warning.message} [{warning.code}]." for warning in stress.warnings)]

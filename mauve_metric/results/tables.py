@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from mauve_metric.results.digits import digits
 from mauve_metric.results.joint_comparison import joint_comparison
@@ -33,12 +32,9 @@ from mauve_metric.results.words import (
     notes,
     ranking_verdict,
     result_warnings,
+    warning_lines,
     wrapped,
 )
-
-if TYPE_CHECKING:
-    from mauve_metric.uncertainty.score_warnings import ScoreWarning
-
 
 MODEL_COLUMNS = (
     Column("rank", "rank", "d"),
@@ -129,7 +125,7 @@ def score_report(result: ResultNumbers, title: str) -> str:
     lines = [printable(title), ""]
     for text in (f"{first.sentence}.", verdict(result), joint_verdict(result.by_featurizer), first.beside):
         lines += wrapped(text, "  ", "  ")
-    lines += ["", *(line for found in result.warnings for line in _warning_lines("", found))]
+    lines += ["", *(line for found in result.warnings for line in warning_lines("", found))]
     lines += [""] if result.warnings else []
     for name, score in SCORES.items():
         value = getattr(result, name)
@@ -149,7 +145,7 @@ def _featurizer_lines(result: ResultNumbers) -> list[str]:
         return []
     lines = ["", *plain_table(featurizer_columns(each), featurizer_rows(each)), ""]
     own = result_warnings(result)[len(result.warnings) :]
-    lines += [line for who, warning in own for line in _warning_lines(who, warning)]
+    lines += [line for who, warning in own for line in warning_lines(who, warning)]
     return [*lines, "", *_other_signatures(each)]
 
 
@@ -161,15 +157,11 @@ def _other_signatures(each: Mapping[str, ResultNumbers] | Mapping[str, Compariso
 def _ci(result: ResultNumbers, name: str) -> str:
     interval = {
         "mauve_debiased": result.mauve_ci,
+        "mauve_classifier": result.mauve_classifier_ci,
+        "auc": result.auc_ci,
         "frontier_integral_debiased": result.frontier_integral_ci,
     }.get(name)
     return "" if interval is None else f"[{digits(interval[0])}, {digits(interval[1])}]"
-
-
-def _warning_lines(who: str, warning: ScoreWarning) -> list[str]:
-    """A warning for the terminal, and which models it is about."""
-    message = f"{who}: {warning.message}" if who else warning.message
-    return wrapped(f"! {printable(message)}  [{warning.code}]", "  ", "    ")
 
 
 def comparison_table(comparison: ComparisonNumbers) -> str:
@@ -182,7 +174,7 @@ def comparison_table(comparison: ComparisonNumbers) -> str:
     for text in (ranking_verdict(comparison), joint, comparison_lead(comparison).beside):
         lines += wrapped(text, "  ", "  ")
     found = collected_warnings(comparison)
-    lines += ["", *(line for who, warning in found for line in _warning_lines(who, warning))]
+    lines += ["", *(line for who, warning in found for line in warning_lines(who, warning))]
     lines += ["", *plain_table(model_columns(comparison), model_rows(comparison)), ""]
     for note in notes(comparison):
         lines += wrapped(note, "  ", "  ")

@@ -1,4 +1,4 @@
-"""Whether two sets differ, in words that never contradict the test, the interval or the score."""
+"""Whether two sets differ, in words that never contradict the test, the interval, the score or a warning."""
 
 from __future__ import annotations
 
@@ -6,61 +6,119 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from mauve_metric.results.digits import digits, rounded_up
+from mauve_metric.results.digits import digits, p_words, rounded_up
+from mauve_metric.results.featurizer_words import on_features
 from mauve_metric.results.signature import signature_number
 from mauve_metric.uncertainty import forecast
 
 if TYPE_CHECKING:
     from mauve_metric.results.numbers import ResultNumbers
 
-Finding: TypeAlias = Literal["apart", "alike", "undecided"]
+Finding: TypeAlias = Literal["shown", "not shown", "undecided", "withheld"]
 
 SETTLED = 0.9  # an interval that goes down below leaves room for a difference as large as that between models
 EVEN = 0.05  # of quality and coverage: a smaller difference is none
+FEWEST_TEXTS = 20  # two buckets of ten texts: fewer support no statement about two sets
 _ROUNDING = 1e-9  # of a p-value, which is a fraction, and of a level
+
+WITHHELD = {  # warnings that contradict any verdict, with the reason
+    "shared_prompts": "the two sets share prompts, and the interval and the test are those of independent texts",
+    "above_ceiling": "the score is above what two samples of one distribution give, so that the texts of the two sets "
+    "are not independent",
+    "constant_features": "all features are equal",
+    "nearly_constant_features": "the features differ by rounding only",
+    "wrapping_in_one_set": "one set has layout that the other has not, and the score may be of that",
+    "short_references": "the human texts are a few words long, and MAUVE is not for such texts",
+}
+LIFTED = {  # warnings that contradict a verdict of no visible difference, with the reason
+    "duplicates_between": "texts of the model are in the human set too, which lifts the score",
+    "near_duplicates_between": "texts of the model nearly repeat human ones, which lifts the score",
+    "copied_passages": "texts of the model copy passages of human ones, which lifts the score",
+}
 
 
 def verdict(result: ResultNumbers) -> str:
-    """Whether the two sets differ by more than chance, and if so, in which direction.
+    """Whether these texts show a difference between the two sets, on which features, and in which direction.
 
     The permutation test decides where there is one that can, else the interval; where both are there and disagree,
-    the words say so.
+    the words say so. Without a difference the words say how large one would have been seen. A warning that contradicts
+    the number withholds the verdict.
     """
+    reason = withheld(result)
+    if reason:
+        return f"No verdict: {reason}."
     test, interval = _by_test(result), _by_interval(result)
     chance = "" if result.p_value is None else f" ({chance_words(result)})"
     if test is None and interval is None:
         return f"There are too few texts to say whether the two sets differ{chance}."
     if not (interval if test is None else test):
         return _not_apart(result, chance)
+    sentence = f"The two sets differ by more than chance{chance} {on_features(result.signature_entries)}"
     if test and not interval and result.mauve_ci is not None:
-        how = "but these texts do not tell by how much, since the interval reaches as far as two human sets do"
-        return f"The two sets differ by more than chance{chance}, {how}. {direction(result)}"
-    return f"The two sets differ by more than chance{chance}. {direction(result)}"
+        sentence += "; these texts do not tell by how much, since the interval reaches as far as two human sets do"
+    return f"{sentence}. {direction(result)}"
+
+
+def withheld(result: ResultNumbers) -> str:
+    """The reason for which nothing is to be said of the two sets; empty where something can be."""
+    fewest = min(result.n_p, result.n_q)
+    if fewest < FEWEST_TEXTS:
+        few = "1 text is" if fewest == 1 else f"{fewest} texts are"
+        return f"{few} too few for one, it takes {FEWEST_TEXTS} a set at least"
+    codes = [warning.code for warning in result.warnings]
+    reasons = [WITHHELD[code] for code in codes if code in WITHHELD]
+    if not _apart(result):
+        reasons += [LIFTED[code] for code in codes if code in LIFTED]
+    return "; ".join(reasons)
 
 
 def finding(result: ResultNumbers) -> Finding:
-    """What `verdict` says, in one word."""
-    test, interval = _by_test(result), _by_interval(result)
-    if test is None and interval is None:
+    """The verdict on a difference in a word: these texts show one, or do not, or are too few; or none is given."""
+    if withheld(result):
+        return "withheld"
+    if _by_test(result) is None and _by_interval(result) is None:
         return "undecided"
-    if interval if test is None else test:
-        return "apart"
+    if _apart(result):
+        return "shown"
     low, high = result.mauve_ci or (0.0, 1.0)
-    return "alike" if high >= 1 and low >= SETTLED else "undecided"
+    return "not shown" if high >= 1 and low >= SETTLED else "undecided"
+
+
+def _apart(result: ResultNumbers) -> bool:
+    """Whether the test, or without one the interval, sees a difference."""
+    test = _by_test(result)
+    return bool(_by_interval(result) if test is None else test)
 
 
 def _not_apart(result: ResultNumbers, chance: str) -> str:
-    """What is to be said where no difference is seen: there is none, or there are too few texts."""
+    """The words where no difference is seen: how large one would have been, and how many texts it takes."""
     low, high = result.mauve_ci or (0.0, 1.0)
+    features = on_features(result.signature_entries)
+    sentence = f"These texts do not show a difference between the two sets{chance} {features}"
+    seen = smallest_shown(result)
+    if seen is not None:
+        sentence += f"; one of {digits(seen, '.2g')} or more would have shown in 8 of 10 cases"
     if high < 1:
         other = "random splits of all texts" if _by_test(result) is False else "two human sets of these sizes"
-        sentence = f"There are not enough texts to tell whether the two sets differ{chance}"
-        return f"{sentence}: the interval says that they do, but {other} often differ as much."
-    if low >= SETTLED:
-        return f"As far as these texts can tell, the two sets do not differ{chance}."
-    needed = texts_needed(result)
-    many = f": about {rounded_up(needed)} a set would be, if they differ by as much as it seems" if needed else ""
-    return f"There are not enough texts to tell whether the two sets differ{chance}{many}."
+        return f"{sentence}. The interval ends below 1, but {other} often differ as much."
+    needed = None if low >= SETTLED else texts_needed(result)
+    if needed is None:
+        return f"{sentence}."
+    return f"{sentence}. If they differ by as much as it seems, it takes about {rounded_up(needed)} texts a set."
+
+
+def smallest_shown(result: ResultNumbers) -> float | None:
+    """How far below 1 a score is that sets of these sizes would tell from 1 in 8 of 10 cases; None without errors."""
+    if result.frontier_integral_stderr is None:
+        return None
+    entries = result.signature_entries
+    return 1 - forecast.score_told_from_one(
+        result.frontier_integral_stderr,
+        result.n_p,
+        result.n_q,
+        signature_number(entries, "mauve_scaling_factor"),
+        signature_number(entries, "confidence_level"),
+    )
 
 
 def _by_test(result: ResultNumbers) -> bool | None:
@@ -88,8 +146,7 @@ def chance_words(result: ResultNumbers) -> str:
     if result.p_value is None:
         return ""
     number = permutations(result)
-    p = digits(result.p_value, ".2g")
-    return f"p {p if p[0] in '<>' else f'= {p}'} from {number} permutation{'' if number == 1 else 's'}"
+    return f"{p_words(result.p_value)} from {number} permutation{'' if number == 1 else 's'}"
 
 
 def texts_needed(result: ResultNumbers) -> int | None:

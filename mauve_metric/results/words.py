@@ -7,14 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from mauve_metric.results.digits import digits, percent, rounded_up
+from mauve_metric.results.digits import digits, p_words, percent, rounded_up
+from mauve_metric.results.featurizer_words import on_features
 from mauve_metric.results.names import one_line, printable, shown_names
 from mauve_metric.results.signature import signature_number
-from mauve_metric.results.verdict import permutations, verdict
+from mauve_metric.results.verdict import permutations, verdict, withheld
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
-    from mauve_metric.results.numbers import ComparisonNumbers, GapBucket, NearText, ResultNumbers
+    from mauve_metric.results.numbers import ComparisonNumbers, Difference, GapBucket, NearText, ResultNumbers
 
 
 def with_labels(comparison: ComparisonNumbers, form: Callable[[str], str] = printable) -> ComparisonNumbers:
@@ -99,9 +100,14 @@ def level_words(result: ResultNumbers) -> str:
 
 
 def closest(comparison: ComparisonNumbers) -> tuple[str, ...]:
-    """The models that nothing sets apart from the best: with it those whose difference to it is 0."""
+    """The best model and those that these texts do not tell apart from it, as they are ranked."""
     best = comparison.ranking[0]
-    return best, *(item.b for item in comparison.differences if item.a == best and item.difference == 0)
+    doubtful = {item.b if item.a == best else item.a for item in comparison.differences if _is_doubtful(item, best)}
+    return tuple(name for name in comparison.ranking if name == best or name in doubtful)
+
+
+def _is_doubtful(pair: Difference, model: str) -> bool:
+    return model in (pair.a, pair.b) and not pair.real
 
 
 def comparison_lead(comparison: ComparisonNumbers) -> Lead:
@@ -114,15 +120,56 @@ def comparison_lead(comparison: ComparisonNumbers) -> Lead:
 
 
 def ranking_verdict(comparison: ComparisonNumbers) -> str:
-    """Which model is closest, and which differences are real, in words; of one model, whether it differs."""
+    """Which models these texts tell apart, on which features; of one model, whether it differs from the human texts.
+
+    No model is called the closest unless its difference to every other one is significant, and none is ranked where a
+    warning contradicts a score.
+    """
     comparison = with_labels(comparison)
-    first = comparison_lead(comparison).sentence
+    first, best = comparison_lead(comparison).sentence, comparison.models[comparison.ranking[0]]
     if len(comparison.models) == 1:
-        return f"{first}. {verdict(comparison.models[comparison.ranking[0]])}"
-    names = closest(comparison)
+        return f"{first}. {verdict(best)}"
+    reason = ranking_withheld(comparison)
+    if reason:
+        return f"No ranking: {reason}. The highest score is that of {listed(_highest(comparison))}, {first}."
+    names, features = closest(comparison), on_features(best.signature_entries)
     if len(names) == 1:
-        return f"{names[0]} is closest to the human texts: {first}. {conclusion(comparison)}"
-    return f"{listed(names)} are equally close to the human texts: {first}. {conclusion(comparison)}"
+        return f"{names[0]} is closest to the human texts {features}: {first}. {conclusion(comparison)}"
+    return (
+        f"{listed(names)} cannot be told apart by these texts {features}. The highest score is that of "
+        f"{listed(_highest(comparison))}, {first}. {conclusion(comparison)}{_detectable(comparison)}"
+    )
+
+
+def _highest(comparison: ComparisonNumbers) -> tuple[str, ...]:
+    """The models that have the highest score."""
+    best = comparison.ranking[0]
+    return best, *(item.b for item in comparison.differences if item.a == best and item.difference == 0)
+
+
+def _detectable(comparison: ComparisonNumbers) -> str:
+    """How large a difference of the two best would have been seen; empty where that is not known."""
+    smallest = comparison.smallest_difference
+    if smallest is None or comparison.differences[0].real:
+        return ""
+    pair = comparison.differences[0]
+    return (
+        f" A difference of {digits(smallest, '.2g')} or more between {pair.a} and {pair.b} would have shown in 8 of 10 "
+        "cases."
+    )
+
+
+def ranking_withheld(comparison: ComparisonNumbers) -> str:
+    """The reasons for which no ranking is given, each with its models; empty where one can be."""
+    found: dict[str, list[str]] = {}
+    for name, result in comparison.models.items():
+        reason = withheld(result)
+        if reason:
+            found.setdefault(reason, []).append(name)
+    everyone = len(comparison.models)
+    return "; ".join(
+        reason if len(names) == everyone else f"{reason} ({listed(names)})" for reason, names in found.items()
+    )
 
 
 def listed(names: Sequence[str]) -> str:
@@ -139,16 +186,16 @@ EXCERPT = 160  # characters shown of a text
 
 
 def forecast_sentence(comparison: ComparisonNumbers) -> str:
-    """What these sets could show, in words; empty for one model."""
+    """What these sets could show, in words; empty for one model, and where a warning contradicts a score."""
     comparison = with_labels(comparison)
-    if comparison.smallest_difference is None:
+    if comparison.smallest_difference is None or ranking_withheld(comparison):
         return ""
     pair = comparison.differences[0]
     n = min(min(result.n_p, result.n_q) for result in comparison.models.values())
-    sentence = f"Sets of {n} texts would show a difference of {digits(comparison.smallest_difference, '.3f')} between "
-    sentence += f"{pair.a} and {pair.b} in 8 of 10 cases"
+    smallest = digits(comparison.smallest_difference, ".2g")
+    sentence = f"Sets of {n} texts would show a difference of {smallest} between {pair.a} and {pair.b} in 8 of 10 cases"
     if pair.difference == 0:
-        return f"{sentence}; they do not differ here at all."
+        return f"{sentence}; here both have the same score."
     if comparison.texts_needed is None:
         return f"{sentence}; the one seen here would take more than a billion."
     if not pair.real and comparison.texts_needed <= n:  # as good as enough: a number would contradict what was found
@@ -160,23 +207,24 @@ def forecast_sentence(comparison: ComparisonNumbers) -> str:
 
 
 def conclusion(comparison: ComparisonNumbers) -> str:
-    """One sentence on which differences are real."""
-    pairs = with_labels(comparison).differences
-    if not pairs:
+    """One sentence on which differences are significant; empty where a warning contradicts a score."""
+    comparison = with_labels(comparison)
+    pairs = comparison.differences
+    if not pairs or ranking_withheld(comparison):
         return ""
     level = f"{100 * (1 - comparison.confidence_level):.3g} %"
-    if all(item.difference == 0 for item in pairs):
-        return "There is no difference between them."
     if len(pairs) == 1:
-        p = digits(pairs[0].p_value, ".2g")
-        shown = f"p {p if p[0] in '<>' else f'= {p}'}"
-        return f"The difference is {'' if pairs[0].real else 'not '}real at the level of {level} ({shown})."
+        shown = p_words(pairs[0].p_value)
+        if pairs[0].real:
+            return f"The difference is significant at the level of {level} ({shown})."
+        return f"These texts do not show a difference between them at the level of {level} ({shown})."
     real = sum(item.real for item in pairs)
     corrected = f"corrected for {len(pairs)} pairs"
     if not real:
-        return f"No difference is real at the level of {level} ({corrected})."
+        return f"These texts do not show a difference between any two models at the level of {level} ({corrected})."
     sentence = (
-        f"{real} of {len(pairs)} differences {'is' if real == 1 else 'are'} real at the level of {level} ({corrected})"
+        f"{real} of {len(pairs)} differences {'is' if real == 1 else 'are'} significant at the level of {level} "
+        f"({corrected})"
     )
     doubtful = [f"{item.a} and {item.b}" for item in pairs if not item.real]
     if not doubtful:
@@ -263,7 +311,7 @@ def notes(comparison: ComparisonNumbers) -> list[str]:
     return found
 
 
-DIFFERENCE_NOTE = "p: of each pair alone. real: with all pairs taken together, which asks for more."
+DIFFERENCE_NOTE = "p: of each pair alone. real: significant with all pairs taken together, which asks for more."
 
 
 def collected_warnings(comparison: ComparisonNumbers) -> list[tuple[str, ScoreWarning]]:
@@ -364,3 +412,9 @@ def near_label(near: NearText) -> str:
 def wrapped(text: str, first: str, other: str) -> list[str]:
     """Prose in lines of `WIDTH` characters."""
     return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=other, break_on_hyphens=False)
+
+
+def warning_lines(who: str, warning: ScoreWarning) -> list[str]:
+    """A warning for the terminal, and which models it is about."""
+    message = f"{who}: {warning.message}" if who else warning.message
+    return wrapped(f"! {printable(message)}  [{warning.code}]", "  ", "    ")

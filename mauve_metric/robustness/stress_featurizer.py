@@ -263,7 +263,7 @@ class _Stressing:
         return self._found(results, self._signature(reference, equal))
 
     def _score(self, reference: Reference, side: Reference) -> MauveResult:
-        return score_features(reference, side, self.config, quiet=True, run=self.run)
+        return score_features(reference, side, self.config, quiet=True, run=self.run, with_learned=False)
 
     def _announce(self, job: Featurizing, equal: Reference, featurizing: float, scoring: float) -> None:
         """Say how long it will take: by how long it took so far, and by the model's size where features were known."""

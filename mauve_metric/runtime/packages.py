@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.metadata
-import logging
+from functools import partial
 from types import ModuleType
-
-logger = logging.getLogger(__name__)
 
 
 def package_versions(*packages: str) -> dict[str, str]:
@@ -21,96 +20,37 @@ def package_versions(*packages: str) -> dict[str, str]:
     return found
 
 
+def _imported(module: str, need: str, install: str) -> ModuleType:
+    """A module, or `ImportError` that says what needs it and how to install it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ImportError(f"{need}: pip install {install}") from error
+
+
 def import_torch() -> ModuleType:
-    """The module torch, or an error that says how to install it."""
-    try:
-        import faiss  # noqa: F401  (before torch: the other order crashes on some machines)
-    except ImportError:
-        logger.debug("faiss is not installed")
-    try:
-        import torch
-    except ImportError as error:
-        raise ImportError("featurizing texts needs torch: pip install torch transformers") from error
-    return torch
-
-
-def import_transformers() -> ModuleType:
-    """The module transformers, or an error that says how to install it."""
-    try:
-        import transformers
-    except ImportError as error:
-        raise ImportError("featurizing texts needs transformers: pip install transformers") from error
-    return transformers
-
-
-def import_accelerate() -> ModuleType:
-    """The module accelerate, which transformers' Trainer needs, or an error that says how to install it."""
-    try:
-        return importlib.import_module("accelerate")
-    except ImportError as error:
-        raise ImportError("fine-tuning needs accelerate: pip install 'mauve_metric[trainer]'") from error
-
-
-def import_faiss() -> ModuleType:
-    """The package, or an error that says how to get it."""
-    try:
-        import faiss
-    except ImportError as error:
-        raise ImportError("k-means needs faiss: pip install 'faiss-cpu>=1.14.2'") from error
-    return faiss
-
-
-def import_altair() -> ModuleType:
-    """The module altair, or an error that says how to install it."""
-    try:
-        import altair
-    except ImportError as error:
-        raise ImportError("figures need Altair: pip install 'mauve_metric[space]'") from error
-    return altair
-
-
-def import_vl_convert() -> ModuleType:
-    """What writes figures to files."""
-    try:
-        import vl_convert
-    except ImportError as error:
-        raise ImportError("figure files need vl-convert-python: pip install 'mauve_metric[space]'") from error
-    return vl_convert
+    """The module torch, after faiss: the other order crashes on some machines."""
+    with contextlib.suppress(ImportError):
+        importlib.import_module("faiss")
+    return _imported("torch", "featurizing texts needs torch", "torch transformers")
 
 
 def import_httpx() -> ModuleType:
-    """The module httpx2 or httpx, of which huggingface_hub brings one, or an error that says how to install it."""
-    for name in ("httpx2", "httpx"):
-        try:
-            return importlib.import_module(name)
-        except ImportError:
-            logger.debug("%s is not installed", name)
-    raise ImportError("openai_server needs httpx: pip install httpx")
+    """The module httpx2 or httpx, of which huggingface_hub brings one."""
+    with contextlib.suppress(ImportError):
+        return importlib.import_module("httpx2")
+    return _imported("httpx", "openai_server needs httpx", "httpx")
 
 
-def import_parquet() -> ModuleType:
-    """The module pyarrow.parquet, or an error that says how to install it."""
-    try:
-        import pyarrow.parquet
-    except ImportError as error:
-        raise ImportError("parquet files need pyarrow: pip install pyarrow") from error
-    parquet: ModuleType = pyarrow.parquet
-    return parquet
-
-
-def import_inspect_log() -> ModuleType:
-    """The module inspect_ai.log, or an error that says how to install it."""
-    try:
-        import inspect_ai.log
-    except ImportError as error:
-        raise ImportError("logs of Inspect need its own reader: pip install inspect_ai") from error
-    log: ModuleType = inspect_ai.log
-    return log
-
-
-def import_ray() -> ModuleType:
-    """The module ray, or an error that says how to install it."""
-    try:
-        return importlib.import_module("ray")
-    except ImportError as error:
-        raise ImportError("work on several machines needs Ray: pip install 'mauve_metric[ray]'") from error
+import_transformers = partial(_imported, "transformers", "featurizing texts needs transformers", "transformers")
+import_accelerate = partial(_imported, "accelerate", "fine-tuning needs accelerate", "'mauve_metric[trainer]'")
+import_faiss = partial(_imported, "faiss", "k-means needs faiss", "'faiss-cpu>=1.14.2'")
+import_altair = partial(_imported, "altair", "figures need Altair", "'mauve_metric[space]'")
+import_vl_convert = partial(_imported, "vl_convert", "figure files need vl-convert-python", "'mauve_metric[space]'")
+import_parquet = partial(_imported, "pyarrow.parquet", "parquet files need pyarrow", "pyarrow")
+import_inspect_log = partial(_imported, "inspect_ai.log", "logs of Inspect need its own reader", "inspect_ai")
+import_ray = partial(_imported, "ray", "work on several machines needs Ray", "'mauve_metric[ray]'")
+import_edit_distance = partial(_imported, "rapidfuzz.distance", "near duplicates need rapidfuzz", "rapidfuzz")
+import_datasketch = partial(_imported, "datasketch", "MinHash needs datasketch", "'mauve_metric[duplicates]'")
+import_pydivsufsort = partial(_imported, "pydivsufsort", "repeated passages need pydivsufsort", "pydivsufsort")
+import_choix = partial(_imported, "choix", "Bradley–Terry scores need choix", "'mauve_metric[preferences]'")

@@ -31,7 +31,7 @@ Answer = TypeVar("Answer")
 
 RETRIES = 3  # of a task whose worker was lost, or that met a problem of its machine (OSError)
 _QUEUED = 1000  # tasks that Ray has at once, if no number of workers is given
-_TOKEN_FILE = "folder.id"
+TOKEN_FILE = "folder.id"
 
 logger = logging.getLogger(__name__)
 
@@ -160,14 +160,14 @@ def _versions() -> dict[str, str]:
 def _token_of(folder: Path) -> str:
     """The random text by which a folder is recognised, empty if it has none."""
     with contextlib.suppress(OSError):
-        return (folder / _TOKEN_FILE).read_text(encoding="utf-8")
+        return (folder / TOKEN_FILE).read_text(encoding="utf-8")
     return ""
 
 
 def _token(folder: Path) -> str:
     """The token of a folder, written if it has none."""
     if not _token_of(folder):
-        with naming(folder / _TOKEN_FILE), written_whole(folder / _TOKEN_FILE) as file:
+        with naming(folder / TOKEN_FILE), written_whole(folder / TOKEN_FILE) as file:
             file.write_text(secrets.token_hex(8), encoding="utf-8")
     return _token_of(folder)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import zlib
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from mauve_metric.texts.files import READERS, read_texts
 from mauve_metric.texts.lines import decode
 from mauve_metric.texts.records import Record, loaded, plain_text
 from mauve_metric.texts.sources import choose_field
+from mauve_metric.texts.tables import reading_parquet
 
 _BLOCK = 1 << 20  # bytes of running text, rows of a table
 _ENDINGS = (*READERS, ".txt.gz", ".jsonl.gz")
@@ -120,15 +122,17 @@ def _of_lines(lines: BinaryIO, file: Path, text_field: str | None) -> Iterator[C
 
 def _of_parquet(file: Path, text_field: str | None) -> Iterator[CorpusText]:
     parquet, number = import_parquet(), 0
-    try:
-        table = parquet.ParquetFile(file)
-    except (OSError, ValueError) as error:  # pyarrow's own errors are kinds of these
-        reason = " ".join(str(error).split())
-        raise ValueError(f"{file} is not a parquet file that can be read: {reason:.200}") from error
-    with table:
+    with contextlib.ExitStack() as stack:
+        with reading_parquet(file):
+            table = stack.enter_context(parquet.ParquetFile(file, page_checksum_verification=True))
         column = choose_field(str(file), table.schema_arrow.names, text_field)
-        for batch in table.iter_batches(columns=[column], batch_size=1024):
-            for text in batch[column].to_pylist():
+        batches = table.iter_batches(columns=[column], batch_size=1024)
+        while True:
+            with reading_parquet(file):
+                texts = next((batch[column].to_pylist() for batch in batches), None)
+            if texts is None:
+                return
+            for text in texts:
                 if not isinstance(text, str):
                     raise ValueError(f"{file}, row {number}: expected a text in {column!r}, got {type(text).__name__}")
                 yield CorpusText(text, f"{file}, row {number}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from mauve_metric.config import check_count
@@ -39,7 +40,7 @@ def read_guesses(data: TableData, *, sentences: int = 10) -> Guesses:
     throughout. The columns of the published data are read as they are: `true_boundary_index` and
     `predicted_boundary_index` count from 0 and give the last human sentence. `annotator` (`player`, …), `model`,
     `generation` (`text_id`, `item`) and `sentence_seconds` (numbers with spaces between them) are used where they are
-    there; rows with a `date` are taken in its order.
+    there; rows with a `date` (ISO 8601: 2021-12-31, with a time or without) are taken in its order.
 
     Args:
         data: a `.csv` or `.tsv` file with a header, or a list of dicts. sentences: of each text.
@@ -55,7 +56,7 @@ def read_guesses(data: TableData, *, sentences: int = 10) -> Guesses:
         raise ValueError(f"sentences must be at most {MOST_SENTENCES}, got {sentences}")
     table = open_table("guesses", data)
     date = table.column("date")
-    lines = table.lines if date is None else sorted(table.lines, key=lambda line: line.values[date])
+    lines = table.lines if date is None else sorted(table.lines, key=lambda line: _date(line, date))
     true, said, first = _columns(table)
     times = table.column(*_TIMES)
     return Guesses(
@@ -68,6 +69,19 @@ def read_guesses(data: TableData, *, sentences: int = 10) -> Guesses:
         _words(table, lines, *_TEXTS),
         None if times is None else [_seconds(line, times) for line in lines],
     )
+
+
+def _date(line: Line, column: str) -> datetime:
+    """A row's date, in UTC where it says no other; `ValueError` for a text that is none, or may be one of two."""
+    text = line.values[column]
+    try:
+        date = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise ValueError(
+            f"{line.where}: expected a date such as 2021-12-31 or 2021-12-31 23:59:59 (ISO 8601) in column {column!r}, "
+            f"got {text!r:.60}"
+        ) from error
+    return date.replace(tzinfo=UTC) if date.tzinfo is None else date
 
 
 def _columns(table: Table) -> tuple[str, str, bool]:

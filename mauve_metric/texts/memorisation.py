@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from itertools import repeat
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain, repeat
 from typing import NamedTuple
 
 import numpy as np
 
 from mauve_metric.arrays import Floats, Integers
 from mauve_metric.texts.corpus import CorpusText
-from mauve_metric.texts.repeated_substrings import LENGTH, Span, spans_of
-from mauve_metric.texts.tokens import Tokens
-from mauve_metric.texts.windows import (
-    counts_by_text,
-    covered,
-    same_windows,
-    spaced_tokens,
-    token_ids,
-    window_groups,
-    window_hashes,
-)
+from mauve_metric.texts.repeated_substrings import LENGTH, Span, check_length, covered, spans_of, window_groups
+from mauve_metric.texts.tokens import Tokens, number_tokens, spaced_tokens
 
-_AT_ONCE = 1 << 20  # tokens of the corpus in memory
-_UNKNOWN = -1  # the number of a token that no generation has, and of the end of a text
+_AT_ONCE = 1 << 20  # tokens of the corpus that are sorted together with those of the generations
+_UNKNOWN = -1  # the number of a token that no generation has
 
 
 class CopiedSpan(NamedTuple):
@@ -57,8 +47,8 @@ def memorisation(
     """Which tokens of generations stand in a window of `length` tokens that a corpus has word for word.
 
     The rate lies in [0, 1], lower is better (Lee et al. 2022, §5.1: 1.9 % for a model trained on C4 as it is, 0.2 %
-    on deduplicated text, in windows of 50 tokens of the model). The corpus is read once, a part at a time; memory holds
-    the windows of the generations. Hashes find what may be equal, and tokens are then compared one by one.
+    on deduplicated text, in windows of 50 tokens of the model). The corpus is read once, a part at a time: its passages
+    of `length` and more tokens that generations have too are sorted together with the generations (a suffix array).
 
     Args:
         generations: texts of a model.
@@ -75,8 +65,6 @@ def memorisation(
     """
     if isinstance(corpus, str):
         raise TypeError(f"corpus must be texts one after the other, got a single text: {corpus[:40]!r}")
-    if length < 1:
-        raise ValueError(f"length must be at least 1, got {length}")
     table = _Table(generations, length, split)
     for item in corpus:
         table.read(item if isinstance(item, CorpusText) else CorpusText(item, f"text {table.texts + 1}"))
@@ -87,78 +75,64 @@ def memorisation(
 
 
 class _Table:
-    """The windows of the generations, and which of them the corpus had so far."""
+    """Where the corpus so far has each window of the generations."""
 
     def __init__(self, generations: Sequence[str], length: int, split: Callable[[str], Tokens]) -> None:
         self._length, self._split = length, split
-        self._numbers: dict[Hashable, int] = {}
-        self._tokens = token_ids([split(text) for text in generations], self._numbers)
-        longest = int(self._tokens.lengths.max(initial=0))
-        if longest < length:
-            raise ValueError(f"windows of {length} tokens need texts that long: the longest generation has {longest}")
-        self._windows = window_groups(self._tokens, length)
-        self._places = self._windows.places[self._windows.first]  # of one window of each group
-        self._source = np.full(len(self._places), -1, dtype=np.int64)  # where each was found first
-        self._wheres: list[str] = []
-        self._ids: list[int] = []
-        self._begins: list[int] = []  # in `_ids`, of the texts that are now in memory
-        self._of: list[str] = []  # and where they stand
-        self.texts, self._corpus_tokens = 0, 0
+        texts = [split(text) for text in generations]
+        self._tokens = number_tokens(texts)
+        check_length(length, self._tokens.lengths)
+        self._numbers = dict(zip(chain.from_iterable(texts), self._tokens.ids.tolist(), strict=True))
+        self._source = np.full(len(self._tokens.ids), None, dtype=object)  # of the window that begins at each token
+        self._runs: list[Integers] = []  # passages of the corpus of tokens that generations have
+        self._wheres: list[str] = []  # and where they are
+        self._rest, self._where = np.empty(0, dtype=np.int64), ""  # the end of the last part of a text
+        self._waiting, self.texts, self._corpus_tokens = 0, 0, 0
 
     def read(self, text: CorpusText) -> None:
-        """Take one text of the corpus."""
+        """Take one text of the corpus, or more of the last one."""
+        tokens = self._split(text.text)
+        ids = np.fromiter(map(self._numbers.get, tokens, repeat(_UNKNOWN)), dtype=np.int64, count=len(tokens))
         if not text.goes_on:
-            self._ids.append(_UNKNOWN)
+            self._rest = ids[:0]
             self.texts += 1
-        before = len(self._ids)
-        self._begins.append(before)
-        self._of.append(text.where)
-        self._ids += map(self._numbers.get, self._split(text.text), repeat(_UNKNOWN))
-        self._corpus_tokens += len(self._ids) - before
-        if len(self._ids) >= _AT_ONCE:
+        self._note(np.concatenate([self._rest, ids[: self._length - 1]]), self._where)  # begins in the part before
+        self._note(ids, text.where)
+        kept = np.concatenate([self._rest, ids])
+        self._rest, self._where = kept[max(len(kept) - self._length + 1, 0) :], text.where
+        self._corpus_tokens += len(ids)
+
+    def _note(self, ids: Integers, where: str) -> None:
+        for run in np.split(ids, np.flatnonzero(ids == _UNKNOWN)):
+            known = run[run != _UNKNOWN]
+            if len(known) >= self._length:
+                self._runs.append(known)
+                self._wheres.append(where)
+                self._waiting += len(known)
+        if self._waiting >= _AT_ONCE:
             self.look_up()
 
     def look_up(self) -> None:
-        """Find the windows of the texts in memory, and keep of the last one what may go on."""
-        ids = np.array(self._ids, dtype=np.int64)
-        places = self._known_places(ids)
-        hashes = window_hashes(ids, self._length, self._windows.salt)[places]
-        at = np.searchsorted(self._windows.hashes, hashes).clip(max=len(self._places) - 1)
-        alike = self._windows.hashes[at] == hashes
-        places, at = places[alike], at[alike]
-        same = same_windows(ids, places, self._tokens.ids, self._places[at], self._length)
-        self._note(places[same], at[same])
-        kept = min(self._length - 1, len(self._ids))
-        last = self._of[-1:]
-        self._ids, self._begins, self._of = self._ids[len(self._ids) - kept :], [0] * len(last), last
-
-    def _known_places(self, ids: Integers) -> Integers:
-        """Where windows begin that hold only tokens of generations."""
-        if len(ids) < self._length:
-            return np.empty(0, dtype=np.int64)
-        unknown = np.concatenate([[0], np.cumsum(ids == _UNKNOWN)])
-        return np.nonzero(unknown[self._length :] == unknown[: len(unknown) - self._length])[0]
-
-    def _note(self, places: Integers, at: Integers) -> None:
-        """Remember where windows stand that were not met before."""
-        new = self._source[at] < 0
-        windows, first = np.unique(at[new], return_index=True)
-        for window, place in zip(windows.tolist(), places[new][first].tolist(), strict=True):
-            where = self._of[bisect_right(self._begins, place) - 1]
-            if not self._wheres or self._wheres[-1] != where:
-                self._wheres.append(where)
-            self._source[window] = len(self._wheres) - 1
+        """Find the windows of the generations in the passages that wait."""
+        tokens, n = self._tokens, len(self._tokens)
+        lengths = list(map(len, self._runs))
+        ids = np.concatenate([tokens.ids, *self._runs])
+        text_of = np.concatenate([tokens.text_of, n + np.repeat(np.arange(len(lengths)), lengths)])
+        places, groups = window_groups(ids, text_of, self._length)
+        border = np.searchsorted(places, len(tokens.ids))
+        met, first = np.unique(groups[border:], return_index=True)
+        new = np.isin(groups[:border], met) & np.equal(self._source[places[:border]], None)
+        runs = text_of[places[border:][first]] - n
+        found = runs[np.searchsorted(met, groups[:border][new])]
+        self._source[places[:border][new]] = [self._wheres[run] for run in found]
+        self._runs, self._wheres, self._waiting = [], [], 0
 
     def found(self) -> Memorisation:
         """What the whole corpus had."""
-        tokens, windows = self._tokens, self._windows
-        source = np.full(len(tokens.ids), -1, dtype=np.int64)
-        source[windows.places] = self._source[windows.groups]
-        marked = covered(np.nonzero(source >= 0)[0], self._length, len(tokens.ids))
-        spans = [
-            CopiedSpan(span, self._wheres[source[tokens.starts[span.text] + span.start]])
-            for span in spans_of(marked, tokens.starts)
-        ]
-        counts = counts_by_text(marked, tokens.starts)
-        shares = counts / np.maximum(tokens.lengths, 1)
+        tokens = self._tokens
+        begins = np.flatnonzero(np.not_equal(self._source, None))
+        marked = covered(begins, self._length, len(tokens.ids))
+        starts = np.cumsum(tokens.lengths) - tokens.lengths
+        spans = [CopiedSpan(span, self._source[starts[span.text] + span.start]) for span in spans_of(marked, tokens)]
+        shares = np.bincount(tokens.text_of[marked], minlength=len(tokens)) / np.maximum(tokens.lengths, 1)
         return Memorisation(float(marked.mean()), shares, spans, self.texts, self._corpus_tokens)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mauve_metric.arrays import Floats, Integers
-from mauve_metric.texts.edit_similarity import edit_similarity
-from mauve_metric.texts.minhash import band_groups, groups_of
-from mauve_metric.texts.windows import TokenIds, spaced_tokens, token_ids, window_groups
+from mauve_metric.arrays import Integers
+from mauve_metric.runtime.packages import import_datasketch, import_edit_distance
+from mauve_metric.texts.ngrams import ngram_counts
+from mauve_metric.texts.tokens import Tokens, spaced_tokens
 
-_PAIRS = 1 << 12  # compared at once
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
-Open = Callable[[Integers], NDArray[np.bool_]]  # which pairs, (2, m), are still to be compared
+_ROWS = 256  # texts that are compared with all others at once
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,9 @@ class NearDuplicateRule:
     """When two texts count as near duplicates.
 
     shingle: tokens of the phrases that are compared; a shorter text is one phrase. jaccard: the least share of
-    phrases in common. edit: `edit_similarity` must be above. rows, bands: of the MinHash that says which texts are
-    compared; None compares all that can be alike.
+    phrases in common. edit: 1 minus the Levenshtein distance of the tokens over the longer length must be above.
+    rows, bands: of the MinHash that says which texts are compared, a pair of Jaccard similarity s with probability
+    1 - (1 - s^rows)^bands; None compares all. seed: of the MinHash.
     """
 
     shingle: int = 5
@@ -59,12 +60,14 @@ def near_duplicates(texts: Sequence[str], rule: NearDuplicateRule = EXACT) -> fl
 
     Two texts are near duplicates if their sets of 5-grams have J = |A ∩ B| / |A ∪ B| >= 0.8 and the edit similarity of
     their tokens is above 0.8 (Lee et al. 2022, §4.2). It grows with the number of texts, so only sets of one size
-    compare. By default no pair is missed: of the phrases of a text that are rarest in the set, one in five at most can
-    be missing in a near duplicate, so that only texts that share one of those are compared (Bayardo et al. 2007, §3).
+    compare. By default no pair is missed: phrases in common are counted for all pairs that have one.
 
     Args:
         texts: of one set; tokens stand between blanks, and are characters in scripts without.
         rule: another threshold, or MinHash: one of `PUBLISHED`, or your own.
+
+    Raises:
+        ImportError: a rule with MinHash, without `mauve_metric[duplicates]`.
 
     >>> near_duplicates(["one two three", "one  two three", "four five"])
     0.6666666666666666
@@ -81,19 +84,15 @@ def near_duplicate_clusters(texts: Sequence[str], rule: NearDuplicateRule = EXAC
     >>> near_duplicate_clusters(["one two", "three", "one two"]).tolist()
     [0, 1, 0]
     """
-    sets = _ShingleSets(token_ids(list(map(spaced_tokens, texts))), rule)
-    joined = np.arange(sets.count)  # the cluster of each different text, by the number of its first one
-
-    def apart(pairs: Integers) -> NDArray[np.bool_]:
-        found: NDArray[np.bool_] = joined[pairs[0]] != joined[pairs[1]]
-        return found
-
-    for pairs in sets.candidates(apart, lambda group: bool((joined[group] == joined[group[0]]).all())):
-        for left, right in pairs[:, sets.share_phrases(pairs)].T:
-            one, other = sorted((joined[left], joined[right]))
-            if one != other and sets.share_order(left, right):
-                joined[joined == other] = one
-    return sets.first[joined][sets.which]
+    different, which, first = _different(texts)
+    clusters = np.arange(len(different))
+    for left, right in _sharing_phrases(different, rule):
+        apart = clusters[left] != clusters[right]
+        for one, other in zip(left[apart].tolist(), right[apart].tolist(), strict=True):
+            low, high = sorted((clusters[one], clusters[other]))
+            if low != high and _share_order(different[one], different[other], rule):
+                clusters[clusters == high] = low
+    return first[clusters][which]
 
 
 def near_duplicate_partners(texts: Sequence[str], others: Sequence[str], rule: NearDuplicateRule = EXACT) -> Integers:
@@ -102,142 +101,71 @@ def near_duplicate_partners(texts: Sequence[str], others: Sequence[str], rule: N
     >>> near_duplicate_partners(["three", "four"], ["one two", "three"]).tolist()
     [1, -1]
     """
-    sets = _ShingleSets(token_ids([*map(spaced_tokens, others), *map(spaced_tokens, texts)]), rule)
-    mine, theirs = sets.which[len(others) :], np.unique(sets.which[: len(others)])
-    is_theirs = np.zeros(sets.count, dtype=bool)
-    is_theirs[theirs] = True
-    partner = np.where(is_theirs, np.arange(sets.count), -1)
-
-    def lonely(pairs: Integers) -> NDArray[np.bool_]:
-        """Pairs of one of the other set and of a text without a partner so far."""
-        found: NDArray[np.bool_] = (is_theirs[pairs[0]] != is_theirs[pairs[1]]) & (partner[pairs] < 0).any(axis=0)
-        return found
-
-    for pairs in sets.candidates(lonely, lambda group: not (is_theirs[group].any() and (partner[group] < 0).any())):
-        for left, right in pairs[:, sets.share_phrases(pairs)].T:
-            text, other = (right, left) if is_theirs[left] else (left, right)
-            if partner[text] < 0 and sets.share_order(text, other):
-                partner[text] = other
-    found = partner[mine]
-    return np.where(found >= 0, sets.first[found], -1)
+    different, which, first = _different([*others, *texts])
+    border = int(which[: len(others)].max(initial=-1)) + 1  # those before it are of the other set
+    partners = np.where(first < len(others), first, -1)
+    for left, right in _sharing_phrases(different, rule):
+        across = (left < border) & (right >= border)
+        for other, text in zip(left[across].tolist(), right[across].tolist(), strict=True):
+            if partners[text] < 0 and _share_order(different[text], different[other], rule):
+                partners[text] = first[other]
+    return partners[which[len(others) :]]
 
 
-class _ShingleSets:
-    """The different texts of a list with their sets of shingles, and which of them may be alike.
+def _different(texts: Sequence[str]) -> tuple[list[Tokens], Integers, Integers]:
+    """The tokens of the s different texts, which of them each text is, (n,), and the first text that each is, (s,)."""
+    number: dict[Tokens, int] = {}
+    which = [number.setdefault(tuple(spaced_tokens(text)), len(number)) for text in texts]
+    return list(number), np.array(which, dtype=np.int64), np.unique(which, return_index=True)[1]
 
-    Attributes:
-        count: different texts, s. which: the different text that each text is, (n,). first: the first text that each
-        of them is, (s,), ascending.
+
+def _sharing_phrases(texts: Sequence[Tokens], rule: NearDuplicateRule) -> Iterator[tuple[Integers, Integers]]:
+    """Pairs of texts with enough phrases in common, the first of a pair before the second, (m,) each at a time.
+
+    |A ∩ B| / |A ∪ B| >= J where |A ∩ B| >= J (|A| + |B|) / (1 + J), short of rounding.
     """
-
-    def __init__(self, tokens: TokenIds, rule: NearDuplicateRule) -> None:
-        self._rule = rule
-        known: dict[bytes, int] = {}
-        of = [known.setdefault(tokens.of(text).tobytes(), len(known)) for text in range(len(tokens.starts) - 1)]
-        self.which, self.count = np.array(of, dtype=np.int64), len(known)
-        self.first = np.unique(self.which, return_index=True)[1].astype(np.int64)
-        self._tokens = [tokens.of(text).tolist() for text in self.first]
-        self._shingles, self._starts = _shingle_sets(self._tokens, rule.shingle)
-        self._sizes = np.diff(self._starts)
-        self._marked = np.zeros(int(self._shingles.max(initial=-1)) + 1, dtype=bool)
-
-    def candidates(self, wanted: Open, settled: Callable[[Integers], bool]) -> Iterator[Integers]:
-        """Pairs of different texts that may be alike, (2, m) at a time.
-
-        wanted: which pairs are still open. settled: whether none of a group's pairs is.
-        """
-        waiting, size = [], 0
-        for group, rest in self._groups():
-            for row in range(len(group) - 1):
-                if settled(group[row:]):
-                    break
-                others, enough = group[row + 1 :], np.minimum(rest[row], rest[row + 1 :])
-                others = others[enough >= self._needed(group[row], others)]
-                waiting.append(np.stack([np.broadcast_to(group[row], len(others)), others]))
-                size += len(others)
-                if size >= _PAIRS:
-                    yield from self._open_pairs(waiting, wanted)
-                    waiting, size = [], 0
-        yield from self._open_pairs(waiting, wanted)
-
-    def _needed(self, left: Integers, right: Integers) -> Floats:
-        """How many shingles texts must have in common: |A ∩ B| >= J (|A| + |B|) / (1 + J), short of rounding."""
-        share = self._rule.jaccard / (1 + self._rule.jaccard)
-        found: Floats = share * (self._sizes[left] + self._sizes[right]) - 1e-6
-        return found
-
-    def _open_pairs(self, waiting: list[Integers], wanted: Open) -> Iterator[Integers]:
-        """Each open pair once, ordered by the first text."""
-        if waiting:
-            pairs = np.concatenate(waiting, axis=1)
-            pairs = pairs[:, wanted(pairs)]
-            pairs = np.stack(np.divmod(np.unique(pairs[0] * self.count + pairs[1]), self.count))
-            for start in range(0, pairs.shape[1], _PAIRS):
-                yield pairs[:, start : start + _PAIRS]
-
-    def _groups(self) -> Iterator[tuple[Integers, Integers]]:
-        """Texts that may be alike, and how many shingles each of them can have in common with the others, (g,) each."""
-        rule = self._rule
-        if rule.rows is None or rule.bands is None:
-            keys, texts, rests = self._rarest()
-            groups = groups_of(keys)
-        else:
-            texts, rests = np.arange(self.count), self._sizes
-            groups = band_groups(self._shingles, self._starts, rule.rows, rule.bands, rule.seed)
-        return ((texts[group], rests[group]) for group in groups)
-
-    def _rarest(self) -> tuple[Integers, Integers, Integers]:
-        """Of each text the shingles that are rarest, of which two near duplicates share one (Bayardo et al. 2007, §3).
-
-        With the text of each and how many shingles of the text are no rarer: if it is the rarest one in common, all
-        others in common are among those (Xiao et al. 2008, §4).
-        """
-        frequency = np.bincount(self._shingles)[self._shingles]
-        shared = np.nonzero(frequency > 1)[0]
-        owners = np.repeat(np.arange(self.count), self._sizes)[shared]
-        order = shared[np.lexsort((self._shingles[shared], frequency[shared], owners))]
-        rests = np.searchsorted(owners, owners, side="right") - np.arange(len(owners))
-        kept = rests >= self._rule.jaccard * self._sizes[owners] - 1e-6
-        return self._shingles[order[kept]], owners[kept], rests[kept]
-
-    def share_phrases(self, pairs: Integers) -> NDArray[np.bool_]:
-        """Which pairs have enough shingles in common, (m,)."""
-        common = np.empty(pairs.shape[1], dtype=np.int64)
-        ends = np.append(np.nonzero(np.diff(pairs[0]))[0] + 1, pairs.shape[1])
-        for start, end in zip([0, *ends[:-1]], ends, strict=True):
-            common[start:end] = self._common(pairs[0, start], pairs[1, start:end])
-        found: NDArray[np.bool_] = common >= self._needed(*pairs)
-        return found
-
-    def _common(self, text: int, others: Integers) -> Integers:
-        """How many shingles a text has in common with each of some others."""
-        mine = self._shingles[self._starts[text] : self._starts[text + 1]]
-        self._marked[mine] = True
-        ends = np.cumsum(self._sizes[others])
-        begins = ends - self._sizes[others]
-        places = np.repeat(self._starts[others] - begins, self._sizes[others]) + np.arange(ends[-1])
-        found: Integers = np.add.reduceat(self._marked[self._shingles[places]], begins, dtype=np.int64)
-        self._marked[mine] = False
-        return found
-
-    def share_order(self, left: int, right: int) -> bool:
-        """Whether two texts have enough tokens in the same order."""
-        similarity = edit_similarity(self._tokens[left], self._tokens[right])
-        return similarity > self._rule.edit or similarity == 1
+    if not len(texts):
+        return
+    phrases = _phrases(texts, rule.shingle)
+    columns, sizes = phrases if rule.rows is None else _bands(phrases, rule), np.diff(phrases.indptr)
+    for start in range(0, len(texts), _ROWS):
+        both = (columns[start : start + _ROWS] @ columns[start:].T).tocoo()
+        left, right = both.coords[0] + start, both.coords[1] + start
+        later = left < right
+        left, right, common = left[later], right[later], both.data[later]
+        if rule.rows is not None:
+            common = phrases[left].multiply(phrases[right]).sum(axis=1)
+        near = common >= rule.jaccard / (1 + rule.jaccard) * (sizes[left] + sizes[right]) - 1e-6
+        yield left[near], right[near]
 
 
-def _shingle_sets(texts: Sequence[Sequence[int]], length: int) -> tuple[Integers, Integers]:
-    """The numbers of the different shingles of each text, ascending, and where each text's begin.
+def _phrases(texts: Sequence[Tokens], length: int) -> csr_array:
+    """A column for each phrase, 1 in the rows of the texts that have it; a text that is too short is filled up."""
+    from scipy.sparse import csr_array
 
-    A text that is too short for a shingle is one: it is filled up with a number that no token has.
-    """
-    short = {text: [-1] * (length - len(ids)) for text, ids in enumerate(texts) if len(ids) < length}
-    filled = [ids if text not in short else [*ids, *short[text]] for text, ids in enumerate(texts)]
-    numbers = np.fromiter(chain.from_iterable(filled), dtype=np.int64)
-    tokens = TokenIds(numbers, np.cumsum([0, *map(len, filled)], dtype=np.int64))
-    found = window_groups(tokens, length)
-    owner = np.repeat(np.arange(len(texts)), tokens.lengths - length + 1)
-    many = max(len(found.first), 1)
-    keys = np.sort(owner * many + found.groups)
-    owners, shingles = np.divmod(keys[np.diff(keys, prepend=-1) > 0], many)
-    return shingles, np.searchsorted(owners, np.arange(len(texts) + 1))
+    counts = ngram_counts([(*text, *(None for _ in range(length - len(text)))) for text in texts], length)
+    shape = (counts.num_texts, counts.num_grams)
+    return csr_array((np.ones(len(counts.gram), dtype=np.int32), (counts.text, counts.gram)), shape=shape)
+
+
+def _bands(phrases: csr_array, rule: NearDuplicateRule) -> csr_array:
+    """A column for each hash of a band of a MinHash, 1 in the rows of the texts that have it (Broder 1997)."""
+    from scipy.sparse import csr_array
+
+    sets = np.split(phrases.indices, phrases.indptr[1:-1])
+    rows, bands = rule.rows or 1, rule.bands or 1
+    signatures = import_datasketch().MinHash.generator(
+        map(np.ndarray.tolist, sets), num_perm=rows * bands, seed=rule.seed, hashfunc=int
+    )
+    hashes = [
+        [hash((band, part.tobytes())) for band, part in enumerate(np.split(signature.hashvalues, bands))]
+        for signature in signatures
+    ]
+    columns = np.unique(hashes, return_inverse=True)[1].ravel()
+    return csr_array((np.ones(len(columns), dtype=np.int32), (np.repeat(np.arange(len(sets)), bands), columns)))
+
+
+def _share_order(one: Tokens, other: Tokens, rule: NearDuplicateRule) -> bool:
+    """Whether two texts have enough tokens in the same order."""
+    similarity = import_edit_distance().Levenshtein.normalized_similarity(one, other)
+    return bool(similarity > rule.edit or similarity == 1)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mauve_metric.arrays import Integers
-from mauve_metric.texts.windows import UNSPACED
+from mauve_metric.texts.tokens import UNSPACED
 
 MOST = 0.9  # of a text's words, or of the texts, that the strongest change takes away: all of them would leave none
 _CHARACTERS = UNSPACED.pattern[1:-1]

@@ -97,16 +97,15 @@ def _widths(content: str, delimiter: str) -> Iterator[int]:
 def read_parquet(path: Path, text_field: str | None) -> list[str]:
     """The texts in a column of a parquet file."""
     try:
-        import pyarrow
         import pyarrow.parquet as parquet
     except ImportError as error:
         raise ImportError("reading parquet needs pyarrow: pip install pyarrow") from error
     with path.open("rb") as raw:
-        with _reading_parquet(path, pyarrow.ArrowException):
+        with reading_parquet(path):
             file = parquet.ParquetFile(raw, page_checksum_verification=True)
             names = file.schema_arrow.names
         column = choose_field(str(path), names, text_field)
-        with _reading_parquet(path, pyarrow.ArrowException):
+        with reading_parquet(path):
             texts: list[str] = file.read([column])[column].to_pylist()
     for index, text in enumerate(texts):
         if not isinstance(text, str):
@@ -115,11 +114,13 @@ def read_parquet(path: Path, text_field: str | None) -> list[str]:
 
 
 @contextlib.contextmanager
-def _reading_parquet(path: Path, foreign: type[Exception]) -> Iterator[None]:
-    """What pyarrow raises, in one sentence that names the file."""
+def reading_parquet(path: Path) -> Iterator[None]:
+    """The errors of pyarrow as `ValueError` of one sentence that names the file."""
+    import pyarrow
+
     try:
         yield
-    except (OSError, ValueError, KeyError, foreign) as error:
+    except (OSError, ValueError, KeyError, pyarrow.ArrowException) as error:
         reason = " ".join(str(error).split())
         raise ValueError(f"{path} is not a parquet file that can be read: {reason:.200}") from error
 

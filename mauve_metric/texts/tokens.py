@@ -14,6 +14,8 @@ from mauve_metric.arrays import Integers
 
 Tokens = Sequence[Hashable]
 
+# Thai, Lao, Burmese, Khmer, kana and Chinese characters: scripts that put no blanks between words
+UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*|[^\w\s]|_+")
 
 
@@ -56,6 +58,15 @@ def split_words(text: str) -> list[str]:
     ["Don't", 'panic', ':', '3.5', 'km', ',', 'said', 'he', '.']
     """
     return _WORD.findall(text)
+
+
+def spaced_tokens(text: str) -> list[str]:
+    """Split a text at blanks, and scripts without blanks into characters.
+
+    >>> spaced_tokens("A cat,  a 黑猫")
+    ['A', 'cat,', 'a', '黑', '猫']
+    """
+    return (text if text.isascii() else UNSPACED.sub(r" \g<0> ", text)).split()
 
 
 def number_tokens(texts: Sequence[Tokens]) -> NumberedTokens:

@@ -39,9 +39,14 @@ def measured() -> list[dict[str, Any]]:
     return found
 
 
+def is_measured(identity: Mapping[str, str]) -> bool:
+    """Whether the featurizer of this identity was measured."""
+    return bool(_runs_of(identity))
+
+
 def blind_spots(identity: Mapping[str, str]) -> BlindSpots | None:
     """What the featurizer of this identity does not see; None if it was not measured, or sees all."""
-    runs = [run for run in measured() if all(_same(identity.get(key), value) for key, value in run["encoder"].items())]
+    runs = _runs_of(identity)
     if not runs:
         return None
     unseen = [
@@ -51,6 +56,11 @@ def blind_spots(identity: Mapping[str, str]) -> BlindSpots | None:
         and all(run["perturbations"].get(name, {"smallest_seen": None})["smallest_seen"] is None for run in runs)
     ]
     return BlindSpots(tuple(unseen), min(run["n"] for run in runs)) if unseen else None
+
+
+def _runs_of(identity: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The stress tests of the featurizer of this identity."""
+    return [run for run in measured() if all(_same(identity.get(key), value) for key, value in run["encoder"].items())]
 
 
 def _same(found: str | None, measured: str) -> bool:

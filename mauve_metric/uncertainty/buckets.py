@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mauve_metric.arrays import Counts, Floats
+from mauve_metric.measures.tails import positive
 
 
 def noise_p_values(p_counts: Counts, q_counts: Counts) -> Floats:
@@ -17,7 +18,7 @@ def noise_p_values(p_counts: Counts, q_counts: Counts) -> Floats:
         p_counts, q_counts: shape (k,).
 
     Returns:
-        Shape (k,), in [0, 1]; 1 for empty buckets.
+        Shape (k,), in (0, 1]; 1 for empty buckets.
 
     >>> noise_p_values(np.array([5, 10]), np.array([5, 10])).tolist()
     [1.0, 1.0]
@@ -27,7 +28,7 @@ def noise_p_values(p_counts: Counts, q_counts: Counts) -> Floats:
     total, share = p_counts + q_counts, float(p_counts.sum() / (p_counts.sum() + q_counts.sum()))
     values = np.ones(len(total))
     for bucket in np.nonzero(total)[0]:
-        values[bucket] = binomtest(int(p_counts[bucket]), int(total[bucket]), share).pvalue
+        values[bucket] = positive(binomtest(int(p_counts[bucket]), int(total[bucket]), share).pvalue)
     values[total > 0] = holm(values[total > 0])
     return values
 

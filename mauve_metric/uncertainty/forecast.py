@@ -56,6 +56,36 @@ def detectable_difference(stderr: float, level: float = 0.95, power: float = POW
     return (normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(power)) * stderr
 
 
+def score_told_from_one(
+    integral_stderr: float,
+    n_p: int,
+    n_q: int,
+    scaling_factor: float = 5.0,
+    level: float = 0.95,
+    power: float = POWER,
+) -> float:
+    """The highest score of which the interval would end below 1 with this probability.
+
+    The interval ends below 1 where the frontier integral is more than z standard errors above 0. Far from 0 its error
+    grows: a χ² statistic of noncentrality ν has the variance 2(k - 1) + 4ν, so that error² = e² + ⅔·D·(1/n_p + 1/n_q)
+    at the integral D. D = (z + z_power)·error is solved for D, and carried over to MAUVE by `intervals.local_form`.
+
+    Args:
+        integral_stderr: e, of the debiased frontier integral. n_p, n_q: texts. scaling_factor: c.
+
+    Returns:
+        In (0, 1]; 1 minus it is the smallest difference from human text that these sets would show.
+
+    >>> round(score_told_from_one(0.006, 500, 500), 3)
+    0.971
+    """
+    normal = NormalDist()
+    z = normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(power)
+    growth = z * z * 2 / 3 * (1 / n_p + 1 / n_q)
+    integral = (growth + math.sqrt(growth**2 + 4 * (z * integral_stderr) ** 2)) / 2
+    return intervals.local_form(3 * scaling_factor * min(integral, 1.0))
+
+
 def texts_needed(seen: Seen, level: float = 0.95, power: float = POWER, seed: int = 0) -> int | None:
     """Texts a set at which a test at 1 - level finds the difference with this probability, on the same buckets.
 

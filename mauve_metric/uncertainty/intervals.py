@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Floats
+from mauve_metric.measures import tails
 from mauve_metric.measures.frontier import mauve_floor
 from mauve_metric.uncertainty.jackknife import WEIGHTS, DebiasedFrontier, area_and_slopes, delete_one_variance, monotone
 
@@ -128,7 +129,7 @@ def estimate_difference(a: Estimate, b: Estimate, correlation: float, level: flo
         level: in (0, 1).
 
     Returns:
-        Interval within [-1, 1]; p-value in [0, 1], below 1 - level if and only if the interval leaves 0 out.
+        Interval within [-1, 1]; p-value in (0, 1], below 1 - level if and only if the interval leaves 0 out.
 
     >>> a, b = Estimate(0.8, 0.03, (0.74, 0.86)), Estimate(0.7, 0.04, (0.62, 0.78))
     >>> [round(end, 6) for end in estimate_difference(a, b, 0.0).ci]
@@ -140,7 +141,7 @@ def estimate_difference(a: Estimate, b: Estimate, correlation: float, level: flo
     down = _joined(a.value - a.ci[0], b_up, correlation)
     up = _joined(a_up, b.value - b.ci[0], correlation)
     margin = down if value > 0 else up if value < 0 else max(down, up)
-    p_value = 1.0 if value == 0 else 0.0 if margin == 0 else 2 * NormalDist().cdf(-z * abs(value) / margin)
+    p_value = 1.0 if value == 0 else tails.two_sided(z * abs(value) / margin if margin > 0 else math.inf)
     return DifferenceEstimate(value, (max(value - down, -1.0), min(value + up, 1.0)), margin / z, p_value)
 
 

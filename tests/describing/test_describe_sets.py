@@ -138,6 +138,7 @@ def test_tables(rows: dict[str, Companion]) -> None:
         ({"measures": 3}, "measures must be names"),
         ({"models": {"human": MODEL}}, "give the model another name"),
         ({"models": {}}, "at least one model"),
+        ({"prompts_of": {"m": "x" * len(MODEL)}}, r"prompts_of\['m'\] must be a list of prompts, got 'x"),
         ({"prompts_of": {"x": [1]}}, "prompts_of must name human, m, got 'x'"),
         ({"prompts_of": {"m": [1]}}, r"one prompt for each of its \d+ texts, got 1"),
         ({"tokenizer": 7}, "tokenizer must be"),

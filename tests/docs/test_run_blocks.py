@@ -124,6 +124,7 @@ def run(tmp_path: Path, page: str) -> object:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_blocks_share_names_and_a_folder_with_the_examples(tmp_path: Path) -> None:
     page = (
         "```python\nx = open('examples/human.txt').read()\nopen('mine.txt', 'w').write(x)\nprint(x, 0.5)\n```\n\n"
@@ -141,6 +142,7 @@ def test_blocks_share_names_and_a_folder_with_the_examples(tmp_path: Path) -> No
     assert sorted(path.name for path in tmp_path.iterdir()) == ["examples", "page.md"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "said"),
     [

@@ -40,6 +40,7 @@ def pages(site: Path) -> dict[Path, Page]:
     return {path: Page(path) for path in sorted(site.rglob("*.html")) if path.name != "404.html"}
 
 
+@pytest.mark.slow
 def test_links_lead_to_a_page_and_a_place_on_it(site: Path, pages: dict[Path, Page]) -> None:
     assert len(pages) > 20
     lost = []
@@ -54,12 +55,14 @@ def test_links_lead_to_a_page_and_a_place_on_it(site: Path, pages: dict[Path, Pa
     assert lost == []
 
 
+@pytest.mark.slow
 def test_nothing_is_loaded_from_another_host(site: Path, pages: dict[Path, Page]) -> None:
     assert [link for page in pages.values() for link in page.loaded if re.match(r"(?!data:)[a-z]*:|//", link)] == []
     styles = "".join(path.read_text(encoding="utf-8") for path in site.rglob("*.css"))
     assert styles and re.findall(r"url\([\"']?(?:https?:)?//[^)]*\)|@import[^;]*//", styles) == []
 
 
+@pytest.mark.slow
 def test_pictures_have_words_and_figures_a_twin_for_dark_pages(site: Path, pages: dict[Path, Page]) -> None:
     for path, page in pages.items():
         shown = [str(picture["src"]) for picture in page.pictures]
@@ -68,12 +71,14 @@ def test_pictures_have_words_and_figures_a_twin_for_dark_pages(site: Path, pages
         assert sorted(twins) == sorted(src for src in shown if "#only-dark" in src), path.relative_to(site)
 
 
+@pytest.mark.slow
 def test_formulas_are_mathml(site: Path, pages: dict[Path, Page]) -> None:
     text = "".join(path.read_text(encoding="utf-8") for path in pages)
     assert 'class="arithmatex"' not in text
     assert "<math" in (site / "mathematics.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_every_public_name_is_on_a_page(pages: dict[Path, Page]) -> None:
     names = {name for page in pages.values() for name in page.names}
     assert {f"mauve_metric.{name}" for name in mauve_metric.__all__ if name != "__version__"} - names == set()

@@ -219,6 +219,30 @@ def test_other_files_are_refused(tiny_gpt2: str, tmp_path: Path) -> None:
         Likelihoods.load(tmp_path / "none.npz")
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("log_probabilities", np.nan),
+        ("log_probabilities", 0.5),
+        ("log_probabilities", -np.inf),
+        ("sparsemax", 1.5),
+        ("sparsemax", -0.5),
+        ("ranks", 0),
+        ("ranks", 10**9),
+        ("token_ids", -1),
+        ("most_likely", 10**9),
+        ("first_ids", -2),
+    ],
+)
+def test_numbers_that_no_model_gives_are_refused(name: str, value: float, tiny_gpt2: str, tmp_path: Path) -> None:
+    path = likelihoods(TEXTS, tiny_gpt2).save(tmp_path / "human.npz")
+    arrays = dict(np.load(path))
+    arrays[name][3 % len(arrays[name])] = value
+    np.savez(path, **arrays)
+    with pytest.raises(ValueError, match=rf"human\.npz is no file of likelihoods, or damaged: {name} must be from"):
+        Likelihoods.load(path)
+
+
 # --- what is refused ----------------------------------------------------------------------------------------------
 
 

@@ -80,3 +80,25 @@ def test_a_damaged_model_is_named_in_one_sentence(tiny_gpt2: str, tmp_path: Path
         load_encoder(str(folder))
     assert type(refused.value) in (OSError, ValueError)
     assert f"the model {str(folder)!r}" in str(refused.value) and "\n" not in str(refused.value)
+
+
+def without_weights(folder: str, target: Path, *names: str) -> Path:
+    """A copy of a model's folder in which these weights are missing."""
+    shutil.copytree(folder, target)
+    from safetensors.torch import load_file, save_file
+
+    weights = load_file(target / "model.safetensors")
+    for name in names:
+        weights.pop(name)
+    save_file(weights, target / "model.safetensors", metadata={"format": "pt"})
+    return target
+
+
+def test_a_model_that_lacks_weights_is_refused(tiny_gpt2: str, tiny_roberta: str, tmp_path: Path) -> None:
+    folder = without_weights(tiny_gpt2, tmp_path / "gpt2", "h.1.mlp.c_fc.weight", "ln_f.bias")
+    with pytest.raises(ValueError, match=r"must come with all weights, .*: h\.1\.mlp\.c_fc\.weight, ln_f\.bias"):
+        load_encoder(str(folder))
+    from safetensors.torch import load_file
+
+    assert not any("pooler" in name for name in load_file(Path(tiny_roberta) / "model.safetensors"))
+    assert load_encoder(tiny_roberta).model.pooler is not None  # drawn at random, and no feature depends on it

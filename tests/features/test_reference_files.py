@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import random
+import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
@@ -266,7 +267,7 @@ def test_a_sidecar_of_an_older_version_is_believed_with_a_word(
 ) -> None:
     path, sidecar = human.save(tmp_path / "human.npy"), tmp_path / "human.npy.json"
     meta = json.loads(sidecar.read_text())
-    del meta["features_hash"]
+    del meta["features_hash"], meta["checksum"]
     sidecar.write_text(json.dumps(meta))
     assert Reference.load(path).identity == human.identity
     (record,) = caplog.records
@@ -385,3 +386,26 @@ def test_a_header_that_ends_in_the_middle_is_no_header(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"(3, 2)", b"(3, 2 ", 1))
     with pytest.raises(ValueError, match=r"cut\.npy is not a numpy file of numbers"):
         Reference.load(path)
+
+
+FULL_DISK = """
+import resource, sys
+import numpy as np
+from mauve_metric import Reference
+features = Reference(np.random.default_rng(0).normal(size=(30, 8)))
+resource.setrlimit(resource.RLIMIT_FSIZE, (2000, resource.RLIM_INFINITY))
+try:
+    features.save(sys.argv[1])
+except OSError as error:
+    sys.exit(str(error))
+"""
+
+
+@pytest.mark.parametrize("ending", ["npy", "npz"])
+def test_features_that_do_not_fit_on_the_disk_are_not_half_written(ending: str, tmp_path: Path) -> None:
+    pytest.importorskip("resource")
+    path = tmp_path / f"features.{ending}"
+    path.write_text("what was there before")
+    done = subprocess.run([sys.executable, "-c", FULL_DISK, str(path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and done.stderr == f"'{path}' cannot be written: File too large\n"
+    assert path.read_text() == "what was there before" and len(list(tmp_path.iterdir())) == 1

@@ -176,6 +176,11 @@ def test_the_signature_shows_what_the_model_and_the_library_fill_in(model: Any) 
         ({"prompts": None, "dataset": ["a"]}, ValueError, "more than prompt_tokens=35 tokens, got none"),
         ({"generation_config": 3}, TypeError, "generation_config must be"),
         ({"generation_config": {"num_return_sequences": 2, "do_sample": True}}, ValueError, "num_samples"),
+        (
+            {"generation_config": {"temprature": 0.7}},
+            ValueError,
+            "has no setting 'temprature': did you mean 'temperature'",
+        ),
         ({"generation_config": {"num_beams": -1}}, ValueError, "generation_config.num_beams must be an integer"),
         ({"generation_config": {"max_new_tokens": -1}}, ValueError, "generation_config.max_new_tokens must be"),
         ({"generation_config": {"top_p": 2}}, ValueError, "top_p must be a number above 0 and at most 1, got 2"),

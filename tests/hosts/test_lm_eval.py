@@ -42,6 +42,8 @@ def test_every_number_is_that_of_the_sorted_pairs() -> None:
         "mauve_debiased": expected.mauve_debiased,
         "mauve_ci_low": expected.mauve_ci[0],
         "mauve_ci_high": expected.mauve_ci[1],
+        "mauve_classifier": expected.mauve_classifier,
+        "auc": expected.auc,
         "precision": expected.precision,
         "recall": expected.recall,
     }
@@ -204,7 +206,7 @@ def test_the_harness_runs_the_task_and_its_samples_give_the_same_numbers(
     assert numbers["mauve_ci_low,stripped"] == expected.mauve_ci[0]
     assert numbers["precision,stripped"] == expected.precision
     assert numbers["mauve_stderr,stripped"] == "N/A"
-    assert found["higher_is_better"]["story"] == dict.fromkeys(SCORES, True)
+    assert found["higher_is_better"]["story"] == {**dict.fromkeys(SCORES, True), "auc": False}
 
 
 def test_a_task_includes_the_packaged_file_and_a_wrong_one_is_told(tmp_path: Path, evaluated: Any) -> None:

@@ -77,6 +77,20 @@ def test_features_and_tensors_and_a_reference_are_taken() -> None:
     assert np.sum(metric.result.p_hist * 60).round() == 60
 
 
+def test_a_buffer_may_be_used_again() -> None:
+    rng = np.random.default_rng(0)
+    batches = [rng.normal(size=(40, 3)) + side for side in (0, 0, 1, 1)]
+    scores = []
+    for again in (False, True):
+        metric, buffer = host.MauveScore(num_buckets=4), np.empty((40, 3))
+        for place, batch in enumerate(batches):
+            if again:
+                buffer[:] = batch
+            metric.update(buffer if again else batch, real=place < 2)
+        scores.append({name: float(value) for name, value in metric.compute().items()})
+    assert scores[0] == scores[1] and scores[0]["mauve"] < 0.9
+
+
 def test_reset_keeps_the_human_side_on_request() -> None:
     metric = filled(score(reset_real_features=False))
     first = metric.compute()

@@ -1,10 +1,10 @@
-"""Bradley–Terry scores against closed forms, the published iteration and choix."""
+"""Bradley–Terry scores against closed forms and the published iteration."""
 
 from __future__ import annotations
 
 import math
+import sys
 
-import choix
 import numpy as np
 import pytest
 from samples import ROOT
@@ -47,15 +47,6 @@ def test_two_models_have_the_log_of_their_odds() -> None:
     assert bradley_terry([[0, 7], [3, 0]]) == pytest.approx([50 * math.log(7 / 3), -50 * math.log(7 / 3)], abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_scores_are_those_of_choix(seed: int) -> None:
-    wins = random_wins(seed)
-    pairs = [(i, j) for i in range(6) for j in range(6) for _ in range(int(wins[i, j]))]
-    expected = choix.opt_pairwise(6, pairs, tol=1e-10)
-    # choix stops where the gradient is 1e-10; a score is 100 times a log-odds
-    assert bradley_terry(wins) == pytest.approx(100 * (expected - expected.mean()), abs=1e-4)
-
-
 def test_scores_are_those_of_the_papers_iteration() -> None:
     wins, u = random_wins(7), np.zeros(6)
     total = wins + wins.T
@@ -93,6 +84,12 @@ def test_the_diagonal_and_the_input_are_left_alone() -> None:
 def test_pseudo_wins_keep_an_unbeaten_model_finite() -> None:
     expected = 50 * math.log(2.5 / 0.5)
     assert bradley_terry([[0, 2], [0, 0]], pseudo_wins=0.5) == pytest.approx([expected, -expected], abs=1e-9)
+
+
+def test_the_fit_needs_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "choix", None)
+    with pytest.raises(ImportError, match=r"pip install 'mauve_metric\[preferences\]'"):
+        bradley_terry([[0, 2], [1, 0]])
 
 
 @pytest.mark.parametrize(

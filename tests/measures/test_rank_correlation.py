@@ -1,29 +1,35 @@
-"""Spearman's correlation and Kendall's τ against SciPy, and the former's test against all orders."""
+"""Rank correlations against counts of ranks and of pairs, and the test against all orders."""
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
-from scipy.stats import kendalltau, spearmanr
+from scipy.stats import spearmanr
 
 from mauve_metric.measures.rank_correlation import kendall, spearman
 
 
+def rho(x: list[float], y: list[float]) -> float:
+    """The correlation of ranks counted one by one."""
+    ranks = [[sum(b < a for b in side) + sum(b == a for b in side) / 2 for a in side] for side in (x, y)]
+    return float(np.corrcoef(ranks)[0, 1])
+
+
 @pytest.mark.parametrize("n", [3, 8, 30])
-def test_it_is_scipys_also_with_ties(n: int) -> None:
+def test_it_is_the_correlation_of_ranks_also_with_ties(n: int) -> None:
     rng = np.random.default_rng(n)
-    for _ in range(20):
-        x, y = rng.integers(0, 2 * n, n), rng.normal(size=n)
-        if len(set(x.tolist())) > 1:
-            assert spearman(x, y).value == pytest.approx(spearmanr(x, y).statistic, abs=1e-12)
+    for _ in range(5):
+        x, y = rng.integers(0, 2 * n, n).tolist(), rng.normal(size=n).tolist()
+        if len(set(x)) > 1:
+            assert spearman(x, y).value == pytest.approx(rho(x, y), abs=1e-12)
 
 
 def test_the_p_value_counts_all_orders() -> None:
     x, y = [1.0, 2.0, 2.0, 4.0, 5.0], [2.0, 1.0, 3.0, 5.0, 4.0]
-    seen = abs(spearmanr(x, y).statistic)
-    orders = [abs(spearmanr(x, order).statistic) for order in permutations(y)]
+    seen = abs(rho(x, y))
+    orders = [abs(rho(x, list(order))) for order in permutations(y)]
     assert spearman(x, y).p_value == pytest.approx(np.mean(np.array(orders) >= seen - 1e-9))
 
 
@@ -32,7 +38,7 @@ def test_the_p_value_of_many_things_is_close_to_students() -> None:
     x = rng.normal(size=40)
     y = 0.4 * x + rng.normal(size=40)
     found = spearman(x, y)
-    assert found.p_value == pytest.approx(spearmanr(x, y).pvalue, abs=0.01)  # 9999 draws: ± 0.005 at most
+    assert found.p_value == pytest.approx(spearmanr(x, y).pvalue, abs=0.01)  # 40 320 draws: ± 0.0025 at most
     assert found == spearman(x, y)
     assert found.ci is None
 
@@ -58,12 +64,12 @@ def test_what_has_no_correlation_is_refused(x: list[object], y: list[object], sa
         spearman(x, y)  # type: ignore[arg-type]
 
 
-def test_kendall_is_scipys_of_orders_without_ties() -> None:
+def test_kendall_counts_pairs() -> None:
     rng = np.random.default_rng(0)
     for n in (2, 3, 7):
         x, y = rng.permutation(n).tolist(), rng.permutation(n).tolist()
-        places = [[order.index(thing) for thing in range(n)] for order in (x, y)]
-        assert kendall(x, y) == pytest.approx(kendalltau(*places).statistic)
+        same = [(x.index(a) < x.index(b)) == (y.index(a) < y.index(b)) for a, b in combinations(range(n), 2)]
+        assert kendall(x, y) == pytest.approx(2 * np.mean(same) - 1)
     for bad in (["a"], ["a", "c"], ["a", "a"]):
         with pytest.raises(ValueError, match="must order the same things"):
             kendall(bad, ["a", "b"])

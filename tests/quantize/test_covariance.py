@@ -79,7 +79,15 @@ def test_a_million_rows_of_many_columns_stay_in_blocks() -> None:
 def test_rows_that_float32_cannot_square_are_scaled_all_the_same() -> None:
     features = noise(400, 10, seed=2)
     scaled = features * np.where(np.arange(400) % 2, 1e-25, 1e25)[:, None].astype(np.float32)
-    np.testing.assert_allclose(project(scaled), project(features), rtol=0, atol=2e-6)  # float32, relative to length 1
+    exact = project(features.astype(np.float64))
+    np.testing.assert_allclose(project(scaled), exact, rtol=0, atol=2e-6)  # float32, relative to length 1
+
+
+@pytest.mark.parametrize("scale", [2.0**-149, 2.0**-80, 2.0**100])
+def test_rows_that_float32_cannot_square_are_projected_as_in_float64(scale: float) -> None:
+    features = np.random.default_rng(5).integers(-3, 4, size=(60, 3)) * scale
+    assert np.array_equal(features, features.astype(np.float32).astype(np.float64))
+    assert np.array_equal(project(features.astype(np.float32)), project(features))
 
 
 def test_rows_that_all_but_agree_are_told_apart_in_float64() -> None:

@@ -10,6 +10,7 @@ import pytest
 from mauve_metric import Comparison, MauveResult, compare, compute_mauve
 from mauve_metric.results import report, tables, words
 from mauve_metric.results.names import one_line
+from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 QUICK = {"num_buckets": 8, "kmeans_num_redo": 1}
 
@@ -55,22 +56,45 @@ def test_an_end_that_is_not_1_is_not_printed_as_1(result: MauveResult) -> None:
         assert "0.999995" in shown and "1.000" not in shown.split("precision")[0]
 
 
-def test_equal_models_have_no_winner() -> None:
+def test_models_that_are_not_told_apart_have_no_winner() -> None:
     equal = of((1, 0.5), (1, 0.5))
     assert words.closest(equal) == ("a", "b")
     for shown in (words.ranking_verdict(equal), str(equal), equal.to_markdown(), report.report_page(equal)):
         assert "closest" not in shown and "corrected" not in shown and "better" not in shown
-        assert "There is no difference between them." in shown
-    assert "do not differ here at all" in words.forecast_sentence(equal)
+        assert "These texts do not show a difference between them" in " ".join(shown.split())
+    assert "here both have the same score" in words.forecast_sentence(equal)
     both = of((1, 0.5), (1, 0.5), (2, 4.0))
     assert [row["rank"] for row in tables.model_rows(both)] == [1, 1, 3]
-    assert words.ranking_verdict(both).startswith("a and b are equally close to the human texts: ")
+    first = words.ranking_verdict(both)
+    assert first.startswith("a and b cannot be told apart by these texts on the features given. The highest score is")
+    near = of((1, 0.0), (2, 0.05))
+    assert not near.differences[0].real and "cannot be told apart" in words.ranking_verdict(near).split(".")[0]
+    told = of((1, 0.0), (2, 4.0))
+    assert words.closest(told) == ("a",) and words.ranking_verdict(told).startswith("a is closest to the human texts ")
+
+
+def test_a_model_at_1_does_not_make_the_smallest_difference_tiny() -> None:
+    equal = of((1, 0.0), (1, 0.0))
+    copies = compare(p_features=HUMAN, models={"a": HUMAN + 1e-4, "b": HUMAN - 1e-4}, num_runs=1, **QUICK)
+    for found in (equal, copies):
+        assert found.smallest_difference is not None and found.smallest_difference > 0.02
+
+
+def test_no_ranking_where_a_warning_contradicts_a_score() -> None:
+    pair = of((1, 0.0), (2, 4.0))
+    warned = replace(pair.models["a"], warnings=(ScoreWarning("shared_prompts", "message", {}),))
+    doubtful = replace(pair, models={**pair.models, "a": warned})
+    said = words.ranking_verdict(doubtful)
+    assert said.startswith("No ranking: the two sets share prompts") and "(a)" in said and "closest" not in said
+    assert words.conclusion(doubtful) == words.forecast_sentence(doubtful) == ""
+    everyone = replace(pair, models=dict.fromkeys("ab", warned))
+    assert "(a" not in words.ranking_verdict(everyone).split(". ")[0]
 
 
 def test_one_pair_is_not_corrected_and_its_p_value_is_shown() -> None:
     for pair in (of((1, 0.0), (2, 4.0)), of((1, 0.0), (2, 0.05))):
         said, item = words.conclusion(pair), pair.differences[0]
-        assert "corrected" not in said and "(p " in said and ("not real" in said) == (not item.real)
+        assert "corrected" not in said and "(p " in said and ("do not show" in said) == (not item.real)
     several = of((1, 0.0), (2, 4.0), (3, 2.0))
     assert "corrected for 3 pairs" in words.conclusion(several) and words.DIFFERENCE_NOTE in " ".join(
         str(several).split()

@@ -50,6 +50,7 @@ def test_sizes_floor_and_forecasts(found: Calibration) -> None:
         assert numbers == sorted(numbers, reverse=True) and numbers[-1] > 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "parts"), [(2, [20, 40, 80]), (60, [40, 80])])
 def test_any_number_of_buckets_has_its_sizes_and_its_models(k: int, parts: list[int]) -> None:
     """A part too small for k is left out; forecasts rise on two buckets too, where models hardly depart by chance."""
@@ -60,6 +61,7 @@ def test_any_number_of_buckets_has_its_sizes_and_its_models(k: int, parts: list[
         assert first > 1.3 * second > 1.5 * third
 
 
+@pytest.mark.slow
 def test_a_forecast_is_what_equal_sets_of_that_size_score() -> None:
     """Sets drawn from the same population, which calibrate never saw, on the same number of buckets."""
     rng = np.random.default_rng(5)

@@ -103,6 +103,7 @@ def test_tables_and_figure_say_the_same(found: Stress) -> None:
     assert [cell["shown"][0] for cell in cells if cell["error"] == "words_shuffled"] == ["=", "="]
 
 
+@pytest.mark.slow
 def test_equal_sets_are_told_apart_as_rarely_as_promised() -> None:
     """20 runs at level 0.95: 3 and more with anything seen have probability .08 at most, all else equal."""
 

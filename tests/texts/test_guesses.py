@@ -29,6 +29,15 @@ def test_rounds_are_taken_in_the_order_of_their_dates() -> None:
     assert read.seconds == [[3.5, 200.0]] * 2
 
 
+def test_dates_are_compared_as_dates() -> None:
+    dates = ["2021-12-01T09:00:00", "20211130", "2021-12-01 10:30+02:00", "2021-12-01"]
+    rows = [{"boundary": 4, "guess": 2 + place, "date": date} for place, date in enumerate(dates)]
+    assert read_guesses(rows).guess == [3, 5, 4, 2]  # 10:30+02:00 is 08:30 in UTC
+    for wrong in ("12/1/2021", "1 Dec 2021", "", "2021-13-01"):
+        with pytest.raises(ValueError, match=r"row 1: expected a date such as 2021-12-31 .*in column 'date', got"):
+            read_guesses([rows[0], {**rows[0], "date": wrong}])
+
+
 @pytest.mark.parametrize(
     ("row", "said"),
     [

@@ -78,7 +78,7 @@ def test_tokens_of_a_tokenizer() -> None:
 def test_bad_input() -> None:
     with pytest.raises(TypeError, match="got a single text: 'a b'"):
         memorisation(["a"], "a b", length=1)
-    with pytest.raises(ValueError, match="the longest generation has 2"):
+    with pytest.raises(ValueError, match="the longest one has 2"):
         memorisation(["a b"], ["a b"])
     with pytest.raises(ValueError, match="corpus holds no texts"):
         memorisation(["a b"], [], length=1)

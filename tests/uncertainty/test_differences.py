@@ -60,6 +60,7 @@ def scored(labels: list[NDArray[np.int64]], k: int) -> list[intervals.Estimate]:
     return [intervals.estimate_scores(jackknife.debiased_frontier(counts[0], side))[0] for side in counts[1:]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("aligned", "shift"), [(False, 0.8), (True, 0.8)])
 def test_errors_are_those_of_repeated_samples(aligned: bool, shift: float) -> None:
     """The shared human texts, and shared rows of aligned models, against the spread of 150 draws."""
@@ -83,6 +84,7 @@ def test_errors_are_those_of_repeated_samples(aligned: bool, shift: float) -> No
     assert np.mean(between) < 1.7 * np.mean(variances)  # less than 2: the scores share the human texts
 
 
+@pytest.mark.slow
 def test_intervals_cover_and_are_narrower_than_unpaired_ones() -> None:
     k, n, repeats = 20, 300, 80
     rng = np.random.default_rng(1)

@@ -11,7 +11,7 @@ from mauve_metric.config import MauveConfig, knobs
 from mauve_metric.describing.describe_sets import need_features
 from mauve_metric.features.reference import Reference
 from mauve_metric.hosts.space.clients import forget_state, new_run
-from mauve_metric.hosts.space.limits import Limits, check_options, check_texts, check_together
+from mauve_metric.hosts.space.limits import Limits, check_name, check_options, check_texts, check_together
 from mauve_metric.hosts.space.measuring import GROUPS, check_measures, measure_texts
 from mauve_metric.hosts.space.run import errors_shown
 from mauve_metric.hosts.space.scoring import Encoders, Scored, embed, kept_texts, score
@@ -166,12 +166,7 @@ class Endpoints:
         if not least <= len(models) <= self.limits.model_sets:
             most, other = self.limits.model_sets, " (/score is for one)" if least > 1 else ""
             raise ValueError(f"models must hold {least} to {most} models here{other}, got {len(models)}")
-        if any(not name.strip() for name in models):
-            raise ValueError("models: names must be non-empty strings, got ''")
-        for name in models:
-            if any("\ud800" <= mark <= "\udfff" for mark in name):
-                raise ValueError(f"models: names must be Unicode text, got half of a character in {name!r:.60}")
-        return {name: f"models[{name!r}]" for name in models}
+        return {name: f"models[{name!r}]" for name in (check_name("models", name) for name in models)}
 
     # --- what they do ---------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 
 from mauve_metric.config import knobs, shown
 
+MOST_NAME_CHARACTERS = 200  # of a model or a featurizer
 MODELS = "minilm,ngrams"  # what a visitor may choose, with commas between; the first is preset
 MOST = {  # the largest value of a knob whose cost grows with it
     "kmeans_num_redo": 20,
@@ -42,7 +43,7 @@ class Limits:
     megabytes: int = 20
     model_sets: int = 8
     total_texts: int = 20_000
-    total_megabytes: int = 60
+    total_megabytes: int = 30
     buckets: int = 1000
     points: int = 3000
     waiting: int = 20
@@ -114,6 +115,26 @@ def check_texts(name: str, texts: object, limits: Limits) -> list[str]:
     if total > limits.bytes:
         raise ValueError(f"{name}: the texts may have at most {limits.bytes} characters together here, got {total}")
     return texts
+
+
+def check_name(kind: str, name: object) -> str:
+    """Return a name of a model or a featurizer, which answers repeat many times.
+
+    Raises:
+        TypeError: no text. ValueError: an empty name, one of more than 200 characters, or half of a character in it.
+
+    >>> check_name("models", "gpt2")
+    'gpt2'
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"{kind}: names must be texts, got {shown(name)}")
+    if not name.strip():
+        raise ValueError(f"{kind}: names must be non-empty strings, got {shown(name)}")
+    if len(name) > MOST_NAME_CHARACTERS:
+        raise ValueError(f"{kind}: names may have at most {MOST_NAME_CHARACTERS} characters here, got {len(name)}")
+    if any("\ud800" <= mark <= "\udfff" for mark in name):
+        raise ValueError(f"{kind}: names must be Unicode text, got half of a character in {name!r:.60}")
+    return name
 
 
 def check_together(sets: Iterable[Sequence[object]], limits: Limits) -> None:

@@ -17,6 +17,7 @@ from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
 from mauve_metric.results.digits import cell, digits, percent
 from mauve_metric.results.explanation import Explanation
+from mauve_metric.results.featurizer_words import on_features
 from mauve_metric.results.joint_comparison import joint_comparison
 from mauve_metric.results.joint_verdict import featurizer_columns, featurizer_rows, joint_verdict
 from mauve_metric.results.numbers import GapBucket, NearText
@@ -120,17 +121,15 @@ def scores_panel(result: MauveResult, model: str | None = None) -> str:
 
 
 def comparison_headline(comparison: Comparison) -> str:
-    """Which model is closest, which differences are real, and what all rests on."""
-    equal = words.closest(comparison)
-    alike = [item.b for item in comparison.differences if item.a == equal[0] and not item.real and item.b not in equal]
-    several = len(equal) == 1 < len(alike) == len(comparison.models) - 1
+    """Which models are told apart, which differences are significant, and what all rests on."""
     return _filled(
         "comparison_headline",
         comparison=comparison,
         result=next(iter(comparison.models.values())),
         level=f"{100 * comparison.confidence_level:g} %",
-        equal=equal,
-        others="any other model" if several else words.listed(alike) if alike else "",
+        closest=words.closest(comparison),
+        withheld=words.ranking_withheld(comparison),
+        features=on_features(next(iter(comparison.models.values())).signature_entries),
         lead=words.comparison_lead(comparison),
         conclusion=words.conclusion(comparison),
         joint=joint_comparison(comparison.by_featurizer),

@@ -15,7 +15,7 @@ import numpy as np
 from mauve_metric.arrays import Floats
 from mauve_metric.config import MauveConfig, knobs
 from mauve_metric.explain_gap import explain_result
-from mauve_metric.hosts.space.limits import Limits, check_options
+from mauve_metric.hosts.space.limits import Limits, check_name, check_options
 from mauve_metric.quantize.histograms import Histograms
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
@@ -26,9 +26,22 @@ from mauve_metric.texts.phrases import Readable
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 _SAME = 1e-6  # by which a score may differ from what its own histograms give: other versions round otherwise
+_MOST_FEATURIZERS = 8  # in one file
+_MOST_TEXTS = 4_000_000  # of all results of a file: their labels take eight bytes each
+_MOST_WARNINGS = 100
+_LONGEST_SIGNATURE = 10_000
 _ARRAYS = ("mauve_runs", "p_hist", "q_hist", "divergence_curve", "prd_curve")
-_PAIRS = ("mauve_ci", "frontier_integral_ci")
-_NEW = ("p_stripped", "q_stripped")  # which results of older versions do not have
+_PAIRS = ("mauve_ci", "frontier_integral_ci", "mauve_classifier_ci", "auc_ci")
+_STRIPPED = ("p_stripped", "q_stripped")
+_LEARNED = (
+    "mauve_classifier",
+    "mauve_classifier_stderr",
+    "mauve_classifier_ci",
+    "auc",
+    "auc_ci",
+    "auc_p_value",
+)
+_NEW = {**dict.fromkeys(_STRIPPED, ()), **dict.fromkeys(_LEARNED)}  # what results of older versions do not have
 _COUNTS = ("n_p", "n_q", "num_buckets", "p_dropped", "q_dropped", "p_truncated", "q_truncated")
 
 
@@ -74,6 +87,7 @@ def read_result(path: Path, limits: Limits) -> Opened:
         values = json.loads(path.read_text(encoding="utf-8-sig"), parse_constant=_no_constant)
         if not isinstance(values, dict):
             raise ValueError(f"an object is expected, got {type(values).__name__}")
+        _check_texts(values)
         return _comparison(values, limits) if "models" in values else _single(values, limits)
     except RecursionError:
         raise ValueError("the result: not a file that “Make files” wrote (nested too deeply)") from None
@@ -81,6 +95,22 @@ def read_result(path: Path, limits: Limits) -> Opened:
         raise ValueError(f"the result: not a file that “Make files” wrote, {error.args[0]!r} is missing") from None
     except (ValueError, TypeError, OverflowError) as error:
         raise ValueError(f"the result: not a file that “Make files” wrote ({_short(error)})") from None
+
+
+def _check_texts(values: Mapping[str, Any]) -> None:
+    """Refuse a file whose results are of so many texts that memory would run out.
+
+    Raises:
+        ValueError: the file says of more than 4 million texts in all.
+    """
+    total, waiting = 0.0, [values]
+    while waiting:
+        one = waiting.pop()
+        for inner in (one.get("models"), one.get("by_featurizer")):
+            waiting += [found for found in inner.values() if isinstance(found, dict)] if isinstance(inner, dict) else []
+        total += sum(abs(float(size)) for size in (one.get("n_p"), one.get("n_q")) if isinstance(size, (int, float)))
+    if not total <= _MOST_TEXTS:
+        raise ValueError(f"its results may be of at most {_MOST_TEXTS} texts together here, got {total:.0f}")
 
 
 def _short(error: Exception) -> str:
@@ -102,19 +132,22 @@ def _each(values: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
     given = values.get("by_featurizer", {})
     if not isinstance(given, dict) or not all(isinstance(one, dict) for one in given.values()):
         raise ValueError("by_featurizer must be results by the featurizers' names")
-    return list(given.items())
+    if len(given) > _MOST_FEATURIZERS:
+        raise ValueError(f"by_featurizer may hold at most {_MOST_FEATURIZERS} results here, got {len(given)}")
+    return [(check_name("by_featurizer", name), one) for name, one in given.items()]
 
 
 def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
     given = values["models"]
     if not isinstance(given, dict) or not 1 <= len(given) <= limits.model_sets:
         raise ValueError(f"models must be 1 to {limits.model_sets} results by their names")
-    read = {str(name): _result(result, limits) for name, result in given.items()}
+    read = {check_name("models", name): _result(result, limits) for name, result in given.items()}
     results = {name: result for name, (result, _) in read.items()}
     ranking = tuple(map(str, values["ranking"]))
     if sorted(ranking) != sorted(results):
         raise ValueError("ranking must name every model once")
-    if {*values["own"]} != {*results} or any({item["a"], item["b"]} - {*results} for item in values["differences"]):
+    pairs = [(item["a"], item["b"]) for item in values["differences"]]
+    if {*values["own"]} != {*results} or any({*pair} - {*results} for pair in pairs) or len({*pairs}) < len(pairs):
         raise ValueError("own and differences must be of the models")
     level = _number("confidence_level", values["confidence_level"], 0, 1)
     needed = values["texts_needed"]
@@ -138,7 +171,10 @@ def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
 def _own(item: Mapping[str, Any]) -> OwnScore:
     buckets = int(_number("num_buckets", item["num_buckets"], 1, 1e9))
     return OwnScore(
-        _number("mauve", item["mauve"], 0, 1), buckets, _or_none("p_value", item["p_value"]), str(item["signature"])
+        _number("mauve", item["mauve"], 0, 1),
+        buckets,
+        _or_none("p_value", item["p_value"]),
+        str(item["signature"])[:_LONGEST_SIGNATURE],
     )
 
 
@@ -164,7 +200,8 @@ def _result(values: Mapping[str, Any], limits: Limits) -> tuple[MauveResult, Mau
     given: dict[str, Any] = {}
     for item in fields(ResultNumbers):
         if item.init and item.metadata.get("in_dict", True):
-            given[item.name] = _field(item.name, values.get(item.name, []) if item.name in _NEW else values[item.name])
+            missing = item.name in _NEW and item.name not in values
+            given[item.name] = _field(item.name, _NEW[item.name] if missing else values[item.name])
     given |= {"p_hist": scores.p_hist, "q_hist": scores.q_hist, "divergence_curve": scores.divergence_curve}
     given |= {"prd_curve": scores.prd_curve, "curve_mixtures": scores.curve_mixtures, "curve_band": band}
     given |= {f"{side}_labels": np.repeat(np.arange(len(part)), part) for side, part in zip("pq", counts, strict=True)}
@@ -191,7 +228,7 @@ def _field(name: str, value: Any) -> Any:
         return _array(name, value)
     if name == "warnings":
         return _warnings(value)
-    if name in _NEW:
+    if name in _STRIPPED:
         return tuple(Stripped(str(item["rule"])[:60], int(_number(name, item["texts"], 0, 1e9))) for item in value)
     if name == "ci_scope":
         return str(value)[:60]
@@ -221,15 +258,23 @@ def _or_none(name: str, value: object) -> float | None:
 
 
 def _warnings(values: Sequence[Mapping[str, Any]]) -> tuple[ScoreWarning, ...]:
-    return tuple(
-        ScoreWarning(str(item["code"])[:80], str(item["message"])[:2000], dict(item["numbers"])) for item in values
-    )
+    if len(values) > _MOST_WARNINGS:
+        raise ValueError(f"warnings may be at most {_MOST_WARNINGS} here, got {len(values)}")
+    return tuple(ScoreWarning(str(item["code"])[:80], str(item["message"])[:2000], _facts(item)) for item in values)
+
+
+def _facts(warning: Mapping[str, Any]) -> dict[str, Any]:
+    """The numbers of a warning."""
+    found = dict(warning["numbers"])
+    if len(found) > _MOST_WARNINGS or len(json.dumps(found)) > _LONGEST_SIGNATURE:
+        raise ValueError("the numbers of a warning are more than are taken here")
+    return found
 
 
 def _entries(signature: object) -> dict[str, object]:
     """The entries of a signature, numbers as numbers."""
     entries: dict[str, object] = {}
-    for part in str(signature)[:10_000].split("|"):
+    for part in str(signature)[:_LONGEST_SIGNATURE].split("|"):
         key, _, text = part.partition(":")
         entries[key] = _value(text)
     return entries

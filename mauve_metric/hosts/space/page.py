@@ -19,7 +19,7 @@ from mauve_metric.hosts.space.clients import Turns
 from mauve_metric.hosts.space.handlers import Handlers
 from mauve_metric.hosts.space.limits import Limits, read_limits, read_models
 from mauve_metric.hosts.space.logs import keep_texts_out
-from mauve_metric.hosts.space.requests import BodyLimit, CallCheck
+from mauve_metric.hosts.space.requests import BodyLimit, CallCheck, ErrorAnswers
 from mauve_metric.hosts.space.schema import Schema, described
 from mauve_metric.hosts.space.scoring import Encoders, Featurizer
 from mauve_metric.hosts.space.session import HOUR
@@ -131,7 +131,9 @@ def launch_options(limits: Limits) -> LaunchOptions:
         "max_file_size": limits.bytes,
         "footer_links": ["api"],
         "js": JS,
-        "app_kwargs": {"middleware": [Middleware(BodyLimit, limits=limits), Middleware(CallCheck)]},
+        "app_kwargs": {
+            "middleware": [Middleware(ErrorAnswers), Middleware(BodyLimit, limits=limits), Middleware(CallCheck)]
+        },
         "state_session_capacity": 2 * limits.sessions,
         "run_history": False,
     }

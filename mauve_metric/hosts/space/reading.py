@@ -66,7 +66,7 @@ def rough_score(sides: Sequence[Reference], names: Sequence[str], config: MauveC
     quick = replace(config, num_buckets="auto", num_runs=1, knn=False, permutations=0, frechet_distance=False)
     said = []
     for name, side in zip(names, sides[1:], strict=True):
-        result = score_features(sides[0], side, quick, quiet=True)
+        result = score_features(sides[0], side, quick, quiet=True, with_learned=False)
         if result.mauve_ci is None or result.mauve_debiased is None:
             return ""
         low, high = result.mauve_ci

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+import traceback
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +17,8 @@ from mauve_metric.results.words import listed
 
 if TYPE_CHECKING:
     from mauve_metric.hosts.space.endpoints import Endpoints
+
+logger = logging.getLogger(__name__)
 
 _MOST_THROWN_AWAY = 4  # times the largest body
 
@@ -35,23 +39,72 @@ async def answer(send: Send, status: int, sentence: str) -> None:
     await send({"type": "http.response.body", "body": detail})
 
 
+class ErrorAnswers:
+    """ASGI middleware: an error that gradio leaves to the server is answered, and logged in one line.
+
+    gradio (6.31) answers 500 where it cannot repeat a value that it refuses (NaN, half of a character), and raises
+    within a stream for an event that is not known; uvicorn writes a traceback of some 6 kB for each.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand a request on, and answer what it raises."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started = False
+
+        async def noted(message: Message) -> None:
+            nonlocal started
+            started = started or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self.app(scope, receive, noted)
+        except Exception as error:
+            logger.warning("a request ended with %s at %s", type(error).__name__, _place(error))
+            if started:
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+            elif isinstance(error, (ValueError, RecursionError)):
+                await answer(send, 400, "the request holds a value that cannot be read: expected JSON without NaN")
+            else:
+                await answer(send, 500, "the request could not be answered")
+
+
+def _place(error: BaseException) -> str:
+    """The file and line of the last call, without any words of the error."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{frames[-1].filename.rsplit('/', 1)[-1]}:{frames[-1].lineno}" if frames else "an unknown place"
+
+
 class BodyLimit:
     """ASGI middleware: requests with a larger body than allowed are answered 413 and never held in memory.
 
-    A request may hold all sets of a `/compare`, with what JSON adds to a text at worst; one to gradio's upload route,
-    and to no other, as many files as there are sets, each of which gradio holds to its own limit.
+    A call of an endpoint may hold all sets of a `/compare`, with what JSON adds to a text; a request to gradio's upload
+    route as many files as there are sets, each of which gradio holds to its own limit; any other what one paste box
+    may hold.
     """
 
     def __init__(self, app: ASGIApp, limits: Limits) -> None:
-        self.app, self.most = app, 2 * limits.total_bytes
+        self.app = app
+        self.most_called = 2 * limits.total_bytes
+        self.most_pasted = min(2 * limits.bytes, self.most_called)
         self.most_uploaded = (limits.model_sets + 1) * limits.bytes + 2**20  # and the marks between the files
+
+    def most_of(self, path: str) -> int:
+        """The most bytes that a request to a path may have."""
+        if path == f"{API_PREFIX}/upload":
+            return self.most_uploaded
+        return self.most_called if path.startswith(f"{API_PREFIX}/call/") else self.most_pasted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand a request on, counting its bytes."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        most = self.most_uploaded if scope["path"] == f"{API_PREFIX}/upload" else self.most
+        most = self.most_of(scope["path"])
         declared = dict(scope["headers"]).get(b"content-length", b"0")
         if not declared.isdigit() or int(declared) > most:
             await self._refuse(most, receive, send)

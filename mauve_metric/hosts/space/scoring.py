@@ -31,7 +31,7 @@ from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.model_state import settings_kept
-from mauve_metric.score import resolve_config, score_buckets, score_features
+from mauve_metric.score import learned_of, resolve_config, score_buckets, score_features
 from mauve_metric.texts.phrases import Readable
 from mauve_metric.texts.wrapping import Stripping
 
@@ -334,7 +334,8 @@ def _score_pair(p: Reference, q: Reference, resolved: MauveConfig, partition: Pa
         return score_features(p, q, resolved, quiet=True)  # the test clusters anew
     rows = partition.rows[0], partition.rows[1]
     labels = [(run[0], run[1]) for run in partition.labels[: int(resolved.num_runs)]]
-    return score_buckets(p, q, labels, rows, resolved, problems=partition.problems)
+    learned = learned_of(p, q, resolved)
+    return score_buckets(p, q, labels, rows, resolved, problems=partition.problems, learned=learned)
 
 
 def _clustering(config: MauveConfig) -> MauveConfig:

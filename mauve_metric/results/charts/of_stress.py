@@ -29,7 +29,9 @@ def stress_chart(stress: StressNumbers) -> alt.HConcatChart:
         for number, (title, found) in enumerate(zip(titles, stress.featurizers.values(), strict=True))
     ]
     unseen = "; ".join(
-        f"{labels[name]} does not see {', '.join(found.unseen)}" if found.unseen else f"{labels[name]} sees all"
+        f"{labels[name]} does not see {', '.join(found.unseen)}"
+        if found.unseen
+        else f"{labels[name]} sees each of these errors"
         for name, found in stress.featurizers.items()
     )
     title = heading(

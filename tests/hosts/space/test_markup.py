@@ -46,9 +46,9 @@ def test_headline_of_equal_models_names_no_winner() -> None:
     rng = np.random.default_rng(0)
     human, model = rng.normal(size=(40, 3)), rng.normal(size=(40, 3))
     equal = compare(p_features=human, models={"a": model, "b": model}, num_runs=1, num_buckets=4)
-    assert text_of(markup.comparison_headline(equal)).startswith("No difference: a and b")
+    assert text_of(markup.comparison_headline(equal)).startswith("Cannot be told apart: a and b")
     three = compare(p_features=human, models={"a": model, "b": model, "c": model + 9}, num_runs=1, num_buckets=4)
-    assert text_of(markup.comparison_headline(three)).startswith("Equally close: a and b")
+    assert text_of(markup.comparison_headline(three)).startswith("Cannot be told apart: a and b")
 
 
 def test_warnings_are_folded_but_for_the_severe_ones() -> None:

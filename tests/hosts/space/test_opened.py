@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from visitors import give, press, visitor
 from mauve_metric import MauveResult
 from mauve_metric.hosts.space import takeaway
 from mauve_metric.hosts.space.handlers import RESULT, Handlers
+from mauve_metric.hosts.space.opened import read_result
 from mauve_metric.hosts.space.scoring import Encoders
 
 gr = pytest.importorskip("gradio")
@@ -71,3 +73,26 @@ def test_another_json_is_refused_in_one_sentence(
     with pytest.raises(gr.Error, match=message):
         desk.open_result(str(path), visitor())
     assert not path.exists() and desk.sessions.get("a").shown is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda one: {"by_featurizer": {f"f{number}": one for number in range(9)}}, "at most 8 results here, got 9"),
+        (lambda one: {"by_featurizer": {"f" * 201: one}}, "names may have at most 200 characters here, got 201"),
+        (lambda one: {"by_featurizer": {"f": one | {"n_p": 4_000_000}}}, "at most 4000000 texts together here"),
+        (lambda one: {"models": {"m" * 201: one}, "ranking": ["m"]}, "names may have at most 200 characters"),
+        (lambda one: {"warnings": [{"code": "a", "message": "b", "numbers": {}}] * 101}, "at most 100 here, got 101"),
+        (
+            lambda one: {"warnings": [{"code": "a", "message": "b", "numbers": {"set": "x" * 10_001}}]},
+            "the numbers of a warning are more than are taken here",
+        ),
+    ],
+)
+def test_files_that_would_take_much_memory_are_refused(
+    expected: MauveResult, tmp_path: Path, change: Callable[[dict[str, object]], dict[str, object]], message: str
+) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(expected.to_dict() | change(expected.to_dict())), encoding="utf-8")
+    with pytest.raises(ValueError, match=message):
+        read_result(path, LIMITS)

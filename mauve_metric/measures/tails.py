@@ -1,0 +1,37 @@
+"""Tail probabilities that are never 0."""
+
+from __future__ import annotations
+
+import math
+import sys
+
+SMALLEST = sys.float_info.min  # a p-value that is less is stored as this, about 2.2e-308
+
+
+def positive(p_value: float) -> float:
+    """A p-value that underflowed to 0 as the smallest normal float; no test gives the probability 0.
+
+    >>> positive(0.25), positive(0.0) > 0
+    (0.25, True)
+    """
+    return max(float(p_value), SMALLEST)
+
+
+def upper_tail(z: float) -> float:
+    """P(Z > z) of a standard normal Z, in (0, 1].
+
+    >>> round(upper_tail(1.959964), 6), upper_tail(40.0) > 0
+    (0.025, True)
+    """
+    from scipy.special import log_ndtr
+
+    return positive(math.exp(float(log_ndtr(-z))))
+
+
+def two_sided(z: float) -> float:
+    """P(|Z| > |z|) of a standard normal Z, in (0, 1].
+
+    >>> round(two_sided(-1.959964), 6), two_sided(0.0), two_sided(float("inf")) > 0
+    (0.05, 1.0, True)
+    """
+    return min(2 * upper_tail(abs(z)), 1.0)

@@ -1,0 +1,124 @@
+"""The score on buckets that a cross-fitted classifier learns, and how well it tells the two sides apart."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mauve_metric.arrays import Features, Floats, Integers, Labels
+from mauve_metric.config import MauveConfig
+from mauve_metric.features.rows import ConcatenatedRows, as_rows
+from mauve_metric.measures.cross_fitting import CrossFitted, auto_learned_buckets, buckets_of_ranks, cross_fit
+from mauve_metric.measures.separation import HeldOut, auc_of_scores
+from mauve_metric.quantize.histograms import Histograms, count_labels
+from mauve_metric.quantize.learned_buckets import same_rows
+from mauve_metric.runtime import tensors
+from mauve_metric.runtime.threads import fitting_threads
+from mauve_metric.uncertainty import intervals, jackknife
+
+FEWEST_TEXTS = 10  # of each side, copies and texts of one prompt counted once: two for each of five folds
+PERMUTATIONS = 49  # after which the classifier is fitted anew, for the p-value of its AUC
+_MOST_SCORES = 2**27  # float32 scores held at once
+
+
+class Learned(NamedTuple):
+    """The score on learned buckets, where two human sets reach 1, and the AUC of the classifier behind them.
+
+    mauve: debiased. stderr, ci: of it, for this partition. auc: in [0, 1], ½ for sets that cannot be told apart.
+    auc_ci: its interval. auc_p_value: of "both sets are draws from one distribution", one-sided. num_buckets: k.
+    p_labels, q_labels: the bucket of each text, from the most human to the most model-like, (n_p,) and (n_q,).
+    p_ranks, q_ranks: rank of the score of each text within its fold, in (0, 1), (n_p,) and (n_q,).
+    """
+
+    mauve: float
+    stderr: float
+    ci: tuple[float, float]
+    auc: float
+    auc_ci: tuple[float, float]
+    auc_p_value: float
+    num_buckets: int
+    p_labels: Labels
+    q_labels: Labels
+    p_ranks: Floats
+    q_ranks: Floats
+
+
+@fitting_threads()
+def learned_score(
+    p: Features, q: Features, groups: tuple[Integers, Integers] | None, config: MauveConfig
+) -> Learned | None:
+    """MAUVE on the buckets of a cross-fitted classifier's scores, an upper bound of MAUVE as every partition's is.
+
+    k-means groups texts by what they are mostly about; this partition follows what separates the sets best. See
+    `cross_fitting.cross_fit` for the classifier and `docs/saturation.md` for what it sees.
+
+    Args:
+        p, q: features, (n_p, d) and (n_q, d). groups: codes of texts that are not independent, equal on both sides for
+            one group; None: each text is alone. config: has scaling factor, level and seed.
+
+    Returns:
+        None for sides of fewer than ten texts, copies and texts of one prompt counted once.
+
+    >>> rng = np.random.default_rng(0)
+    >>> same, far = (rng.normal(shift, size=(100, 5)) for shift in (0, 3))
+    >>> found = learned_score(rng.normal(size=(100, 5)), far, None, MauveConfig())
+    >>> found.mauve < 0.05, found.auc > 0.99, found.auc_p_value < 0.001
+    (True, True, True)
+    """
+    rows = _stacked(p, q)
+    n_p, n = p.shape[0], p.shape[0] + q.shape[0]
+    is_model = np.arange(n) >= n_p
+    together = same_rows(rows, None if groups is None else np.concatenate(groups))
+    if min(len(np.unique(together[is_model == side])) for side in (False, True)) < FEWEST_TEXTS:
+        return None
+    permutations = min(PERMUTATIONS, max(_MOST_SCORES // n, 19))
+    fitted = cross_fit(rows, is_model, together, seed=config.seed, permutations=permutations)
+    num_buckets = auto_learned_buckets(min(n_p, n - n_p))
+    labels = buckets_of_ranks(fitted.ranks, num_buckets)
+    counted = count_labels(labels[:n_p], labels[n_p:], num_buckets)
+    score = debiased(counted, config)
+    level = config.confidence_level
+    return Learned(
+        mauve=score.value,
+        stderr=score.stderr,
+        ci=score.ci,
+        auc=fitted.auc,
+        auc_ci=auc_interval(fitted, level),
+        auc_p_value=1.0 if fitted.p_value is None else fitted.p_value,
+        num_buckets=num_buckets,
+        p_labels=labels[:n_p],
+        q_labels=labels[n_p:],
+        p_ranks=fitted.ranks[:n_p],
+        q_ranks=fitted.ranks[n_p:],
+    )
+
+
+def permuted_aucs(p: Features, q: Features, groups: tuple[Integers, Integers] | None, config: MauveConfig) -> Floats:
+    """The AUC, then those of `config.permutations` classifiers fitted to permuted sides, (1 + permutations,)."""
+    rows = _stacked(p, q)
+    together = same_rows(rows, None if groups is None else np.concatenate(groups))
+    is_model = np.arange(len(together)) >= p.shape[0]
+    fitted = cross_fit(rows, is_model, together, seed=config.seed, permutations=config.permutations)
+    return np.concatenate([[fitted.auc], fitted.permuted])
+
+
+def debiased(histograms: Histograms, config: MauveConfig) -> intervals.Estimate:
+    """MAUVE of learned buckets without bias, with its interval."""
+    frontier = jackknife.debiased_frontier(histograms.p_counts, histograms.q_counts)
+    return intervals.estimate_scores(frontier, config.mauve_scaling_factor, config.confidence_level)[0]
+
+
+def auc_interval(fitted: CrossFitted, level: float) -> tuple[float, float]:
+    """Interval of the AUC, which allows for the groups and for the training texts that the folds share."""
+    held_out = HeldOut(fitted.scores, fitted.is_model, fitted.fold_of, fitted.groups)
+    ci = auc_of_scores(held_out, level).ci
+    return (0.0, 1.0) if ci is None else ci
+
+
+def _stacked(p: Features, q: Features) -> Features:
+    """Both sides' rows, P first: one array where both are, else read in blocks."""
+    one, two = tensors.in_memory(p), tensors.in_memory(q)
+    if one is not None and two is not None:
+        return np.concatenate([one, two])
+    return ConcatenatedRows([as_rows(p), as_rows(q)])

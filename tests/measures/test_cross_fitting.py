@@ -1,0 +1,133 @@
+"""The cross-fitted classifier, against scikit-learn's and against what must hold for equal sets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.covariance import ledoit_wolf as sklearn_ledoit_wolf
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.metrics import roc_auc_score
+
+from mauve_metric.arrays import Array
+from mauve_metric.features.rows import ArrayRows
+from mauve_metric.measures.cross_fitting import (
+    assign_folds,
+    buckets_of_ranks,
+    cross_fit,
+    ledoit_wolf,
+    permuted_sides,
+    ranks_in_folds,
+)
+
+
+def _two_sets(n: int, d: int, shift: float, seed: int = 0) -> tuple[Array, Array]:
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(2 * n, d)) * np.geomspace(1, 5, d)
+    rows[n:, 0] += shift
+    return rows, np.arange(2 * n) >= n
+
+
+@pytest.mark.parametrize("n, d", [(100, 12), (40, 200)])  # more rows than columns, and the space that few rows span
+def test_scores_are_those_of_the_discriminant_of_the_other_folds(n: int, d: int) -> None:
+    rows, is_model = _two_sets(n, d, 1.5)
+    fitted = cross_fit(rows, is_model)
+    standard = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+    for fold in range(5):
+        seen, held_out = fitted.fold_of != fold, fitted.fold_of == fold
+        covariance = np.cov(standard[seen].T, ddof=0)
+        fourth = float(np.square(np.square(standard[seen]).sum(axis=1)).mean())
+        shrinkage = ledoit_wolf(covariance, fourth, float(seen.sum()), d)
+        shrunk = (1 - shrinkage) * covariance + shrinkage * np.trace(covariance) / d * np.eye(d)
+        means = [standard[seen & (is_model == side)].mean(axis=0) for side in (False, True)]
+        weights = np.linalg.solve(shrunk, means[1] - means[0])
+        expected = standard[held_out] @ weights - (means[0] + means[1]) / 2 @ weights
+        # float32 products: 1e-7 a term, times the condition of the shrunk covariance, below 1000
+        np.testing.assert_allclose(fitted.scores[held_out], expected, atol=1e-3 * np.abs(expected).max())
+
+
+def test_the_shrinkage_is_that_of_scikit_learn() -> None:
+    rows = np.random.default_rng(1).normal(size=(60, 30)) * np.geomspace(1, 3, 30)
+    rows -= rows.mean(axis=0)
+    fourth = float(np.square(np.square(rows).sum(axis=1)).mean())
+    found = ledoit_wolf(np.cov(rows.T, ddof=0), fourth, 60.0, 30)
+    assert found == pytest.approx(sklearn_ledoit_wolf(rows)[1], rel=1e-9)
+
+
+def test_auc_is_the_mean_of_the_folds_and_near_that_of_scikit_learns_classifier() -> None:
+    rows, is_model = _two_sets(150, 20, 1.0)
+    fitted = cross_fit(rows, is_model)
+    folds = [fitted.fold_of == fold for fold in range(5)]
+    of_folds = [roc_auc_score(is_model[inside], fitted.scores[inside]) for inside in folds]
+    assert fitted.auc == pytest.approx(np.mean(of_folds), abs=1e-9)  # folds of 30 + 30: equal weights
+    other = []
+    for inside in folds:
+        model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(rows[~inside], is_model[~inside])
+        other.append(roc_auc_score(is_model[inside], model.decision_function(rows[inside])))
+    assert fitted.auc == pytest.approx(np.mean(other), abs=0.01)  # within the sides, not over all: nearly one direction
+
+
+def test_rows_in_blocks_and_rows_in_memory_give_one_answer() -> None:
+    rows, is_model = _two_sets(300, 10, 0.5)
+    one, two = cross_fit(rows, is_model, permutations=5), cross_fit(ArrayRows(rows), is_model, permutations=5)
+    np.testing.assert_allclose(one.scores, two.scores, atol=1e-5)
+    np.testing.assert_allclose(one.permuted, two.permuted, atol=1e-3)
+
+
+def test_constant_and_copied_columns_change_nothing_that_matters() -> None:
+    rows, is_model = _two_sets(50, 4, 3.0)
+    more = np.concatenate([rows, np.full((100, 1), 7.0), rows], axis=1)
+    assert cross_fit(more, is_model).auc == pytest.approx(cross_fit(rows, is_model).auc, abs=0.02)
+    constant = cross_fit(np.ones((100, 3)), is_model, permutations=9)
+    assert constant.auc == 0.5 and constant.p_value == 1.0 and set(constant.scores) == {0.0}
+
+
+def test_folds_keep_groups_together_and_both_sides_even() -> None:
+    rng = np.random.default_rng(2)
+    groups = np.concatenate([np.arange(60), rng.integers(0, 90, 100)])  # some prompts on both sides, some on one
+    groups = np.unique(groups, return_inverse=True)[1]
+    is_model = np.arange(160) >= 60
+    fold_of = assign_folds(groups, is_model)
+    assert all(len(set(fold_of[groups == group])) == 1 for group in set(groups.tolist()))
+    for side in (False, True):
+        sizes = np.bincount(fold_of[is_model == side], minlength=5)
+        assert sizes.min() >= 0.6 * sizes.mean()
+    singles = assign_folds(np.arange(160), is_model)
+    assert {len(set(np.bincount(singles[is_model == side]))) for side in (False, True)} == {1}
+    assert set(assign_folds(np.array([0, 1, 2, 3]), np.array([False, False, True, True]))) == {0, 1}
+    with pytest.raises(ValueError, match="at least 2 texts a side"):
+        assign_folds(np.array([0, 1, 2]), np.array([False, False, True]))
+
+
+def test_permuted_sides_keep_the_design() -> None:
+    pairs, is_model = np.tile(np.arange(40), 2), np.arange(80) >= 40
+    fold_of = assign_folds(pairs, is_model)
+    swapped = permuted_sides(is_model, pairs, fold_of, 200, np.random.default_rng(0))
+    assert (swapped[:40] != swapped[40:]).all()
+    # each pair is swapped with probability 1/2: of 8000, 4 standard errors are 0.022
+    assert swapped[:40].mean() == pytest.approx(0.5, abs=0.022)
+    clusters = np.repeat(np.arange(16), 5)
+    fold_of = assign_folds(clusters, is_model)
+    whole = permuted_sides(is_model, clusters, fold_of, 100, np.random.default_rng(0)).reshape(16, 5, 100)
+    assert (whole == whole[:, :1]).all() and len(np.unique(whole[:, 0], axis=1).T) > 20
+    singles = permuted_sides(is_model, np.arange(80), np.arange(80) % 4, 50, np.random.default_rng(0))
+    for fold in range(4):
+        inside = np.arange(80) % 4 == fold
+        assert (singles[inside].sum(axis=0) == is_model[inside].sum()).all()
+
+
+def test_p_value_is_uniform_for_equal_sets() -> None:
+    rng, found = np.random.default_rng(5), []
+    for seed in range(200):
+        rows = rng.normal(size=(80, 10))
+        found.append(cross_fit(rows, np.arange(80) >= 40, seed=seed, permutations=19).p_value)
+    # of 200 uniform numbers .5 are below .5 with a standard error of .035, .1 below .1 with one of .021
+    assert np.mean(np.array(found) < 0.5) == pytest.approx(0.5, abs=0.14)
+    assert np.mean(np.array(found) < 0.1) == pytest.approx(0.1, abs=0.085)
+
+
+def test_ranks_and_buckets() -> None:
+    rng = np.random.default_rng(3)
+    scores, fold_of = rng.normal(size=60), np.arange(60) % 3
+    ranks = ranks_in_folds(scores, fold_of)
+    assert (np.bincount(buckets_of_ranks(ranks, 4)) == 15).all()
+    np.testing.assert_allclose(ranks_in_folds(np.exp(scores), fold_of), ranks)

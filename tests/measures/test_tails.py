@@ -1,0 +1,38 @@
+"""Tails against the complementary error function, and where that underflows."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from mauve_metric.measures import tails
+from mauve_metric.results.digits import p_words
+from mauve_metric.uncertainty.buckets import noise_p_values
+from mauve_metric.uncertainty.intervals import Estimate, estimate_difference
+
+
+@pytest.mark.parametrize("z", [-3.0, -0.5, 0.0, 1.0, 5.0, 20.0])
+def test_tails_are_those_of_the_error_function(z: float) -> None:
+    assert tails.upper_tail(z) == pytest.approx(math.erfc(z / math.sqrt(2)) / 2, rel=1e-10)
+    assert tails.two_sided(z) == pytest.approx(math.erfc(abs(z) / math.sqrt(2)), rel=1e-10)
+
+
+@pytest.mark.parametrize("z", [39.0, 1e3, 1e200, math.inf])
+def test_no_tail_is_zero(z: float) -> None:
+    for p_value in (tails.upper_tail(z), tails.two_sided(z), tails.two_sided(-z)):
+        assert 0 < p_value < 1e-300 and json.loads(json.dumps(p_value)) == p_value
+        assert p_words(p_value) == "p < 0.0001"
+
+
+@pytest.mark.parametrize("error", [1e-3, 1e-30, 0.0])
+def test_no_difference_has_the_p_value_zero(error: float) -> None:
+    a, b = (Estimate(value, error, (value - 2 * error, value + 2 * error)) for value in (0.9, 0.1))
+    assert 0 < estimate_difference(a, b, 0.0).p_value < 1e-300
+
+
+def test_no_bucket_has_the_p_value_zero() -> None:
+    found = noise_p_values(np.array([3000, 0, 5]), np.array([0, 3000, 5]))
+    assert (found > 0).all() and found[:2].max() < 1e-300

@@ -1,0 +1,86 @@
+"""The score on learned buckets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from mauve_metric import compute_mauve, explain
+from mauve_metric.config import MauveConfig
+from mauve_metric.uncertainty.learned import learned_score
+
+
+def _gaussian_mauve(shift: float) -> float:
+    """MAUVE of N(0, 1) and N(shift, 1), by the trapezoid rule."""
+    x = np.linspace(-9, 9 + shift, 4001)
+    p, q = norm.pdf(x), norm.pdf(x - shift)
+    weights = np.linspace(0.005, 0.995, 199)[:, None]
+    mixture = weights * p + (1 - weights) * q
+    one, two = (np.exp(-5 * np.trapezoid(side * np.log(side / mixture), x)) for side in (q, p))
+    return float(abs(np.trapezoid(np.r_[0, two, 1], np.r_[1, one, 0])))
+
+
+def test_it_comes_near_the_truth_where_k_means_does_not() -> None:
+    rng, truth = np.random.default_rng(0), _gaussian_mauve(1.0)
+    assert truth == pytest.approx(0.632, abs=0.002)
+    p, q = rng.normal(size=(2, 1000, 20))
+    q[:, 0] += 1
+    found = compute_mauve(p_features=p, q_features=q, num_runs=1)
+    assert found.mauve_debiased is not None and found.mauve_debiased > truth + 0.15
+    # an upper bound, whose standard error is .02 here: 4 of them below, and .05 more above for what 20 columns cost
+    assert found.mauve_classifier is not None and truth - 0.08 < found.mauve_classifier < truth + 0.13
+    assert found.auc == pytest.approx(norm.cdf(1 / np.sqrt(2)), abs=0.06)  # standard error .011
+    assert found.auc_p_value is not None and found.auc_p_value < 1e-6
+
+
+def test_equal_sets_are_not_told_apart() -> None:
+    p, q = np.random.default_rng(1).normal(size=(2, 200, 30))
+    found = compute_mauve(p_features=p, q_features=q)
+    assert found.mauve_classifier_ci is not None and found.mauve_classifier_ci[1] == 1
+    assert found.auc_ci is not None and found.auc_ci[0] < 0.5 < found.auc_ci[1]
+    assert found.auc_p_value is not None and found.auc_p_value > 0.001
+
+
+def test_the_published_score_does_not_change_and_the_dict_has_the_new_ones() -> None:
+    p, q = np.random.default_rng(2).normal(size=(2, 60, 5))
+    found = compute_mauve(p_features=p, q_features=q, num_runs=1)
+    assert {"mauve_classifier", "mauve_classifier_ci", "auc", "auc_ci", "auc_p_value"} <= set(found.to_dict())
+    assert "learned" not in found.to_dict()
+    assert found.learned is not None and len(found.learned.p_labels) == 60
+
+
+def test_copies_are_one_text_and_few_texts_have_no_learned_score() -> None:
+    rng = np.random.default_rng(3)
+    human, nine = rng.normal(size=(60, 4)), rng.normal(size=(9, 4))
+    assert learned_score(human, nine, None, MauveConfig()) is None
+    assert learned_score(human, np.tile(nine, (5, 1)), None, MauveConfig()) is None
+    copies = np.tile(rng.normal(size=(12, 4)), (5, 1))
+    found = learned_score(human, copies, None, MauveConfig())
+    # without groups the copies would be told from new texts by what was learned of them
+    assert found is not None and found.auc_ci[0] < 0.6
+
+
+@pytest.mark.parametrize("verb", [compute_mauve, explain])
+def test_the_quantizer_gives_every_score_on_learned_buckets(verb: object) -> None:
+    rng = np.random.default_rng(4)
+    p, q = rng.normal(size=(150, 6)), rng.normal(0.8, 1, size=(150, 6))
+    found = compute_mauve(p_features=p, q_features=q, quantizer="classifier", num_runs=1, permutations=19)
+    plain = compute_mauve(p_features=p, q_features=q, num_runs=1)
+    assert found.num_buckets == 10 and found.p_value == 0.05
+    assert found.mauve_debiased == pytest.approx(plain.mauve_classifier, abs=0.05)
+    assert "quantizer:classifier" in found.signature
+    if verb is explain:
+        explained = explain(p_features=p, q_features=q, quantizer="classifier", buckets=2)
+        assert explained.buckets[0].rank == 1
+
+
+def test_the_permutation_test_on_learned_buckets_holds_its_level() -> None:
+    rng, low = np.random.default_rng(6), 0
+    for seed in range(40):
+        p, q = rng.normal(size=(2, 30, 8))
+        found = compute_mauve(
+            p_features=p, q_features=q, quantizer="classifier", num_runs=1, permutations=9, seed=seed, knn=False
+        )
+        low += found.p_value is not None and found.p_value <= 0.2
+    assert low <= 8 + 4 * np.sqrt(40 * 0.2 * 0.8)
