@@ -29,11 +29,11 @@ def test_coverage_with_texts_in_groups() -> None:
     rng = np.random.default_rng(1)
     groups = np.repeat(np.arange(15), 4)
     hits = plain = 0
-    for _ in range(400):  # the standard error of a share of .95 is .011
+    for _ in range(400):
         p, q = (rng.normal(size=15)[groups] + 0.3 * rng.normal(size=60) for _ in range(2))
         low, high = difference_interval(p, q, 0.95, groups.tolist(), groups.tolist()) or (1, -1)
         hits += low <= 0 <= high
         low, high = difference_interval(p, q, 0.95) or (1, -1)
         plain += low <= 0 <= high
-    assert hits / 400 > 0.92
-    assert plain / 400 < 0.8  # what the groups are for
+    assert hits / 400 > 0.95 - 4 * 0.011  # the standard error of a share of .95
+    assert plain / 400 < 0.8  # what the groups are for: about .65, with a standard error of .024
