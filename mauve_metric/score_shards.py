@@ -53,8 +53,8 @@ def score_sharded(
     """Score a model's texts in many files against human ones, on the machines of a Ray cluster or one after the other.
 
     The texts are featurized on all machines, and scored in this process: up to 2**28 numbers (a gigabyte of features)
-    from memory, above, or with `checkpoint`, in blocks. The result does not depend on the number of workers, on the
-    order in which shards are done, or on how the features are cut into files.
+    from memory, to the last bit as `compute_mauve` scores them; above, in blocks. The result does not depend on the
+    number of workers, on the order in which shards are done, or on how the features are cut into files.
 
     Args:
         human, model: .jsonl or .parquet files, folders of them, patterns, or lists of these; also URLs that fsspec
@@ -94,7 +94,7 @@ def score_sharded(
     q = joined_shards("model", job.q, ordered[len(job.p) :])
     check_columns({"the features of human": p, "the features of model": q})
     check_same_encoder(p.identity, q.identity)
-    if job.run.checkpoint is None and (len(p) + len(q)) * p.features.shape[1] <= MOST_NUMBERS_AT_ONCE:
+    if (len(p) + len(q)) * p.features.shape[1] <= MOST_NUMBERS_AT_ONCE:
         p, q = in_memory(p), in_memory(q)
     return score_features(p, q, job.config, run=job.run)
 
