@@ -47,7 +47,7 @@ from mauve_metric.robustness.sensitivity_settings import (
     planned,
     setting_name,
 )
-from mauve_metric.runtime.attempts import EXPECTED, said
+from mauve_metric.runtime.failures import EXPECTED, message_of
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.score import debiased_estimates, resolve_config, score_histograms
 from mauve_metric.texts.files import TextFile
@@ -243,7 +243,7 @@ class _Work:
         )
 
     def _note(self, name: str, error: BaseException) -> None:
-        self.failed[name] = said(error)
+        self.failed[name] = message_of(error)
         logger.warning("%s is missing: %s", name, self.failed[name])
 
     def _featurized(self, config: MauveConfig) -> _Sets:
