@@ -231,6 +231,7 @@ def joined_shards(name: str, shards: Sequence[Reference]) -> Reference:
         dropped=sum(part.dropped for part in shards),
         text_hashes=_concatenated([part.text_hashes for part in parts]),
         opening_hashes=_concatenated([part.opening_hashes for part in parts]),
+        format_numbers=_concatenated([part.format_numbers for part in parts]),
         marks=sum(marks[1:], marks[0]) if len(marks) == len(parts) else None,
         stripped={rule: sum(part.stripped.get(rule, 0) for part in shards) for rule in rules},
         from_file=False,
