@@ -221,7 +221,7 @@ def compare_features(
     """
     names, watch = list(models), watch or _unwatched
     groups = [p.groups, *(side.groups for side in models.values())]
-    resolved = resolve_config(config, len(p), *(len(side) for side in models.values()))
+    resolved = resolve_config(config, len(p), *(len(side) for side in models.values()), groups=groups)
     run = run or RunOptions()
     if partition is None:
         partition = partition_sets(
@@ -360,7 +360,7 @@ def _with_checkpoint(run: RunOptions, job: str) -> RunOptions:
 
 def _own_score(p: Reference, q: Reference, config: MauveConfig, run: RunOptions) -> OwnScore:
     """MAUVE of the pair on its own buckets; the signature is that of `compute_mauve`."""
-    resolved = resolve_config(config, len(p), len(q))
+    resolved = resolve_config(config, len(p), len(q), groups=[p.groups, q.groups])
     once = replace(resolved, knn=False, frechet_distance=False)
     few = 2 if config.permutations else 1
     result = score_features(p, q, once, quiet=True, run=run, clusterings=few, with_learned=False)

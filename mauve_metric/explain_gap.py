@@ -82,7 +82,7 @@ def explain(
         (p_side, p_read), (q_side, q_read) = read_sides(job, opened).values()
     check_same_encoder(p_side.identity, q_side.identity)
     check_columns({"p_features": p_side, "q_features": q_side})
-    config = resolve_config(config, len(p_side), len(q_side))
+    config = resolve_config(config, len(p_side), len(q_side), groups=[p_side.groups, q_side.groups])
     partition = partition_sets(
         [p_side.features, q_side.features], config, run, every_row=True, groups=[p_side.groups, q_side.groups]
     )

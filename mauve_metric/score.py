@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Counts, Floats, Labels
+from mauve_metric.arrays import Array, Counts, Floats, Integers, Labels
 from mauve_metric.config import MauveConfig
 from mauve_metric.features.reference import Reference
 from mauve_metric.features.rows import some_numbers, some_rows
@@ -232,7 +232,7 @@ def score_features(
     the device to work on in place of the one where the features are. clusterings: see `partition_sets`.
     """
     check_columns({"p_features": p, "q_features": q})
-    config = resolve_config(config, len(p), len(q))
+    config = resolve_config(config, len(p), len(q), groups=[p.groups, q.groups])
     partition = partition_sets(
         [p.features, q.features], config, run, clusterings=clusterings, groups=[p.groups, q.groups]
     )
@@ -395,10 +395,16 @@ def score_buckets(
     )
 
 
-def resolve_config(config: MauveConfig, *sizes: int) -> MauveConfig:
-    """The config with every "auto" replaced by what it means for sets of these sizes, P's first."""
+def resolve_config(config: MauveConfig, *sizes: int, groups: Sequence[Integers | None] | None = None) -> MauveConfig:
+    """The config with every "auto" replaced by what it means for sets of these sizes, P's first.
+
+    groups: codes of the texts of each set; a bucket takes ten prompts then, since texts of one tell less than ten do.
+    """
     smaller = min(sizes)
     num_buckets = num_buckets_of(config, *sizes)
+    if config.num_buckets == "auto" and groups is not None:
+        prompts = (size if own is None else len(np.unique(own)) for size, own in zip(sizes, groups, strict=True))
+        num_buckets = min(num_buckets, num_buckets_of(config, *prompts))
     runs = (RUNS_OF_FEW_TEXTS if smaller < FEW_TEXTS_FOR_RUNS else 1) if config.num_runs == "auto" else config.num_runs
     knn = max(sizes) <= KNN_AUTO_ROWS and smaller > config.knn_k if config.knn == "auto" else config.knn
     return replace(config, num_buckets=num_buckets, num_runs=runs, knn=knn)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from mauve_metric.arrays import Floats, Integers
 from mauve_metric.describing.described_set import DescribedSet, alone, beside, of_both, value_of
 from mauve_metric.measures.estimate import Estimate
+from mauve_metric.measures.groups import pair_of_groups
+from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.results.companions.row import Companion, Needs
 from mauve_metric.results.numbers import ComparisonNumbers, Described
 from mauve_metric.texts.same_origin import texts_of_one_origin
@@ -98,13 +101,15 @@ class DescribedSets:
                 raise ValueError(self.no_buckets or "there are no buckets")
             result = self.comparison.models[name]
             size = result.num_buckets
-            return row.compute(
-                np.bincount(result.p_labels, minlength=size), np.bincount(result.q_labels, minlength=size), level=level
-            )
+            counts = count_labels(result.p_labels, result.q_labels, size, human.groups, model.groups)
+            grouped = {} if counts.groups is None else {"groups": counts.groups}
+            return row.compute(counts.p_counts, counts.q_counts, level=level, **grouped)
         if row.needs == "both texts":
             prompts = {"prompts": self._prompts(name)} if row.grouped else {}
             return row.compute(human.needed_texts(), model.needed_texts(), seed=seed, level=level, **prompts)
-        groups = self._groups(name) if row.grouped else {}
+        groups: dict[str, Any] = dict(self._groups(name)) if row.grouped else {}
+        pair = pair_of_groups(human.groups, model.groups) if row.designed else None
+        groups |= {} if pair is None else {"groups": pair}
         if row.needs == "both likelihoods":
             return row.compute(human.likelihoods, model.likelihoods, seed=seed, level=level, **groups)
         third = [self.training.features] if row.needs == "three features" and self.training is not None else []

@@ -9,8 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Floats
+from mauve_metric.arrays import Array, Floats, Integers
+from mauve_metric.measures.cross_fitting import permuted_sides
 from mauve_metric.measures.estimate import Estimate
+from mauve_metric.measures.groups import FEWEST_GROUPS
 
 _TILE_ROWS = 2048  # a tile of the kernel is 32 MB, and so are its rows at 2000 columns
 _MEDIAN_ROWS = 2000  # whose pairwise distances give the bandwidth
@@ -18,7 +20,15 @@ _MEDIAN_ROWS = 2000  # whose pairwise distances give the bandwidth
 Kernel = Callable[[Floats, Floats], Floats]  # rows (a, d) and (b, d) → values (a, b)
 
 
-def mmd(p: Array, q: Array, *, seed: int = 25, level: float = 0.95, permutations: int = 499) -> Estimate:
+def mmd(
+    p: Array,
+    q: Array,
+    *,
+    seed: int = 25,
+    level: float = 0.95,
+    permutations: int = 499,
+    groups: tuple[Integers, Integers] | None = None,
+) -> Estimate:
     """Unbiased squared maximum mean discrepancy with the kernel of KID (Gretton et al. 2012, lemma 6).
 
     mean of k(p_i, p_j) over i ≠ j + mean of k(q_i, q_j) over i ≠ j - 2·mean of k(p_i, q_j), with
@@ -35,6 +45,9 @@ def mmd(p: Array, q: Array, *, seed: int = 25, level: float = 0.95, permutations
     Args:
         p, q: features, shapes (n_p, d) and (n_q, d), at least 2 rows each.
         seed: of the divisions. level: of the interval, inside (0, 1). permutations: how many divisions, at least 1.
+        groups: codes (n_p,) and (n_q,) of rows that are not independent, such as those of one prompt, on both sides
+            (see `measures.groups`): no pair of rows of one group counts, divisions keep the groups as
+            `cross_fitting.permuted_sides` does, and the error is that of the sums over groups.
 
     Returns:
         value: unbounded above, about 0 for equal sets and then as often below it; lower is better. ci: None where
@@ -48,7 +61,7 @@ def mmd(p: Array, q: Array, *, seed: int = 25, level: float = 0.95, permutations
     >>> round(value, 3), ci[0] > 0, p_value
     (139.046, True, 0.002)
     """
-    return _estimate(p, q, _polynomial, seed, level, permutations)
+    return _estimate(p, q, _polynomial, seed, level, permutations, groups)
 
 
 def mmd_gaussian(
@@ -59,11 +72,12 @@ def mmd_gaussian(
     level: float = 0.95,
     permutations: int = 499,
     bandwidth: float | None = None,
+    groups: tuple[Integers, Integers] | None = None,
 ) -> Estimate:
     """`mmd` with the Gaussian kernel k(x, y) = exp(-‖x - y‖² / 2h²) (Gretton et al. 2012, §8).
 
     Args:
-        p, q, seed, level, permutations: as for `mmd`.
+        p, q, seed, level, permutations, groups: as for `mmd`.
         bandwidth: h > 0; by default the median of the pairwise distances among the rows of both sets together, or among
             2000 of them that the seed draws; where most are copies, the median of the distances that are not 0.
 
@@ -83,7 +97,7 @@ def mmd_gaussian(
     _check(p, q, level, permutations)
     width = median_distance(p, q, seed) if bandwidth is None else bandwidth
     centre = p.mean(axis=0, dtype=np.float64)
-    return _estimate(p, q, partial(_gaussian, centre=centre, width=width), seed, level, permutations)
+    return _estimate(p, q, partial(_gaussian, centre=centre, width=width), seed, level, permutations, groups)
 
 
 def median_distance(p: Array, q: Array, seed: int = 25) -> float:
@@ -137,18 +151,34 @@ class _Sums(NamedTuple):
     within: Floats  # of the pairs inside the first set of each division, (divisions,)
 
 
-def _estimate(p: Array, q: Array, kernel: Kernel, seed: int, level: float, permutations: int) -> Estimate:
+def _estimate(
+    p: Array,
+    q: Array,
+    kernel: Kernel,
+    seed: int,
+    level: float,
+    permutations: int,
+    groups: tuple[Integers, Integers] | None,
+) -> Estimate:
     _check(p, q, level, permutations)
-    labels = _divisions(len(p), len(q), permutations, seed)
+    number = None if groups is None else np.unique(np.concatenate(groups), return_inverse=True)[1]
+    if number is None:
+        labels = _divisions(len(p), len(q), permutations, seed)
+    else:
+        labels = _grouped_divisions(len(p), number, permutations, seed)
     with np.errstate(over="ignore", invalid="ignore"):
-        sums = _sums(p, q, kernel, labels)
-        values = _values(sums, labels)
+        sums = _sums(p, q, kernel, labels, number)
+        values = _values(sums, labels) if number is None else _grouped_values(sums, labels, number)
     if not np.isfinite(values).all():
         raise ValueError("p and q must be finite, and not too large for sums of their products in float64")
     value, others = float(values[0]), values[1:]
     rounding = 1e-12 * float(np.abs(sums.by_side).sum()) / len(labels) ** 2
     p_value = (1 + int(np.count_nonzero(others >= value - rounding))) / (len(others) + 1)
-    return Estimate(value, _interval(value, others, _standard_error(sums.by_side, len(p)), level), p_value)
+    if number is None:
+        return Estimate(value, _interval(value, others, _standard_error(sums.by_side, len(p)), level), p_value)
+    if min(len(np.unique(side)) for side in (number[: len(p)], number[len(p) :])) < FEWEST_GROUPS:
+        return Estimate(value, None, p_value)
+    return Estimate(value, _interval(value, others, _grouped_error(sums.by_side, len(p), number), level), p_value)
 
 
 def _divisions(n: int, m: int, permutations: int, seed: int) -> Array:
@@ -156,6 +186,49 @@ def _divisions(n: int, m: int, permutations: int, seed: int) -> Array:
     real = np.repeat(np.array([True, False]), [n, m])
     rng = np.random.default_rng(seed)
     return np.stack([real, *(rng.permutation(real) for _ in range(permutations))], axis=1)
+
+
+def _grouped_divisions(n: int, number: Integers, permutations: int, seed: int) -> Array:
+    """Likewise with the divisions that the groups allow."""
+    is_q = np.arange(len(number)) >= n
+    whole = np.zeros(len(number), dtype=np.int64)
+    divided = permuted_sides(is_q, number, whole, permutations, np.random.default_rng(seed))
+    return ~np.concatenate([is_q[:, None], divided], axis=1)
+
+
+def _pairs(labels: Array, number: Integers) -> tuple[Floats, Floats, Floats]:
+    """Of each division: ordered pairs of rows of different groups inside the first set, inside the second, across."""
+    first, second = (np.stack([np.bincount(number, weights=row) for row in side.T]) for side in (labels, ~labels))
+    sizes = first.sum(axis=1), second.sum(axis=1)
+    return (
+        sizes[0] ** 2 - (first**2).sum(axis=1),
+        sizes[1] ** 2 - (second**2).sum(axis=1),
+        sizes[0] * sizes[1] - (first * second).sum(axis=1),
+    )
+
+
+def _grouped_values(sums: _Sums, labels: Array, number: Integers) -> Floats:
+    """The discrepancy of every division over pairs of rows of different groups, (divisions,)."""
+    by_row = sums.by_side.sum(axis=1)
+    across = by_row @ labels - sums.within
+    second = by_row.sum() - sums.within - 2 * across
+    pairs = _pairs(labels, number)
+    values: Floats = sums.within / pairs[0] + second / pairs[1] - 2 * across / pairs[2]
+    return values
+
+
+def _grouped_error(by_side: Floats, n: int, number: Integers) -> float:
+    """The error of the sums over groups of how each row moves the value."""
+    m = len(by_side) - n
+    is_p = np.arange(n + m) < n
+    own, other = np.bincount(number, weights=is_p), np.bincount(number, weights=~is_p)
+    of_p = by_side[:n, 0] / (n - own[number[:n]]) - by_side[:n, 1] / (m - other[number[:n]])
+    of_q = by_side[n:, 1] / (m - other[number[n:]]) - by_side[n:, 0] / (n - own[number[n:]])
+    effects = np.bincount(
+        number, weights=np.concatenate([(of_p - of_p.mean()) / n, (of_q - of_q.mean()) / m]), minlength=len(own)
+    )
+    total = len(own)
+    return 2 * math.sqrt(float(effects @ effects) * total / (total - 1))
 
 
 def _tiles(p: Array, q: Array) -> Iterator[tuple[slice, Floats]]:
@@ -166,8 +239,11 @@ def _tiles(p: Array, q: Array) -> Iterator[tuple[slice, Floats]]:
             yield slice(offset + start, offset + start + len(tile)), tile
 
 
-def _sums(p: Array, q: Array, kernel: Kernel, labels: Array) -> _Sums:
-    """One pass over the tiles of the kernel's upper triangle; each serves the true sides and all divisions."""
+def _sums(p: Array, q: Array, kernel: Kernel, labels: Array, number: Integers | None = None) -> _Sums:
+    """One pass over the tiles of the kernel's upper triangle; each serves the true sides and all divisions.
+
+    number: of the group of each row; pairs of one group are left out.
+    """
     by_side, within = np.zeros((len(labels), 2)), np.zeros(labels.shape[1])
     for here, rows in _tiles(p, q):
         chosen = labels[here].astype(np.float64)
@@ -175,6 +251,8 @@ def _sums(p: Array, q: Array, kernel: Kernel, labels: Array) -> _Sums:
             if there.start < here.start:
                 continue
             values = kernel(rows, others)
+            if number is not None:
+                values[number[here][:, None] == number[there]] = 0.0
             if here == there:
                 np.fill_diagonal(values, 0.0)
             else:

@@ -231,7 +231,7 @@ class _Work:
         if smallest < LEAST_TEXTS:
             raise ValueError(f"every set must hold at least {LEAST_TEXTS} texts to vary settings, got {smallest}")
         lengths = sides[0].lengths
-        resolved = replace(resolve_config(config, *map(len, sides)), knn=False)
+        resolved = replace(resolve_config(config, *map(len, sides), groups=[side.groups for side in sides]), knn=False)
         return Base(
             resolved,
             tuple(map(len, sides)),
@@ -304,7 +304,7 @@ class _Work:
         part = changes.get("n")
         config = changed(base, changes)
         features, groups = self._featurized(config).part(part if isinstance(part, Part) else None)
-        config = resolve_config(config, *(len_of(rows) for rows in features))
+        config = resolve_config(config, *(len_of(rows) for rows in features), groups=groups)
         key = _key(changes, *(name for name in FACTORS if name != RESCALING))
         runs = self._clustered(key, features, groups, config)
         estimates, scores = _scored(runs, config, groups)

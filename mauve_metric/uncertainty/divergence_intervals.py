@@ -9,6 +9,7 @@ beside them.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -17,8 +18,10 @@ import numpy as np
 from mauve_metric.arrays import Counts, Floats
 from mauve_metric.measures.divergences import Divergence, check_kind, divergence_terms
 from mauve_metric.measures.estimate import Estimate
+from mauve_metric.measures.groups import FEWEST_GROUPS, GroupCounts
 from mauve_metric.quantize.histograms import Histograms
 from mauve_metric.uncertainty import intervals
+from mauve_metric.uncertainty.group_jackknife import GroupEffects, group_jackknife, t_quantile
 from mauve_metric.uncertainty.jackknife import debiased_frontier, jackknifed
 
 _SHARES, _STEPS = 100, 200  # grid and EM steps of the shares of P among a bucket's texts
@@ -41,7 +44,13 @@ _TREATMENTS: dict[Divergence, _Treatment] = {
 }
 
 
-def estimate_divergence(p_counts: Counts, q_counts: Counts, kind: Divergence = "kl", level: float = 0.95) -> Estimate:
+def estimate_divergence(
+    p_counts: Counts,
+    q_counts: Counts,
+    kind: Divergence = "kl",
+    level: float = 0.95,
+    groups: GroupCounts | None = None,
+) -> Estimate:
     """D_f(p‖q) without the bias of sampling, and its interval, from the texts of both sets in common buckets.
 
     The binomial jackknife of `divergences.divergence`, after ½ a text was added to every bucket for KL and 1 for χ²:
@@ -53,6 +62,8 @@ def estimate_divergence(p_counts: Counts, q_counts: Counts, kind: Divergence = "
     Args:
         p_counts, q_counts: texts of P and of Q in each bucket, shape (k,), at least 2 each.
         kind: of `divergences.DIVERGENCES`. level: of the interval, in (0, 1).
+        groups: of the texts, where some share prompts: bias and error are those of leaving out a group at a time, and
+            the interval is of Student's t.
 
     Returns:
         Value and interval from 0 to the largest value of the divergence; lower is better. No interval for χ², whose
@@ -67,15 +78,23 @@ def estimate_divergence(p_counts: Counts, q_counts: Counts, kind: Divergence = "
     (0.351, [0.16, 0.542])
     """
     check_kind(kind)
-    p_counts, q_counts = _filled(p_counts, q_counts)
+    if groups is not None and min((groups.p_sizes > 0).sum(), (groups.q_sizes > 0).sum()) < FEWEST_GROUPS:
+        raise ValueError(f"there are fewer than {FEWEST_GROUPS} prompts on a side")
+    p_counts, q_counts, groups = _filled(p_counts, q_counts, groups)
     if kind == "total_variation":
-        return _total_variation(p_counts, q_counts, level)
+        return _total_variation(p_counts, q_counts, level, groups)
     smoothing, most = _TREATMENTS[kind]
-    terms, p_effect, q_effect = jackknifed(
-        lambda p, q: divergence_terms(p, q, kind), p_counts, q_counts, smoothing=smoothing
-    )
-    value = float(terms.sum())
-    margin = NormalDist().inv_cdf((1 + level) / 2) * _error(p_effect, q_effect, p_counts, q_counts)
+    if groups is None:
+        terms, p_effect, q_effect = jackknifed(
+            lambda p, q: divergence_terms(p, q, kind), p_counts, q_counts, smoothing=smoothing
+        )
+        value = float(terms.sum())
+        margin = NormalDist().inv_cdf((1 + level) / 2) * _error(p_effect, q_effect, p_counts, q_counts)
+    else:
+        summed, effects = group_jackknife(
+            lambda p, q: divergence_terms(p, q, kind), p_counts, q_counts, groups, smoothing
+        )
+        value, margin = float(summed), _margin(effects, np.array(1.0), level)
     skew = margin**2 / (2 * max(value, margin)) if kind == "kl" and margin > 0 else 0.0
     low, middle, high = (float(np.clip(end, 0.0, most)) for end in (value - margin, value, value + margin + skew))
     unseen = float(p_counts[q_counts == 0].sum() / p_counts.sum())
@@ -83,11 +102,21 @@ def estimate_divergence(p_counts: Counts, q_counts: Counts, kind: Divergence = "
     return Estimate(middle, None if unknown else (low, high))
 
 
-def _filled(p_counts: Counts, q_counts: Counts) -> tuple[Counts, Counts]:
-    """Both without the buckets that are empty, checked to be counts."""
+def _filled(
+    p_counts: Counts, q_counts: Counts, groups: GroupCounts | None
+) -> tuple[Counts, Counts, GroupCounts | None]:
+    """All without the buckets that are empty, checked to be counts."""
     counted = Histograms(p_counts, q_counts)
     filled = counted.p_counts + counted.q_counts > 0
-    return counted.p_counts[filled], counted.q_counts[filled]
+    if groups is not None:
+        groups = replace(groups, bucket=(np.cumsum(filled) - 1)[groups.bucket])
+    return counted.p_counts[filled], counted.q_counts[filled], groups
+
+
+def _margin(effects: GroupEffects, weights: Floats, level: float) -> float:
+    """Half of the interval of a weighted sum by the effects of groups."""
+    of_groups = effects.of(weights)
+    return t_quantile(level, effects.freedom(of_groups)) * math.sqrt(float(of_groups @ of_groups))
 
 
 def _error(p_effect: Floats, q_effect: Floats, p_counts: Counts, q_counts: Counts) -> float:
@@ -99,53 +128,61 @@ def _error(p_effect: Floats, q_effect: Floats, p_counts: Counts, q_counts: Count
     return math.sqrt(max(total, 0.0))
 
 
-def kl_forward(p_counts: Counts, q_counts: Counts, level: float = 0.95) -> Estimate:
+def kl_forward(p_counts: Counts, q_counts: Counts, level: float = 0.95, groups: GroupCounts | None = None) -> Estimate:
     """KL(p‖q), how unlikely human texts are for the model, debiased (Pimentel et al. 2023); `estimate_divergence`.
 
     >>> round(kl_forward(np.array([40, 10]), np.array([10, 40])).value, 3)
     0.79
     """
-    return estimate_divergence(p_counts, q_counts, "kl", level)
+    return estimate_divergence(p_counts, q_counts, "kl", level, groups)
 
 
-def kl_backward(p_counts: Counts, q_counts: Counts, level: float = 0.95) -> Estimate:
+def kl_backward(p_counts: Counts, q_counts: Counts, level: float = 0.95, groups: GroupCounts | None = None) -> Estimate:
     """KL(q‖p), how unlikely the model's texts are among human ones, debiased (Pimentel et al. 2023).
 
     >>> round(kl_backward(np.array([40, 10]), np.array([10, 40])).value, 3)
     0.79
     """
-    return estimate_divergence(q_counts, p_counts, "kl", level)
+    return estimate_divergence(q_counts, p_counts, "kl", level, None if groups is None else groups.swapped())
 
 
-def kl_exponentiated(p_counts: Counts, q_counts: Counts, level: float = 0.95, scale: float = 0.1) -> Estimate:
+def kl_exponentiated(
+    p_counts: Counts,
+    q_counts: Counts,
+    level: float = 0.95,
+    scale: float = 0.1,
+    groups: GroupCounts | None = None,
+) -> Estimate:
     """exp(-scale·KL(p‖q)) of the debiased KL, in (0, 1], higher is better (Pimentel et al. 2023).
 
     >>> round(kl_exponentiated(np.array([40, 10]), np.array([10, 40])).value, 3)
     0.924
     """
-    value, ci, _ = estimate_divergence(p_counts, q_counts, "kl", level)
+    value, ci, _ = estimate_divergence(p_counts, q_counts, "kl", level, groups)
     return Estimate(math.exp(-scale * value), ci and (math.exp(-scale * ci[1]), math.exp(-scale * ci[0])))
 
 
-def chi_square(p_counts: Counts, q_counts: Counts, level: float = 0.95) -> Estimate:
+def chi_square(p_counts: Counts, q_counts: Counts, level: float = 0.95, groups: GroupCounts | None = None) -> Estimate:
     """Σ(p-q)²/q, debiased, without an interval (Pillutla et al. 2023); `estimate_divergence`.
 
     >>> round(chi_square(np.array([40, 10]), np.array([10, 40])).value, 3)
     1.998
     """
-    return estimate_divergence(p_counts, q_counts, "chi_square", level)
+    return estimate_divergence(p_counts, q_counts, "chi_square", level, groups)
 
 
-def hellinger(p_counts: Counts, q_counts: Counts, level: float = 0.95) -> Estimate:
+def hellinger(p_counts: Counts, q_counts: Counts, level: float = 0.95, groups: GroupCounts | None = None) -> Estimate:
     """Squared Hellinger distance Σ(√p-√q)², from 0 to 2, debiased (Pillutla et al. 2023); `estimate_divergence`.
 
     >>> round(hellinger(np.array([40, 10]), np.array([10, 40])).value, 3)
     0.382
     """
-    return estimate_divergence(p_counts, q_counts, "hellinger", level)
+    return estimate_divergence(p_counts, q_counts, "hellinger", level, groups)
 
 
-def total_variation(p_counts: Counts, q_counts: Counts, level: float = 0.95) -> Estimate:
+def total_variation(
+    p_counts: Counts, q_counts: Counts, level: float = 0.95, groups: GroupCounts | None = None
+) -> Estimate:
     """½Σ|p-q| without most of the bias of sampling, and an interval that holds it at least as often as its level says.
 
     Of a bucket's m texts x are P's, a binomial number with some share θ; the distribution of θ over the buckets with
@@ -159,10 +196,40 @@ def total_variation(p_counts: Counts, q_counts: Counts, level: float = 0.95) -> 
     >>> round(estimate.value, 2), [round(end, 2) for end in estimate.ci]
     (0.6, [0.33, 0.76])
     """
-    return estimate_divergence(p_counts, q_counts, "total_variation", level)
+    return estimate_divergence(p_counts, q_counts, "total_variation", level, groups)
 
 
-def _total_variation(p_counts: Counts, q_counts: Counts, level: float) -> Estimate:
+def _grouped_variation(p_counts: Counts, q_counts: Counts, level: float, groups: GroupCounts) -> Estimate:
+    """Total variation of texts that share prompts.
+
+    Each bucket's p-q is about normal with the variance that the groups tell, and the expectation of its absolute value
+    too large by what that of a normal variable is.
+    """
+    from scipy.special import ndtr
+
+    n_p, n_q, number = int(p_counts.sum()), int(q_counts.sum()), len(groups.codes)
+    p, q = p_counts / n_p, q_counts / n_q
+    difference = p - q
+    side, plug_in = np.sign(difference) / 2, float(divergence_terms(p, q, "total_variation").sum())
+    moved, p_mass, q_mass = groups.p / n_p - groups.q / n_q, groups.p_sizes / n_p, groups.q_sizes / n_q
+    expected = p_mass[groups.group] * p[groups.bucket] - q_mass[groups.group] * q[groups.bucket]
+    variance = p**2 * (p_mass @ p_mass) + q**2 * (q_mass @ q_mass) - 2 * p * q * (p_mass @ q_mass)
+    variance += np.bincount(groups.bucket, weights=moved**2 - 2 * moved * expected, minlength=len(p))
+    deviation = np.sqrt(np.maximum(variance, 0.0) * number / (number - 1))
+    ratio = np.divide(difference, deviation, out=np.zeros(len(p)), where=deviation > 0)
+    size = deviation * math.sqrt(2 / math.pi) * np.exp(-(ratio**2) / 2) + difference * (1 - 2 * ndtr(-ratio))
+    excess = np.where(deviation > 0, size - np.abs(difference), 0.0)
+    effects = np.bincount(groups.group, weights=side[groups.bucket] * moved, minlength=number)
+    effects -= p_mass * (side @ p) - q_mass * (side @ q)
+    margin = t_quantile(level, number - 1) * math.sqrt(float(effects @ effects) * number / (number - 1))
+    bias = float(deviation.sum()) * math.sqrt(2 / math.pi) / 2
+    value = max(plug_in - float(excess.sum()) / 2, 0.0)
+    return Estimate(value, (max(min(plug_in - bias - margin, value), 0.0), min(plug_in + margin, 1.0)))
+
+
+def _total_variation(p_counts: Counts, q_counts: Counts, level: float, groups: GroupCounts | None) -> Estimate:
+    if groups is not None:
+        return _grouped_variation(p_counts, q_counts, level, groups)
     n_p, n_q = int(p_counts.sum()), int(q_counts.sum())
     p, q = p_counts / n_p, q_counts / n_q
     plug_in, side = float(divergence_terms(p, q, "total_variation").sum()), np.sign(p - q) / 2
@@ -187,30 +254,35 @@ def _shrunk_variation(p_counts: Counts, q_counts: Counts) -> float:
     return float((p_counts + q_counts) @ expected) / 2
 
 
-def le_cam(p_counts: Counts, q_counts: Counts, level: float = 0.95) -> Estimate:
+def le_cam(p_counts: Counts, q_counts: Counts, level: float = 0.95, groups: GroupCounts | None = None) -> Estimate:
     """½Σ(p-q)²/(p+q), from 0 to 1, debiased (Pillutla et al. 2023); `estimate_divergence`.
 
     >>> round(le_cam(np.array([40, 10]), np.array([10, 40])).value, 3)
     0.351
     """
-    return estimate_divergence(p_counts, q_counts, "le_cam", level)
+    return estimate_divergence(p_counts, q_counts, "le_cam", level, groups)
 
 
-def jensen_shannon(p_counts: Counts, q_counts: Counts, level: float = 0.95) -> Estimate:
+def jensen_shannon(
+    p_counts: Counts, q_counts: Counts, level: float = 0.95, groups: GroupCounts | None = None
+) -> Estimate:
     """½KL(p‖m) + ½KL(q‖m) with m = (p+q)/2, from 0 to log 2, debiased (Lin 1991); `estimate_divergence`.
 
     >>> round(jensen_shannon(np.array([40, 10]), np.array([10, 40])).value, 3)
     0.186
     """
-    return estimate_divergence(p_counts, q_counts, "jensen_shannon", level)
+    return estimate_divergence(p_counts, q_counts, "jensen_shannon", level, groups)
 
 
-def frontier_integral(p_counts: Counts, q_counts: Counts, level: float = 0.95) -> Estimate:
+def frontier_integral(
+    p_counts: Counts, q_counts: Counts, level: float = 0.95, groups: GroupCounts | None = None
+) -> Estimate:
     """The frontier integral, debiased, as a result has it (Liu et al. 2021, §3): from 0 to 1, lower is better.
 
     >>> round(frontier_integral(np.array([40, 10]), np.array([10, 40])).value, 3)
     0.25
     """
     counted = Histograms(p_counts, q_counts)
-    _, integral = intervals.estimate_scores(debiased_frontier(counted.p_counts, counted.q_counts), level=level)
+    frontier = debiased_frontier(counted.p_counts, counted.q_counts, groups)
+    _, integral = intervals.estimate_scores(frontier, level=level)
     return Estimate(integral.value, integral.ci)

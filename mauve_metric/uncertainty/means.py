@@ -36,11 +36,15 @@ def difference_interval(
     p_groups: Sequence[Hashable] | None = None,
     q_groups: Sequence[Hashable] | None = None,
 ) -> tuple[float, float] | None:
-    """Welch's interval of mean(p) - mean(q), for two sets of their own; None for fewer than two values on a side.
+    """Welch's interval of mean(p) - mean(q); None for fewer than two values or groups on a side.
+
+    Where a group has texts on both sides it is that of the differences of the groups, with G - 1 degrees of freedom.
 
     Args:
         p, q: one number a text, (n,) and (m,). level: in (0, 1). p_groups, q_groups: see `mean_interval`.
     """
+    if p_groups is not None and q_groups is not None and not set(p_groups).isdisjoint(q_groups):
+        return _joined_interval((p, q), (p_groups, q_groups), level)
     (p_mean, p_square, p_df), (q_mean, q_square, q_df) = _moments(p, p_groups), _moments(q, q_groups)
     if p_df < 1 or q_df < 1:
         return None
@@ -52,6 +56,25 @@ def difference_interval(
 
     reach = float(stdtrit(freedom, (1 + level) / 2)) * math.sqrt(variance)
     return p_mean - q_mean - reach, p_mean - q_mean + reach
+
+
+def _joined_interval(
+    values: tuple[Floats, Floats], groups: tuple[Sequence[Hashable], Sequence[Hashable]], level: float
+) -> tuple[float, float] | None:
+    """Student's interval of the difference of two means of texts that share groups."""
+    if min(len(set(side)) for side in groups) < 2:
+        return None
+    numbers: dict[Hashable, int] = {}
+    places = [np.array([numbers.setdefault(group, len(numbers)) for group in side]) for side in groups]
+    total, effects = len(numbers), np.zeros(len(numbers))
+    for sign, side, own in zip((1, -1), values, places, strict=True):
+        effects += sign * np.bincount(own, weights=side - side.mean(), minlength=total) / len(side)
+    from scipy.special import stdtrit
+
+    error = math.sqrt(float(effects @ effects) * total / (total - 1))
+    reach = float(stdtrit(total - 1, (1 + level) / 2)) * error
+    difference = float(values[0].mean() - values[1].mean())
+    return difference - reach, difference + reach
 
 
 def _moments(values: Floats, groups: Sequence[Hashable] | None) -> tuple[float, float, int]:

@@ -287,7 +287,7 @@ def score(
     run = run or Run()
     human, *models = designed(embedded.sets, aligned, names.values())
     run.stage(READ[1], "clustering")
-    resolved = resolve_config(config, *map(len, embedded.sets))
+    resolved = resolve_config(config, *map(len, embedded.sets), groups=[side.groups for side in (human, *models)])
     if last is not None and last.embedded is embedded and _clustering(last.resolved) == _clustering(resolved):
         partition = last.partition
     else:

@@ -21,6 +21,7 @@ DISTANCE: dict[str, Companion] = {
         "kernel distance of the features, unbiased, with a permutation test; about 0 if equal",
         "both features",
         mmd,
+        designed=True,
         trap="often below 0 for equal sets; its scale is that of the featurizer",
     ),
     "mmd_gaussian": Companion(
@@ -33,6 +34,7 @@ DISTANCE: dict[str, Companion] = {
         "the same with a Gaussian kernel as wide as the median distance; about 0 if equal",
         "both features",
         mmd_gaussian,
+        designed=True,
         trap="the width of the kernel comes from the sets: other pairs of sets have another scale",
     ),
     "frechet_distance": Companion(

@@ -30,7 +30,8 @@ class Companion(NamedTuple):
     where there is no bound. needs: what `compute` takes. A number a text becomes their mean, with an interval from a
     bootstrap over texts; a plain number has none. cheap: computed unless groups are named. sizes_matter: it moves with
     the number of texts, so that only sets of one size compare. grouped: `compute` takes `groups_p` and `groups_q`,
-    or, of texts, `prompts` of both sides: what must not stand on both sides of a fold. trap: how it misleads.
+    or, of texts, `prompts` of both sides: what must not stand on both sides of a fold. designed: `compute` takes the
+    codes of the groups of both sides as `groups`, where some texts share prompts. trap: how it misleads.
     """
 
     title: str
@@ -45,4 +46,5 @@ class Companion(NamedTuple):
     cheap: bool = True
     sizes_matter: bool = False
     grouped: bool = False
+    designed: bool = False
     trap: str = ""
