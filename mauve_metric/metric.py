@@ -31,6 +31,7 @@ from mauve_metric.results.result import MauveResult
 
 _HOST_OPTIONS = frozenset(inspect.signature(evaluate.Metric.__init__).parameters)
 _SIDES = {"p": ("references", "reference_features"), "q": ("predictions", "prediction_features")}
+_OF_COMPUTE = frozenset(("featurizers", "aligned", "p_groups", "q_groups"))  # its own arguments, and no options
 _CORE_NAME = re.compile(r"\b([pq])_(features|tokens|text)\b")
 
 
@@ -96,7 +97,7 @@ class Mauve(StoredTexts):
         if options.get("seed") is not None:
             own["seed"] = options["seed"]
         self.defaults = {**DEFAULTS, **own}
-        split_options({name: value for name, value in self.defaults.items() if name != "featurizers"})
+        split_options({name: value for name, value in self.defaults.items() if name not in _OF_COMPUTE})
         super().__init__(config_name, **{name: value for name, value in options.items() if name in _HOST_OPTIONS})
 
     def _info(self) -> evaluate.MetricInfo:
@@ -137,7 +138,7 @@ class Mauve(StoredTexts):
         features = {name: options.pop(name) for _, name in _SIDES.values() if name in options}
         features = {name: array for name, array in features.items() if array is not None}
         check_names(options)
-        _, run = split_options({name: value for name, value in options.items() if name != "featurizers"})
+        _, run = split_options({name: value for name, value in options.items() if name not in _OF_COMPUTE})
         if features and self.num_process > 1:
             raise ValueError(
                 f"{' and '.join(features)} cannot be gathered from {self.num_process} processes: give texts, or "

@@ -20,7 +20,7 @@ from mauve_metric.generation.evaluation import Evaluation, continuation_statisti
 from mauve_metric.generation.generator import Generator, Prompt
 from mauve_metric.generation.options import ModelKeywords, shows_options, split_writing
 from mauve_metric.generation.prompts import NEW_TOKENS, PromptSource
-from mauve_metric.generation.scorer import ReferenceScorer
+from mauve_metric.generation.scorer import PromptGroups, ReferenceScorer
 from mauve_metric.generation.writer import Part, Writer, needed
 from mauve_metric.options import Options, check_option_names
 from mauve_metric.results.result import MauveResult
@@ -263,6 +263,9 @@ class ModelEvaluator:
         inside = self.source.scores_prompt(author, prompts)
         scored = [item.text if inside else item.continuation for _, item in done]
         texts = [text for text in scored if text.strip()]
+        filled = [number for number, text in enumerate(scored) if text.strip()]
+        rows = [number for number, item in enumerate(written) if item is not None]
+        groups = self._groups(prompts, [rows[number] for number in filled])
         if len(texts) < len(scored):
             logger.warning(
                 "%d of %d completions are empty and not scored: a model that says nothing is a finding of its own",
@@ -275,7 +278,9 @@ class ModelEvaluator:
         try:
             found, missing = with_each(
                 self.scorers,
-                lambda name, scorer: scorer.score(model, tokenizer, texts, len(scored) - len(texts), seconds, verbose),
+                lambda name, scorer: scorer.score(
+                    model, tokenizer, texts, len(scored) - len(texts), seconds, verbose, groups
+                ),
             )
         except Exception as error:
             if not self.keep_going:
@@ -288,6 +293,18 @@ class ModelEvaluator:
         if self.others:
             result = replace(result, by_featurizer=signed, warnings=(*result.warnings, *missing))
         return replace(evaluation, result=result)
+
+    def _groups(self, prompts: Sequence[Prompt], rows: Sequence[int]) -> PromptGroups:
+        """The prompt of each human text and of the model's texts of these rows, as far as texts share one.
+
+        The rows of a dataset give a prompt and the human text that begins with it. Other prompts may occur several
+        times; what is written from nothing shares no prompt.
+        """
+        options = self.source.options
+        if options.dataset is not None and options.references is None:
+            return range(len(prompts)), rows
+        texts = [None if prompts[row].text == "" else repr((prompts[row].text, prompts[row].messages)) for row in rows]
+        return None, texts
 
     def _signed(self, result: MauveResult, writing: Mapping[str, object]) -> MauveResult:
         """A result whose signature says what fixes the texts, before the package's version."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+PromptGroups = tuple[Sequence[Hashable] | None, Sequence[Hashable | None] | None]
 SELF = "self"  # the name of the featurizer that is the model itself
 
 
@@ -104,6 +105,7 @@ class ReferenceScorer:
         dropped: int,
         seconds: dict[str, float],
         verbose: bool,
+        groups: PromptGroups = (None, None),
     ) -> MauveResult:
         """The score of a model's texts.
 
@@ -111,9 +113,10 @@ class ReferenceScorer:
             model, tokenizer: that wrote them: they are the featurizer if the options say "self".
             texts: without empty ones. dropped: how many were empty.
             seconds: where the time of "featurize" and "score" is added. verbose: progress bars.
+            groups: the prompt of each human text, and of each of these texts; see `compute_mauve`.
         """
         if self.config.match_lengths != "no":  # the length to cut to depends on both sets: nothing can be kept
-            return self._score_matched(model, tokenizer, texts, seconds, verbose)
+            return self._score_matched(model, tokenizer, texts, seconds, verbose, groups)
         started = time.perf_counter()
         with self.featurizing(model, tokenizer, verbose) as job:
             p = self.embedded(job)
@@ -122,7 +125,8 @@ class ReferenceScorer:
         featurized = time.perf_counter()
         options: Options = {**self.options, "featurize_model_name": job.config.featurize_model_name}
         options |= {"checkpoint": None, "score_device": None}  # the features are there, and in memory
-        result = compute_mauve(p=p, q=replace(q, dropped=q.dropped + dropped), **options)
+        q = replace(q, dropped=q.dropped + dropped)
+        result = compute_mauve(p=p, q=q, p_groups=groups[0], q_groups=groups[1], **options)
         seconds["featurize"] += featurized - started
         seconds["score"] += time.perf_counter() - featurized
         return result
@@ -134,6 +138,7 @@ class ReferenceScorer:
         texts: list[str],
         seconds: dict[str, float],
         verbose: bool,
+        groups: PromptGroups,
     ) -> MauveResult:
         started = time.perf_counter()
         with self.featurizing(model, tokenizer, verbose) as job:
@@ -142,7 +147,7 @@ class ReferenceScorer:
         options["distributed"] = False  # the other processes are not here
         if run.device_id is None:
             options["device"] = run.device
-        result = compute_mauve(p_text=self.human, q_text=texts, **options)
+        result = compute_mauve(p_text=self.human, q_text=texts, p_groups=groups[0], q_groups=groups[1], **options)
         seconds["featurize"] += time.perf_counter() - started
         return result
 

@@ -41,7 +41,8 @@ def mauve(**options: Unpack[Options]) -> MauveOfSamples:
     pairs = PairScores(**options)
 
     def of_samples(scores: list[SampleScore]) -> dict[str, float]:
-        return pairs.of(_pair(score) for score in scores)
+        documents = [number if score.sample_id is None else score.sample_id for number, score in enumerate(scores)]
+        return pairs.of((_pair(score) for score in scores), documents)
 
     return of_samples
 

@@ -64,6 +64,8 @@ Args:
     reference_features: in place of references, likewise. Where a side has both, its features are scored.
     featurizers: several, each as `featurize_model_name`, for texts on both sides. The first one's scores are these;
         those of all are in `by_featurizer`, and what they say together in `joint_verdict`.
+    aligned: row i of both sides answers prompt i: bias, intervals and tests allow for it.
+    p_groups, q_groups: the prompt of each reference and of each prediction, where texts share prompts in another way.
 {options}
 
 Returns:

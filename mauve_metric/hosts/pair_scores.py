@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import NamedTuple, Unpack
 
 from mauve_metric.compute import compute_mauve
@@ -57,6 +57,8 @@ def scalar_scores(result: MauveResult) -> dict[str, float]:
 class PairScores:
     """The scores of pairs, computed once for all the numbers that a harness asks for one by one.
 
+    Both texts of a pair belong to one document, so that they are not independent: they are scored as aligned.
+
     Pairs are scored in the order in which the harness hands them over, which is that of the documents in one process.
     The debiased score and its interval do not depend on it; the published `mauve` does. A run of hours is not lost with
     its score: what cannot be scored is NaN, and the log says why.
@@ -71,20 +73,25 @@ class PairScores:
     def __init__(self, **options: Unpack[Options]) -> None:
         split_options(options)
         self._options = options
-        self._known: tuple[list[Pair], dict[str, float]] | None = None
+        self._known: tuple[object, dict[str, float]] | None = None
 
-    def of(self, pairs: Iterable[tuple[str, str]]) -> dict[str, float]:
-        """`SCORES` of pairs of a human text and a model's."""
+    def of(self, pairs: Iterable[tuple[str, str]], documents: Iterable[Hashable] | None = None) -> dict[str, float]:
+        """`SCORES` of pairs of a human text and a model's.
+
+        Args:
+            pairs: of each document. documents: that the pairs belong to; None: each pair is of one of its own.
+        """
         given = [Pair(*pair) for pair in pairs]
-        if self._known is None or self._known[0] != given:
-            self._known = given, self._computed(given)
+        groups = list(range(len(given)) if documents is None else documents)
+        if self._known is None or self._known[0] != (given, groups):
+            self._known = (given, groups), self._computed(given, groups)
         return dict(self._known[1])
 
-    def _computed(self, pairs: list[Pair]) -> dict[str, float]:
+    def _computed(self, pairs: list[Pair], groups: list[Hashable]) -> dict[str, float]:
         try:
             self._check_empty(pairs)
             human, model = [pair.human for pair in pairs], [pair.model for pair in pairs]
-            result = compute_mauve(p_text=human, q_text=model, **self._options)
+            result = compute_mauve(p_text=human, q_text=model, p_groups=groups, q_groups=groups, **self._options)
         except (ValueError, OSError, ImportError, RuntimeError, MemoryError) as error:
             logger.error("the texts are not scored, MAUVE is NaN: %s", error)
             return dict.fromkeys(SCORES, math.nan)

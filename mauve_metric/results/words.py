@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -202,8 +203,18 @@ def forecast_sentence(comparison: ComparisonNumbers) -> str:
         return f"{sentence}."
     return (
         f"{sentence}; if they truly differ by {digits(pair.difference, '.3f')}, that takes about "
-        f"{rounded_up(comparison.texts_needed)} texts a set."
+        f"{rounded_up(comparison.texts_needed)} texts a set{_prompts_needed(comparison, comparison.texts_needed)}."
     )
+
+
+def _prompts_needed(comparison: ComparisonNumbers, texts: int) -> str:
+    """So many texts as prompts of as many texts as these have, in words; empty where a prompt has one text."""
+    if comparison.design != "prompts":
+        return ""
+    shares = [result.q_prompts / result.n_q for result in comparison.models.values() if result.q_prompts is not None]
+    if not shares or min(shares) == 1:
+        return ""
+    return f", {rounded_up(math.ceil(texts * min(shares)))} prompts with as many answers each as here"
 
 
 def conclusion(comparison: ComparisonNumbers) -> str:
@@ -267,6 +278,11 @@ def facts(result: ResultNumbers) -> list[Fact]:
         )
         found.append(Fact("p-value", digits(result.p_value), meaning))
     found.append(Fact("texts", f"{result.n_p} human, {result.n_q} model", _lengths(result)))
+    if result.design != "independent":
+        rows = f"row by row the same {result.p_prompts} prompts"
+        prompts = f"{result.p_prompts} prompts of human texts, {result.q_prompts} of the model's"
+        meaning = "texts share prompts: such a score does not compare with one of independent texts"
+        found.append(Fact("design", rows if result.design == "aligned" else prompts, meaning))
     found.append(Fact("buckets", str(result.num_buckets), "kinds of texts that are told apart"))
     if result.mauve_ci is not None:
         found.append(Fact("intervals", f"{level_words(result)} {result.ci_scope}", ""))

@@ -47,7 +47,9 @@ def test_the_logger_gives_the_numbers_of_the_pairs_and_no_bootstrap() -> None:
         logger.log("story|0", prepared(metric, human, [model]))
     logger.aggregate({"story|0": Task(metric)})
     pairs = PAIRS
-    expected = compute_mauve(p_text=[pair[0] for pair in pairs], q_text=[pair[1] for pair in pairs], **OPTIONS)
+    expected = compute_mauve(
+        p_text=[pair[0] for pair in pairs], q_text=[pair[1] for pair in pairs], aligned=True, **OPTIONS
+    )
     assert dict(logger.metric_aggregated["story|0"]) == scalar_scores(expected)
     assert logger.metric_aggregated["all"]["mauve"] == expected.mauve
     assert metric.higher_is_better and "MauveOfCorpus" in str(metric.corpus_level_fn)

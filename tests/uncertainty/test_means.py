@@ -14,8 +14,12 @@ def test_against_scipy() -> None:
     welch = stats.ttest_ind(p, q, equal_var=False).confidence_interval(0.9)
     np.testing.assert_allclose(difference_interval(p, q, 0.9), welch, rtol=1e-12)
     np.testing.assert_allclose(mean_interval(p, 0.95), stats.ttest_1samp(p, 0).confidence_interval(0.95), rtol=1e-12)
-    same = difference_interval(p, q, 0.9, range(12), range(30))  # every text a prompt of its own
+    same = difference_interval(p, q, 0.9, range(12), range(100, 130))  # every text a prompt of its own
     np.testing.assert_allclose(same, welch, rtol=1e-12)
+    paired = stats.ttest_rel(p, q[:12]).confidence_interval(0.95)
+    np.testing.assert_allclose(difference_interval(p, q[:12], 0.95, range(12), range(12)), paired, rtol=1e-12)
+    twice = difference_interval(np.repeat(p, 2), q[:12], 0.95, np.repeat(np.arange(12), 2), range(12))
+    np.testing.assert_allclose(twice, paired, rtol=1e-12)  # copies of a text say nothing new
 
 
 def test_groups_of_one_size_count_by_their_means() -> None:
