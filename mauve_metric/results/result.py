@@ -40,13 +40,18 @@ class MauveResult(ResultNumbers):
             the texts are about (docs/saturation.md). None below ten texts a side, and for shards on many machines.
         auc, auc_ci, auc_p_value: chance that this classifier scores a model's text above a human one, ½ for sets that
             cannot be told apart, lower is better; and of so large an AUC where both sets have one distribution.
+        format_auc, format_aucs: the same AUC of a classifier that sees only how texts are formatted (length, line
+            breaks, quotation marks and so on), and of each of these alone; None where the texts are not known.
         frontier_integral, frontier_integral_star: in [0, 1], lower is better (Liu et al. 2021, §3).
         frontier_integral_debiased, frontier_integral_stderr, frontier_integral_ci: as for MAUVE.
         jensen_shannon: ½KL(p‖m) + ½KL(q‖m) at m = ½(p + q), in nats, in [0, ln 2], lower is better.
         precision, recall, density, coverage: from nearest neighbours (Kynkäänniemi 2019; Naeem 2020).
         prd_precision, prd_recall, prd_area: of the exact precision-recall curve of the histograms (Sajjadi 2018).
         frechet_distance: of the features, at least 0, lower is better (Heusel 2017).
-        n_p, n_q: number of texts. num_buckets: number of buckets of the histograms.
+        design: of the texts: "independent", "aligned" (row i of both sides answers prompt i) or "prompts" (groups were
+            given). A score of one design does not compare with one of another.
+        n_p, n_q: number of texts. p_prompts, q_prompts: of prompts, None in the independent design.
+        num_buckets: number of buckets of the histograms.
         p_dropped, q_dropped: empty texts left out on request. p_truncated, q_truncated: texts cut to the featurizer's
             length. p_stripped, q_stripped: how many texts each rule of `strip` changed. p_median_length,
             q_median_length: in tokens.

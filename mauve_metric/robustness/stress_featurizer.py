@@ -24,7 +24,7 @@ from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, signature_entries
 from mauve_metric.results.stress import Stress
 from mauve_metric.results.stress_numbers import FeaturizerStress, StressedScore
-from mauve_metric.runtime.attempts import EXPECTED, said
+from mauve_metric.runtime.failures import EXPECTED, message_of
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.score import resolve_config, score_features
 from mauve_metric.texts.files import TextFile
@@ -95,7 +95,7 @@ def stress(
         except EXPECTED as error:
             if len(encoders) == 1:
                 raise
-            failed[name] = said(error)
+            failed[name] = message_of(error)
             logger.warning("%s is left out: %s", name, failed[name])
     if not found:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in failed.items())
@@ -156,8 +156,6 @@ def _checked_config(config: MauveConfig, cells: int) -> MauveConfig:
     """
     if config.match_lengths != "no":
         raise ValueError(f"match_lengths={config.match_lengths!r} would take off what some errors change: leave it out")
-    if config.paired:
-        raise ValueError("paired=True is for sets with common prompts, and two halves of human texts have none")
     alpha = 1 - config.confidence_level
     needed = math.ceil(cells / alpha)
     if 0 < config.permutations < needed:
@@ -287,7 +285,7 @@ class _Stressing:
         p_values = [_p_value(results["equal", 0.0]), *corrected.tolist()]
         scores: dict[str, list[StressedScore]] = {}
         for ((name, strength), result), p_value in zip(results.items(), p_values, strict=True):
-            if result.mauve_debiased is None or result.mauve_ci is None:
+            if result.mauve_debiased is None:
                 raise ValueError(f"{name} at strength {strength:g} leaves fewer than two texts, which have no interval")
             seen = p_value < 1 - self.config.confidence_level
             changed = self.design.changed.get((name, strength), 0.0)

@@ -18,6 +18,13 @@ def test_against_scipy() -> None:
     np.testing.assert_allclose(same, welch, rtol=1e-12)
 
 
+def test_groups_of_one_size_count_by_their_means() -> None:
+    values, players = np.random.default_rng(0).normal(size=30), np.repeat(np.arange(6), 5)
+    expected = stats.ttest_1samp(values.reshape(6, 5).mean(axis=1), 0).confidence_interval(0.95)
+    np.testing.assert_allclose(mean_interval(values, 0.95, players.tolist()), expected, rtol=1e-12)
+    assert mean_interval(np.array([1.0, 2.0]), 0.95, ["a", "a"]) is None
+
+
 def test_too_few_and_constant() -> None:
     assert mean_interval(np.ones(1), 0.95) is None
     assert difference_interval(np.ones(3), np.ones(1), 0.95) is None
