@@ -15,7 +15,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from mauve_metric.arrays import Array, TextData
+from mauve_metric.arrays import Array, Integers, TextData
 from mauve_metric.config import MauveConfig
 from mauve_metric.features.batches import FeaturizeStats
 from mauve_metric.features.cache import FeatureCache
@@ -57,9 +57,13 @@ class Reference(StoredFeatures):
         format_numbers: how each text is formatted, (n, f) as in `texts.format_numbers`; None if unknown. Not in
             files but those of shards.
         from_file: whether the features were loaded from a file, where their origin should stand.
+        groups: the number of the group of each text, (n,), for one call: texts of one number, on either side, share a
+            prompt and are not independent. None: all texts are. What splits texts (the folds of a classifier, halves
+            of a set) keeps those of one number together. Not written by `save`.
     """
 
     from_file: bool = False
+    groups: Integers | None = None
 
     @classmethod
     def from_texts(cls, texts: TextData, **options: Unpack[Options]) -> Reference:
