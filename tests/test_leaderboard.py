@@ -62,6 +62,10 @@ def moved(compared: dict[str, Any]) -> None:
     shares[full - 1] += 1 / 600
 
 
+def one_run(result: dict[str, Any]) -> None:
+    result |= {"mauve_runs": result["mauve_runs"][:1], "mauve_mean": result["mauve"], "mauve_std": None}
+
+
 BAD: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "another seed": (signed("seed:25", "seed:26"), "the signature must have seed:25, got 26"),
     "another featurizer": (signed("name:minilm", "name:gpt2-large"), "featurize_model_name:minilm, got gpt2-large"),
@@ -69,10 +73,18 @@ BAD: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "other human texts": (changed(p_median_length=120.0), "p_median_length must be 137.5, .*got 120.0"),
     "few texts": (changed(n_q=300), "n_q must be at least 600 texts, got 300"),
     "a better score": (changed(mauve=0.95), "mauve must follow from p_hist and q_hist, 0.206773, got 0.950000"),
-    "a better debiased score": (changed(mauve_debiased=0.95), "mauve_debiased must lie in its interval"),
+    "a better debiased score": (changed(mauve_debiased=0.3), "mauve_debiased must follow from p_hist and q_hist, 0.26"),
+    "a better interval": (changed(mauve_ci=[0.2, 0.99]), "mauve_ci must follow from p_hist and q_hist"),
+    "a smaller error": (changed(frontier_integral_stderr=0.001), "frontier_integral_stderr must be at least that of"),
+    "another ceiling": (changed(mauve_ceiling=0.5), "mauve_ceiling must follow from p_hist and q_hist"),
+    "another divergence": (changed(jensen_shannon=0.01), "jensen_shannon must follow from p_hist and q_hist"),
+    "a better curve": (changed(prd_curve=[[1.0, 0.0], [0.0, 1.0]]), "prd_curve must follow from p_hist and q_hist"),
+    "fewer runs": (lambda compared: one_run(compared["models"]["greedy"]), "mauve_runs must be 5 scores"),
+    "no warnings": (changed(warnings=[]), "warnings must hold .*not_literature_featurizer"),
+    "an unknown warning": (lambda c: c["models"]["greedy"]["warnings"].append({"code": "x"}), "known codes alone, got"),
     "a score beyond its range": (changed(recall=1.2), "recall must be in its range, got 1.2"),
     "no number": (changed(precision=float("nan")), "is no JSON: NaN is no number"),
-    "no precision": (changed(precision=None), "must be numbers, got None"),
+    "no precision": (changed(prd_precision=None), "must be numbers, got None"),
     "no histogram": (changed(q_hist=[1.0]), "q_hist must be shares of 600 texts in 60 buckets"),
     "another histogram": (moved, "must follow from p_hist and q_hist"),
     "other runs": (changed(mauve_runs=[0.9, 0.9]), "mauve must be the first of mauve_runs"),
@@ -81,7 +93,10 @@ BAD: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "a number without end": (changed(n_q=10**400), "is no JSON: a whole number of 401 digits"),
     "infinity": (changed(n_q=float("inf")), "is no JSON: Infinity is no number"),
     "half a character": (changed(note="\ud800"), "is no JSON: .*surrogates not allowed"),
-    "a field less": (lambda compared: compared["models"]["greedy"].pop("recall"), "is no result of compare: KeyError"),
+    "a field less": (
+        lambda compared: compared["models"]["greedy"].pop("mauve_star"),
+        "is no result of compare: KeyError",
+    ),
     "two models": (lambda compared: compared["models"].update(b={}), "must hold one model, named 'greedy'"),
 }
 
