@@ -19,6 +19,7 @@ from mauve_metric.config import shown
 from mauve_metric.features.parquet_files import ParquetFeatures, first_line
 from mauve_metric.features.row_files import NOT_A_HEADER, NpyRows, npy_header
 from mauve_metric.features.rows import CheckedRows, all_rows, check_features, hash_of_rows
+from mauve_metric.runtime.archives import check_directory
 from mauve_metric.runtime.outputs import check_replaceable
 from mauve_metric.runtime.packages import import_parquet
 from mauve_metric.runtime.whole_files import written_whole
@@ -235,9 +236,8 @@ def _with_sidecar(features: Features, sidecar: Path, path: Path) -> StoredFeatur
 def _read_npz(path: Path) -> StoredFeatures:
     """`read_features` for `.npz`, of which only the features and what is known about them are unpacked."""
     try:
+        check_directory(path)
         with zipfile.ZipFile(path) as file:
-            for entry in file.infolist():  # which compares the two places where a member's name is written
-                file.open(entry).close()
             names = [name.removesuffix(".npy") for name in file.namelist()]
             wanted = _array_name([name for name in names if name != "meta"], path)
             member = file.getinfo(f"{wanted}.npy")
