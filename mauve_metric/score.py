@@ -117,24 +117,45 @@ def score_uncertainty(
     """Debiased scores, errors, intervals, ceiling and the spread over clusterings.
 
     Args:
-        mauve: of the histograms. others: the histograms of other clusterings.
+        mauve: of the histograms. others: the histograms of other clusterings, which the debiased scores are the means
+            of; without any they are those of the first one.
     """
-    c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
+    c, points, runs = config.mauve_scaling_factor, config.divergence_curve_discretization_size, int(config.num_runs)
     areas = (curve_area(divergence_curve(*run.probabilities(), c, points)) for run in others)
-    plug_in = [mauve, *areas]
+    plug_in = [mauve, *areas][:runs]
     null = resampling.null_scores(histograms.p_counts, histograms.q_counts, c, points)
-    debiased, integral, band = _debiased(histograms, others, config)
+    debiased, integral = _mean_debiased(others or [histograms], config)
     return Uncertainty(
         ceiling=float(null.mean()),
         ceiling_std=float(null.std(ddof=1)),
         runs=np.array(plug_in),
         mean=float(np.mean(plug_in)),
-        std=float(np.std(plug_in, ddof=1)) if others else None,
-        scope="over clusterings" if others else "for this partition",
+        std=float(np.std(plug_in, ddof=1)) if len(plug_in) > 1 else None,
+        scope="over clusterings" if len(others) > 1 else "for this partition",
         mauve=debiased,
         frontier_integral=integral,
-        band=band,
+        band=_debiased(histograms, [], config)[2],
     )
+
+
+def _mean_debiased(runs: Sequence[Histograms], config: MauveConfig) -> tuple[Debiased, Debiased]:
+    """The means of MAUVE and the frontier integral without bias over clusterings, and of the ends of their intervals.
+
+    Each clustering's interval allows for the spread over all of them.
+    """
+    each = [_debiased(run, [*runs[:number], *runs[number + 1 :]], config)[:2] for number, run in enumerate(runs)]
+    mauve, integral = (_mean([scores[place] for scores in each]) for place in (0, 1))
+    return mauve, integral
+
+
+def _mean(found: Sequence[Debiased]) -> Debiased:
+    values = [item.value for item in found if item.value is not None]
+    errors = [item.stderr for item in found if item.stderr is not None]
+    ends = [item.ci for item in found if item.ci is not None]
+    if min(map(len, (values, errors, ends))) < len(found):
+        return Debiased()
+    low, high = np.mean(ends, axis=0).tolist()
+    return Debiased(float(np.mean(values)), float(np.sqrt(np.mean(np.square(errors)))), (low, high))
 
 
 def _debiased(
@@ -165,6 +186,7 @@ def score_features(
     quiet: bool = False,
     run: RunOptions | None = None,
     *,
+    clusterings: int | None = None,
     with_learned: bool = True,
 ) -> MauveResult:
     """Project, quantize and score two sides; `quiet` keeps the warnings out of the log.
@@ -172,11 +194,11 @@ def score_features(
     `with_learned=False` leaves out the score on learned buckets.
 
     Features that are not in memory, or hardly fit, are read in blocks; `run` has the checkpoint folder for that, and
-    the device to work on in place of the one where the features are.
+    the device to work on in place of the one where the features are. clusterings: see `partition_sets`.
     """
     check_columns({"p_features": p, "q_features": q})
     config = resolve_config(config, len(p), len(q))
-    partition = partition_sets([p.features, q.features], config, run)
+    partition = partition_sets([p.features, q.features], config, run, clusterings=clusterings)
     return score_partition(p, q, partition, config, quiet, with_learned=with_learned)
 
 
@@ -208,7 +230,7 @@ def learned_of(p: Reference, q: Reference, config: MauveConfig) -> Learned | Non
 def _permutation_p_value(p: Reference, q: Reference, partition: Partition, config: MauveConfig) -> float:
     """Of the permutation test: on buckets that do not know the sides, or by fitting learned ones anew."""
     if config.quantizer != "classifier":
-        return _test(partition.labels_of_shuffled_rows(config), config)
+        return _test(partition.labels_without_sets, config)
     aucs = permuted_aucs(p.features, q.features, None, config)
     return float(np.mean(aucs >= aucs[0] - 1e-12))
 
@@ -252,7 +274,8 @@ def score_buckets(
 
     Args:
         p, q: the sides.
-        runs: for each clustering the buckets of the texts of P and of Q, (n_p,) and (n_q,); the first makes the score.
+        runs: for each clustering the buckets of the texts of P and of Q, (n_p,) and (n_q,); the first makes the scores
+            of the literature, the others, if there are any, the debiased ones.
         projected: the rows that were clustered, (n_p, r) and (n_q, r): arrays, or tensors on a device.
         config: without "auto", see `resolve_config`.
         p_value: of the permutation test.

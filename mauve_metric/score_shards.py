@@ -288,7 +288,7 @@ def _partition(
     most = KNN_MOST_ROWS if config.knn else 0
     joined = [ConcatenatedRows([as_rows(part.reference.features) for part in side]) for side in sides]
     near = [clustering.projection.apply_all(ArrayRows(some_rows(rows, most, config.seed))) for rows in joined]
-    return Partition(near, runs, stacking, None)
+    return Partition(near, runs, stacking)
 
 
 def _stacking(sizes: Sequence[int], config: MauveConfig) -> Stacking:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import functools
+import hashlib
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -23,7 +25,7 @@ from mauve_metric.features.known_texts import KnownTexts, source_of
 from mauve_metric.features.pretrained import FEATURIZERS
 from mauve_metric.features.reference_files import StoredFeatures, check_identity, read_features, write_features
 from mauve_metric.features.row_files import feature_rows
-from mauve_metric.features.rows import CheckedRows, check_features
+from mauve_metric.features.rows import CheckedRows, check_features, hash_of_rows
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, name_of, text_function
 from mauve_metric.options import Options, RunOptions, split_options
 from mauve_metric.runtime.devices import resolve_device
@@ -76,6 +78,13 @@ class Reference(StoredFeatures):
 
     def __len__(self) -> int:
         return int(self.features.shape[0])
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """Twelve hexadecimal digits that follow from the texts in their order; without texts, from the features."""
+        if self.text_hashes is None:
+            return hash_of_rows(self.features)[:12]
+        return hashlib.sha256(self.text_hashes.astype("<u8").tobytes()).hexdigest()[:12]
 
 
 def featurize(texts: TextData, **options: Unpack[Options]) -> Reference:
