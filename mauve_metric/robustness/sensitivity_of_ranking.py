@@ -46,7 +46,7 @@ from mauve_metric.robustness.sensitivity_settings import (
     planned,
     setting_name,
 )
-from mauve_metric.runtime.attempts import EXPECTED, said
+from mauve_metric.runtime.failures import EXPECTED, message_of
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.score import resolve_config, score_histograms, score_uncertainty
 from mauve_metric.texts.files import TextFile
@@ -226,7 +226,7 @@ class _Work:
         )
 
     def _note(self, name: str, error: BaseException) -> None:
-        self.failed[name] = said(error)
+        self.failed[name] = message_of(error)
         logger.warning("%s is missing: %s", name, self.failed[name])
 
     def _featurized(self, config: MauveConfig) -> _Sets:
