@@ -28,7 +28,7 @@ from mauve_metric.uncertainty.warning_guide import ADVICE
 FOLDER = Path(__file__).parent
 TOLD = ("model", "decoding", "texts", "by")  # what entry.json says
 VERSIONS = frozenset({"faiss-cpu", "numpy", "torch", "transformers", "mauve_metric"})  # may differ between entries
-OF_THE_ENTRY = frozenset({"n_q", "partition", "model"})
+OF_THE_ENTRY = frozenset({"n_q", "q_digest", "partition", "model"})
 SHOWN = ("mauve", "prd_precision", "prd_recall")  # which follow from the histograms
 TOLERANCE = 1e-9
 HEAD = """# Leaderboard
@@ -137,6 +137,7 @@ def _settings(signature: object) -> dict[str, str]:
 def _check_settings(result: Mapping[str, Any], rules: Mapping[str, Any]) -> None:
     """The signature is that of the rules, and the human side the same."""
     wanted, found = _settings(rules["signature"]), _settings(result["signature"])
+    found = {"p_digest": wanted["p_digest"], **found}  # which entries of older versions do not have
     for name in {**wanted, **found}:
         if name not in VERSIONS | OF_THE_ENTRY and wanted.get(name) != found.get(name):
             raise ValueError(f"the signature must have {name}:{wanted.get(name)}, got {found.get(name)}")

@@ -28,6 +28,7 @@ from mauve_metric.runtime import tensors
 from mauve_metric.runtime.tensors import ProjectedRows
 from mauve_metric.runtime.threads import fitting_threads
 from mauve_metric.uncertainty import intervals, jackknife, resampling, score_warnings, wrapping_warnings
+from mauve_metric.uncertainty.format_check import check_format, format_warnings
 from mauve_metric.uncertainty.jackknife import CurveBand
 from mauve_metric.uncertainty.learned import Learned, learned_score, permuted_aucs
 
@@ -290,6 +291,7 @@ def score_buckets(
     uncertainty = score_uncertainty(scores.mauve, histograms, others, config)
     near = _neighbours(projected, config)
     ceiling = uncertainty.ceiling, uncertainty.ceiling_std
+    formats = None if learned is None else check_format(p.format_numbers, q.format_numbers, None, config.seed)
     found = score_warnings.all_warnings(p, q, histograms, scores.mauve, scores.mauve_floor, *ceiling, texts_a_bucket)
     found += score_warnings.quantizer_warnings(problems)
     return MauveResult(
@@ -331,7 +333,7 @@ def score_buckets(
         q_stripped=tuple(Stripped(*item) for item in q.stripped.items()),
         p_median_length=_median_length(p),
         q_median_length=_median_length(q),
-        warnings=(*found, *wrapping_warnings.wrapping_warnings(p, q)),
+        warnings=(*found, *wrapping_warnings.wrapping_warnings(p, q), *format_warnings(formats)),
         signature_entries=signature_entries(p, q, config, entries or {}),
         p_hist=scores.p_hist,
         q_hist=scores.q_hist,
@@ -348,6 +350,8 @@ def score_buckets(
         auc_ci=None if learned is None else learned.auc_ci,
         auc_p_value=None if learned is None else learned.auc_p_value,
         learned=learned,
+        format_auc=None if formats is None else formats.auc,
+        format_aucs=None if formats is None else formats.each,
     )
 
 

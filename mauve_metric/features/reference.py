@@ -15,7 +15,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from mauve_metric.arrays import Array, TextData
+from mauve_metric.arrays import Array, Floats, TextData
 from mauve_metric.config import MauveConfig
 from mauve_metric.features.batches import FeaturizeStats
 from mauve_metric.features.cache import FeatureCache
@@ -54,10 +54,12 @@ class Reference(StoredFeatures):
         marks: what the texts are wrapped in and how they open; None if unknown. stripped: how many texts were changed
             by each rule of `strip`.
         origin: the format and field of the file that the texts come from; None for texts without one.
+        format_numbers: how each text is formatted, (n, f) as in `texts.format_numbers`; None if unknown. Not in files.
         from_file: whether the features were loaded from a file, where their origin should stand.
     """
 
     from_file: bool = False
+    format_numbers: Floats | None = field(default=None, repr=False)
 
     @classmethod
     def from_texts(cls, texts: TextData, **options: Unpack[Options]) -> Reference:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mauve_metric.results.digits import digits, p_words
 from mauve_metric.results.signature import signature_number
+from mauve_metric.texts.format_numbers import FORMATS
 
 if TYPE_CHECKING:
     from mauve_metric.results.numbers import ResultNumbers
@@ -37,6 +38,15 @@ def auc_words(result: ResultNumbers) -> str:
         "" if result.auc_ci is None else f" ({digits(result.auc_ci[0], '.2f')} to {digits(result.auc_ci[1], '.2f')})"
     )
     return f"AUC {digits(result.auc, '.3f')}{interval}, {p_words(result.auc_p_value)}"
+
+
+def format_sentence(result: ResultNumbers) -> str:
+    """That format alone tells the sets apart, and its strongest part; empty where it does not."""
+    if not any(warning.code == "format_differs" for warning in result.warnings) or not result.format_aucs:
+        return ""
+    name = max(result.format_aucs, key=lambda name: (result.format_aucs or {})[name])
+    said = f"{FORMATS[name].what} alone have an AUC of {digits(result.format_aucs[name], '.2f')}"
+    return f"Mind the format first: {said} (cure: {FORMATS[name].cure})."
 
 
 def learned_sentence(result: ResultNumbers) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from mauve_metric.results.digits import digits, p_words, rounded_up
 from mauve_metric.results.featurizer_words import on_features
-from mauve_metric.results.learned_words import auc_words, told_apart_by_classifier
+from mauve_metric.results.learned_words import auc_words, format_sentence, told_apart_by_classifier
 from mauve_metric.results.signature import signature_number
 from mauve_metric.uncertainty import forecast
 
@@ -49,8 +49,14 @@ def verdict(result: ResultNumbers) -> str:
     The permutation test decides where there is one that can, else the interval; where both are there and disagree,
     the words say so. A classifier that tells the sets apart decides where these do not: they follow what the texts are
     about, and matched topics hide every other difference from them. Without a difference the words say how large one
-    would have been seen. A warning that contradicts the number withholds the verdict.
+    would have been seen. A warning that contradicts the number withholds the verdict. What format alone
+    can do is said before anything else.
     """
+    return " ".join(filter(None, (format_sentence(result), _verdict(result))))
+
+
+def _verdict(result: ResultNumbers) -> str:
+    """The verdict without a word on the format."""
     reason = withheld(result)
     if reason:
         return f"No verdict: {reason}."
