@@ -18,8 +18,9 @@ import numpy as np
 from mauve_metric.arrays import Array, Features, Floats, Hashes, Integers
 from mauve_metric.config import shown
 from mauve_metric.features.parquet_files import ParquetFeatures, first_line
-from mauve_metric.features.row_files import NpyRows, npy_header
+from mauve_metric.features.row_files import NOT_A_HEADER, NpyRows, npy_header
 from mauve_metric.features.rows import CheckedRows, all_rows, check_features, hash_of_rows
+from mauve_metric.runtime.archives import check_directory
 from mauve_metric.runtime.outputs import check_replaceable
 from mauve_metric.runtime.packages import import_parquet
 from mauve_metric.runtime.whole_files import written_whole
@@ -265,6 +266,7 @@ def _with_sidecar(features: Features, sidecar: Path, path: Path) -> StoredFeatur
 def _read_npz(path: Path) -> StoredFeatures:
     """`read_features` for `.npz`, of which only the features and what is known about them are unpacked."""
     try:
+        check_directory(path)
         with zipfile.ZipFile(path) as file:
             names = [name.removesuffix(".npy") for name in file.namelist()]
             wanted = _array_name([name for name in names if name != "meta"], path)
@@ -277,15 +279,12 @@ def _read_npz(path: Path) -> StoredFeatures:
         OSError,
         EOFError,
         KeyError,
-        MemoryError,
         zipfile.BadZipFile,
         zlib.error,
-        NotImplementedError,
         RuntimeError,
+        *NOT_A_HEADER,
     ) as error:
-        raise ValueError(f"{path} is not a numpy file of numbers: {first_line(error)}") from error
-    except ValueError as error:
-        if str(path) in str(error):
+        if isinstance(error, ValueError) and str(path) in str(error):
             raise
         raise ValueError(f"{path} is not a numpy file of numbers: {first_line(error)}") from error
     return StoredFeatures(features) if meta is None else _from_meta(features, _json_object(meta, path), path)
