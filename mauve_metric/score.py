@@ -121,7 +121,8 @@ def score_uncertainty(
         mauve: of the histograms. others: the histograms of other clusterings, which the debiased scores are the means
             of; without any they are those of the first one.
     """
-    c, points, runs = config.mauve_scaling_factor, config.divergence_curve_discretization_size, int(config.num_runs)
+    c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
+    runs = len(others) + 1 if config.num_runs == "auto" else config.num_runs
     areas = (curve_area(divergence_curve(*run.probabilities(), c, points)) for run in others)
     plug_in = [mauve, *areas][:runs]
     null = resampling.null_scores(histograms.p_counts, histograms.q_counts, c, points)
@@ -150,11 +151,14 @@ def _mean_debiased(runs: Sequence[Histograms], config: MauveConfig) -> tuple[Deb
 
 
 def _mean(found: Sequence[Debiased]) -> Debiased:
+    """The means of values, errors and ends; no error where one clustering has none, no value likewise."""
     values = [item.value for item in found if item.value is not None]
     errors = [item.stderr for item in found if item.stderr is not None]
     ends = [item.ci for item in found if item.ci is not None]
-    if min(map(len, (values, errors, ends))) < len(found):
+    if len(values) < len(found):
         return Debiased()
+    if min(len(errors), len(ends)) < len(found):
+        return Debiased(float(np.mean(values)))
     low, high = np.mean(ends, axis=0).tolist()
     return Debiased(float(np.mean(values)), float(np.sqrt(np.mean(np.square(errors)))), (low, high))
 
