@@ -126,7 +126,8 @@ def score_uncertainty(
         mauve: of the histograms. others: the histograms of other clusterings, which the debiased scores are the means
             of; without any they are those of the first one.
     """
-    c, points, runs = config.mauve_scaling_factor, config.divergence_curve_discretization_size, int(config.num_runs)
+    c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
+    runs = len(others) + 1 if config.num_runs == "auto" else config.num_runs
     areas = (curve_area(divergence_curve(*run.probabilities(), c, points)) for run in others)
     plug_in = [mauve, *areas][:runs]
     null = resampling.null_scores(histograms.p_counts, histograms.q_counts, c, points, groups=histograms.groups)
