@@ -248,6 +248,8 @@ def _field(name: str, value: Any) -> Any:
         return _design(value)
     if name == "ci_scope":
         return str(value)[:60]
+    if name == "design":
+        return _design(value)
     if name in _COUNTS:
         return int(_number(name, value, 0, 1e9))
     if name in _PAIRS and value is not None:
