@@ -143,7 +143,7 @@ def shard_pass(
         ValueError, TypeError: an argument is wrong.
         FileNotFoundError: an earlier pass is not done.
     """
-    if name not in PASSES:
+    if not isinstance(name, str) or name not in PASSES:
         raise ValueError(f"name must be one of {', '.join(map(repr, PASSES))}, got {shown(name)}")
     config, run = _checked_options(options)
     if name != "features" and QUANTIZERS[config.quantizer].on == "features":
@@ -243,7 +243,8 @@ def _address(ray: object) -> str:
 
 def _output_folder(folder: str | Path) -> Path:
     """The folder of the results, made; what a killed job left half-written goes."""
-    if not isinstance(folder, (str, Path)) or not str(folder).strip() or "://" in str(folder):
+    marks = ("://", "\0")
+    if not isinstance(folder, (str, Path)) or not str(folder).strip() or any(mark in str(folder) for mark in marks):
         raise ValueError(f"folder must be a folder of the file system that all workers share, got {shown(folder)}")
     path = Path(folder).expanduser().absolute()
     with naming(path):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from mauve_metric.config import MauveConfig
+from mauve_metric.config import MauveConfig, is_bool, shown
 from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.options import RunOptions
 from mauve_metric.texts.files import READERS, Side, SideTexts, TextFile
@@ -79,6 +79,8 @@ def open_sides(
     Raises:
         OSError, ValueError, ImportError: see `TextFile` and `joined.join`.
     """
+    if not is_bool(common_rows):
+        raise TypeError(f"common_rows must be True or False, got {shown(common_rows)}")
     human, *models = sides
     files = {name: file for name in sides if (file := _file_of(sides[name], run)) is not None}
     of_models = {name: files[name] for name in models if name in files}
@@ -90,8 +92,8 @@ def open_sides(
         found = dict(joined.models) if joined.human is None else {human: joined.human, **joined.models}
         aligned = joined.aligned and len(of_models) == len(models)
         if any(joined.left_out.values()):
-            shown = ", ".join(f"{name} {count}" for name, count in joined.left_out.items())
-            logger.warning("rows that not all models have are left out: %s", shown)
+            counts = ", ".join(f"{name} {count}" for name, count in joined.left_out.items())
+            logger.warning("rows that not all models have are left out: %s", counts)
     if human in files:
         found[human] = files[human].side("reference")
     for name, file in files.items():
@@ -178,7 +180,7 @@ def check_same_encoder(p: Mapping[str, str] | None, q: Mapping[str, str] | None)
     keys = IDENTITY_KEYS if "revision" in p or "revision" in q else ("model", *IDENTITY_KEYS)  # functions have a name
     different = [key for key in keys if p.get(key) != q.get(key)]
     if different:
-        shown = ", ".join(f"{key} {p.get(key)} and {q.get(key)}" for key in different)
+        entries = ", ".join(f"{key} {p.get(key)} and {q.get(key)}" for key in different)
         raise ValueError(
-            f"the two sets were featurized differently (P by {p.get('model')}, Q by {q.get('model')}): {shown}"
+            f"the two sets were featurized differently (P by {p.get('model')}, Q by {q.get('model')}): {entries}"
         )

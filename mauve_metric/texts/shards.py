@@ -51,7 +51,9 @@ def list_shards(name: str, where: str | Path | Iterable[str | Path]) -> list[Sha
         FileNotFoundError: there is none. ValueError: other files, one twice, or a URL within another.
         OSError: a URL's store cannot be asked. ImportError: no fsspec, or none of its packages for this URL.
     """
-    places = [where] if isinstance(where, (str, Path)) else list(where)
+    places = [where] if isinstance(where, (str, Path)) else where
+    if not isinstance(places, (list, tuple)) or not all(isinstance(place, (str, Path)) for place in places):
+        raise TypeError(f"{name} must be a file, a folder, a pattern, or a list of their names, got {shown(where)}")
     shards = [shard for place in places for shard in _listed(name, str(place))]
     if not shards:
         raise ValueError(f"{name} must name at least one file of texts, got {shown(where)}")
@@ -66,7 +68,7 @@ def _listed(name: str, place: str) -> list[Shard]:
     if not place.strip():
         raise ValueError(f"{name} must name files of texts, got the empty name {place!r}")
     if "://" not in place:
-        found = _local(place)
+        found = _local(name, place)
     elif "::" in place:
         raise ValueError(f"{name} must name files that can be read alone, got {place!r}, a URL within another")
     else:
@@ -83,8 +85,15 @@ def _listed(name: str, place: str) -> list[Shard]:
     return filled
 
 
-def _local(place: str) -> list[Shard]:
-    path = Path(place).expanduser()
+def _local(name: str, place: str) -> list[Shard]:
+    try:
+        path = Path(place).expanduser()
+        path.stat()
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError, RuntimeError) as error:  # too long, a null character, no such user
+        reason = getattr(error, "strerror", None) or error
+        raise OSError(f"{name}: {place!r:.100} cannot be read: {reason}") from error
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if _is_shard(file.name) and file.is_file())
     else:
