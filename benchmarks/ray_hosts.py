@@ -163,7 +163,7 @@ class Ended:
     def lines(self) -> list[str]:
         """What it said apart from how far it had come, and from what Ray says."""
         lines = [line for line in self.said.splitlines() if line.startswith("mauve-metric: ")]
-        return [line.removeprefix("mauve-metric: ") for line in lines if " shards, " not in line]
+        return [line.removeprefix("mauve-metric: ") for line in lines if " elapsed, " not in line]
 
 
 class Job:
@@ -181,7 +181,7 @@ class Job:
     def start(self, output: Path, host: Host | None = None) -> subprocess.Popen[str]:
         """Begin, on the cluster that a host belongs to, or without Ray."""
         words = [sys.executable, "-m", "mauve_metric", "score", *([] if host is None else [f"--ray={ADDRESS}"])]
-        words += [str(self.root / "human"), str(self.root / "model"), "-o", str(output), "--checkpoint", str(output)]
+        words += [str(self.root / "human"), str(self.root / "model"), "-o", str(output)]
         words += ["--featurize-model-name", self.featurizer, "--num-buckets", "20", "--json", "--device", "cpu"]
         return subprocess.Popen(
             words if host is None else host.command(*words, folder=self.root),

@@ -31,10 +31,8 @@ from mauve_metric.arrays import Array, Integers
 from mauve_metric.features.rows import ArrayRows, hash_of_rows
 from mauve_metric.measures.frontier import exact_area
 from mauve_metric.quantize import blocks, kmeans
-from mauve_metric.quantize.moments import MomentSums, moments_of
 from mauve_metric.quantize.nearest_centres import assign
 from mauve_metric.quantize.projection import Projection, fit_projection
-from mauve_metric.quantize.shards import labels_of
 
 SETTINGS: blocks.Settings = {
     "num_buckets": 500,
@@ -64,19 +62,21 @@ def rates(rows: int = 20_000) -> None:
     for d in (384, 1280):
         rng = np.random.default_rng(0)
         features = (rng.normal(size=(rows, d)) * np.arange(1, d + 1) ** -0.45 + 0.5).astype(np.float32)
-        stored, sums = ArrayRows(features), MomentSums()
+        stored = ArrayRows(features)
+        projection = fit_projection(stored, SETTINGS["explained_variance"])
+        centres = blocks.fit_centres(ArrayRows(features[:5000]), projection, SETTINGS).centres[0]
+
+        def label(stored: ArrayRows = stored, projection: Projection = projection, centres: Array = centres) -> None:
+            for block in stored.blocks():
+                assign(projection.apply(block), centres)
+
         steps: dict[str, Callable[[], object]] = {
             "checksum": lambda stored=stored: hash_of_rows(stored),
-            "moments": lambda stored=stored, sums=sums: sums.add(moments_of(stored)),
+            "projection": lambda stored=stored: fit_projection(stored, SETTINGS["explained_variance"]),
+            "buckets, k = 500": label,
         }
         for name, work in steps.items():
             found.setdefault(name, []).append(f"{rows / seconds(work):,.0f}/s")
-        start = time.process_time()
-        projection = sums.projection(SETTINGS["explained_variance"])
-        found.setdefault("projection, once", []).append(f"{time.process_time() - start:.1f} s")
-        clustering = blocks.fit_centres(ArrayRows(features[:5000]), projection, SETTINGS)
-        took = seconds(lambda stored=stored, clustering=clustering: labels_of(stored, clustering))
-        found.setdefault("buckets, k = 500", []).append(f"{rows / took:,.0f}/s")
     for name, cells in found.items():
         print(f"| {name} | {' | '.join(cells)} |")
 
@@ -173,7 +173,7 @@ def kill_workers(features: Path, after: list[int], ended: threading.Event) -> No
                 name = (process / "cmdline").read_bytes().split(b"\0")[0]
             except OSError:
                 continue
-            if name.startswith(b"ray::_Worker"):  # an actor of the pool, by the name that Ray gives it
+            if name.startswith(b"ray::_run"):  # a worker with a task, by the name of its function
                 print(f"{count} shards are done: a worker is killed", file=sys.stderr)
                 os.kill(int(process.name), signal.SIGKILL)
                 break
@@ -199,7 +199,7 @@ def beside_ray(texts: int, shards: int, workers: int, kill: list[int]) -> None:
                 str(folder / "human"),
                 str(folder / "model"),
             ]
-            command += ["-o", str(out), "--checkpoint", str(out), "--featurize-model-name", str(folder / "tiny")]
+            command += ["-o", str(out), "--featurize-model-name", str(folder / "tiny")]
             command += ["--num-buckets", "100", "--json", "--quiet", "--device", "cpu"]
             ended, start = threading.Event(), time.time()
             arguments = (out / "features", kill if flags else [], ended)

@@ -26,7 +26,7 @@ from mauve_metric.features.sides import (
     read_sides,
 )
 from mauve_metric.options import Options, RunOptions, split_options, with_options
-from mauve_metric.quantize.partition import Partition, partition_sets
+from mauve_metric.quantize.partition import Partition, partition_sets, without_first
 from mauve_metric.quantize.quantizers import num_buckets_of
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.numbers import Difference, OwnScore
@@ -223,16 +223,15 @@ def compare_features(
     """
     names, watch = list(models), watch or _unwatched
     resolved = resolve_config(config, len(p), *(len(side) for side in models.values()))
-    run, num_runs = run or RunOptions(), int(resolved.num_runs)
+    run = run or RunOptions()
     if partition is None:
         partition = partition_sets(
             [p.features, *(side.features for side in models.values())],
             resolved,
             _with_checkpoint(run, "common"),
-            clusterings=num_runs if readable is None else max(num_runs, 2),
             every_row=readable is not None,
         )
-    rows, scored = partition.rows, partition.labels[:num_runs]
+    rows, scored = partition.rows, partition.labels
     texts_a_bucket = np.bincount(np.concatenate(scored[0]), minlength=int(resolved.num_buckets))
     results = {
         name: score_buckets(
@@ -254,7 +253,7 @@ def compare_features(
         own[name] = _own_score(p, side, config, _with_checkpoint(run, f"model-{number}"))
     results = {name: replace(result, p_value=own[name].p_value) for name, result in results.items()}
     ranking = tuple(sorted(names, key=lambda name: _quality(results[name]), reverse=True))
-    errors = joint_errors(scored, resolved, aligned)
+    errors = joint_errors(without_first(scored), resolved, aligned)
     estimates = {name: _estimate(result) for name, result in results.items()}
     differences = ranked_differences(estimates, ranking, errors, resolved.confidence_level)
     explanations = {}
@@ -274,7 +273,9 @@ def compare_features(
         confidence_level=level,
         aligned=bool(aligned),
         smallest_difference=None if best is None else _smallest_difference(best, results, resolved),
-        texts_needed=None if best is None else _forecast(best, results, scored, errors, resolved, aligned),
+        texts_needed=None
+        if best is None
+        else _forecast(best, results, without_first(scored), errors, resolved, aligned),
         warnings=tuple(comparison_warnings(models, aligned) + partition_warnings(common, alone)),
         signature_entries=_signature_entries(p, models, resolved, aligned),
         explanations=explanations,
@@ -286,8 +287,10 @@ def _signature_entries(
 ) -> dict[str, object]:
     """What the signature of a comparison says: sizes and files are those of each model."""
     sizes = {_size_key(name): len(side) for name, side in models.items()}
-    entries = signature_entries(p, next(iter(models.values())), config, {**sizes, "aligned": aligned})
+    digests = {f"digest_{name}": side.digest for name, side in models.items()}
+    entries = signature_entries(p, next(iter(models.values())), config, {**sizes, **digests, "aligned": aligned})
     entries.pop("n_q")
+    entries.pop("q_digest")
     if len({side.origin for side in models.values()}) == 1:
         return entries
     entries.pop("q_texts", None)
@@ -358,8 +361,9 @@ def _with_checkpoint(run: RunOptions, job: str) -> RunOptions:
 def _own_score(p: Reference, q: Reference, config: MauveConfig, run: RunOptions) -> OwnScore:
     """MAUVE of the pair on its own buckets; the signature is that of `compute_mauve`."""
     resolved = resolve_config(config, len(p), len(q))
-    once = replace(resolved, num_runs=1, knn=False, frechet_distance=False)
-    result = score_features(p, q, once, quiet=True, run=run, with_learned=False)
+    once = replace(resolved, knn=False, frechet_distance=False)
+    few = 2 if config.permutations else 1
+    result = score_features(p, q, once, quiet=True, run=run, clusterings=few, with_learned=False)
     signature = format_signature(signature_entries(p, q, resolved))
     return OwnScore(result.mauve, result.num_buckets, result.p_value, signature)
 

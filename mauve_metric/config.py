@@ -165,7 +165,8 @@ POOLINGS = ("auto", "last", "mean", "cls")
 DTYPES = ("float32", "float64", "bfloat16", "float16")
 ROW_ORDERS = ("qp", "pq")
 EMPTY_TEXTS = ("error", "drop")
-STRIP = ("reasoning", "special_tokens", "prompts", "markdown", "whitespace")  # what can be taken off texts, in order
+# What can be taken off texts, in order.
+STRIP = ("reasoning", "special_tokens", "prompts", "markdown", "whitespace", "line_breaks")
 MATCH_LENGTHS = ("no", "truncate")
 QUANTIZERS = ("kmeans", "drmm", "lattice", "classifier")
 KNN = ("auto", True, False)

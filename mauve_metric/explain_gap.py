@@ -79,14 +79,11 @@ def explain(
     check_same_encoder(p_side.identity, q_side.identity)
     check_columns({"p_features": p_side, "q_features": q_side})
     config = resolve_config(config, len(p_side), len(q_side))
-    num_runs = int(config.num_runs)
-    partition = partition_sets(
-        [p_side.features, q_side.features], config, run, clusterings=max(num_runs, 2), every_row=True
-    )
+    partition = partition_sets([p_side.features, q_side.features], config, run, every_row=True)
     result = score_buckets(
         p_side,
         q_side,
-        partition.labels[:num_runs],
+        partition.labels,
         partition.rows,
         config,
         problems=partition.problems,

@@ -28,6 +28,7 @@ from mauve_metric.runtime import tensors
 from mauve_metric.runtime.tensors import ProjectedRows
 from mauve_metric.runtime.threads import fitting_threads
 from mauve_metric.uncertainty import intervals, jackknife, resampling, score_warnings, wrapping_warnings
+from mauve_metric.uncertainty.format_check import check_format, format_warnings
 from mauve_metric.uncertainty.jackknife import CurveBand
 from mauve_metric.uncertainty.learned import Learned, learned_score, permuted_aucs
 
@@ -117,24 +118,45 @@ def score_uncertainty(
     """Debiased scores, errors, intervals, ceiling and the spread over clusterings.
 
     Args:
-        mauve: of the histograms. others: the histograms of other clusterings.
+        mauve: of the histograms. others: the histograms of other clusterings, which the debiased scores are the means
+            of; without any they are those of the first one.
     """
-    c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
+    c, points, runs = config.mauve_scaling_factor, config.divergence_curve_discretization_size, int(config.num_runs)
     areas = (curve_area(divergence_curve(*run.probabilities(), c, points)) for run in others)
-    plug_in = [mauve, *areas]
+    plug_in = [mauve, *areas][:runs]
     null = resampling.null_scores(histograms.p_counts, histograms.q_counts, c, points)
-    debiased, integral, band = _debiased(histograms, others, config)
+    debiased, integral = _mean_debiased(others or [histograms], config)
     return Uncertainty(
         ceiling=float(null.mean()),
         ceiling_std=float(null.std(ddof=1)),
         runs=np.array(plug_in),
         mean=float(np.mean(plug_in)),
-        std=float(np.std(plug_in, ddof=1)) if others else None,
-        scope="over clusterings" if others else "for this partition",
+        std=float(np.std(plug_in, ddof=1)) if len(plug_in) > 1 else None,
+        scope="over clusterings" if len(others) > 1 else "for this partition",
         mauve=debiased,
         frontier_integral=integral,
-        band=band,
+        band=_debiased(histograms, [], config)[2],
     )
+
+
+def _mean_debiased(runs: Sequence[Histograms], config: MauveConfig) -> tuple[Debiased, Debiased]:
+    """The means of MAUVE and the frontier integral without bias over clusterings, and of the ends of their intervals.
+
+    Each clustering's interval allows for the spread over all of them.
+    """
+    each = [_debiased(run, [*runs[:number], *runs[number + 1 :]], config)[:2] for number, run in enumerate(runs)]
+    mauve, integral = (_mean([scores[place] for scores in each]) for place in (0, 1))
+    return mauve, integral
+
+
+def _mean(found: Sequence[Debiased]) -> Debiased:
+    values = [item.value for item in found if item.value is not None]
+    errors = [item.stderr for item in found if item.stderr is not None]
+    ends = [item.ci for item in found if item.ci is not None]
+    if min(map(len, (values, errors, ends))) < len(found):
+        return Debiased()
+    low, high = np.mean(ends, axis=0).tolist()
+    return Debiased(float(np.mean(values)), float(np.sqrt(np.mean(np.square(errors)))), (low, high))
 
 
 def _debiased(
@@ -165,6 +187,7 @@ def score_features(
     quiet: bool = False,
     run: RunOptions | None = None,
     *,
+    clusterings: int | None = None,
     with_learned: bool = True,
 ) -> MauveResult:
     """Project, quantize and score two sides; `quiet` keeps the warnings out of the log.
@@ -172,11 +195,11 @@ def score_features(
     `with_learned=False` leaves out the score on learned buckets.
 
     Features that are not in memory, or hardly fit, are read in blocks; `run` has the checkpoint folder for that, and
-    the device to work on in place of the one where the features are.
+    the device to work on in place of the one where the features are. clusterings: see `partition_sets`.
     """
     check_columns({"p_features": p, "q_features": q})
     config = resolve_config(config, len(p), len(q))
-    partition = partition_sets([p.features, q.features], config, run)
+    partition = partition_sets([p.features, q.features], config, run, clusterings=clusterings)
     return score_partition(p, q, partition, config, quiet, with_learned=with_learned)
 
 
@@ -208,7 +231,7 @@ def learned_of(p: Reference, q: Reference, config: MauveConfig) -> Learned | Non
 def _permutation_p_value(p: Reference, q: Reference, partition: Partition, config: MauveConfig) -> float:
     """Of the permutation test: on buckets that do not know the sides, or by fitting learned ones anew."""
     if config.quantizer != "classifier":
-        return _test(partition.labels_of_shuffled_rows(config), config)
+        return _test(partition.labels_without_sets, config)
     aucs = permuted_aucs(p.features, q.features, None, config)
     return float(np.mean(aucs >= aucs[0] - 1e-12))
 
@@ -252,7 +275,8 @@ def score_buckets(
 
     Args:
         p, q: the sides.
-        runs: for each clustering the buckets of the texts of P and of Q, (n_p,) and (n_q,); the first makes the score.
+        runs: for each clustering the buckets of the texts of P and of Q, (n_p,) and (n_q,); the first makes the scores
+            of the literature, the others, if there are any, the debiased ones.
         projected: the rows that were clustered, (n_p, r) and (n_q, r): arrays, or tensors on a device.
         config: without "auto", see `resolve_config`.
         p_value: of the permutation test.
@@ -267,6 +291,7 @@ def score_buckets(
     uncertainty = score_uncertainty(scores.mauve, histograms, others, config)
     near = _neighbours(projected, config)
     ceiling = uncertainty.ceiling, uncertainty.ceiling_std
+    formats = None if learned is None else check_format(p.format_numbers, q.format_numbers, None, config.seed)
     found = score_warnings.all_warnings(p, q, histograms, scores.mauve, scores.mauve_floor, *ceiling, texts_a_bucket)
     found += score_warnings.quantizer_warnings(problems)
     return MauveResult(
@@ -308,7 +333,7 @@ def score_buckets(
         q_stripped=tuple(Stripped(*item) for item in q.stripped.items()),
         p_median_length=_median_length(p),
         q_median_length=_median_length(q),
-        warnings=(*found, *wrapping_warnings.wrapping_warnings(p, q)),
+        warnings=(*found, *wrapping_warnings.wrapping_warnings(p, q), *format_warnings(formats)),
         signature_entries=signature_entries(p, q, config, entries or {}),
         p_hist=scores.p_hist,
         q_hist=scores.q_hist,
@@ -325,6 +350,8 @@ def score_buckets(
         auc_ci=None if learned is None else learned.auc_ci,
         auc_p_value=None if learned is None else learned.auc_p_value,
         learned=learned,
+        format_auc=None if formats is None else formats.auc,
+        format_aucs=None if formats is None else formats.each,
     )
 
 

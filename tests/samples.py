@@ -6,6 +6,7 @@ import hashlib
 import importlib.util
 import json
 import sys
+import time
 from pathlib import Path
 from types import ModuleType
 
@@ -51,6 +52,12 @@ def ngrams(texts: list[str]) -> np.ndarray:
             code = hashlib.blake2b(text[start : start + 2].encode("utf-8", "surrogatepass"), digest_size=1).digest()[0]
             features[row, code % 32] += 1
     return features
+
+
+def slow_ngrams(texts: list[str]) -> np.ndarray:
+    """The same, slow enough for something to happen meanwhile."""
+    time.sleep(0.25)
+    return ngrams(texts)
 
 
 def write_jsonl(path: Path, texts: list[str]) -> str:

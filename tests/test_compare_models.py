@@ -223,3 +223,19 @@ def test_command_errors(files: list[str], capsys: pytest.CaptureFixture[str]) ->
             main(arguments)
         assert caught.value.code == 2
         assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("aligned", [False, True])
+def test_the_order_of_the_texts_has_no_part_in_a_comparison(aligned: bool) -> None:
+    rng = np.random.default_rng(0)
+    human, one, two = (rng.normal(shift, 1, size=(100, 6)) for shift in (0.0, 0.2, 0.5))
+    found = compare(p_features=human, models={"one": one, "two": two}, aligned=aligned)
+    orders = [rng.permutation(100) for _ in range(3)]
+    orders[2] = orders[1] if aligned else orders[2]
+    other = compare(p_features=human[orders[0]], models={"one": one[orders[1]], "two": two[orders[2]]}, aligned=aligned)
+    assert [item.to_dict() for item in found.differences] == [item.to_dict() for item in other.differences]
+    assert (found.ranking, found.texts_needed) == (other.ranking, other.texts_needed)
+    assert found.smallest_difference == other.smallest_difference
+    for name in ("one", "two"):
+        assert found.models[name].mauve_ci == other.models[name].mauve_ci
+        assert found.signature_entries[f"digest_{name}"] != other.signature_entries[f"digest_{name}"]

@@ -66,8 +66,8 @@ def results() -> dict[str, MauveResult]:
 def test_a_model_that_repeats_a_few_texts_has_precision_and_no_recall(results: dict[str, MauveResult]) -> None:
     good, copies = results["good"], results["copies"]
     assert good.precision and good.recall and min(good.precision, good.recall) > 0.85
-    # eight texts, each human or not: .94 - 2·√(.94·.06/8) = .77
-    assert copies.precision and copies.precision > 0.75
+    # eight texts, each human or not: .94 - 4·√(.94·.06/8)
+    assert copies.precision and copies.precision > 0.6
     # a text with more than k copies has a ball without extent
     assert copies.recall == 0 and copies.coverage is not None and copies.coverage < 0.2
     assert copies.mauve < 0.2

@@ -171,7 +171,7 @@ def test_the_two_scripts_are_the_same() -> None:
 
 def test_the_package_wins_over_the_script_beside_it() -> None:
     script = "import mauve_metric; print(mauve_metric.__file__)"
-    done = subprocess.run([sys.executable, "-B", "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-B", "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert Path(done.stdout.strip()).resolve() == PACKAGE / "__init__.py", done.stderr
 
 
@@ -362,6 +362,7 @@ def hub(loader: Loader, tmp_path: Path) -> Iterator[FakeHub]:
     thread.join()
 
 
+@pytest.mark.slow
 def test_from_the_hub_and_then_without_it(loader: Loader, hub: FakeHub, tmp_path: Path) -> None:
     site = tmp_path / "site"
     installed = copy_package(site, "installed")

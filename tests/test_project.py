@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from programs import Programs
 from samples import PACKAGE, ROOT, script
 
 import mauve_metric
@@ -124,10 +125,11 @@ def test_no_public_name_is_also_a_module() -> None:
         assert importlib.util.find_spec(f"mauve_metric.{name}") is None, name
 
 
-def test_every_public_name_is_there() -> None:
+def test_every_public_name_is_there(programs: Programs) -> None:
     # by a fresh process: here all modules may be loaded already
     code = "import mauve_metric as m; assert set(m.__all__) <= set(dir(m)); [getattr(m, name) for name in m.__all__]"
-    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+    done = programs.run(code)
+    assert done.returncode == 0, done.stderr
     with pytest.raises(AttributeError, match="has no attribute 'compute_mauv'"):
         mauve_metric.compute_mauv  # noqa: B018
 

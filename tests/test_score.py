@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from samples import HUMAN, MODEL, ngrams, write_jsonl
 
-from mauve_metric import Histograms, MauveConfig, compute_mauve
+from mauve_metric import Histograms, MauveConfig, MauveResult, compute_mauve
 from mauve_metric.config import knobs
 from mauve_metric.score import score_histograms
 
@@ -140,3 +143,84 @@ def test_other_weights_give_another_signature(tiny_gpt2: str, tmp_path: Path) ->
     with torch.no_grad():
         model.wte.weight[5, 0] += 1e-3
     assert compute_mauve(**texts, featurize_model_name=(model, tokenizer)).signature != before
+
+
+def headline(result: MauveResult) -> tuple[Any, ...]:
+    return (
+        result.mauve_debiased,
+        result.mauve_ci,
+        result.mauve_stderr,
+        result.frontier_integral_debiased,
+        result.frontier_integral_ci,
+        result.p_value,
+        result.mauve_classifier,
+        result.mauve_classifier_ci,
+        result.auc,
+        result.auc_p_value,
+    )
+
+
+@pytest.mark.parametrize("runs", [1, 2, "auto"])
+def test_the_order_of_the_texts_has_no_part_in_the_headline(runs: int | str) -> None:
+    p, q = gaussians(0, 150, 140, 8, 0.4)
+    rng = np.random.default_rng(1)
+    options: dict[str, Any] = {"num_runs": runs, "permutations": 19}
+    one = compute_mauve(p_features=p, q_features=q, **options)
+    for order in ("qp", "pq"):
+        shuffled = rng.permutation(p), rng.permutation(q)
+        other = compute_mauve(p_features=shuffled[0], q_features=shuffled[1], row_order=order, **options)
+        assert headline(one) == headline(other)  # to the last bit
+        assert one.mauve != other.mauve  # the published number depends on the order by construction
+
+
+def test_equal_signatures_mean_equal_scores() -> None:
+    def digests(result: MauveResult) -> tuple[object, object]:
+        return result.signature_entries["p_digest"], result.signature_entries["q_digest"]
+
+    options: dict[str, Any] = {"featurize_model_name": ngrams, "num_buckets": 4}
+    one = compute_mauve(p_text=TEXTS, q_text=OTHERS, **options)
+    assert one.signature == compute_mauve(p_text=TEXTS, q_text=OTHERS, **options).signature
+    p_digest, q_digest = digests(one)
+    assert re.fullmatch("[0-9a-f]{12}", str(p_digest)) and p_digest != q_digest
+    reversed_texts = compute_mauve(p_text=TEXTS[::-1], q_text=OTHERS, **options)
+    assert digests(reversed_texts)[0] != p_digest and digests(reversed_texts)[1] == q_digest
+    changed = compute_mauve(p_text=TEXTS, q_text=[*OTHERS[:-1], OTHERS[-1] + "!"], **options)
+    assert digests(changed)[0] == p_digest and digests(changed)[1] != q_digest
+    streamed = compute_mauve(p_text=iter(TEXTS), q_text=OTHERS, **options)
+    assert streamed.signature == one.signature
+    p, q = gaussians(0, 30, 20, 3, 0.0)
+    rows = compute_mauve(p_features=p, q_features=q, num_buckets=3)
+    assert digests(rows) != digests(compute_mauve(p_features=p[::-1], q_features=q, num_buckets=3))
+    assert digests(rows) == digests(compute_mauve(p_features=np.asfortranarray(p), q_features=q, num_buckets=3))
+
+
+def test_every_host_gives_the_same_headline(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from mauve_metric.hosts import lm_eval, torchmetrics
+    from mauve_metric.hosts.cli import main
+    from mauve_metric.metric import Mauve
+
+    human, model = HUMAN[:24], MODEL
+    options: dict[str, Any] = {"featurize_model_name": "ngrams", "num_buckets": 4}
+    direct = compute_mauve(p_text=human, q_text=model, **options)
+    assert direct.mauve_ci is not None
+    wanted = (direct.mauve_debiased, *direct.mauve_ci)
+    metric = Mauve(**options).compute(predictions=model, references=human)
+    assert (metric.mauve_debiased, *metric.mauve_ci) == wanted
+    harness = lm_eval.task_functions(**options)
+    pairs = [
+        harness.process_results({"target": one}, [other])["mauve"] for one, other in zip(human, model, strict=True)
+    ]
+    assert (harness.mauve_debiased(pairs), harness.mauve_ci_low(pairs), harness.mauve_ci_high(pairs)) == wanted
+    assert harness.mauve(pairs) == direct.mauve  # the order is that of the data
+    batches = torchmetrics.MauveScore(**options)
+    for start in range(0, len(human), 7):
+        batches.update(human[start : start + 7], real=True)
+        batches.update(model[start : start + 7], real=False)
+    batches.compute()
+    assert (batches.result.mauve_debiased, *batches.result.mauve_ci) == wanted
+    assert batches.result.signature == direct.signature
+    files = [write_jsonl(tmp_path / name, texts) for name, texts in (("human.jsonl", human), ("model.jsonl", model))]
+    flags = ["--featurize-model-name", "ngrams", "--num-buckets", "4", "--json", "--quiet"]
+    assert main(["score", *files, *flags]) == 0
+    shell = json.loads(capsys.readouterr().out)
+    assert (shell["mauve_debiased"], *shell["mauve_ci"]) == wanted

@@ -26,7 +26,7 @@ from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
 from mauve_metric.results.numbers import Described
 from mauve_metric.results.signature import versions
-from mauve_metric.runtime.attempts import EXPECTED, said
+from mauve_metric.runtime.failures import EXPECTED, message_of
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.texts.files import TextFile
 from mauve_metric.uncertainty.duplication_warnings import duplication_warnings
@@ -264,7 +264,7 @@ class _Work:
         try:
             yield
         except EXPECTED as error:
-            self.failed[name] = said(error)
+            self.failed[name] = message_of(error)
             if self.watch is None:  # who watches shows it himself, and keeps a log without words of texts
                 logger.warning("%s is missing: %s", name, self.failed[name])
         finally:

@@ -13,7 +13,7 @@ from mauve_metric.describing.described_set import DescribedSet
 from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.sides import OpenedSides, open_sides, read_sides
 from mauve_metric.options import RunOptions
-from mauve_metric.runtime.attempts import EXPECTED, said
+from mauve_metric.runtime.failures import EXPECTED, message_of
 
 if TYPE_CHECKING:
     from mauve_metric.features.likelihoods import Likelihoods
@@ -59,7 +59,7 @@ class Reading:
         except EXPECTED as error:
             if any(not given_form(forms)[0].endswith("text") for forms in self.opened.forms.values()):
                 raise
-            self.failed = f"the texts have no features: {said(error)}"
+            self.failed = f"the texts have no features: {message_of(error)}"
             return None
         finally:
             self.seconds = time.perf_counter() - start

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import functools
+import hashlib
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,7 +15,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from mauve_metric.arrays import Array, TextData
+from mauve_metric.arrays import Array, Floats, TextData
 from mauve_metric.config import MauveConfig
 from mauve_metric.features.batches import FeaturizeStats
 from mauve_metric.features.cache import FeatureCache
@@ -23,7 +25,7 @@ from mauve_metric.features.known_texts import KnownTexts, source_of
 from mauve_metric.features.pretrained import FEATURIZERS
 from mauve_metric.features.reference_files import StoredFeatures, check_identity, read_features, write_features
 from mauve_metric.features.row_files import feature_rows
-from mauve_metric.features.rows import CheckedRows, check_features
+from mauve_metric.features.rows import CheckedRows, check_features, hash_of_rows
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, name_of, text_function
 from mauve_metric.options import Options, RunOptions, split_options
 from mauve_metric.runtime.devices import resolve_device
@@ -52,10 +54,12 @@ class Reference(StoredFeatures):
         marks: what the texts are wrapped in and how they open; None if unknown. stripped: how many texts were changed
             by each rule of `strip`.
         origin: the format and field of the file that the texts come from; None for texts without one.
+        format_numbers: how each text is formatted, (n, f) as in `texts.format_numbers`; None if unknown. Not in files.
         from_file: whether the features were loaded from a file, where their origin should stand.
     """
 
     from_file: bool = False
+    format_numbers: Floats | None = field(default=None, repr=False)
 
     @classmethod
     def from_texts(cls, texts: TextData, **options: Unpack[Options]) -> Reference:
@@ -76,6 +80,13 @@ class Reference(StoredFeatures):
 
     def __len__(self) -> int:
         return int(self.features.shape[0])
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """Twelve hexadecimal digits that follow from the texts in their order; without texts, from the features."""
+        if self.text_hashes is None:
+            return hash_of_rows(self.features)[:12]
+        return hashlib.sha256(self.text_hashes.astype("<u8").tobytes()).hexdigest()[:12]
 
 
 def featurize(texts: TextData, **options: Unpack[Options]) -> Reference:

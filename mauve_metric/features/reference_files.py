@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import sys
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
@@ -101,13 +102,19 @@ def _from_meta(features: Features, meta: Mapping[str, Any], path: Path) -> Store
             values[name] = None if meta[name] is None else np.array(meta[name], dtype=kind)
         values["stripped"] = _counts(meta.get("stripped") or {})  # which files of older versions do not have
         marks = meta.get("marks")
-        values["marks"] = None if marks is None else Marks(_counts(marks["wrapped"]), None, int(marks["texts"]))
+        values["marks"] = None if marks is None else _marks(marks)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{path} is damaged: what stands beside the features is not complete ({error!r})") from error
     for name in ("lengths", "text_hashes", "opening_hashes"):
         if values[name] is not None and values[name].shape != features.shape[:1]:
             raise ValueError(f"{path} is damaged: {features.shape[0]} features and {values[name].size} {name}")
     return StoredFeatures(features, **values)
+
+
+def _marks(values: Mapping[str, Any]) -> Marks:
+    openings = values.get("openings")
+    counts = None if openings is None else {tuple(map(sys.intern, words)): int(count) for words, count in openings}
+    return Marks(_counts(values["wrapped"]), counts, int(values["texts"]))
 
 
 def _counts(values: object) -> dict[str, int]:
@@ -134,8 +141,12 @@ def check_identity(name: str, identity: object) -> dict[str, str]:
     return dict(identity)
 
 
-def write_features(stored: StoredFeatures, path: str | Path) -> Path:
+def write_features(stored: StoredFeatures, path: str | Path, openings: bool = False) -> Path:
     """Write an `.npz`, `.npy` or `.parquet` file, which appears whole or not at all.
+
+    Args:
+        stored: features and what is known about them. path: of the file.
+        openings: write the first words of the texts too, for a warning about them; all else tells nothing of a text.
 
     Raises:
         TypeError, ValueError: another suffix, or features that are none.
@@ -147,6 +158,8 @@ def write_features(stored: StoredFeatures, path: str | Path) -> Path:
         raise ValueError(f"features are written to .npz, .npy or .parquet, got {str(path)!r}")
     whole = all_rows(stored.features) if hasattr(stored.features, "blocks") else stored.features
     features, facts = check_features("features", whole), _meta(stored)
+    if openings and stored.marks is not None and stored.marks.openings is not None:
+        facts["marks"]["openings"] = [[*pair] for pair in stored.marks.openings.items()]
     if suffix != ".npz":  # a zip file knows its checksum
         facts |= {_HASH: hash_of_rows(features)}
         facts |= {_CHECKSUM: _checksum(facts)}
@@ -219,6 +232,16 @@ def read_features(path: str | Path) -> StoredFeatures:
     if path.suffix.lower() != ".npy" or not sidecar.is_file():
         return StoredFeatures(features)
     return _with_sidecar(features, sidecar, path)
+
+
+def read_lazily(path: Path) -> StoredFeatures:
+    """Return what `write_features` wrote to an `.npy` file, with rows that are read when needed and not checked.
+
+    Raises:
+        FileNotFoundError: a file is missing. ValueError: a file is damaged.
+    """
+    sidecar = path.with_name(path.name + ".json")
+    return _from_meta(NpyRows.of_file(path), _json_object(sidecar.read_text(encoding="utf-8"), sidecar), sidecar)
 
 
 def _with_sidecar(features: Features, sidecar: Path, path: Path) -> StoredFeatures:

@@ -1,6 +1,6 @@
-"""One file of texts → one file of features, which is found again: the work of one machine among many.
+"""One file of texts → one file of features: the work of one machine among many.
 
-Nothing here knows who gives out the work: Ray (`runtime.ray_pool`), a Slurm array, or a loop.
+Nothing here depends on how the work is distributed: by Ray (`runtime.ray_tasks`), by a Slurm array, or in a loop.
 """
 
 from __future__ import annotations
@@ -8,24 +8,24 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from mauve_metric.arrays import Array
-from mauve_metric.config import MauveConfig, check_count, knobs
+from mauve_metric.config import MauveConfig, knobs
 from mauve_metric.features.encoder import prefix_entry
 from mauve_metric.features.reference import Featurizing, Reference
-from mauve_metric.features.reference_files import read_features, write_features
-from mauve_metric.features.row_files import NpyRows
-from mauve_metric.features.rows import ConcatenatedRows, all_rows, as_rows, hash_of_rows
+from mauve_metric.features.reference_files import StoredFeatures, read_features, read_lazily, write_features
+from mauve_metric.features.rows import EvenBlocks, all_rows, as_rows
 from mauve_metric.features.text_functions import function_digest, name_of, text_function
 from mauve_metric.options import RunOptions
-from mauve_metric.runtime.whole_files import written_whole
+from mauve_metric.runtime.failures import message_of
 from mauve_metric.texts.files import Side, TextFile
+from mauve_metric.texts.marks import Marks
 from mauve_metric.texts.shards import Shard, on_this_machine
 from mauve_metric.texts.sources import NoTextsError
 
@@ -36,30 +36,28 @@ _KEY_BYTES = 10  # of the hash that tells shards and settings apart in a file's 
 
 
 class ShardTask(NamedTuple):
-    """A shard of texts, whose it is, and where its features go."""
+    """A shard of texts, the side that it belongs to, and the file for its features."""
 
     shard: Shard
     side: Side
     target: Path
 
+    def __str__(self) -> str:
+        return self.shard.name
 
-@dataclass(frozen=True)
-class ShardFeatures:
-    """What is known of a shard's features once they are on the disk.
 
-    reference: all but the texts; its features are read from the file, and have no rows for a shard without texts.
-    content: their hash. kept: whether they were there before, whole.
-    """
+class ShardDone(NamedTuple):
+    """How many texts a shard has; and, if it has none, so that there is no file, how many were dropped and stripped."""
 
-    reference: Reference
-    content: str
-    kept: bool
+    texts: int
+    dropped: int = 0
+    stripped: Mapping[str, int] = {}
 
 
 def shard_tasks(
     shards: Sequence[Shard], side: Side, folder: Path, config: MauveConfig, run: RunOptions
 ) -> list[ShardTask]:
-    """The tasks of one side; a target's name tells shard, version, size and what the featurizer is asked for."""
+    """List the tasks of one side; a target's name tells shard, version, size and the options of the featurizer."""
     return [ShardTask(shard, side, _target(shard, side, folder, config, run)) for shard in shards]
 
 
@@ -75,7 +73,7 @@ def _target(shard: Shard, side: Side, folder: Path, config: MauveConfig, run: Ru
 
 
 class ShardFeaturizer:
-    """Featurizes one shard after the other; the model is loaded once, when it is first needed.
+    """Featurizes shards; the model is loaded once, when it is first needed.
 
     >>> import numpy, tempfile
     >>> from mauve_metric.texts.shards import list_shards
@@ -84,135 +82,76 @@ class ShardFeaturizer:
     >>> _ = (folder / "a.jsonl").write_text('{"text": "one"}\\n{"text": "three"}\\n')
     >>> (folder / "features").mkdir()
     >>> tasks = shard_tasks(list_shards("p", folder), "reference", folder, config, RunOptions())
-    >>> ShardFeaturizer(config, RunOptions())(tasks[0]).reference.features.shape
-    (2, 2)
+    >>> ShardFeaturizer(config, RunOptions())(tasks[0]), numpy.load(tasks[0].target).shape
+    (ShardDone(texts=2, dropped=0, stripped={}), (2, 2))
     """
 
     def __init__(self, config: MauveConfig, run: RunOptions) -> None:
         self.job = Featurizing(config, replace(run, cache=False, verbose=False))  # the files are what is kept
 
-    def __call__(self, task: ShardTask) -> ShardFeatures:
-        """Write a shard's features, unless they are there: whole, with their checksum, and of this very model.
+    def __call__(self, task: ShardTask) -> ShardDone:
+        """Write a shard's features, unless they are there: whole, with their checksum, and of this model.
 
         Raises:
-            ValueError, TypeError, OSError: the texts cannot be read or featurized (with the row), or nothing can be
-                written; the message names the shard's file.
+            ValueError: the texts cannot be read or featurized. OSError: nothing can be written, or the model cannot be
+                loaded or run here. The message names the shard's file.
         """
-        if not task.target.parent.is_dir():
-            raise OSError(
-                f"there is no folder {str(task.target.parent)!r} on this machine: the output folder must be one that "
-                "all workers share"
-            )
-        stored = self._stored(task.target)
-        if stored is not None:
-            return stored
         try:
-            reference = self._featurized(task)
+            return ShardDone(self._stored_texts(task.target) or self._written_texts(task))
         except NoTextsError as error:
-            return _without_texts(task.target, error)
-        write_features(reference, task.target)
-        return _on_disk(task.target, reference, hash_of_rows(reference.features), kept=False)
+            return ShardDone(0, error.dropped, error.stripped)
+        except Exception as error:
+            kind = ValueError if isinstance(error, (ValueError, TypeError)) else OSError
+            message = message_of(error)
+            raise kind(message if task.shard.name in message else f"{task}: {message}") from error
 
-    def _stored(self, target: Path) -> ShardFeatures | None:
-        """What lies there already, if it can be believed."""
-        if not target.is_file() and not has_no_texts(target):
-            return None
+    def _stored_texts(self, target: Path) -> int:
+        """Return the number of texts in the file of features; 0 if it is missing, damaged or of another model."""
+        if not target.is_file():
+            return 0
         try:
-            found = read_shard(target)
+            stored = read_features(target)
         except (ValueError, OSError) as error:
             logger.warning("a file of features is made again: %s", error)
-            return None
-        if has_no_texts(target):
-            return found
-        expected = self._identity()
-        identity = found.reference.identity or {}
+            return 0
+        expected, identity = self._identity(), stored.identity or {}
         different = [name for name, value in expected.items() if identity.get(name) != value]
         if different:
             logger.warning("%s is made again: it is of another model (%s)", target, ", ".join(different))
-            return None
-        return found
+            return 0
+        return int(stored.features.shape[0])
 
     def _identity(self) -> dict[str, str]:
-        """What features that this featurizer makes know of it."""
+        """The part of the features' identity that is known from the featurizer."""
         own = text_function(self.job.config.featurize_model_name)
         if own is not None:
             return {**own.identity, **prefix_entry(self.job.config.text_prefix)}
         return dict(self.job.load().identity)
 
-    def _featurized(self, task: ShardTask) -> Reference:
+    def _written_texts(self, task: ShardTask) -> int:
+        """Featurize a shard, write its features, and return the number of texts."""
         with on_this_machine(task.shard) as path:
             file = TextFile(path, self.job.run.text_field).side(task.side)
             if self.job.config.empty_texts == "error":
                 file.check_filled()
-            try:
-                side = self.job.of_texts("texts", file.texts)
-            except NoTextsError:
-                raise
-            except (ValueError, TypeError) as error:
-                raise type(error)(f"{task.shard.name}: {error}") from error
-        return replace(side, origin=file.origin)
+            made = replace(self.job.of_texts("texts", file.texts), origin=file.origin)
+        write_features(made, task.target, openings=True)
+        return len(made)
 
 
-def read_shard(target: Path) -> ShardFeatures:
-    """The features of a shard that lie on the disk, all of which are read to see that they are whole.
-
-    Raises:
-        FileNotFoundError: there are none. ValueError: they are damaged, or belong to something else.
-    """
-    if has_no_texts(target):
-        return _noted(target)
-    stored = read_features(target)
-    if stored.identity is None:
-        raise ValueError(f"{target} does not say which model its features are of")
-    return _on_disk(target, Reference(**vars(stored), from_file=True), hash_of_rows(stored.features), kept=True)
-
-
-def has_no_texts(target: Path) -> bool:
-    """Whether a shard is known to hold no texts, so that there is a note in the place of its features."""
-    return _note_of(target).is_file()
-
-
-def _note_of(target: Path) -> Path:
-    return target.with_name(f"{target.stem}.none.json")
-
-
-def _without_texts(target: Path, error: NoTextsError) -> ShardFeatures:
-    """Write down that a shard holds no texts, and how many empty ones were dropped."""
-    with written_whole(_note_of(target)) as temporary:
-        temporary.write_text(json.dumps({"dropped": error.dropped, "stripped": error.stripped}), encoding="utf-8")
-    return replace(_noted(target), kept=False)
-
-
-def _noted(target: Path) -> ShardFeatures:
-    """What is known of a shard without texts; `ValueError` for a damaged note."""
-    note = _note_of(target)
-    try:
-        facts = json.loads(note.read_text(encoding="utf-8"))
-        dropped = check_count("dropped", facts["dropped"], low=0)
-        stripped = {str(name): check_count(str(name), count, low=0) for name, count in facts["stripped"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError(f"{note} is damaged: delete it") from error
-    return ShardFeatures(Reference(np.zeros((0, 0)), dropped=dropped, stripped=stripped), "", kept=True)
-
-
-def _on_disk(target: Path, reference: Reference, content: str, kept: bool) -> ShardFeatures:
-    """What is known of features, which are read from their file when they are needed."""
-    return ShardFeatures(replace(reference, features=NpyRows.of_file(target)), content, kept)
-
-
-def joined_shards(name: str, shards: Sequence[Reference]) -> Reference:
-    """The shards of one side, in their order, as one set.
+def joined_shards(name: str, tasks: Sequence[ShardTask], done: Sequence[ShardDone]) -> Reference:
+    """Return the featurized shards of one side as one set, with rows that are read when they are needed.
 
     Args:
-        name: of the side, for errors.
-        shards: what is known of each; those without texts only add to what was dropped and stripped.
+        name: of the side, for errors. tasks, done: of each shard.
 
     Raises:
-        ValueError: they are of different models, or none holds a text.
+        FileNotFoundError: a shard has no features. ValueError: they are damaged, or of different models; or no shard
+            holds a text.
     """
-    parts = [part for part in shards if len(part)]
+    parts = [read_lazily(task.target) for task, shard in zip(tasks, done, strict=True) if shard.texts]
     if not parts:
-        raise ValueError(f"{name} must hold at least one non-empty text, got {len(shards)} files of which none does")
+        raise ValueError(f"{name} must hold at least one non-empty text, got {len(tasks)} files of which none does")
     first = parts[0]
     for part in parts[1:]:
         if part.identity != first.identity or part.features.shape[1] != first.features.shape[1]:
@@ -222,18 +161,19 @@ def joined_shards(name: str, shards: Sequence[Reference]) -> Reference:
                 f"{dict(part.identity or {})} with {part.features.shape[1]}"
             )
     marks = [part.marks for part in parts if part.marks is not None]
-    rules = dict.fromkeys(rule for part in shards for rule in part.stripped)
-    return replace(
-        first,
-        features=ConcatenatedRows([as_rows(part.features) for part in parts]),
+    counted: list[StoredFeatures | ShardDone] = [*parts, *(shard for shard in done if not shard.texts)]
+    rules = dict.fromkeys(rule for part in counted for rule in part.stripped)
+    return Reference(
+        EvenBlocks([as_rows(part.features) for part in parts]),
+        first.identity,
         lengths=_concatenated([part.lengths for part in parts]),
         truncated=sum(part.truncated for part in parts),
-        dropped=sum(part.dropped for part in shards),
+        dropped=sum(part.dropped for part in counted),
         text_hashes=_concatenated([part.text_hashes for part in parts]),
         opening_hashes=_concatenated([part.opening_hashes for part in parts]),
-        marks=sum(marks[1:], marks[0]) if len(marks) == len(parts) else None,
-        stripped={rule: sum(part.stripped.get(rule, 0) for part in shards) for rule in rules},
-        from_file=False,
+        marks=Marks.of_all(marks) if len(marks) == len(parts) else None,
+        stripped={rule: sum(part.stripped.get(rule, 0) for part in counted) for rule in rules},
+        origin=first.origin,
     )
 
 
@@ -243,5 +183,5 @@ def _concatenated(arrays: Sequence[Array | None]) -> Array | None:
 
 
 def in_memory(side: Reference) -> Reference:
-    """A side whose features are read into one array."""
+    """Read the features of a side into one array."""
     return replace(side, features=all_rows(as_rows(side.features)))

@@ -112,7 +112,7 @@ def _logging_to_stderr(options: argparse.Namespace) -> Iterator[None]:
     plans.setLevel(logging.ERROR if options.quiet else logging.INFO)  # how long it will take
     tests = logging.getLogger("mauve_metric.robustness.stress_featurizer")
     tests.setLevel(logging.ERROR if options.quiet else logging.INFO)  # so is how long it takes
-    jobs = logging.getLogger("mauve_metric.runtime.whole_job")
+    jobs = logging.getLogger("mauve_metric.runtime.progress")
     jobs.setLevel(logging.ERROR if options.quiet else logging.INFO)  # and how far a job of hours has come
     try:
         yield

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import sys
+import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mauve_metric.results.result import MauveResult
+
+logger = logging.getLogger(__name__)
 
 _ONLY_WITH_FOLDER = ("ray", "workers", "cpus_per_worker", "gpus_per_worker")
 _NOT_FOR_SHARDS = ("reference_field", "prediction_field", "filter")
@@ -64,10 +66,11 @@ def shard_usage_error(options: argparse.Namespace) -> str | None:
 
 def score_in_shards(options: argparse.Namespace, given: Mapping[str, Any]) -> MauveResult:
     """The result of HUMAN and MODEL in shards; `given`: the keywords of a score that stand on the command line."""
+    from mauve_metric.runtime.progress import LogLines
     from mauve_metric.score_shards import score_sharded
 
     if options.text_field is not None:
         given = {**given, "text_field": options.text_field}
     places = {name: value for name in _ONLY_WITH_FOLDER if (value := getattr(options, name)) is not None}
-    with contextlib.redirect_stdout(sys.stderr):  # Ray prints there what becomes of its workers
+    with contextlib.redirect_stdout(LogLines(logger.info)):  # Ray prints there what becomes of its workers
         return score_sharded(options.human, options.model, options.folder, **places, **given)

@@ -57,9 +57,9 @@ def scalar_scores(result: MauveResult) -> dict[str, float]:
 class PairScores:
     """The scores of pairs, computed once for all the numbers that a harness asks for one by one.
 
-    Pairs are scored in the order of their texts, since the order moves the score a little, and that of a harness
-    depends on how many processes it had. A run of hours is not lost with its score: what cannot be scored is NaN, and
-    the log says why.
+    Pairs are scored in the order in which the harness hands them over, which is that of the documents in one process.
+    The debiased score and its interval do not depend on it; the published `mauve` does. A run of hours is not lost with
+    its score: what cannot be scored is NaN, and the log says why.
 
     Args:
         **options: those of `compute_mauve`.
@@ -75,9 +75,9 @@ class PairScores:
 
     def of(self, pairs: Iterable[tuple[str, str]]) -> dict[str, float]:
         """`SCORES` of pairs of a human text and a model's."""
-        ordered = sorted(Pair(*pair) for pair in pairs)
-        if self._known is None or self._known[0] != ordered:
-            self._known = ordered, self._computed(ordered)
+        given = [Pair(*pair) for pair in pairs]
+        if self._known is None or self._known[0] != given:
+            self._known = given, self._computed(given)
         return dict(self._known[1])
 
     def _computed(self, pairs: list[Pair]) -> dict[str, float]:
@@ -92,7 +92,7 @@ class PairScores:
         return scalar_scores(result)
 
     def _check_empty(self, pairs: list[Pair]) -> None:
-        """`ValueError` that counts the empty texts, whose places in sorted pairs would say nothing."""
+        """`ValueError` that counts the empty texts of each side."""
         if self._options.get("empty_texts") == "drop":
             return
         for side, name in (("human", "human texts"), ("model", "texts of the model")):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -18,7 +17,7 @@ except ImportError as error:
         "mauve_metric.hosts.torchmetrics needs torchmetrics: pip install 'mauve_metric[torchmetrics]'"
     ) from error
 
-from mauve_metric.arrays import Array, Hashes, Integers
+from mauve_metric.arrays import Array, Integers
 from mauve_metric.compute import compute_mauve
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.reference import Featurizing, Reference
@@ -50,8 +49,9 @@ _HOST_OPTIONS = (
 class MauveScore(Metric):  # type: ignore[misc]
     """MAUVE of the texts of all batches and all processes, after the pattern of `KernelInceptionDistance`.
 
-    The features of every text stay in memory. They are scored in an order of their own, so that neither batches nor
-    processes move the score: several processes give what one gives that has all the texts.
+    The features of every text stay in memory, in the order in which they came, those of several processes one process
+    after the other. The debiased score and its interval do not depend on that order: several processes give what one
+    gives that has all the texts. The published `mauve` depends on it, as in the literature.
 
     Args:
         reset_real_features: whether `reset` also forgets the human side; False keeps it from epoch to epoch.
@@ -153,18 +153,17 @@ class MauveScore(Metric):  # type: ignore[misc]
         return found
 
     def _side(self, name: str) -> Reference:
-        """All that was added to a side, in an order that depends on the content alone."""
+        """All that was added to a side, in the order in which it came, process by process."""
         parts = [as_array(rows) for rows in getattr(self, f"{name}_features")]
         if not sum(map(len, parts)):
             raise ValueError(f"MauveScore has no {_NAMES[name]}: call update(texts, real={name == 'real'}) first")
         facts = np.concatenate([as_array(rows) for rows in getattr(self, f"{name}_facts")])
-        order = np.argsort(facts[:, 0].view(np.uint64), kind="stable")
         truncated, dropped, marked, *wrapped = getattr(self, f"{name}_counts").tolist()
         marks = Marks(dict(zip(WRAPPING, wrapped, strict=True)), None, marked) if marked == len(facts) else None
         other = self._identities.get(_SIDES[name == "fake"])  # of which this process may have had texts alone
         identity = self._identities.get(name, other)
-        side = Reference(np.concatenate(parts)[order], identity, truncated=truncated, dropped=dropped, marks=marks)
-        return replace(side, **_known_facts(facts[order]))
+        side = Reference(np.concatenate(parts), identity, truncated=truncated, dropped=dropped, marks=marks)
+        return replace(side, **_known_facts(facts))
 
     def _sync_dist(self, dist_sync_fn: Callable[..., Any] | None = None, process_group: Any = None) -> None:
         """Gather all processes' rows, of which each may have any number, none too."""
@@ -185,16 +184,11 @@ def _counts(side: Reference) -> list[int]:
 
 
 def _facts(side: Reference, features: Array) -> Integers:
-    """What is known of each text besides its features, (n, 4): the three of `_FACTS`, and which of them are known.
-
-    Where no text is known, a hash of the features stands in for that of the text, to order by.
-    """
+    """What is known of each text besides its features, (n, 4): the three of `_FACTS`, and which of them are known."""
     columns: list[Integers] = []
     for name in _FACTS:
         values = getattr(side, name)
         columns.append(np.zeros(len(features), np.int64) if values is None else values.astype(np.uint64).view(np.int64))
-    if side.text_hashes is None:
-        columns[0] = _row_hashes(features).view(np.int64)
     known = sum(1 << place for place, name in enumerate(_FACTS) if getattr(side, name) is not None)
     return np.stack([*columns, np.full(len(features), known)], axis=1)
 
@@ -208,9 +202,3 @@ def _known_facts(facts: Integers) -> dict[str, Any]:
         for place, name in enumerate(_FACTS)
         if known >> place & 1
     }
-
-
-def _row_hashes(features: Array) -> Hashes:
-    rows = features.astype(np.float64)
-    digests = [hashlib.blake2b(row.tobytes(), digest_size=8).digest() for row in rows]
-    return np.frombuffer(b"".join(digests), dtype=np.uint64)

@@ -15,6 +15,7 @@ from mauve_metric.results.judgement import BoundaryGame
 from mauve_metric.results.judgement_numbers import RoundScores
 from mauve_metric.texts.columns import TableData
 from mauve_metric.texts.guesses import Guesses, read_guesses
+from mauve_metric.uncertainty.means import mean_interval
 from mauve_metric.version import __version__
 
 MOST_POINTS = 1e6  # beyond, nothing else would count
@@ -82,15 +83,14 @@ def _rounds(name: str, read: Guesses, all_human_points: float, level: float) -> 
     """The numbers of some rounds."""
     boundary, guess = np.array(read.boundary), np.array(read.guess)
     points = game.boundary_points(boundary, guess, read.sentences, all_human_points=all_human_points)
-    who = None if read.players is None else np.unique(np.array(read.players), return_inverse=True)
-    mean, ci = game.mean_with_interval(points, None if who is None else who[1], level)
+    ci = mean_interval(points, level, read.players)
     random, always_last = game.chance_points(boundary, read.sentences, all_human_points=all_human_points)
     human = boundary == read.sentences + 1
     return RoundScores(
         model=name,
         rounds=len(points),
-        players=None if who is None else len(who[0]),
-        points=mean,
+        players=None if read.players is None else len(set(read.players)),
+        points=float(points.mean()),
         ci=None if ci is None else (max(ci[0], 0.0), min(ci[1], max(FULL_POINTS, all_human_points))),
         random=random,
         always_last=always_last,

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mauve_metric.arrays import Array, Floats, Integers
-from mauve_metric.measures.bradley_terry import half_width
 from mauve_metric.measures.judgement_options import FULL_POINTS, RUN, SENTENCES
 
 
@@ -63,34 +62,6 @@ def chance_points(
     totals[-1] += counts[-1] * (all_human_points - FULL_POINTS)
     means = totals / len(true)
     return math.fsum(means) / sentences, float(means[-1])
-
-
-def mean_with_interval(
-    values: ArrayLike, units: Integers | None = None, level: float = 0.95
-) -> tuple[float, tuple[float, float] | None]:
-    """A mean and its interval, whose units (annotators, say) are independent and the values within them are not.
-
-    The variance is U/(U - 1) · Σ_u (Σ_{i in u} (x_i - x̄))² / n², the quantile Student's with U - 1 degrees of freedom.
-
-    Args:
-        values: shape (n,). units: of each value, 0 … U - 1; None: each is its own.
-
-    Returns:
-        The mean, and the interval; None for a single unit.
-
-    >>> mean_with_interval([1.0, 2.0, 3.0])[0]
-    2.0
-    """
-    numbers = np.asarray(values, dtype=np.float64)
-    groups = np.arange(len(numbers)) if units is None else units
-    mean = float(numbers.mean())
-    sums = np.bincount(groups, numbers - mean)
-    count = len(np.unique(groups))
-    if count < 2:
-        return mean, None
-    variance = count / (count - 1) * float(sums @ sums) / len(numbers) ** 2
-    width = float(half_width(variance, count, level))
-    return mean, (mean - width, mean + width)
 
 
 def krippendorff_alpha(values: ArrayLike, units: ArrayLike) -> float:

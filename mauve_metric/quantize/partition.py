@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -22,6 +22,7 @@ from mauve_metric.features.rows import (
 )
 from mauve_metric.options import RunOptions
 from mauve_metric.quantize import blocks, covariance, projection
+from mauve_metric.quantize.content_order import content_order
 from mauve_metric.quantize.quantized import Quantized
 from mauve_metric.quantize.quantizers import QUANTIZERS, StackedSets
 from mauve_metric.runtime import tensors
@@ -61,30 +62,44 @@ class Partition:
 
     rows: projected, one array or tensor (n_i, r) a set; of features that were read in blocks only those that
     neighbours are looked for among, (0, r) if none.
-    labels: for each clustering one array (n_i,) of buckets a set.
-    stacking: how the sets were stacked. stacked: all rows as the quantizer took them, projected (Σ n_i, r) or not
-    (Σ n_i, d); None if they were read in blocks.
+    labels: for each clustering one array (n_i,) of buckets a set. The first one was started from the sets as they are
+    stacked, as in the literature. Of rows in memory the others were started from an order by content: they do not
+    depend on the order of the rows, nor on which set a row is of. Of rows that are read in blocks all follow the data.
+    stacking: how the sets were stacked.
     problems: what the quantizer says is wrong with its buckets, once for each clustering that has something.
     """
 
     rows: Sequence[ProjectedRows]
     labels: Sequence[Sequence[Labels]]
     stacking: Stacking
-    stacked: ProjectedRows | None
     problems: Sequence[str] = ()
 
-    def labels_of_shuffled_rows(self, config: MauveConfig) -> Sequence[Labels]:
-        """Buckets that do not know the sets, for a permutation test: the rows are shuffled before they are clustered.
+    @property
+    def labels_without_sets(self) -> Sequence[Labels]:
+        """Buckets that do not know the sets, for a permutation test: the first clustering in the order by content.
 
-        Of features that were read in blocks it is the first clustering: the rows that it was fitted on are drawn from
-        all sets alike.
+        Of features that were read in blocks it may be the first clustering: the rows that it was fitted on are drawn
+        from all sets alike.
         """
-        if self.stacked is None:
-            return self.labels[0]
-        order = np.random.default_rng(config.seed).permutation(len(self.stacked))
-        labels = np.empty(len(order), dtype=np.int64)
-        labels[order] = _cluster(self.stacked[order], _nowhere(len(order)), config).labels
-        return _split(labels, self.stacking)
+        return without_first(self.labels)[0]
+
+
+def without_first(runs: Sequence[Item]) -> Sequence[Item]:
+    """The clusterings that the debiased score is the mean of: all but the first one, if there are others.
+
+    >>> without_first(["published", "by content"]), without_first(["published"])
+    (['by content'], ['published'])
+    """
+    return runs[1:] or runs
+
+
+def number_of_clusterings(config: MauveConfig) -> int:
+    """How many clusterings a score takes, for a `config` without "auto": the published one and at least one by content.
+
+    Two or more by content where a spread over clusterings is asked for (num_runs of 2 or more).
+    """
+    runs = int(config.num_runs)
+    return 1 + max(runs - 1, min(runs, 2))
 
 
 @fitting_threads()
@@ -102,7 +117,8 @@ def partition_sets(
     Args:
         sets: features (n_i, d) with one d, P's first. config: without "auto".
         run: has the device, the checkpoint folder, and whether passes over features in blocks are shown.
-        clusterings: how many, with as many seeds; None: `config.num_runs`.
+        clusterings: how many, with as many seeds; None: `number_of_clusterings`, and `config.num_runs` for rows that
+            are read in blocks.
         every_row: all projected rows are needed, as for explanations.
         groups: codes of the texts of each set that are not independent, (n_i,) each; of use to learned buckets.
 
@@ -111,7 +127,7 @@ def partition_sets(
     """
     run = run or RunOptions()
     stacking = Stacking(tuple(features.shape[0] for features in sets), config.row_order == "pq")
-    count = int(config.num_runs) if clusterings is None else clusterings
+    count = number_of_clusterings(config) if clusterings is None else clusterings
     device = tensors.device_of(sets) if run.score_device is None else check_device(run.score_device)
     if every_row and device is None and any(tensors.is_read_only_in_blocks(features) for features in sets):
         raise ValueError(
@@ -122,14 +138,49 @@ def partition_sets(
     if on_features:
         sets = _in_memory(sets, config)
     elif device is None and not every_row and any(map(read_in_blocks, sets)) and not _fit_together(sets, config, run):
-        return _in_blocks(sets, config, run, stacking, count)
+        return _in_blocks(sets, config, run, stacking, clusterings or int(config.num_runs))
     projected = _projected(stacking.ordered(sets), config, device)
     stacked = _stacked(stacking.ordered(sets), device) if on_features else projected
     sets_of_rows = _sets_of_rows(stacking, groups)
-    found = [_cluster(stacked, sets_of_rows, config, offset, run.verbose) for offset in range(count)]
+    found = [_cluster(stacked, sets_of_rows, config, 0, run.verbose)]
+    if count > 1:
+        found += _by_content(stacking, sets, groups, config, device, range(1, count), run.verbose)
     labels = [_split(item.labels, stacking) for item in found]
     problems = [item.problem for item in found if item.problem]
-    return Partition([projected[some] for some in stacking.slices()], labels, stacking, stacked, problems)
+    return Partition([projected[some] for some in stacking.slices()], labels, stacking, problems)
+
+
+def _by_content(
+    stacking: Stacking,
+    sets: Sequence[Features],
+    groups: Sequence[Integers | None] | None,
+    config: MauveConfig,
+    device: torch.device | None,
+    offsets: range,
+    verbose: bool,
+) -> list[Quantized]:
+    """Clusterings of the stacked rows in their order by content, projected in it too, with these offsets of the seed.
+
+    For num_runs=1 there is one, with one start of k-means, so that it adds little to the cost of the published one.
+    """
+    p_first = stacking._replace(p_first=True)  # among equal rows P's are the first, however the sets are stacked
+    rows = np.concatenate([tensors.as_rows(features) for features in sets])
+    order = content_order(rows)
+    rows, sets_of_rows = rows[order], _sets_of_rows(p_first, groups)
+    codes = sets_of_rows.groups
+    sets_of_rows = StackedSets(sets_of_rows.set_of[order], None if codes is None else codes[order])
+    if QUANTIZERS[config.quantizer].on == "features":
+        ordered: ProjectedRows = rows if device is None else tensors.as_tensor(rows, device)
+    else:
+        ordered = _projected([rows], config, device)
+    config = replace(config, kmeans_num_redo=1) if int(config.num_runs) == 1 else config
+    found = []
+    for offset in offsets:
+        item = _cluster(ordered, sets_of_rows, config, offset, verbose)
+        labels = np.empty_like(item.labels)
+        labels[order] = item.labels
+        found.append(item._replace(labels=np.concatenate(stacking.ordered(_split(labels, p_first)))))
+    return found
 
 
 def _in_memory(sets: Sequence[Features], config: MauveConfig) -> list[Features]:
@@ -185,11 +236,6 @@ def _sets_of_rows(stacking: Stacking, groups: Sequence[Integers | None] | None) 
     return StackedSets(set_of, np.concatenate(stacking.ordered(known)))
 
 
-def _nowhere(n: int) -> StackedSets:
-    """Rows whose sets are not known."""
-    return StackedSets(np.zeros(n, dtype=np.int64))
-
-
 def _cluster(
     rows: ProjectedRows, sets: StackedSets, config: MauveConfig, offset: int = 0, verbose: bool = False
 ) -> Quantized:
@@ -217,4 +263,4 @@ def _in_blocks(
     )
     most = KNN_MOST_ROWS if config.knn else 0
     rows = [fitted.apply_all(ArrayRows(some_rows(features, most, config.seed))) for features in sets]
-    return Partition(rows, [_split(run_labels, stacking) for run_labels in labels], stacking, None)
+    return Partition(rows, [_split(run_labels, stacking) for run_labels in labels], stacking)

@@ -83,6 +83,8 @@ class ResultNumbers:
     auc: float | None = None
     auc_ci: tuple[float, float] | None = None
     auc_p_value: float | None = None
+    format_auc: float | None = None
+    format_aucs: Mapping[str, float] | None = None
     learned: Learned | None = field(default=None, repr=False, metadata={"in_dict": False})
     by_featurizer: Mapping[str, ResultNumbers] = field(default_factory=dict, repr=False, metadata={"in_dict": False})
 

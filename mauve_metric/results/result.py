@@ -40,6 +40,8 @@ class MauveResult(ResultNumbers):
             the texts are about (docs/saturation.md). None below ten texts a side, and for shards on many machines.
         auc, auc_ci, auc_p_value: chance that this classifier scores a model's text above a human one, ½ for sets that
             cannot be told apart, lower is better; and of so large an AUC where both sets have one distribution.
+        format_auc, format_aucs: the same AUC of a classifier that sees only how texts are formatted (length, line
+            breaks, quotation marks and so on), and of each of these alone; None where the texts are not known.
         frontier_integral, frontier_integral_star: in [0, 1], lower is better (Liu et al. 2021, §3).
         frontier_integral_debiased, frontier_integral_stderr, frontier_integral_ci: as for MAUVE.
         jensen_shannon: ½KL(p‖m) + ½KL(q‖m) at m = ½(p + q), in nats, in [0, ln 2], lower is better.

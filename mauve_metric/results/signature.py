@@ -29,7 +29,7 @@ def signature_entries(
         entries |= {"match_lengths": config.match_lengths, "empty_texts": config.empty_texts}
         entries["strip"] = identity.get("strip", "no")
     entries |= _knobs_of(config)
-    entries |= {"n_p": len(p), "n_q": len(q), **(more or {})}
+    entries |= {"n_p": len(p), "n_q": len(q), "p_digest": p.digest, "q_digest": q.digest, **(more or {})}
     packages = ["faiss-cpu", "numpy"]
     packages += ["torch"] if identity is not None or config.quantizer != MauveConfig.quantizer else []
     packages += ["transformers"] if identity is not None else []

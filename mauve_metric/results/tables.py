@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from mauve_metric.results.digits import digits
 from mauve_metric.results.joint_comparison import joint_comparison
 from mauve_metric.results.joint_verdict import featurizer_columns, featurizer_rows, joint_verdict
+from mauve_metric.results.learned_words import learned_sentence
 from mauve_metric.results.names import printable
 from mauve_metric.results.numbers import ComparisonNumbers, ResultNumbers
 from mauve_metric.results.scores import SCORES
@@ -123,7 +124,13 @@ def score_report(result: ResultNumbers, title: str) -> str:
     """The result for people: what it says, warnings, the scores, what they rest on, and the signature."""
     first = lead(result)
     lines = [printable(title), ""]
-    for text in (f"{first.sentence}.", verdict(result), joint_verdict(result.by_featurizer), first.beside):
+    for text in (
+        f"{first.sentence}.",
+        learned_sentence(result),
+        verdict(result),
+        joint_verdict(result.by_featurizer),
+        first.beside,
+    ):
         lines += wrapped(text, "  ", "  ")
     lines += ["", *(line for found in result.warnings for line in warning_lines("", found))]
     lines += [""] if result.warnings else []

@@ -8,6 +8,7 @@ import numpy as np
 
 from mauve_metric.results.digits import digits, p_words, rounded_up
 from mauve_metric.results.featurizer_words import on_features
+from mauve_metric.results.learned_words import auc_words, format_sentence, told_apart_by_classifier
 from mauve_metric.results.signature import signature_number
 from mauve_metric.uncertainty import forecast
 
@@ -30,6 +31,11 @@ WITHHELD = {  # warnings that contradict any verdict, with the reason
     "wrapping_in_one_set": "one set has layout that the other has not, and the score may be of that",
     "short_references": "the human texts are a few words long, and MAUVE is not for such texts",
 }
+TOO_CAREFUL = (
+    "shared_prompts",
+    "above_ceiling",
+)  # which make a classifier's p-value too large, not too small: a text's
+# partner of the other side is among those that its classifier was fitted to
 LIFTED = {  # warnings that contradict a verdict of no visible difference, with the reason
     "duplicates_between": "texts of the model are in the human set too, which lifts the score",
     "near_duplicates_between": "texts of the model nearly repeat human ones, which lifts the score",
@@ -41,14 +47,28 @@ def verdict(result: ResultNumbers) -> str:
     """Whether these texts show a difference between the two sets, on which features, and in which direction.
 
     The permutation test decides where there is one that can, else the interval; where both are there and disagree,
-    the words say so. Without a difference the words say how large one would have been seen. A warning that contradicts
-    the number withholds the verdict.
+    the words say so. A classifier that tells the sets apart decides where these do not: they follow what the texts are
+    about, and matched topics hide every other difference from them. Without a difference the words say how large one
+    would have been seen. A warning that contradicts the number withholds the verdict. What format alone
+    can do is said before anything else.
     """
+    return " ".join(filter(None, (format_sentence(result), _verdict(result))))
+
+
+def _verdict(result: ResultNumbers) -> str:
+    """The verdict without a word on the format."""
     reason = withheld(result)
     if reason:
         return f"No verdict: {reason}."
     test, interval = _by_test(result), _by_interval(result)
     chance = "" if result.p_value is None else f" ({chance_words(result)})"
+    by_classifier = told_apart_by_classifier(result)
+    if by_classifier and not (interval if test is None else test):
+        found = f"a classifier tells them apart ({auc_words(result)})"
+        blind = f"buckets of k-means, which follow what the texts are about, do not{chance}"
+        return (
+            f"The two sets differ by more than chance {on_features(result.signature_entries)}: {found}, where {blind}."
+        )
     if test is None and interval is None:
         return f"There are too few texts to say whether the two sets differ{chance}."
     if not (interval if test is None else test):
@@ -66,7 +86,8 @@ def withheld(result: ResultNumbers) -> str:
         few = "1 text is" if fewest == 1 else f"{fewest} texts are"
         return f"{few} too few for one, it takes {FEWEST_TEXTS} a set at least"
     codes = [warning.code for warning in result.warnings]
-    reasons = [WITHHELD[code] for code in codes if code in WITHHELD]
+    careful = TOO_CAREFUL if told_apart_by_classifier(result) else ()
+    reasons = [WITHHELD[code] for code in codes if code in WITHHELD and code not in careful]
     if not _apart(result):
         reasons += [LIFTED[code] for code in codes if code in LIFTED]
     return "; ".join(reasons)
@@ -81,13 +102,14 @@ def finding(result: ResultNumbers) -> Finding:
     if _apart(result):
         return "shown"
     low, high = result.mauve_ci or (0.0, 1.0)
-    return "not shown" if high >= 1 and low >= SETTLED else "undecided"
+    learned_low = 1.0 if result.mauve_classifier_ci is None else result.mauve_classifier_ci[0]
+    return "not shown" if high >= 1 and min(low, learned_low) >= SETTLED else "undecided"
 
 
 def _apart(result: ResultNumbers) -> bool:
-    """Whether the test, or without one the interval, sees a difference."""
+    """Whether the test, or without one the interval, sees a difference, or a classifier does."""
     test = _by_test(result)
-    return bool(_by_interval(result) if test is None else test)
+    return bool(_by_interval(result) if test is None else test) or bool(told_apart_by_classifier(result))
 
 
 def _not_apart(result: ResultNumbers, chance: str) -> str:
@@ -95,6 +117,7 @@ def _not_apart(result: ResultNumbers, chance: str) -> str:
     low, high = result.mauve_ci or (0.0, 1.0)
     features = on_features(result.signature_entries)
     sentence = f"These texts do not show a difference between the two sets{chance} {features}"
+    sentence += f", nor does a classifier ({auc_words(result)})" if auc_words(result) else ""
     seen = smallest_shown(result)
     if seen is not None:
         sentence += f"; one of {digits(seen, '.2g')} or more would have shown in 8 of 10 cases"

@@ -92,6 +92,7 @@ def calibrate(
     found.append(_equal_sets(len(side), whole, "forecast", _forecast_scores(counts, len(side), whole)))
     entries = signature_entries(side, side, whole, {"splits": splits})
     entries.pop("n_q")
+    entries.pop("q_digest")
     c = config.mauve_scaling_factor
     needed = tuple(_needed(counts, difference, whole) for difference in DIFFERENCES)
     return Calibration(len(side), mauve_floor(c), tuple(found), needed, int(whole.num_buckets), AROUND, entries)

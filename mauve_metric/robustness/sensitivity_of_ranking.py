@@ -26,7 +26,7 @@ from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
 from mauve_metric.measures.rank_correlation import kendall
 from mauve_metric.options import Options, RunOptions, split_options, with_options
 from mauve_metric.quantize.histograms import count_labels
-from mauve_metric.quantize.partition import partition_sets
+from mauve_metric.quantize.partition import partition_sets, without_first
 from mauve_metric.results.sensitivity import Sensitivity
 from mauve_metric.results.sensitivity_numbers import DEFAULT, DESIGN, RESCALING, Setting, SettingScore
 from mauve_metric.results.signature import signature_entries
@@ -46,7 +46,7 @@ from mauve_metric.robustness.sensitivity_settings import (
     planned,
     setting_name,
 )
-from mauve_metric.runtime.attempts import EXPECTED, said
+from mauve_metric.runtime.failures import EXPECTED, message_of
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.score import resolve_config, score_histograms, score_uncertainty
 from mauve_metric.texts.files import TextFile
@@ -197,6 +197,7 @@ class _Work:
         p, q = self._featurized(base.config).sides[:2]
         entries = signature_entries(p, q, base.config, {"aligned": self.aligned})
         entries.pop("n_q")
+        entries.pop("q_digest")
         level = base.config.confidence_level
         return Sensitivity(tuple(settings), self.failed, plan.left_out, 0.0, level, self.aligned, entries)
 
@@ -228,7 +229,7 @@ class _Work:
         )
 
     def _note(self, name: str, error: BaseException) -> None:
-        self.failed[name] = said(error)
+        self.failed[name] = message_of(error)
         logger.warning("%s is missing: %s", name, self.failed[name])
 
     def _featurized(self, config: MauveConfig) -> _Sets:
@@ -298,7 +299,7 @@ class _Work:
             self.names[number]: SettingScore(place, estimates[number].value, estimates[number].ci, scores[number][2])
             for place, number in enumerate(ranks, start=1)
         }
-        errors = joint_errors(runs, config, self.aligned)
+        errors = joint_errors(without_first(runs), config, self.aligned)
         by_name = dict(zip(self.names, estimates, strict=True))
         return Setting(
             name=name,

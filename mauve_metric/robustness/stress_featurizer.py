@@ -24,7 +24,7 @@ from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, signature_entries
 from mauve_metric.results.stress import Stress
 from mauve_metric.results.stress_numbers import FeaturizerStress, StressedScore
-from mauve_metric.runtime.attempts import EXPECTED, said
+from mauve_metric.runtime.failures import EXPECTED, message_of
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.score import resolve_config, score_features
 from mauve_metric.texts.files import TextFile
@@ -95,7 +95,7 @@ def stress(
         except EXPECTED as error:
             if len(encoders) == 1:
                 raise
-            failed[name] = said(error)
+            failed[name] = message_of(error)
             logger.warning("%s is left out: %s", name, failed[name])
     if not found:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in failed.items())

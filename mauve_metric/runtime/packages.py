@@ -49,7 +49,6 @@ import_altair = partial(_imported, "altair", "figures need Altair", "'mauve_metr
 import_vl_convert = partial(_imported, "vl_convert", "figure files need vl-convert-python", "'mauve_metric[space]'")
 import_parquet = partial(_imported, "pyarrow.parquet", "parquet files need pyarrow", "pyarrow")
 import_inspect_log = partial(_imported, "inspect_ai.log", "logs of Inspect need its own reader", "inspect_ai")
-import_fsspec = partial(_imported, "fsspec", "texts behind a URL need fsspec", "fsspec")
 import_ray = partial(_imported, "ray", "work on several machines needs Ray", "'mauve_metric[ray]'")
 import_edit_distance = partial(_imported, "rapidfuzz.distance", "near duplicates need rapidfuzz", "rapidfuzz")
 import_datasketch = partial(_imported, "datasketch", "MinHash needs datasketch", "'mauve_metric[duplicates]'")

@@ -1,12 +1,19 @@
-"""Progress bars on stderr."""
+"""Progress bars on stderr, and lines in the log where there is no terminal."""
 
 from __future__ import annotations
 
 import contextlib
+import io
+import logging
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from mauve_metric.arrays import Array
+
+logger = logging.getLogger(__name__)
+
+LOG_SECONDS = 10.0  # between two lines
 
 
 def watch_blocks(title: str, blocks: Iterable[Array], rows: int) -> Iterator[Array]:
@@ -40,5 +47,45 @@ def progress_bar(
         def advance(done: int, total: int | None) -> None:
             bar.total = total
             bar.update(done - bar.n)
+
+        yield advance
+
+
+class LogLines(io.StringIO):
+    """A file whose lines go to a logger."""
+
+    def __init__(self, log: Callable[[str], None]) -> None:
+        super().__init__()
+        self.log = log
+
+    def write(self, text: str) -> int:
+        """Log what is more than white space."""
+        if text.strip():
+            self.log(text.strip())
+        return len(text)
+
+
+@contextlib.contextmanager
+def job_progress(title: str, sizes: Sequence[int], verbose: bool) -> Iterator[Callable[[int, int], None]]:
+    """The function to call with the number of a shard that is done and its texts; shows how long the rest will take.
+
+    A bar on a terminal when asked for, else a line in the log every ten seconds and at the end.
+
+    Args:
+        title: of the job. sizes: of the shards in bytes, by which the time left is estimated. verbose: show a bar.
+    """
+    from tqdm import tqdm
+
+    log: dict[str, Any] = {"file": LogLines(logger.info), "mininterval": LOG_SECONDS}
+    where = {"dynamic_ncols": True} if verbose and sys.stderr.isatty() else log
+    line = "{desc}: {percentage:.0f} %{postfix}, {elapsed} elapsed, {remaining} left"
+    shards = texts = 0
+    with tqdm(total=sum(sizes), desc=title, bar_format=line, postfix=f"{len(sizes)} shards", **where) as bar:
+
+        def advance(number: int, new_texts: int) -> None:
+            nonlocal shards, texts
+            shards, texts = shards + 1, texts + new_texts
+            bar.set_postfix_str(f"{shards} of {len(sizes)} shards, {texts} texts", refresh=False)
+            bar.update(sizes[number])
 
         yield advance

@@ -8,18 +8,20 @@ from typing import TypedDict
 
 import numpy as np
 
-from mauve_metric.arrays import Hashes
+from mauve_metric.arrays import Floats, Hashes
+from mauve_metric.texts.format_numbers import FORMATS, format_numbers
 from mauve_metric.texts.marks import Marks, MarksSeen
 
 OPENING_WORDS = 8  # texts with so many first words in common were written from one prompt
 
 
 class Fingerprints(TypedDict):
-    """Fields of `Reference`: hashes, (n,) each, and marks."""
+    """Fields of `Reference`: hashes, (n,) each, marks, and numbers of the format, (n, f)."""
 
     text_hashes: Hashes
     opening_hashes: Hashes
     marks: Marks
+    format_numbers: Floats
 
 
 class TextHashes:
@@ -28,6 +30,7 @@ class TextHashes:
     def __init__(self) -> None:
         self.texts: list[int] = []
         self.openings: list[int] = []
+        self.formats: list[list[float]] = []
         self._seen = MarksSeen()
 
     def watch(self, texts: Iterable[str]) -> Iterator[str]:
@@ -35,6 +38,7 @@ class TextHashes:
         for text in texts:
             self.texts.append(_hash(text))
             self._seen.note(text)
+            self.formats.append(format_numbers(text))
             self.openings.append(_hash(" ".join(text.split(maxsplit=OPENING_WORDS)[:OPENING_WORDS])))
             yield text
 
@@ -44,6 +48,7 @@ class TextHashes:
             "text_hashes": np.array(self.texts, dtype=np.uint64),
             "opening_hashes": np.array(self.openings, dtype=np.uint64),
             "marks": self._seen.marks(),
+            "format_numbers": np.array(self.formats, dtype=np.float64).reshape(len(self.formats), len(FORMATS)),
         }
 
 

@@ -31,12 +31,18 @@ class Marks:
 
     def __add__(self, other: Marks) -> Marks:
         """Of both sets together."""
-        openings = None
-        if self.openings is not None and other.openings is not None:
-            openings = Counter(self.openings) + Counter(other.openings)
-        names = [*self.wrapped, *(name for name in other.wrapped if name not in self.wrapped)]
-        wrapped = {name: self.wrapped.get(name, 0) + other.wrapped.get(name, 0) for name in names}
-        return Marks(wrapped, openings, self.texts + other.texts)
+        return Marks.of_all([self, other])
+
+    @classmethod
+    def of_all(cls, sets: Sequence[Marks]) -> Marks:
+        """Add up the marks of sets."""
+        wrapped: Counter[str] = Counter()
+        openings: Counter[tuple[str, ...]] = Counter()
+        for part in sets:
+            wrapped.update(part.wrapped)
+            openings.update(part.openings or {})
+        known = all(part.openings is not None for part in sets)
+        return cls(dict(wrapped), dict(openings) if known else None, sum(part.texts for part in sets))
 
     def free_of(self, rules: Sequence[str]) -> bool:
         """Whether rules would change none of the texts, as far as that is known: of reasoning and special tokens."""

@@ -83,7 +83,8 @@ class _Table:
         self._tokens = number_tokens(texts)
         check_length(length, self._tokens.lengths)
         self._numbers = dict(zip(chain.from_iterable(texts), self._tokens.ids.tolist(), strict=True))
-        self._source = np.full(len(self._tokens.ids), None, dtype=object)  # of the window that begins at each token
+        self._source = np.full(len(self._tokens.ids), -1, dtype=np.int64)  # of the window that begins at each token
+        self._sources: list[str] = []
         self._runs: list[Integers] = []  # passages of the corpus of tokens that generations have
         self._wheres: list[str] = []  # and where they are
         self._rest, self._where = np.empty(0, dtype=np.int64), ""  # the end of the last part of a text
@@ -121,18 +122,23 @@ class _Table:
         places, groups = window_groups(ids, text_of, self._length)
         border = np.searchsorted(places, len(tokens.ids))
         met, first = np.unique(groups[border:], return_index=True)
-        new = np.isin(groups[:border], met) & np.equal(self._source[places[:border]], None)
+        new = np.isin(groups[:border], met) & (self._source[places[:border]] < 0)
         runs = text_of[places[border:][first]] - n
         found = runs[np.searchsorted(met, groups[:border][new])]
-        self._source[places[:border][new]] = [self._wheres[run] for run in found]
+        used, number = np.unique(found, return_inverse=True)
+        self._source[places[:border][new]] = len(self._sources) + number
+        self._sources += [self._wheres[run] for run in used]
         self._runs, self._wheres, self._waiting = [], [], 0
 
     def found(self) -> Memorisation:
         """What the whole corpus had."""
         tokens = self._tokens
-        begins = np.flatnonzero(np.not_equal(self._source, None))
+        begins = np.flatnonzero(self._source >= 0)
         marked = covered(begins, self._length, len(tokens.ids))
         starts = np.cumsum(tokens.lengths) - tokens.lengths
-        spans = [CopiedSpan(span, self._source[starts[span.text] + span.start]) for span in spans_of(marked, tokens)]
+        spans = [
+            CopiedSpan(span, self._sources[self._source[starts[span.text] + span.start]])
+            for span in spans_of(marked, tokens)
+        ]
         shares = np.bincount(tokens.text_of[marked], minlength=len(tokens)) / np.maximum(tokens.lengths, 1)
         return Memorisation(float(marked.mean()), shares, spans, self.texts, self._corpus_tokens)

@@ -6,11 +6,15 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mauve_metric.arrays import Integers
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 LONGEST_PHRASE = 3
@@ -19,44 +23,32 @@ COMMON_SHARE = 0.3  # of texts that hold a word: above, it is a function word an
 LEAST_Z = 2.0  # standard errors by which a phrase must be more frequent
 LEAST_REPEATS = 3  # times that a phrase occurs in one text to be called repeated
 REPEATED_WORDS = 3  # length of the phrases that are looked for in one text
-_BITS = 21  # of a word's number in a phrase's key: the first two million different words count
 
 
 @dataclass(frozen=True)
 class PhraseTable:
-    """Which phrases of one to three words stand in which texts.
+    """Which phrases of one to three words are in which texts.
 
-    words: the vocabulary. phrases: keys of the phrases that stand in at least two texts, shape (v,).
-    phrase_of, text_of: one entry for each phrase of each text, shape (e,), sorted by text.
-    num_texts: n.
+    phrases: those in at least two texts, the short ones first, then by the alphabet, v of them.
+    holds: 1 where a text has a phrase, (n, v).
     """
 
-    words: tuple[str, ...]
-    phrases: Integers
-    phrase_of: Integers
-    text_of: Integers
-    num_texts: int
-
-    def spell(self, phrase: int) -> str:
-        """The phrase with this number as text."""
-        return " ".join(self.words[part - 1] for part in _parts(int(self.phrases[phrase])))
+    phrases: tuple[str, ...]
+    holds: csr_array
 
     def functional(self, texts: Integers) -> NDArray[np.bool_]:
         """Which phrases begin or end with a word that more than `COMMON_SHARE` of these texts hold, (v,)."""
-        mask = (1 << _BITS) - 1
-        last = self.phrases & mask
-        first = np.where(self.phrases > mask << _BITS, self.phrases >> (2 * _BITS), self.phrases >> _BITS)
-        first = np.where(first > 0, first, last)
-        single = self.phrases <= mask
-        frequent = self.phrases[single & (self.count(texts) > COMMON_SHARE * max(len(texts), 1))]
-        found: NDArray[np.bool_] = np.isin(first, frequent) | np.isin(last, frequent)
-        return found
+        often = self.count(texts) > COMMON_SHARE * max(len(texts), 1)
+        frequent = {self.phrases[phrase] for phrase in np.flatnonzero(often)}
+        ends = (phrase.split() for phrase in self.phrases)
+        return np.array([words[0] in frequent or words[-1] in frequent for words in ends], dtype=bool)
 
     def count(self, texts: Integers) -> Integers:
-        """In how many of the texts with these numbers each phrase stands, (v,)."""
-        chosen = np.zeros(self.num_texts, dtype=bool)
-        chosen[texts] = True
-        return np.bincount(self.phrase_of[chosen[self.text_of]], minlength=len(self.phrases))
+        """In how many of the texts with these numbers each phrase is, (v,)."""
+        chosen = np.zeros(self.holds.shape[0], dtype=np.int64)
+        chosen[texts] = 1
+        found: Integers = chosen @ self.holds
+        return found
 
 
 def words_of(text: str) -> list[str]:
@@ -98,31 +90,26 @@ def _in_original(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int,
 
 
 def phrase_table(texts: Sequence[str]) -> PhraseTable:
-    """Phrases of one to three words and the texts they stand in, each counted once a text."""
-    number: dict[str, int] = {}
-    rows, ids = [], []
-    for row, text in enumerate(texts):
-        found = [number.setdefault(word, len(number) + 1) for word in words_of(text)]
-        ids += [*(word if word < 1 << _BITS else 0 for word in found), 0]  # 0 ends a text
-        rows += [row] * (len(found) + 1)
-    word, text_of = np.array(ids, dtype=np.int64), np.array(rows, dtype=np.int64)
-    keys, owners = [word[:0]], [text_of[:0]]
-    key, complete = np.zeros(len(word), dtype=np.int64), np.ones(len(word), dtype=bool)
-    for length in range(1, LONGEST_PHRASE + 1):
-        end = len(word) - length + 1
-        if end <= 0:
-            break
-        complete = complete[:end] & (word[length - 1 :] > 0)
-        key = (key[:end] << _BITS) | word[length - 1 :]
-        keys.append(key[complete])
-        owners.append(text_of[:end][complete])
-    phrases, phrase_of = np.unique(np.concatenate(keys), return_inverse=True)
-    pairs = np.unique(np.concatenate(owners) * max(len(phrases), 1) + phrase_of)
-    text_of, phrase_of = np.divmod(pairs, max(len(phrases), 1))
-    common = np.bincount(phrase_of, minlength=len(phrases)) >= 2
-    kept = common[phrase_of]
-    renumbered = np.cumsum(common) - 1
-    return PhraseTable(tuple(number), phrases[common], renumbered[phrase_of[kept]], text_of[kept], len(texts))
+    """Phrases of one to three words and the texts they are in, each counted once a text."""
+    from scipy.sparse import csr_array
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    counter = CountVectorizer(
+        tokenizer=words_of,
+        token_pattern=None,
+        lowercase=False,
+        ngram_range=(1, LONGEST_PHRASE),
+        min_df=2,
+        binary=True,
+        dtype=np.int64,
+    )
+    try:
+        holds = csr_array(counter.fit_transform(texts))
+    except ValueError:  # no phrase is in two texts
+        return PhraseTable((), csr_array((len(texts), 0), dtype=np.int64))
+    phrases = counter.get_feature_names_out().tolist()
+    order = sorted(range(len(phrases)), key=lambda phrase: phrases[phrase].count(" "))
+    return PhraseTable(tuple(phrases[phrase] for phrase in order), holds[:, order])
 
 
 def telling_phrases(
@@ -141,7 +128,7 @@ def telling_phrases(
         skip: phrases to leave out, (v,), such as those of `PhraseTable.functional`.
         most: at most so many phrases.
     """
-    if len(group) < 2 or not len(others) or not len(table.phrases):
+    if len(group) < 2 or not len(others) or not table.phrases:
         return ()
     y_one, y_two = table.count(group), table.count(others)
     prior = PRIOR_TEXTS * (y_one + y_two + 1e-9) / (len(group) + len(others))
@@ -152,7 +139,7 @@ def telling_phrases(
     z = (ends[0][0] - ends[1][0]) / np.sqrt(ends[0][1] + ends[1][1])
     telling = np.nonzero((z > LEAST_Z) & (y_one >= 2) & (True if skip is None else ~skip))[0]
     ranked = telling[np.argsort(-z[telling], kind="stable")][: 10 * most]
-    return _without_overlaps([table.spell(phrase) for phrase in ranked], most)
+    return _without_overlaps([table.phrases[phrase] for phrase in ranked], most)
 
 
 def repeated_phrases(texts: Sequence[str], most: int = 3) -> tuple[str, ...]:
@@ -180,14 +167,6 @@ def _without_overlaps(phrases: Sequence[str], most: int) -> tuple[str, ...]:
             kept.append(words)
             chosen.append(phrase)
     return tuple(chosen)
-
-
-def _parts(key: int) -> list[int]:
-    parts: list[int] = []
-    while key:
-        parts.insert(0, key & ((1 << _BITS) - 1))
-        key >>= _BITS
-    return parts
 
 
 @dataclass(frozen=True)

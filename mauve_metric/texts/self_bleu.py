@@ -39,7 +39,7 @@ def bleu_against_others(texts: Sequence[Tokens], n: int = 4) -> Floats:
 
     The geometric mean of the clipped precisions of 1- to n-grams (a precision without a match has 0.1 as numerator, one
     without n-grams 1 as denominator), times exp(1 - r / length) where the closest reference's length r is not below
-    the text's; of two equally close the shorter. 0 without a token that another text has. An n-gram is clipped at the
+    the text's; of two at one distance the shorter. 0 without a token that another text has. An n-gram is clipped at the
     most that another text has of it: the largest count of all, unless it is this text's alone, then the second largest.
 
     Args:

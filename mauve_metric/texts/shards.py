@@ -8,13 +8,13 @@ import logging
 import os
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from mauve_metric.config import shown
-from mauve_metric.runtime.attempts import said
-from mauve_metric.runtime.packages import import_fsspec
+from mauve_metric.runtime.failures import message_of
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ def list_shards(name: str, where: str | Path | Iterable[str | Path]) -> list[Sha
 
     Raises:
         FileNotFoundError: there is none. ValueError: other files, one twice, or a URL within another.
-        OSError: a URL's store cannot be asked. ImportError: no fsspec, or none of its packages for this URL.
+        OSError: a URL's store cannot be asked. ImportError: the package of fsspec for this URL is missing.
     """
     places = [where] if isinstance(where, (str, Path)) else where
     if not isinstance(places, (list, tuple)) or not all(isinstance(place, (str, Path)) for place in places):
@@ -57,23 +57,19 @@ def list_shards(name: str, where: str | Path | Iterable[str | Path]) -> list[Sha
     shards = [shard for place in places for shard in _listed(name, str(place))]
     if not shards:
         raise ValueError(f"{name} must name at least one file of texts, got {shown(where)}")
-    names = [shard.name for shard in shards]
-    twice = next((one for one in names if names.count(one) > 1), None) if len(set(names)) < len(names) else None
-    if twice is not None:
-        raise ValueError(f"{name} names {twice!r} twice: expected each file once")
+    twice = [file for file, count in Counter(shard.name for shard in shards).items() if count > 1]
+    if twice:
+        raise ValueError(f"{name} names {twice[0]!r} twice: expected each file once")
     return shards
 
 
 def _listed(name: str, place: str) -> list[Shard]:
     if not place.strip():
         raise ValueError(f"{name} must name files of texts, got the empty name {place!r}")
-    if "://" not in place:
-        found = _local(name, place)
-    elif "::" in place:
+    if "://" in place and "::" in place:
         raise ValueError(f"{name} must name files that can be read alone, got {place!r}, a URL within another")
-    else:
-        with _store_of(f"{name}: {place!r}"):
-            found = _remote(place)
+    with _store_of(f"{name}: {place!r}"):
+        found = _found(place)
     if not found:
         raise FileNotFoundError(f"{name}: there are no {' or '.join(SHARD_FILES)} files at {place!r}")
     for shard in found:
@@ -85,53 +81,39 @@ def _listed(name: str, place: str) -> list[Shard]:
     return filled
 
 
-def _local(name: str, place: str) -> list[Shard]:
-    try:
-        path = Path(place).expanduser()
-        path.stat()
-    except FileNotFoundError:
-        pass
-    except (OSError, ValueError, RuntimeError) as error:  # too long, a null character, no such user
-        reason = getattr(error, "strerror", None) or error
-        raise OSError(f"{name}: {place!r:.100} cannot be read: {reason}") from error
-    if path.is_dir():
-        files = sorted(file for file in path.iterdir() if _is_shard(file.name) and file.is_file())
-    else:
-        files = [path] if path.is_file() else sorted(Path(file) for file in glob.glob(str(path)))
-    return [_local_shard(file) for file in files]
-
-
-def _local_shard(file: Path) -> Shard:
-    facts = file.stat()
-    return Shard(os.path.abspath(file), facts.st_size, str(facts.st_mtime_ns))
-
-
 @contextlib.contextmanager
 def _store_of(name: str) -> Iterator[None]:
     """Errors of a URL's store, whatever its package raises, as one sentence with the URL."""
     try:
         yield
     except ImportError as error:
-        raise ImportError(f"{name} cannot be read: {said(error)}") from error
+        raise ImportError(f"{name} cannot be read: {message_of(error)}") from error
     except Exception as error:
-        raise OSError(f"{name} cannot be read: {said(error)}") from error
+        raise OSError(f"{name} cannot be read: {message_of(error)}") from error
 
 
-def _remote(place: str) -> list[Shard]:
-    system, path = import_fsspec().url_to_fs(place)
-    if glob.has_magic(path):
-        found: list[str] = sorted(system.glob(path))
+def _found(place: str) -> list[Shard]:
+    """The files of a folder, those that a pattern matches, or one file; none if there is nothing."""
+    from fsspec.core import url_to_fs
+    from fsspec.implementations.local import LocalFileSystem
+
+    remote = "://" in place
+    system, path = url_to_fs(place) if remote else (LocalFileSystem(), os.path.abspath(os.path.expanduser(place)))
+    if glob.has_magic(path) and (remote or not system.exists(path)):
+        files = sorted(system.glob(path))
     elif system.isdir(path):
-        found = sorted(file for file in system.ls(path, detail=False) if _is_shard(file.rsplit("/", 1)[-1]))
+        files = sorted(file for file in system.ls(path, detail=False) if _is_shard(file.rsplit("/", 1)[-1]))
     else:
-        found = [path] if system.exists(path) else []
-    return [_remote_shard(system.unstrip_protocol(file), system.info(file)) for file in found]
+        files = [path] if system.exists(path) else []
+    if remote:
+        return [_shard(system.unstrip_protocol(file), system.info(file)) for file in files]
+    return [_shard(file, system.info(os.path.realpath(file))) for file in files]
 
 
-def _remote_shard(url: str, facts: dict[str, Any]) -> Shard:
+def _shard(name: str, facts: dict[str, Any]) -> Shard:
     version = next((str(facts[key]) for key in _VERSIONS if facts.get(key) is not None), "")
     size = facts.get("size")
-    return Shard(url, -1 if size is None else int(size), version)
+    return Shard(name, -1 if size is None else int(size), version)
 
 
 def _is_shard(file: str) -> bool:
@@ -144,11 +126,13 @@ def on_this_machine(shard: Shard) -> Iterator[Path]:
     if "://" not in shard.name:
         yield Path(shard.name)
         return
+    import fsspec
+
     with tempfile.TemporaryDirectory(prefix="mauve_metric-") as folder:
         copy = Path(folder) / shard.file_name
         with (
             _store_of(repr(shard.name)),
-            import_fsspec().open(shard.name, "rb") as source,
+            fsspec.open(shard.name, "rb") as source,
             copy.open("wb") as target,
         ):
             shutil.copyfileobj(source, target, 2**20)

@@ -147,6 +147,15 @@ def without_outer_blanks(text: str) -> str:
     return text
 
 
+def without_line_breaks(text: str) -> str:
+    """A text on one line: each run of white space becomes one blank.
+
+    >>> without_line_breaks("One  two.\\n\\nThree. ")
+    'One two. Three.'
+    """
+    return " ".join(text.split())
+
+
 def shows_outer_blanks(text: str) -> bool:
     """Whether a text begins or ends with a blank.
 
@@ -187,6 +196,7 @@ WRAPPING: Mapping[str, Callable[[str], str]] = {  # each by the name that `strip
     "special_tokens": without_special_tokens,
     "markdown": without_markdown,
     "whitespace": without_outer_blanks,
+    "line_breaks": without_line_breaks,
 }
 
 SHOWN: Mapping[str, Callable[[str], bool]] = {  # where a rule takes long, or changes what any prose may hold

@@ -57,7 +57,7 @@ def joint_errors(runs: Sequence[Sequence[Labels]], config: MauveConfig, aligned:
         config: without "auto". aligned: all n_i are equal.
     """
     k, c = int(config.num_buckets), config.mauve_scaling_factor
-    labels = runs[0]
+    labels = _in_order(runs[0], aligned)
     first = score_covariance(labels, k, c, aligned)
     second = np.zeros_like(first)
     if min(map(len, labels)) >= 4:
@@ -69,6 +69,14 @@ def joint_errors(runs: Sequence[Sequence[Labels]], config: MauveConfig, aligned:
         values = [[intervals.debiased_scores(frontier, c).mauve for frontier in _frontiers(run, k)] for run in runs]
         over_runs = np.atleast_2d(np.cov(np.array(values), rowvar=False, ddof=1))
     return JointErrors(first, second, over_runs)
+
+
+def _in_order(labels: Sequence[Labels], aligned: bool) -> list[Labels]:
+    """The buckets of each set in an order that does not depend on that of its texts; aligned rows stay together."""
+    if not aligned:
+        return [np.sort(side) for side in labels]
+    order = np.lexsort(labels[1:])
+    return [np.sort(labels[0]), *(side[order] for side in labels[1:])]
 
 
 def _frontiers(labels: Sequence[Labels], k: int) -> list[jackknife.DebiasedFrontier]:

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from mauve_metric.runtime.attempts import EXPECTED, said
+from mauve_metric.runtime.failures import EXPECTED, message_of
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 Given = TypeVar("Given")
@@ -31,7 +31,8 @@ def with_each(
         except EXPECTED as error:
             if not found:
                 raise
-            message = f"the featurizer {name} could not be used, and has no part in what the others say: {said(error)}"
+            reason = message_of(error)
+            message = f"the featurizer {name} could not be used, and has no part in what the others say: {reason}"
             missing.append(ScoreWarning("featurizer_missing", message, {"featurizer": name}))
             logger.warning("featurizer_missing: %s", message)
     return found, missing

@@ -11,6 +11,7 @@ from mauve_metric.config import MauveConfig
 from mauve_metric.features.rows import ConcatenatedRows, as_rows
 from mauve_metric.measures.cross_fitting import CrossFitted, auto_learned_buckets, buckets_of_ranks, cross_fit
 from mauve_metric.measures.separation import HeldOut, auc_of_scores
+from mauve_metric.quantize.content_order import content_order
 from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.quantize.learned_buckets import same_rows
 from mauve_metric.runtime import tensors
@@ -66,6 +67,8 @@ def learned_score(
     >>> found.mauve < 0.05, found.auc > 0.99, found.auc_p_value < 0.001
     (True, True, True)
     """
+    (p, p_order), (q, q_order) = _by_content(p), _by_content(q)
+    groups = None if groups is None else (groups[0][p_order], groups[1][q_order])
     rows = _stacked(p, q)
     n_p, n = p.shape[0], p.shape[0] + q.shape[0]
     is_model = np.arange(n) >= n_p
@@ -87,15 +90,17 @@ def learned_score(
         auc_ci=auc_interval(fitted, level),
         auc_p_value=1.0 if fitted.p_value is None else fitted.p_value,
         num_buckets=num_buckets,
-        p_labels=labels[:n_p],
-        q_labels=labels[n_p:],
-        p_ranks=fitted.ranks[:n_p],
-        q_ranks=fitted.ranks[n_p:],
+        p_labels=labels[:n_p][np.argsort(p_order)],
+        q_labels=labels[n_p:][np.argsort(q_order)],
+        p_ranks=fitted.ranks[:n_p][np.argsort(p_order)],
+        q_ranks=fitted.ranks[n_p:][np.argsort(q_order)],
     )
 
 
 def permuted_aucs(p: Features, q: Features, groups: tuple[Integers, Integers] | None, config: MauveConfig) -> Floats:
     """The AUC, then those of `config.permutations` classifiers fitted to permuted sides, (1 + permutations,)."""
+    (p, p_order), (q, q_order) = _by_content(p), _by_content(q)
+    groups = None if groups is None else (groups[0][p_order], groups[1][q_order])
     rows = _stacked(p, q)
     together = same_rows(rows, None if groups is None else np.concatenate(groups))
     is_model = np.arange(len(together)) >= p.shape[0]
@@ -114,6 +119,16 @@ def auc_interval(fitted: CrossFitted, level: float) -> tuple[float, float]:
     held_out = HeldOut(fitted.scores, fitted.is_model, fitted.fold_of, fitted.groups)
     ci = auc_of_scores(held_out, level).ci
     return (0.0, 1.0) if ci is None else ci
+
+
+def _by_content(side: Features) -> tuple[Features, Integers]:
+    """Rows in their order by content, and that order, so that the folds do not depend on that of the texts.
+
+    Rows that are read in blocks stay in theirs.
+    """
+    rows = tensors.in_memory(side)
+    order = np.arange(side.shape[0]) if rows is None else content_order(rows)
+    return (side if rows is None else rows[order]), order
 
 
 def _stacked(p: Features, q: Features) -> Features:

@@ -58,6 +58,8 @@ def permutation_test(
     """
     if paired and len(p_labels) != len(q_labels):
         raise ValueError(f"paired=True needs sets of equal size, got {len(p_labels)} and {len(q_labels)}")
+    order = np.lexsort((q_labels, p_labels)) if paired else slice(None)  # so that the order of the pairs has no part
+    p_labels, q_labels = p_labels[order], q_labels[order]
     rng = np.random.default_rng(seed)
     p_counts, q_counts = _count(p_labels, num_buckets), _count(q_labels, num_buckets)
     observed = _integrals(p_counts / len(p_labels), q_counts / len(q_labels))

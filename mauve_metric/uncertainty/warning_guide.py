@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from mauve_metric.uncertainty import comparison_warnings, duplication_warnings, score_warnings, wrapping_warnings
+from mauve_metric.uncertainty import (
+    comparison_warnings,
+    duplication_warnings,
+    format_check,
+    score_warnings,
+    wrapping_warnings,
+)
 
 
 class Advice(NamedTuple):
@@ -128,6 +134,14 @@ ADVICE: dict[str, Advice] = {
         f"More than {_percent(wrapping_warnings.WRAPPED_SHARE)} of one set, and next to none of the other, show "
         "reasoning, special tokens or Markdown. A featurizer sees these before all else.",
         "Take them off both sets with the rule of `strip` that the message names, or mend the generation.",
+    ),
+    "format_differs": Advice(
+        "A classifier that sees only how the texts are formatted (length, line breaks, capitals, quotation marks, "
+        f"dashes, Markdown, characters a word) has an AUC above {format_check.TELLING:g}, by more than "
+        "chance. What sees it (`ngrams` does, a sentence encoder in part) scores layout before writing, and "
+        "`mauve_classifier` falls.",
+        "Do what the warning says of the strongest difference (`strip`, `match_lengths`), and score again. "
+        "`format_aucs` has the AUC of each. What is left is how the model writes.",
     ),
     "blanks_in_one_set": Advice(
         f"More than {_percent(wrapping_warnings.BLANKS_SHARE)} of one set, and next to none of the other, begin or end "

@@ -1,4 +1,4 @@
-"""Generated inputs: a few hundred in the normal run, thousands with `--hypothesis-profile=long`."""
+"""Generated inputs: 25 for each test in the normal run, thousands with `--hypothesis-profile=long`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ set_hypothesis_home_dir(tempfile.gettempdir())  # nothing is left in the checkou
 
 settings.register_profile(
     "quick",
-    max_examples=30,
+    max_examples=25,
     deadline=None,
     database=None,
     derandomize=True,  # a run finds what the run before found
     suppress_health_check=list(HealthCheck),
 )
-settings.register_profile("long", settings.get_profile("quick"), max_examples=3000, derandomize=False)
+settings.register_profile("long", settings.get_profile("quick"), max_examples=2500, derandomize=False)
 if hypothesis.settings.get_current_profile_name() == "default":
     settings.load_profile("quick")

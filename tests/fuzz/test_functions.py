@@ -55,7 +55,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "score_guesses": {"guesses": GUESSES},
     "read_texts": {"path": "{human}"},
     "score_sharded": {"human": "{human}", "model": "{model}", "folder": "{folder}"},
-    "shard_pass": {"name": "features", "human": "{human}", "model": "{model}", "folder": "{folder}"},
+    "shard_pass": {"human": "{human}", "model": "{model}", "folder": "{folder}"},
 }
 SLOW = {"calibrate", "sensitivity"}
 WITHOUT_OPTIONS = {"judge", "score_guesses", "read_texts"}

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import t
 
 from mauve_metric.measures.boundary_detection import (
     boundary_points,
     chance_points,
     in_runs,
     krippendorff_alpha,
-    mean_with_interval,
 )
 
 
@@ -86,22 +84,6 @@ def test_runs_are_found_player_by_player() -> None:
     players = ["a", "a", "a", "b", "a", "b", "a", "b", "b", "a"]
     expected = [True, True, True, False, True, False, True, False, False, False]
     assert in_runs(guess, players, length=5).tolist() == expected  # b: four in a row; a: five and one
-
-
-def test_the_interval_is_that_of_students_t_without_players() -> None:
-    values = np.random.default_rng(0).normal(size=30)
-    mean, interval = mean_with_interval(values)
-    expected = t.interval(0.95, 29, values.mean(), values.std(ddof=1) / np.sqrt(30))
-    assert mean == pytest.approx(values.mean())
-    assert interval == pytest.approx(expected)
-
-
-def test_the_interval_is_that_of_the_players_means_where_each_played_as_often() -> None:
-    values, players = np.random.default_rng(0).normal(size=30), np.repeat(np.arange(6), 5)
-    means = values.reshape(6, 5).mean(axis=1)
-    _, interval = mean_with_interval(values, players)
-    assert interval == pytest.approx(t.interval(0.95, 5, means.mean(), means.std(ddof=1) / np.sqrt(6)))
-    assert mean_with_interval([1.0, 2.0], np.array([0, 0])) == (1.5, None)
 
 
 @pytest.mark.parametrize("sentences", [2, 4, 10])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, norm
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from mauve_metric.measures import discriminators
@@ -59,9 +59,9 @@ def test_equal_sets_are_rarely_told_apart(n: int, d: int, copies: int) -> None:
             values[run, number] = estimate.value
             missed[number] += not estimate.ci[0] <= 0.5 <= estimate.ci[1]
             convinced[number] += estimate.p_value < (1 - level) / 2
-    # more than the binomial's 99.9 % quantile would say that the level is not kept; the variance of independent folds
-    # or of independent texts leaves ½ out twice as often and more
-    assert (missed <= binom.ppf(0.999, runs, 1 - level)).all()
-    assert (convinced <= binom.ppf(0.999, runs, (1 - level) / 2)).all()
+    # more than the binomial's quantile at four standard deviations would say that the level is not kept; the variance
+    # of independent folds or of independent texts leaves ½ out twice as often and more
+    assert (missed <= binom.isf(norm.sf(4), runs, 1 - level)).all()
+    assert (convinced <= binom.isf(norm.sf(4), runs, (1 - level) / 2)).all()
     # ½ on average: within four standard errors
     assert (np.abs(values.mean(axis=0) - 0.5) < 4 * values.std(axis=0) / np.sqrt(runs)).all()

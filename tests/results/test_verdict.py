@@ -97,6 +97,7 @@ def test_words_agree_with_the_numbers(
     entries = {**result.signature_entries, "permutations": test[0]}
     ci = None if low is None or high is None else (float(low), float(high))
     found = replace(result, mauve_debiased=value, mauve_ci=ci, p_value=test[1], signature_entries=entries)
+    found = replace(found, auc=None, auc_p_value=None, mauve_classifier=None, mauve_classifier_ci=None)
     for mauve, neighbours in itertools.product((0.5, 0.97), (True, False)):
         shown = check(replace(found, mauve=mauve, **({} if neighbours else {"precision": None, "recall": None})))
         assert "weaker side" not in shown or ("k-NN" in shown) == neighbours
@@ -134,7 +135,9 @@ def test_forecast_of_one_result_comes_true() -> None:
     for _ in range(200):
         drawn = forecast.jackknife.debiased_frontier(rng.multinomial(needed, p), rng.multinomial(needed, q))
         told.append(forecast.intervals.estimate_scores(drawn)[0].ci[1] < 1)
-    assert 0.6 < np.mean(told) < 0.95  # 0.8 was asked for; 24 draws a size have an error of .08, a fifth more texts .1
+    # 0.8 was asked for. The forecast looks at 24 draws a size, which have an error of .08, the share of 200 one of .03:
+    # four of both together leave room for .46 to 1; a size that is off by a factor of two would be outside.
+    assert 0.46 < np.mean(told) < 1
     assert forecast.texts_to_tell(p * 1e6, q * 1e6, 0.99, 100) > 2 * needed
     assert forecast.texts_to_tell(p * 1e6, q * 1e6, 1.0, 100) is None
 

@@ -100,5 +100,5 @@ with written_whole(sys.argv[1]) as temporary:
 def test_a_kill_leaves_what_was_there(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     path.write_text("old")
-    done = subprocess.run([sys.executable, "-c", KILLED, str(path)], cwd=ROOT, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", KILLED, str(path)], cwd=ROOT, timeout=300, check=False)
     assert done.returncode == -9 and path.read_text() == "old"

@@ -70,6 +70,10 @@ def test_a_running_text_goes_on_and_others_do_not(at_once: int, monkeypatch: pyt
     assert (found.corpus_texts, found.corpus_tokens) == (2, 8)
 
 
+def test_a_place_without_a_name() -> None:
+    assert memorisation(["a b c"], [CorpusText("x", "one"), CorpusText("a b c", "")], length=3).rate == 1
+
+
 def test_tokens_of_a_tokenizer() -> None:
     found = memorisation(["abcde"], ["xbcdy"], length=3, split=lambda text: [ord(letter) for letter in text])
     assert found.rate == 0.6

@@ -29,5 +29,5 @@ def test_equal_populations_hardly_ever_have_a_bucket_that_is_not_noise() -> None
     for _ in range(40):
         counts = rng.multinomial(300, np.full(30, 1 / 30), size=2)
         alarms += bool((buckets.noise_p_values(counts[0], counts[1]) <= 0.05).any())
-    # at most 5 % are expected: 2 of 40, standard deviation 1.4
-    assert alarms <= 2 + 3 * 1.4
+    # at most 5 % are expected: 2 of 40, standard deviation 1.4, four of them
+    assert alarms <= 2 + 4 * 1.4

@@ -78,9 +78,9 @@ def test_errors_are_those_of_repeated_samples(aligned: bool, shift: float) -> No
             variances.append(errors.variance(0)[0])
             between.append(errors.parts(0, 1)[0])
     seen = np.cov(np.array(values), rowvar=False)
-    # a variance from 150 draws errs by √(2/150) = 12 %, three of those
-    assert np.mean(variances) == pytest.approx(seen[0, 0], rel=0.35)
-    assert np.mean(between) == pytest.approx(seen[0, 0] + seen[1, 1] - 2 * seen[0, 1], rel=0.35)
+    # a variance from 150 draws errs by √(2/150) = 12 %, four of those
+    assert np.mean(variances) == pytest.approx(seen[0, 0], rel=0.48)
+    assert np.mean(between) == pytest.approx(seen[0, 0] + seen[1, 1] - 2 * seen[0, 1], rel=0.48)
     assert np.mean(between) < 1.7 * np.mean(variances)  # less than 2: the scores share the human texts
 
 
@@ -97,6 +97,6 @@ def test_intervals_cover_and_are_narrower_than_unpaired_ones() -> None:
         plain = intervals.estimate_difference(a, b, 0.0)
         covered += found.ci[0] <= 0 <= found.ci[1]
         narrower += (found.ci[1] - found.ci[0]) / (plain.ci[1] - plain.ci[0]) / repeats
-    # 95 % of 80 with a standard deviation of 1.9, less three of them
-    assert covered >= 0.95 * repeats - 3 * 1.9
+    # 95 % of 80 with a standard deviation of 1.9, less four of them
+    assert covered >= 0.95 * repeats - 4 * 1.9
     assert narrower < 0.95

@@ -110,7 +110,7 @@ def test_pairs_are_right_where_prompts_are_shared() -> None:
     paired = p_values(lambda rng: shared_prompts(rng, n, k, 0.0), k, True, 300)
     assert abs((paired <= 0.05 + 1e-12).mean() - 0.05) < 4 * math.sqrt(0.05 * 0.95 / 300)
     assert (p_values(lambda rng: shared_prompts(rng, n, k, 0.0), k, False, 100) <= 0.05).mean() < 0.02
-    # and it sees what the other does not
+    # and it sees what the other does not (the standard error of a difference of two shares of 60 is at most .09)
     paired = p_values(lambda rng: shared_prompts(rng, n, k, 0.06), k, True, 60)
     loose = p_values(lambda rng: shared_prompts(rng, n, k, 0.06), k, False, 60)
     assert (paired <= 0.05).mean() > (loose <= 0.05).mean() + 0.3
@@ -168,5 +168,5 @@ def test_permutation_test_of_features() -> None:
     assert compute_mauve(**features(14, 100, 100, 0.0), num_runs=1, knn=False).p_value is None
     same = compute_mauve(**features(14, 100, 100, 0.0), num_runs=1, knn=False, permutations=199)
     different = compute_mauve(**features(14, 100, 100, 1.0), num_runs=1, knn=False, permutations=199)
-    assert same.p_value is not None and same.p_value > 0.01
+    assert same.p_value is not None and same.p_value > 0.001 and same.p_value != different.p_value
     assert different.p_value == 1 / 200

@@ -20,6 +20,7 @@ from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.featurizer_words import on_features
 from mauve_metric.results.joint_comparison import joint_comparison
 from mauve_metric.results.joint_verdict import featurizer_columns, featurizer_rows, joint_verdict
+from mauve_metric.results.learned_words import learned_sentence
 from mauve_metric.results.numbers import GapBucket, NearText
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.scores import SCORES
@@ -104,7 +105,8 @@ def warnings_list(found: Sequence[tuple[str, ScoreWarning]]) -> str:
 def headline(result: MauveResult) -> str:
     """The score in large letters and what it means."""
     joint = joint_verdict(result.by_featurizer)
-    return _filled("headline", lead=words.lead(result), verdict=verdict(result), joint=joint)
+    learned = learned_sentence(result)
+    return _filled("headline", lead=words.lead(result), learned=learned, verdict=verdict(result), joint=joint)
 
 
 def featurizers_table(result: MauveResult) -> str:

@@ -22,6 +22,7 @@ from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.numbers import Difference, OwnScore, ResultNumbers, Stripped
 from mauve_metric.results.result import MauveResult
 from mauve_metric.score import score_histograms, score_uncertainty
+from mauve_metric.texts.format_numbers import FORMATS
 from mauve_metric.texts.phrases import Readable
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
@@ -40,6 +41,8 @@ _LEARNED = (
     "auc",
     "auc_ci",
     "auc_p_value",
+    "format_auc",
+    "format_aucs",
 )
 _NEW = {**dict.fromkeys(_STRIPPED, ()), **dict.fromkeys(_LEARNED)}  # what results of older versions do not have
 _COUNTS = ("n_p", "n_q", "num_buckets", "p_dropped", "q_dropped", "p_truncated", "q_truncated")
@@ -230,6 +233,8 @@ def _field(name: str, value: Any) -> Any:
         return _warnings(value)
     if name in _STRIPPED:
         return tuple(Stripped(str(item["rule"])[:60], int(_number(name, item["texts"], 0, 1e9))) for item in value)
+    if name == "format_aucs" and value is not None:
+        return {key: _number(name, value[key], 0, 1) for key in FORMATS if key in value}
     if name == "ci_scope":
         return str(value)[:60]
     if name in _COUNTS:

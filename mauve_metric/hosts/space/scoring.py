@@ -31,7 +31,7 @@ from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.model_state import settings_kept
-from mauve_metric.score import learned_of, resolve_config, score_buckets, score_features
+from mauve_metric.score import resolve_config, score_partition
 from mauve_metric.texts.phrases import Readable
 from mauve_metric.texts.wrapping import Stripping
 
@@ -293,7 +293,7 @@ def score(
         partition = last.partition
     else:
         sets = [side.features for side in embedded.sets]
-        partition = partition_sets(sets, resolved, clusterings=max(int(resolved.num_runs), 2), every_row=True)
+        partition = partition_sets(sets, resolved, every_row=True)
     run.stage(0.9, "scoring")
     if len(models) == 1:
         result = _score_pair(human, models[0], resolved, partition)
@@ -330,12 +330,7 @@ def with_all(each: Mapping[str, Scored]) -> Scored:
 
 def _score_pair(p: Reference, q: Reference, resolved: MauveConfig, partition: Partition) -> MauveResult:
     """What `compute_mauve` gives."""
-    if resolved.permutations:
-        return score_features(p, q, resolved, quiet=True)  # the test clusters anew
-    rows = partition.rows[0], partition.rows[1]
-    labels = [(run[0], run[1]) for run in partition.labels[: int(resolved.num_runs)]]
-    learned = learned_of(p, q, resolved)
-    return score_buckets(p, q, labels, rows, resolved, problems=partition.problems, learned=learned)
+    return score_partition(p, q, partition, resolved, quiet=True)
 
 
 def _clustering(config: MauveConfig) -> MauveConfig:

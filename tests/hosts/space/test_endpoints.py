@@ -113,6 +113,7 @@ def test_endpoint_refuses_in_one_sentence(client: Any, change: dict[str, Any], m
     assert "p_text" not in str(refused.value) and "Traceback" not in str(refused.value)
 
 
+@pytest.mark.slow
 def test_twenty_people_at_once_get_their_own_answer_or_are_told_to_wait(served: Any) -> None:
     sets = [[*MODEL[: 10 + number], f"only {number}"] for number in range(20)]
     before = set(served.handlers.sessions._sessions)
@@ -321,6 +322,7 @@ def test_a_page_without_examples_has_no_example_buttons(monkeypatch: pytest.Monk
     app.build_app(LIMITS, ["minilm"])
 
 
+@pytest.mark.slow
 def test_python_app_py_serves_where_the_environment_says_without_loading_a_model(tmp_path: Path) -> None:
     port = free_port()
     hook = tmp_path / "torch.py"  # stands before the real one: importing it would end the server
@@ -341,7 +343,7 @@ def wait_for_page(address: str, server: subprocess.Popen[bytes], seconds: float 
     end = time.monotonic() + seconds
     while time.monotonic() < end and server.poll() is None:
         try:
-            with urllib.request.urlopen(address, timeout=10) as answer:
+            with urllib.request.urlopen(address, timeout=120) as answer:
                 return str(answer.read().decode())
         except urllib.error.URLError:
             time.sleep(0.2)

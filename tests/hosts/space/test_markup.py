@@ -38,7 +38,7 @@ def test_headline_is_the_lead_with_its_verdict(result: MauveResult) -> None:
         f"{first.number} {first.reading} ( {first.interval} )".replace("( ", "(").replace(" )", ")")
     )
     assert f"literature: {result.mauve:.4f} ; two human sets" in shown
-    single = replace(result, mauve_debiased=None, mauve_ci=None, p_value=None)
+    single = replace(result, mauve_debiased=None, mauve_ci=None, p_value=None, auc_p_value=None)
     assert "it has no interval" in markup.headline(single) and "too few texts" in markup.headline(single)
 
 

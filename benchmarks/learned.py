@@ -1,0 +1,140 @@
+"""Does the score on learned buckets hold: under equal sets, and against distributions whose MAUVE is known.
+
+    python benchmarks/learned.py null truth buckets > benchmarks/results/learned.md
+
+null: how often the interval contains 1 and the AUC's p-value is below .05 and .5 for two sets of one distribution:
+independent texts, aligned pairs, several texts a prompt. truth: standard normal rows of d numbers against the same
+with one of them shifted, whose MAUVE is known by quadrature. buckets: the same with other numbers of buckets.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+from scipy.stats import norm
+
+from mauve_metric import compute_mauve
+from mauve_metric.arrays import Array, Integers
+from mauve_metric.config import MauveConfig
+from mauve_metric.measures.cross_fitting import buckets_of_ranks
+from mauve_metric.quantize.histograms import count_labels
+from mauve_metric.uncertainty.learned import debiased, learned_score
+
+REPEATS = 200
+TEXTS_A_PROMPT = 5
+ALIKE = 0.8  # correlation of the rows of one prompt
+NULL = {
+    "independent": ((50, 50), (50, 1280), (150, 384), (500, 100), (2000, 50)),
+    "aligned": ((50, 384), (150, 50), (150, 384), (500, 100)),
+    "prompts": ((150, 50), (300, 50), (500, 384)),
+}
+SHIFTS = (0.5, 1.0, 1.5)
+TRUTH = (
+    (50, 50, 200),
+    (200, 50, 200),
+    (500, 20, 200),
+    (500, 384, 200),
+    (2000, 50, 200),
+    (2000, 1280, 20),
+    (10_000, 50, 40),
+)
+BUCKETS = (5, 10, 30, 100)
+Groups = tuple[Integers, Integers] | None
+
+
+def gaussian_mauve(shift: float) -> float:
+    """MAUVE of N(0, 1) and N(shift, 1), by the trapezoid rule."""
+    x = np.linspace(-9, 9 + shift, 4001)
+    p, q = norm.pdf(x), norm.pdf(x - shift)
+    weights = np.linspace(0.0025, 0.9975, 399)[:, None]
+    mixture = weights * p + (1 - weights) * q
+    one, two = (np.exp(-5 * np.trapezoid(side * np.log(side / mixture), x)) for side in (q, p))
+    return float(abs(np.trapezoid(np.r_[0, two, 1], np.r_[1, one, 0])))
+
+
+def equal_sets(design: str, n: int, d: int, rng: np.random.Generator) -> tuple[Array, Array, Groups]:
+    """Two sets of one distribution, and their groups."""
+    own = rng.normal(size=(2, n, d))
+    if design == "independent":
+        return own[0], own[1], None
+    if design == "aligned":
+        common, groups = rng.normal(size=(1, n, d)), np.tile(np.arange(n), (2, 1))
+    else:
+        prompts = n // TEXTS_A_PROMPT
+        common = np.repeat(rng.normal(size=(2, prompts, d)), TEXTS_A_PROMPT, axis=1)
+        groups = np.repeat(np.arange(2 * prompts).reshape(2, prompts), TEXTS_A_PROMPT, axis=1)
+    rows = np.sqrt(ALIKE) * common + np.sqrt(1 - ALIKE) * own
+    return rows[0], rows[1], (groups[0], groups[1])
+
+
+def null() -> None:
+    """Equal sets."""
+    print("| design | texts a side | numbers a row | mean score | interval contains 1 | AUC | p < .05 | p < .5 |")
+    print("|---|--:|--:|--:|--:|--:|--:|--:|", flush=True)
+    for design, sizes in NULL.items():
+        for n, d in sizes:
+            rng, found = np.random.default_rng(1), []
+            for seed in range(REPEATS):
+                p, q, groups = equal_sets(design, n, d, rng)
+                one = learned_score(p, q, groups, MauveConfig(seed=seed))
+                assert one is not None
+                found.append((one.mauve, one.ci is None or one.ci[1] >= 1, one.auc, one.auc_p_value))
+            score, inside, auc, p_values = np.array(found, dtype=float).T
+            low = [f"{100 * (p_values < level).mean():.1f} %" for level in (0.05, 0.5)]
+            cells = (f"{score.mean():.4f}", f"{100 * inside.mean():.1f} %", f"{auc.mean():.3f} ± {auc.std():.3f}", *low)
+            print(f"| {design} | {n} | {d} | {' | '.join(cells)} |", flush=True)
+
+
+def truth() -> None:
+    """Shifted normal rows."""
+    print("\n| shift (MAUVE) | texts a side | numbers a row | k-means | learned buckets | interval below the truth |")
+    print("|---|--:|--:|--:|--:|--:|", flush=True)
+    for shift in SHIFTS:
+        known = gaussian_mauve(shift)
+        for n, d, repeats in TRUTH:
+            rng, found = np.random.default_rng(2), []
+            for seed in range(repeats):
+                p, q = _shifted(n, d, shift, rng)
+                one = learned_score(p, q, None, MauveConfig(seed=seed))
+                assert one is not None
+                found.append((one.mauve, one.ci[1] < known))
+            plain = compute_mauve(p_features=p, q_features=q, knn=False, num_runs=1).mauve_debiased
+            score, below = np.array(found, dtype=float).T
+            cells = (f"{plain:.3f}", f"{score.mean():.3f} ± {score.std():.3f}", f"{100 * below.mean():.1f} %")
+            print(f"| {shift} ({known:.3f}) | {n} | {d} | {' | '.join(cells)} |", flush=True)
+
+
+def buckets() -> None:
+    """Other numbers of buckets, of the same scores."""
+    print("\n| shift (MAUVE) | texts a side | 5 buckets | 10 | 30 | 100 | interval below the truth, each |")
+    print("|---|--:|--:|--:|--:|--:|---|", flush=True)
+    for shift in (0.0, *SHIFTS):
+        known = gaussian_mauve(shift)
+        for n in (200, 2000):
+            rng, found = np.random.default_rng(3), []
+            for seed in range(REPEATS):
+                p, q = _shifted(n, 50, shift, rng)
+                one = learned_score(p, q, None, MauveConfig(seed=seed))
+                assert one is not None
+                of_each = []
+                for k in BUCKETS:
+                    labels = (buckets_of_ranks(ranks, k) for ranks in (one.p_ranks, one.q_ranks))
+                    estimate = debiased(count_labels(*labels, k), MauveConfig())
+                    of_each.append((estimate.value, estimate.ci[1] < known))
+                found.append(of_each)
+            means, below = np.array(found, dtype=float).mean(axis=0).T
+            shares = ", ".join(f"{100 * share:.1f}" for share in below)
+            cells = " | ".join(f"{mean:.3f}" for mean in means)
+            print(f"| {shift} ({known:.3f}) | {n} | {cells} | {shares} % |", flush=True)
+
+
+def _shifted(n: int, d: int, shift: float, rng: np.random.Generator) -> tuple[Array, Array]:
+    p, q = rng.normal(size=(2, n, d))
+    q[:, 0] += shift
+    return p, q
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or ("null", "truth", "buckets"):
+        {"null": null, "truth": truth, "buckets": buckets}[name]()
