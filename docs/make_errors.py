@@ -117,7 +117,7 @@ EXAMPLES = {
     "too_many_buckets": ("compute_mauve(p, q, num_buckets=71)",),
     "unknown_option": ("compute_mauve(p, q, num_bucket=50)",),
     "rows_differ": (
-        "compute_mauve(p, q, paired=True, permutations=99)",
+        "compute_mauve(p, q, aligned=True)",
         'compare(p_features=p, models={"a": q, "b": q[:9]}, aligned=True)',
     ),
     "wrong_option": (

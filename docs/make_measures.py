@@ -43,9 +43,9 @@ what it is on the example texts, and which test holds it to something independen
   the human texts by more than chance, ◂ that a value is the best and apart from all others by its interval.
 
 **better**: *human* means the nearer to the human texts' value the better. **interval**: of a mean over texts it is
-Welch's, which is what a bootstrap over texts comes to (with `prompts_of`, texts of one prompt count as one draw); other
-measures bring their own, or have none, since resampling a biased number would put the interval beside it. **moves with
-the size**: computed on as many texts of each set, drawn by the seed, where sets differ in size.
+Welch's, which is what a bootstrap over texts comes to (where prompts are given, texts of one prompt count as one draw);
+other measures bring their own, or have none, since resampling a biased number would put the interval beside it.
+**moves with the size**: computed on as many texts of each set, drawn by the seed, where sets differ in size.
 
 *On the examples* gives values of the 600 human passages, of nucleus sampling and of greedy decoding by the small model
 of `examples/`, featurized by minilm; scores on each model's own buckets, measures on common ones.
@@ -104,7 +104,7 @@ _NEEDS = {  # what a measure is not computed without
     "texts": "texts",
     "features": "features",
     "likelihoods": "texts and a language model",
-    "prompts": "texts, several of each prompt (`prompts_of`, `--prompt-field`)",
+    "prompts": "texts, several of each prompt (`q_groups`, `--prompt-field`)",
     "both texts": "texts",
     "both features": "features",
     "three features": "features, and those of the training texts (`training`)",

@@ -13,6 +13,7 @@ Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.float32]  # features or projected rows, (n, d)
 Integers = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 Hashes = NDArray[np.uint64]
 Counts = NDArray[np.int64]  # of texts in buckets, (k,)
 Labels = NDArray[np.int64]  # the bucket of each text, (n,)

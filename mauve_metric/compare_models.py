@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
 import numpy as np
 
-from mauve_metric.arrays import FeatureData, Labels, TextData, TokenData
+from mauve_metric.arrays import FeatureData, Integers, Labels, TextData, TokenData
 from mauve_metric.config import Featurizer, MauveConfig, check_count, is_bool
 from mauve_metric.explain_gap import explain_model
 from mauve_metric.features.named_featurizers import named_featurizers
@@ -22,23 +22,33 @@ from mauve_metric.features.sides import (
     check_columns,
     check_same_encoder,
     check_texts_alone,
+    design_of_models,
     open_sides,
     read_sides,
 )
+from mauve_metric.measures.groups import design_of
 from mauve_metric.options import Options, RunOptions, split_options, with_options
+from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.quantize.partition import Partition, partition_sets, without_first
 from mauve_metric.quantize.quantizers import num_buckets_of
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.numbers import Difference, OwnScore
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, signature_entries
-from mauve_metric.score import learned_of, resolve_config, score_buckets, score_features
+from mauve_metric.score import (
+    Estimates,
+    debiased_estimates,
+    learned_of,
+    resolve_config,
+    score_buckets,
+    score_features,
+)
 from mauve_metric.texts.files import TextFile
 from mauve_metric.texts.phrases import Readable
 from mauve_metric.uncertainty import forecast, intervals
 from mauve_metric.uncertainty.buckets import holm
 from mauve_metric.uncertainty.comparison_warnings import comparison_warnings, partition_warnings
-from mauve_metric.uncertainty.differences import JointErrors, difference_of, joint_errors, pairing_gain
+from mauve_metric.uncertainty.differences import JointErrors, design_effect, difference_of, joint_errors
 from mauve_metric.uncertainty.each_featurizer import with_each
 
 
@@ -50,6 +60,8 @@ def compare(
     p_tokens: TokenData | None = None,
     p: Reference | None = None,
     aligned: bool = False,
+    p_groups: Sequence[Hashable] | None = None,
+    q_groups: Mapping[str, Sequence[Hashable]] | None = None,
     common_rows: bool = False,
     buckets: int = 0,
     texts: int = 3,
@@ -66,9 +78,10 @@ def compare(
         p_text, p_features, p_tokens, p: the human side, as in `compute_mauve`; texts beside another form are read only.
             Where the models are files with human texts beside theirs, on which they agree, it can be left out.
         models: for each name its texts, features (n, d), `Reference`, or a file of texts, by name or as `TextFile`.
-        aligned: row i of every model answers prompt i, so that texts of one row may be alike across models; the sets
-            are of one size. The intervals of the differences allow for it. Files that name the prompt of each row are
-            matched by it, and aligned without being asked.
+        aligned: row i of every set, the human one included, answers prompt i; see `compute_mauve`. Files that name the
+            document of each row are matched by it, and need nothing said.
+        p_groups: the prompt of each human text. q_groups: for models by name, the prompt of each text; see
+            `compute_mauve`.
         common_rows: leave out the rows that not all of these files have, which are an error else.
         buckets: how many buckets of each model's gap to explain, see `explain`; 0 for none.
         texts: how many texts of each side to keep for a bucket.
@@ -83,7 +96,8 @@ def compare(
 
     Raises:
         TypeError, ValueError, OSError, ImportError: as `compute_mauve`; `ValueError` too for no model, sets of fewer
-            than two texts, and aligned sets of unequal size.
+            than two texts, aligned sets of unequal size, and groups that do not fit
+            the texts.
 
     >>> rng = np.random.default_rng(0)
     >>> human, good, bad = (rng.normal(shift, 1, size=(200, 8)) for shift in (0, 0.1, 1))
@@ -100,20 +114,21 @@ def compare(
     num_buckets_of(config)
     human = {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text}
     sides = {"human": human} | {f"model {key}": forms[key] for key in forms}
+    design = design_of_models(aligned, p_groups, q_groups, forms)
     if featurizers is None:
         job = Featurizing(config, run, frozenset(options))
-        opened = open_sides(sides, config, run, common_rows=common_rows)
-        return _compared(list(forms), opened, job, aligned, buckets, texts)
+        opened = open_sides(sides, config, run, design, common_rows=common_rows)
+        return _compared(list(forms), opened, job, buckets, texts)
     first = config.featurize_model_name if "featurize_model_name" in options else None
     named = named_featurizers(featurizers, first)
     check_texts_alone(sides)
-    opened = open_sides(sides, config, run, common_rows=common_rows).kept()
+    opened = open_sides(sides, config, run, design, common_rows=common_rows).kept()
     shown = next(iter(named))
 
     def compared(name: str, featurizer: Featurizer) -> Comparison:
         own = replace(config, featurize_model_name=featurizer)
         job = Featurizing(own, run, frozenset(options) | {"featurize_model_name"})
-        return _compared(list(forms), opened, job, aligned, buckets if name == shown else 0, texts)
+        return _compared(list(forms), opened, job, buckets if name == shown else 0, texts)
 
     found, missing = with_each(named, compared)
     return replace(found[shown], by_featurizer=found, warnings=(*found[shown].warnings, *missing))
@@ -122,21 +137,18 @@ def compare(
 compare.__signature__ = with_options(compare, "Comparison")  # type: ignore[attr-defined]
 
 
-def _compared(
-    names: Sequence[str], opened: OpenedSides, job: Featurizing, aligned: bool, buckets: int, texts: int
-) -> Comparison:
+def _compared(names: Sequence[str], opened: OpenedSides, job: Featurizing, buckets: int, texts: int) -> Comparison:
     """The comparison of one featurizer. names: of the models. job: featurizes, and has the options."""
-    config, aligned = job.config, aligned or opened.aligned
+    config = job.config
     with job:
         (human, human_texts), *reads = read_sides(job, opened).values()
     models = {name: side for name, (side, _) in zip(names, reads, strict=True)}
-    check_sides({"the human set": human} | {f"models[{name!r}]": side for name, side in models.items()}, aligned)
+    check_sides({"the human set": human} | {f"models[{name!r}]": side for name, side in models.items()})
     return compare_features(
         human,
         models,
         config,
         run=job.run,
-        aligned=aligned,
         readable=Readable.of([human_texts, *(read for _, read in reads)]) if buckets else None,
         buckets=buckets,
         texts=texts,
@@ -173,7 +185,7 @@ def form_of(name: str, data: object) -> dict[str, object]:
     return {f"{argument} features" if is_matrix or is_rows or is_numbers else f"{argument} text": data}
 
 
-def check_sides(sides: Mapping[str, Reference], aligned: bool) -> None:
+def check_sides(sides: Mapping[str, Reference]) -> None:
     """Sets that cannot be compared, the human one first.
 
     Raises:
@@ -186,16 +198,6 @@ def check_sides(sides: Mapping[str, Reference], aligned: bool) -> None:
             raise ValueError(f"{name} must hold at least 2 texts to be compared, got {len(side)}")
         check_same_encoder(human.identity, side.identity)
         check_same_encoder(models[0].identity, side.identity)
-    if not isinstance(aligned, (bool, np.bool_)):
-        raise TypeError(f"aligned must be True or False, got {aligned!r}")
-    if not aligned:
-        return
-    sizes = {name: len(side) for name, side in list(sides.items())[1:]}
-    if len(set(sizes.values())) > 1:
-        shown = ", ".join(f"{name} {size}" for name, size in sizes.items())
-        raise ValueError(f"aligned=True needs models of equal size, got {shown}")
-    if any(side.dropped for side in models):
-        raise ValueError("aligned=True needs every row: empty texts were dropped, so that rows no longer correspond")
 
 
 def compare_features(
@@ -204,7 +206,6 @@ def compare_features(
     config: MauveConfig,
     *,
     run: RunOptions | None = None,
-    aligned: bool = False,
     readable: Readable | None = None,
     buckets: int = 0,
     texts: int = 3,
@@ -215,13 +216,13 @@ def compare_features(
 
     Args:
         p, models: checked sides. config: may hold "auto". run: has the device and the checkpoint folder.
-        aligned: see `compare`.
         readable: the texts of P and of the models in order, needed for buckets > 0.
         buckets, texts: see `compare`.
         partition: of the same sides under a config that clusters alike; None: it is made.
         watch: called with the name of each model before it is scored.
     """
     names, watch = list(models), watch or _unwatched
+    groups = [p.groups, *(side.groups for side in models.values())]
     resolved = resolve_config(config, len(p), *(len(side) for side in models.values()))
     run = run or RunOptions()
     if partition is None:
@@ -230,6 +231,7 @@ def compare_features(
             resolved,
             _with_checkpoint(run, "common"),
             every_row=readable is not None,
+            groups=groups,
         )
     rows, scored = partition.rows, partition.labels
     texts_a_bucket = np.bincount(np.concatenate(scored[0]), minlength=int(resolved.num_buckets))
@@ -253,9 +255,11 @@ def compare_features(
         own[name] = _own_score(p, side, config, _with_checkpoint(run, f"model-{number}"))
     results = {name: replace(result, p_value=own[name].p_value) for name, result in results.items()}
     ranking = tuple(sorted(names, key=lambda name: _quality(results[name]), reverse=True))
-    errors = joint_errors(without_first(scored), resolved, aligned)
-    estimates = {name: _estimate(result) for name, result in results.items()}
-    differences = ranked_differences(estimates, ranking, errors, resolved.confidence_level)
+    kept = without_first(scored)
+    errors = joint_errors(kept, resolved, groups)
+    estimates = {name: _estimates(kept, number, groups, resolved).mauve for number, name in enumerate(names, start=1)}
+    values = {name: _quality(result)[0] for name, result in results.items()}
+    differences = ranked_differences(estimates, values, ranking, errors, resolved.confidence_level)
     explanations = {}
     if readable is not None and buckets:
         for number, name in enumerate(names, start=1):
@@ -263,7 +267,7 @@ def compare_features(
                 partition, number, results[name], resolved, readable, buckets=buckets, texts=texts
             )
     common, alone = ({name: found[name].mauve for name in names} for found in (results, own))
-    best = differences[0] if differences else None
+    best = next((item for item in differences[:1] if all(results[name].mauve_ci for name in (item.a, item.b))), None)
     level = resolved.confidence_level
     return Comparison(
         models=results,
@@ -271,24 +275,22 @@ def compare_features(
         ranking=ranking,
         differences=differences,
         confidence_level=level,
-        aligned=bool(aligned),
+        design=design_of(*groups),
         smallest_difference=None if best is None else _smallest_difference(best, results, resolved),
-        texts_needed=None
-        if best is None
-        else _forecast(best, results, without_first(scored), errors, resolved, aligned),
-        warnings=tuple(comparison_warnings(models, aligned) + partition_warnings(common, alone)),
-        signature_entries=_signature_entries(p, models, resolved, aligned),
+        texts_needed=None if best is None else _forecast(best, results, kept, errors, resolved, groups),
+        warnings=tuple(comparison_warnings(models) + partition_warnings(common, alone)),
+        signature_entries=_signature_entries(p, models, resolved),
         explanations=explanations,
     )
 
 
-def _signature_entries(
-    p: Reference, models: Mapping[str, Reference], config: MauveConfig, aligned: bool
-) -> dict[str, object]:
+def _signature_entries(p: Reference, models: Mapping[str, Reference], config: MauveConfig) -> dict[str, object]:
     """What the signature of a comparison says: sizes and files are those of each model."""
     sizes = {_size_key(name): len(side) for name, side in models.items()}
+    of_models = [side.groups for side in models.values()]
     digests = {f"digest_{name}": side.digest for name, side in models.items()}
-    entries = signature_entries(p, next(iter(models.values())), config, {**sizes, **digests, "aligned": aligned})
+    more = {**sizes, **digests, "design": design_of(p.groups, *of_models)}
+    entries = signature_entries(p, next(iter(models.values())), config, more)
     entries.pop("n_q")
     entries.pop("q_digest")
     if len({side.origin for side in models.values()}) == 1:
@@ -313,7 +315,7 @@ def _smallest_difference(best: Difference, results: Mapping[str, MauveResult], c
     is at least the one that would tell a score from 1.
     """
     level, c = config.confidence_level, config.mauve_scaling_factor
-    found = forecast.detectable_difference(best.stderr, level)
+    found = forecast.detectable_difference(best.stderr or 0.0, level)
     for result in (results[best.a], results[best.b]):
         if result.frontier_integral_stderr is None or result.mauve_debiased is None:
             continue
@@ -328,7 +330,7 @@ def _forecast(
     runs: Sequence[Sequence[Labels]],
     errors: JointErrors,
     config: MauveConfig,
-    aligned: bool,
+    groups: Sequence[Integers | None],
 ) -> int | None:
     """Texts a set that it takes to tell the two best apart."""
     names = list(results)
@@ -339,11 +341,11 @@ def _forecast(
         p_counts,
         a_counts,
         b_counts,
-        _estimate(results[best.a]).value,
-        _estimate(results[best.b]).value,
+        _quality(results[best.a])[0],
+        _quality(results[best.b])[0],
         min(map(len, runs[0])),
         max(float(errors.runs[i, i] + errors.runs[j, j] - 2 * errors.runs[i, j]), 0.0),
-        pairing_gain(runs, errors, config, i, j) if aligned else 1.0,
+        1.0 if groups[0] is None else design_effect(runs, errors, config, i, j),
         config.mauve_scaling_factor,
     )
     return forecast.texts_needed(seen, config.confidence_level, seed=config.seed)
@@ -379,22 +381,39 @@ def _quality(result: MauveResult) -> tuple[float, float, float]:
 
 
 def ranked_differences(
-    estimates: Mapping[str, intervals.Estimate], ranking: Sequence[str], errors: JointErrors, level: float
+    estimates: Mapping[str, intervals.Estimate | None],
+    values: Mapping[str, float],
+    ranking: Sequence[str],
+    errors: JointErrors,
+    level: float,
 ) -> tuple[Difference, ...]:
-    """Every pair in the order of the ranking, with Holm's correction over all of them; errors in that of estimates."""
-    names, values = list(estimates), list(estimates.values())
-    found = []
+    """Every pair in the order of the ranking, with Holm's correction over all that are tested.
+
+    Args:
+        estimates: by name; those of scores without an interval are None. errors: in the order of the estimates.
+    """
+    names = list(estimates)
+    found = {}
     for a, b in itertools.combinations(ranking, 2):
-        found.append((a, b, difference_of(values, errors, names.index(a), names.index(b), level)))
-    corrected = holm([difference.p_value for _, _, difference in found])
-    return tuple(
-        Difference(a, b, item.value, item.ci, item.p_value, bool(p_value < 1 - level), item.stderr)
-        for (a, b, item), p_value in zip(found, corrected, strict=True)
-    )
+        i, j = names.index(a), names.index(b)
+        one, two = estimates[a], estimates[b]
+        if one is not None and two is not None:
+            found[a, b] = difference_of({i: one, j: two}, errors, i, j, level)
+    corrected = dict(zip(found, holm([item.p_value for item in found.values()]), strict=True))
+    differences = []
+    for a, b in itertools.combinations(ranking, 2):
+        item = found.get((a, b))
+        if item is None:
+            differences.append(Difference(a, b, values[a] - values[b], None, None, False, None))
+        else:
+            real = bool(corrected[a, b] < 1 - level)
+            differences.append(Difference(a, b, item.value, item.ci, item.p_value, real, item.stderr))
+    return tuple(differences)
 
 
-def _estimate(result: MauveResult) -> intervals.Estimate:
-    """The debiased score of a result with its interval."""
-    if result.mauve_debiased is None or result.mauve_stderr is None or result.mauve_ci is None:
-        raise ValueError("scores can be compared from 2 texts a set on")
-    return intervals.Estimate(result.mauve_debiased, result.mauve_stderr, result.mauve_ci)
+def _estimates(
+    runs: Sequence[Sequence[Labels]], number: int, groups: Sequence[Integers | None], config: MauveConfig
+) -> Estimates:
+    """The debiased scores of the model with this number, with their errors."""
+    k, of_both = int(config.num_buckets), (groups[0], groups[number])
+    return debiased_estimates([count_labels(run[0], run[number], k, *of_both) for run in runs], config)

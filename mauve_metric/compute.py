@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Unpack
 
@@ -10,7 +10,7 @@ from mauve_metric.arrays import FeatureData, TextData, TokenData
 from mauve_metric.config import Featurizer, MauveConfig
 from mauve_metric.features.named_featurizers import named_featurizers
 from mauve_metric.features.reference import Featurizing, Reference
-from mauve_metric.features.sides import OpenedSides, check_same_encoder, check_texts_alone, open_sides
+from mauve_metric.features.sides import OpenedSides, check_same_encoder, check_texts_alone, design_of_two, open_sides
 from mauve_metric.options import Options, RunOptions, split_options, with_options
 from mauve_metric.quantize.quantizers import num_buckets_of
 from mauve_metric.results.result import MauveResult
@@ -29,6 +29,9 @@ def compute_mauve(
     *,
     p: Reference | None = None,
     q: Reference | None = None,
+    aligned: bool = False,
+    p_groups: Sequence[Hashable] | None = None,
+    q_groups: Sequence[Hashable] | None = None,
     featurizers: Sequence[Featurizer] | Mapping[str, Featurizer] | None = None,
     **options: Unpack[Options],
 ) -> MauveResult:
@@ -43,6 +46,12 @@ def compute_mauve(
         p_text, q_text: texts: a list, a `datasets` column, a stream (see `sources.text_source`), a file's name or a
             `TextFile`. Where q_text is a file with human texts beside the model's, the side P can be left out.
         p, q: features kept with their origin (see `Reference`).
+        aligned: row i of both sides answers prompt i, as where a model continues the beginnings of the human texts.
+            Scores of aligned sets are higher than those of sets with other prompts: compare them only with each other.
+        p_groups, q_groups: for each text of a side its prompt, or anything else that is equal for texts which are not
+            independent, such as the number of a document; equal groups on both sides are one. None, as an entry or in
+            place of those of a side, stands for texts that depend on no other. Bias, error, interval, ceiling and test
+            allow for the groups (docs/mathematics.md). A file with human texts beside the model's is aligned unasked.
         featurizers: several, each as `featurize_model_name`; a dict gives them names. Each featurizes the texts of both
             sides and makes a score. The first one's is the result (that of `featurize_model_name` if it is given too);
             those of all stand in its `by_featurizer`, what they say together in its `joint_verdict`. Another one that
@@ -71,12 +80,13 @@ def compute_mauve(
         "p": {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text},
         "q": {"q": q, "q_features": q_features, "q_tokens": q_tokens, "q_text": q_text},
     }
+    design = design_of_two(aligned, p_groups, q_groups)
     if featurizers is None:
-        return _scored(open_sides(forms, config, run), config, run, frozenset(options))
+        return _scored(open_sides(forms, config, run, design), config, run, frozenset(options))
     first = config.featurize_model_name if "featurize_model_name" in options else None
     named = named_featurizers(featurizers, first)
     check_texts_alone(forms)
-    return _scored_by_each(named, open_sides(forms, config, run).kept(), config, run, frozenset(options))
+    return _scored_by_each(named, open_sides(forms, config, run, design).kept(), config, run, frozenset(options))
 
 
 def _scored(
@@ -84,7 +94,8 @@ def _scored(
 ) -> MauveResult:
     """The result of one featurizer. given: the names of the options that the user gave. quiet: log no warnings."""
     with Featurizing(config, run, given) as job:
-        p_side, q_side = (opened.told(name, job.side(forms)) for name, forms in job.prepared(opened.forms).items())
+        sides = {name: opened.placed(name, job.side(forms)) for name, forms in job.prepared(opened.forms).items()}
+    p_side, q_side = opened.grouped(sides).values()
     check_same_encoder(p_side.identity, q_side.identity)
     return score_features(p_side, q_side, config, quiet, run)
 

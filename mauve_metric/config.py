@@ -172,6 +172,7 @@ QUANTIZERS = ("kmeans", "drmm", "lattice", "classifier")
 KNN = ("auto", True, False)
 VERBATIM = ("featurize_model_name", "text_prefix")  # whose text is never read as a number, nor stripped
 LONGEST_PREFIX = 1000  # characters; more would leave little room for a text
+RENAMED = {"paired": "aligned", "prompts_of": "q_groups"}  # of earlier versions, for messages
 SMALLEST_SCALING_FACTOR = 1e-6  # below, every score is 1 to six digits, and its errors are 0/0 in the end
 
 
@@ -325,9 +326,6 @@ class MauveConfig:
     permutations: int = knob(
         0, _integer(0, 10_000_000), "score", "random splits of the permutation test; 0: no test, no p-value"
     )
-    paired: bool = knob(
-        False, _choice(True, False), "score", "text i of both sets shares a prompt: permute within pairs"
-    )
     knn: bool | Literal["auto"] = knob(
         "auto",
         _choice(*KNN),
@@ -359,8 +357,8 @@ def unknown_options(names: Iterable[str], known: Iterable[str]) -> str:
     parts = []
     for name in names:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-            parts.append(f"unknown option {shown(name)}" + (f" (did you mean {near[0]!r}?)" if near else ""))
+            near = RENAMED.get(name) or next(iter(difflib.get_close_matches(name, known, n=1, cutoff=0.5)), None)
+            parts.append(f"unknown option {shown(name)}" + (f" (did you mean {near!r}?)" if near else ""))
     return "; ".join(parts)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Unpack
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from mauve_metric.arrays import FeatureData, Floats, Labels, Rows, TextData, TokenData
 from mauve_metric.config import MauveConfig, check_count
 from mauve_metric.features.reference import Featurizing, Reference
-from mauve_metric.features.sides import check_columns, check_same_encoder, open_sides, read_sides
+from mauve_metric.features.sides import check_columns, check_same_encoder, design_of_two, open_sides, read_sides
 from mauve_metric.measures import gap
 from mauve_metric.options import Options, split_options, with_options
 from mauve_metric.quantize.histograms import count_labels
@@ -38,6 +38,9 @@ def explain(
     *,
     p: Reference | None = None,
     q: Reference | None = None,
+    aligned: bool = False,
+    p_groups: Sequence[Hashable] | None = None,
+    q_groups: Sequence[Hashable] | None = None,
     buckets: int = 10,
     texts: int = 3,
     **options: Unpack[Options],
@@ -48,7 +51,8 @@ def explain(
     featurized but read: they are what the buckets' words and texts are taken from, one for each row.
 
     Args:
-        p_features, q_features, p_tokens, q_tokens, p_text, q_text, p, q, **options: see `compute_mauve`.
+        p_features, q_features, p_tokens, q_tokens, p_text, q_text, p, q: see `compute_mauve`.
+        aligned, p_groups, q_groups, **options: likewise.
         buckets: how many are described, the largest contributions first.
         texts: how many of each side are shown for a bucket.
 
@@ -73,13 +77,15 @@ def explain(
         "p": {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text},
         "q": {"q": q, "q_features": q_features, "q_tokens": q_tokens, "q_text": q_text},
     }
-    opened = open_sides(forms, config, run)
+    opened = open_sides(forms, config, run, design_of_two(aligned, p_groups, q_groups))
     with Featurizing(config, run, frozenset(options)) as job:
         (p_side, p_read), (q_side, q_read) = read_sides(job, opened).values()
     check_same_encoder(p_side.identity, q_side.identity)
     check_columns({"p_features": p_side, "q_features": q_side})
     config = resolve_config(config, len(p_side), len(q_side))
-    partition = partition_sets([p_side.features, q_side.features], config, run, every_row=True)
+    partition = partition_sets(
+        [p_side.features, q_side.features], config, run, every_row=True, groups=[p_side.groups, q_side.groups]
+    )
     result = score_buckets(
         p_side,
         q_side,

@@ -181,7 +181,6 @@ class OptionsOfOneProcess(TypedDict, total=False):
     num_runs: int | Literal["auto"]
     confidence_level: float
     permutations: int
-    paired: bool
     knn: bool | Literal["auto"]
     knn_k: int
     frechet_distance: bool

@@ -16,6 +16,7 @@ from mauve_metric.features.rows import some_numbers, some_rows
 from mauve_metric.features.sides import check_columns
 from mauve_metric.measures import frontier, precision_recall, support, support_on_device
 from mauve_metric.measures.frontier import curve_area, divergence_curve
+from mauve_metric.measures.groups import count_groups, design_of, pair_of_groups
 from mauve_metric.options import RunOptions
 from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.quantize.partition import KNN_MOST_ROWS, Partition, partition_sets
@@ -63,7 +64,10 @@ class Debiased(NamedTuple):
 
 
 class Uncertainty(NamedTuple):
-    """How far a score can be believed: what equal sets give, what other clusterings give, errors and intervals."""
+    """How far a score can be believed: what equal sets give, what other clusterings give, errors and intervals.
+
+    problem: why errors, intervals and band are None; None where they are there.
+    """
 
     ceiling: float
     ceiling_std: float
@@ -74,6 +78,7 @@ class Uncertainty(NamedTuple):
     mauve: Debiased
     frontier_integral: Debiased
     band: CurveBand | None
+    problem: str | None
 
 
 class Neighbours(NamedTuple):
@@ -124,8 +129,9 @@ def score_uncertainty(
     c, points, runs = config.mauve_scaling_factor, config.divergence_curve_discretization_size, int(config.num_runs)
     areas = (curve_area(divergence_curve(*run.probabilities(), c, points)) for run in others)
     plug_in = [mauve, *areas][:runs]
-    null = resampling.null_scores(histograms.p_counts, histograms.q_counts, c, points)
-    debiased, integral = _mean_debiased(others or [histograms], config)
+    null = resampling.null_scores(histograms.p_counts, histograms.q_counts, c, points, groups=histograms.groups)
+    estimates = debiased_estimates(others or [histograms], config)
+    debiased, integral = _shown(estimates)
     return Uncertainty(
         ceiling=float(null.mean()),
         ceiling_std=float(null.std(ddof=1)),
@@ -135,44 +141,72 @@ def score_uncertainty(
         scope="over clusterings" if len(others) > 1 else "for this partition",
         mauve=debiased,
         frontier_integral=integral,
-        band=_debiased(histograms, [], config)[2],
+        band=None if estimates.problem is not None else _band(histograms, config),
+        problem=estimates.problem,
     )
 
 
-def _mean_debiased(runs: Sequence[Histograms], config: MauveConfig) -> tuple[Debiased, Debiased]:
+class Estimates(NamedTuple):
+    """Debiased scores with errors, before anything is hidden; None where no error can be told at all.
+
+    values: of MAUVE and the frontier integral. problem: why no result shows errors; None where they can be trusted.
+    """
+
+    values: tuple[float, float] | None = None
+    mauve: intervals.Estimate | None = None
+    frontier_integral: intervals.Estimate | None = None
+    problem: str | None = None
+
+
+def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig) -> Estimates:
     """The means of MAUVE and the frontier integral without bias over clusterings, and of the ends of their intervals.
 
     Each clustering's interval allows for the spread over all of them.
     """
-    each = [_debiased(run, [*runs[:number], *runs[number + 1 :]], config)[:2] for number, run in enumerate(runs)]
-    mauve, integral = (_mean([scores[place] for scores in each]) for place in (0, 1))
-    return mauve, integral
-
-
-def _mean(found: Sequence[Debiased]) -> Debiased:
-    values = [item.value for item in found if item.value is not None]
-    errors = [item.stderr for item in found if item.stderr is not None]
-    ends = [item.ci for item in found if item.ci is not None]
-    if min(map(len, (values, errors, ends))) < len(found):
-        return Debiased()
-    low, high = np.mean(ends, axis=0).tolist()
-    return Debiased(float(np.mean(values)), float(np.sqrt(np.mean(np.square(errors)))), (low, high))
-
-
-def _debiased(
-    histograms: Histograms, others: Sequence[Histograms], config: MauveConfig
-) -> tuple[Debiased, Debiased, CurveBand | None]:
-    """MAUVE and the frontier integral of the first clustering without bias, and the curve; the others widen them."""
-    if min(histograms.p_counts.sum(), histograms.q_counts.sum()) < 2:
-        return Debiased(), Debiased(), None
+    first, groups = runs[0], runs[0].groups
+    if groups is not None and min((groups.p_sizes > 0).sum(), (groups.q_sizes > 0).sum()) < 2:
+        return Estimates(problem="the texts of a side are all of one prompt")
+    if min(first.p_counts.sum(), first.q_counts.sum()) < 2:
+        return Estimates(problem="a side has a single text")
     c, level = config.mauve_scaling_factor, config.confidence_level
-    frontiers = [jackknife.debiased_frontier(run.p_counts, run.q_counts) for run in [histograms, *others]]
+    frontiers = [jackknife.debiased_frontier(run.p_counts, run.q_counts, run.groups) for run in runs]
     scores = [intervals.debiased_scores(run, c) for run in frontiers]
-    spread = [[run.mauve, run.frontier_integral] for run in scores]
-    variances = np.var(spread, axis=0, ddof=1) if others else np.zeros(2)
-    estimates = intervals.with_errors(scores[0], level, float(variances[0]), float(variances[1]))
-    band = jackknife.frontier_band(frontiers[0], c, level)
-    return Debiased(*estimates[0]), Debiased(*estimates[1]), band
+    spread = np.array([[run.mauve, run.frontier_integral] for run in scores])
+    problem = intervals.too_few(frontiers[0])
+    if problem is not None:
+        return Estimates((float(spread[:, 0].mean()), float(spread[:, 1].mean())), problem=problem)
+    problem = intervals.too_alike(scores)
+    each = []
+    for number, of_run in enumerate(scores):
+        own_first = np.concatenate([spread[number : number + 1], spread[:number], spread[number + 1 :]])
+        variances = np.var(own_first, axis=0, ddof=1) if len(scores) > 1 else np.zeros(2)
+        found = intervals.with_errors(of_run, level, float(variances[0]), float(variances[1]))
+        each.append(found if problem is None else intervals.inflated(of_run, *found, level))
+    mauve, integral = (_mean([found[place] for found in each]) for place in (0, 1))
+    return Estimates((mauve.value, integral.value), mauve, integral, problem)
+
+
+def _mean(found: Sequence[intervals.Estimate]) -> intervals.Estimate:
+    """Of estimates over clusterings: means of values, squared errors and ends."""
+    low, high = np.mean([item.ci for item in found], axis=0).tolist()
+    error = float(np.sqrt(np.mean(np.square([item.stderr for item in found]))))
+    value = float(np.mean([item.value for item in found]))
+    return intervals.Estimate(value, error, (low, high), min(item.freedom for item in found))
+
+
+def _shown(estimates: Estimates) -> tuple[Debiased, Debiased]:
+    """What a result shows: no errors that cannot be trusted."""
+    if estimates.values is None:
+        return Debiased(), Debiased()
+    if estimates.problem is not None or estimates.mauve is None or estimates.frontier_integral is None:
+        return Debiased(estimates.values[0]), Debiased(estimates.values[1])
+    return Debiased(*estimates.mauve[:3]), Debiased(*estimates.frontier_integral[:3])
+
+
+def _band(histograms: Histograms, config: MauveConfig) -> CurveBand:
+    """How far sampling may have moved the curve."""
+    frontier = jackknife.debiased_frontier(histograms.p_counts, histograms.q_counts, histograms.groups)
+    return jackknife.frontier_band(frontier, config.mauve_scaling_factor, config.confidence_level)
 
 
 KNN_AUTO_ROWS = 10_000  # up to so many rows a side nearest neighbours take a second or two
@@ -199,7 +233,9 @@ def score_features(
     """
     check_columns({"p_features": p, "q_features": q})
     config = resolve_config(config, len(p), len(q))
-    partition = partition_sets([p.features, q.features], config, run, clusterings=clusterings)
+    partition = partition_sets(
+        [p.features, q.features], config, run, clusterings=clusterings, groups=[p.groups, q.groups]
+    )
     return score_partition(p, q, partition, config, quiet, with_learned=with_learned)
 
 
@@ -225,14 +261,14 @@ def score_partition(
 
 def learned_of(p: Reference, q: Reference, config: MauveConfig) -> Learned | None:
     """The score on learned buckets of two sides; None where features lie on many machines or texts are too few."""
-    return learned_score(p.features, q.features, None, config)
+    return learned_score(p.features, q.features, pair_of_groups(p.groups, q.groups), config)
 
 
 def _permutation_p_value(p: Reference, q: Reference, partition: Partition, config: MauveConfig) -> float:
     """Of the permutation test: on buckets that do not know the sides, or by fitting learned ones anew."""
     if config.quantizer != "classifier":
-        return _test(partition.labels_without_sets, config)
-    aucs = permuted_aucs(p.features, q.features, None, config)
+        return _test(p, q, partition.labels_without_sets, config)
+    aucs = permuted_aucs(p.features, q.features, pair_of_groups(p.groups, q.groups), config)
     return float(np.mean(aucs >= aucs[0] - 1e-12))
 
 
@@ -286,7 +322,7 @@ def score_buckets(
         learned: the score on learned buckets; None: it is not known.
     """
     k = int(config.num_buckets)
-    histograms, *others = [count_labels(p_labels, q_labels, k) for p_labels, q_labels in runs]
+    histograms, *others = [count_labels(*labels, k, p.groups, q.groups) for labels in runs]
     scores = score_histograms(histograms, config)
     uncertainty = score_uncertainty(scores.mauve, histograms, others, config)
     near = _neighbours(projected, config)
@@ -294,6 +330,7 @@ def score_buckets(
     formats = None if learned is None else check_format(p.format_numbers, q.format_numbers, None, config.seed)
     found = score_warnings.all_warnings(p, q, histograms, scores.mauve, scores.mauve_floor, *ceiling, texts_a_bucket)
     found += score_warnings.quantizer_warnings(problems)
+    found += score_warnings.design_warnings(histograms.groups, uncertainty.problem)
     return MauveResult(
         mauve=scores.mauve,
         mauve_debiased=uncertainty.mauve.value,
@@ -322,8 +359,11 @@ def score_buckets(
         prd_recall=scores.prd_recall,
         prd_area=scores.prd_area,
         **_measured(p, q, scores, config),
+        design=design_of(p.groups, q.groups),
         n_p=len(p),
         n_q=len(q),
+        p_prompts=None if histograms.groups is None else int((histograms.groups.p_sizes > 0).sum()),
+        q_prompts=None if histograms.groups is None else int((histograms.groups.q_sizes > 0).sum()),
         num_buckets=k,
         p_dropped=p.dropped,
         q_dropped=q.dropped,
@@ -380,10 +420,10 @@ def _neighbours(projected: Sequence[ProjectedRows], config: MauveConfig) -> Neig
     return Neighbours(*support.support_scores(p_rows, q_rows, config.knn_k, tolerance=support.ROUNDING))
 
 
-def _test(labels: Sequence[Labels], config: MauveConfig) -> float:
-    return resampling.permutation_test(
-        labels[0], labels[1], int(config.num_buckets), config.permutations, config.paired, config.seed
-    )
+def _test(p: Reference, q: Reference, labels: Sequence[Labels], config: MauveConfig) -> float:
+    k = int(config.num_buckets)
+    groups = count_groups(labels[0], labels[1], p.groups, q.groups, k)
+    return resampling.permutation_test(labels[0], labels[1], k, config.permutations, groups, config.seed)
 
 
 def _median_length(side: Reference) -> float | None:

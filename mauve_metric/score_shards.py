@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import NamedTuple, Unpack
 
@@ -23,7 +23,7 @@ from mauve_metric.features.shards import (
     joined_shards,
     shard_tasks,
 )
-from mauve_metric.features.sides import check_columns, check_same_encoder
+from mauve_metric.features.sides import OpenedSides, check_columns, check_same_encoder, design_of_two
 from mauve_metric.options import Options, RunOptions, split_options, with_options
 from mauve_metric.quantize.blocks import CHECKPOINT_FILE
 from mauve_metric.results.result import MauveResult
@@ -48,6 +48,9 @@ def score_sharded(
     workers: int | None = None,
     cpus_per_worker: float = 1.0,
     gpus_per_worker: float = 0.0,
+    aligned: bool = False,
+    p_groups: Sequence[Hashable] | None = None,
+    q_groups: Sequence[Hashable] | None = None,
     **options: Unpack[Options],
 ) -> MauveResult:
     """Score a model's texts in many files against human ones, on the machines of a Ray cluster or one after the other.
@@ -65,6 +68,7 @@ def score_sharded(
             alone; None: this process, without Ray.
         workers: at most how many at once; None: as many as the cluster has room for.
         cpus_per_worker, gpus_per_worker: what each takes; parts of a GPU are shared.
+        aligned, p_groups, q_groups: see `compute_mauve`; groups in the order of the texts.
         **options: as for `compute_mauve`. The featurizer is a name, a folder that all workers see, or a function;
             there is no `distributed`, no `match_lengths`, and no feature cache: the folder is one.
 
@@ -77,6 +81,7 @@ def score_sharded(
             the shard and the machine are named.
         TypeError, ImportError: as `compute_mauve`; without Ray where it is asked for.
     """
+    design = design_of_two(aligned, p_groups, q_groups)
     places = Places(workers, cpus_per_worker, gpus_per_worker)
     job = _job(human, model, folder, options)
     tasks = [*job.p, *job.q]
@@ -94,6 +99,7 @@ def score_sharded(
     q = joined_shards("model", job.q, ordered[len(job.p) :])
     check_columns({"the features of human": p, "the features of model": q})
     check_same_encoder(p.identity, q.identity)
+    p, q = OpenedSides({"p": {}, "q": {}}, {}, design).grouped({"p": p, "q": q}).values()
     if (len(p) + len(q)) * p.features.shape[1] <= MOST_NUMBERS_AT_ONCE:
         p, q = in_memory(p), in_memory(q)
     return score_features(p, q, job.config, run=job.run)

@@ -66,7 +66,6 @@ CHANGES: dict[str, Any] = {
     "num_runs": 3,
     "confidence_level": 0.8,
     "permutations": 50,
-    "paired": True,
     "knn": False,
     "knn_k": 3,
     "frechet_distance": True,

@@ -8,17 +8,17 @@ import logging
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 from mauve_metric.arrays import FeatureData, TextData
 from mauve_metric.compare_models import check_models, compare_features, form_of
 from mauve_metric.config import MauveConfig, shown
-from mauve_metric.describing.described_reading import Reading, take_prompts
+from mauve_metric.describing.described_reading import Reading
 from mauve_metric.describing.described_rows import OF_FEATURES, OF_LIKELIHOODS, DescribedSets
 from mauve_metric.describing.described_set import tokenizing
 from mauve_metric.features.language_model import check_language_model
 from mauve_metric.features.reference import Reference
-from mauve_metric.features.sides import open_sides
+from mauve_metric.features.sides import design_of_models, open_sides
 from mauve_metric.options import Options, RunOptions, split_options, with_options
 from mauve_metric.results.companions.row import Group
 from mauve_metric.results.companions.table import COMPANIONS
@@ -54,7 +54,6 @@ _SHOWN_SCORES = (  # of a comparison, in the table
 )
 DEFAULT_LANGUAGE_MODEL = "gpt2"
 _WORDS = "words"  # the tokens of lexical measures unless others are asked for
-Prompts: TypeAlias = Mapping[str, Sequence[Hashable]]
 
 
 def describe(
@@ -67,7 +66,9 @@ def describe(
     language_model: str | tuple[Any, Any] | None = None,
     tokenizer: object = None,
     training: object = None,
-    prompts_of: Prompts | None = None,
+    aligned: bool = False,
+    p_groups: Sequence[Hashable] | None = None,
+    q_groups: Mapping[str, Sequence[Hashable]] | None = None,
     common_rows: bool = False,
     **options: Unpack[Options],
 ) -> Description:
@@ -86,8 +87,8 @@ def describe(
         tokenizer: whose token ids lexical measures count: a name, a folder, or a function from text to tokens; None:
             words and punctuation marks.
         training: a third set, the texts, features or file that the models were trained on, to find copies of.
-        prompts_of: for models that wrote several texts for a prompt: by model name, and "human", the prompt of each
-            text. Texts of one prompt then count as one draw, and never stand on both sides of a discriminator's folds.
+        aligned, p_groups, q_groups: see `compare`. Texts of one group count as one draw, and never stand on both sides
+            of a discriminator's folds.
         common_rows: see `compare`.
         **options: see `compute_mauve`.
 
@@ -110,7 +111,8 @@ def describe(
     _check_names(forms)
     human = {"p": p, "p_features": p_features, "p_text": p_text}
     sides = {HUMAN: human} | {f"model {key}": form for key, form in forms.items()}
-    opened = open_sides(sides, config, run, common_rows=common_rows)
+    design = design_of_models(aligned, p_groups, q_groups, forms)
+    opened = open_sides(sides, config, run, design, common_rows=common_rows)
     reading = Reading(config, run, frozenset(options), opened, tokenizing(tokenizer), _likelihoods(language_model, run))
     with_features = need_features(names)
     human_set, *of_models = reading.sets(with_features)
@@ -118,7 +120,6 @@ def describe(
     sets = DescribedSets(
         human_set, dict(zip(forms, of_models, strict=True)), third, config.confidence_level, config.seed, reading.failed
     )
-    take_prompts(prompts_of, {HUMAN: human_set, **sets.models})
     seconds = {"features": reading.seconds} if with_features else {}
     more: dict[str, object] = {
         "tokens": _WORDS if tokenizer is None else _called(tokenizer),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mauve_metric.compare_models import check_sides, form_of
-from mauve_metric.config import MauveConfig, shown
+from mauve_metric.config import MauveConfig
 from mauve_metric.describing.described_set import DescribedSet
 from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.sides import OpenedSides, open_sides, read_sides
@@ -47,8 +47,10 @@ class Reading:
         with Featurizing(self.config, self.run, self.given) as job:
             read = self._with_features(job) if with_features else None
             read = self._as_given(job) if read is None else read
+        sizes = {name: len(side if texts is None else texts) for name, (side, texts) in read.items()}
+        codes = self.opened.codes(sizes) or {}
         return [
-            DescribedSet(name, texts, side, tokenize=self.tokenize, likely=self.likely)
+            DescribedSet(name, texts, side, codes.get(name), tokenize=self.tokenize, likely=self.likely)
             for name, (side, texts) in read.items()
         ]
 
@@ -64,9 +66,7 @@ class Reading:
         finally:
             self.seconds = time.perf_counter() - start
         sides = {name: side for name, (side, _) in read.items()}
-        check_sides(
-            {f"models[{name[6:]!r}]" if name.startswith("model ") else name: sides[name] for name in sides}, False
-        )
+        check_sides({f"models[{name[6:]!r}]" if name.startswith("model ") else name: sides[name] for name in sides})
         return dict(read)
 
     def _as_given(self, job: Featurizing) -> _Read:
@@ -97,26 +97,3 @@ def given_form(forms: Mapping[str, object]) -> tuple[str, object]:
     if found is None:
         raise ValueError(f"one of {', '.join(forms)} must be given, all are None")
     return found
-
-
-def take_prompts(prompts_of: object, sets: Mapping[str, DescribedSet]) -> None:
-    """Note what each text was written from.
-
-    Raises:
-        TypeError, ValueError: not one prompt for each text of a set that is there.
-    """
-    if prompts_of is None:
-        return
-    if not isinstance(prompts_of, Mapping):
-        raise TypeError(f"prompts_of must be a dict from names to prompts, got {type(prompts_of).__name__}")
-    for name, prompts in prompts_of.items():
-        if name not in sets:
-            raise ValueError(f"prompts_of must name {', '.join(sets)}, got {name!r}")
-        if isinstance(prompts, (str, bytes)) or not isinstance(prompts, Iterable):
-            raise TypeError(f"prompts_of[{name!r}] must be a list of prompts, got {shown(prompts)}")
-        found = list(prompts)
-        if len(found) != len(sets[name]):
-            raise ValueError(
-                f"prompts_of[{name!r}] must hold one prompt for each of its {len(sets[name])} texts, got {len(found)}"
-            )
-        sets[name].prompts = found

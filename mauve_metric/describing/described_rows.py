@@ -49,7 +49,7 @@ class DescribedSets:
     def lacks(self, row: Companion) -> bool:
         """Whether a measure has nothing to be computed on that could have been given and was not."""
         if row.needs == "prompts":
-            return all(item.prompts is None for item in (self.human, *self.models.values()))
+            return not any(item.has_repeated_groups for item in (self.human, *self.models.values()))
         return row.needs == "three features" and self.training is None
 
     def measure(self, row: Companion) -> tuple[float | None, dict[str, Described]]:
@@ -65,10 +65,10 @@ class DescribedSets:
             if values is None:
                 continue
             if human is None:
-                found[name] = alone(values, level, item.prompts)
+                found[name] = alone(values, level, item.groups)
             else:
-                prompts = (item.prompts, self.human.prompts)
-                found[name] = beside(values, human, level, *((None, None) if row.needs == "prompts" else prompts))
+                groups = (item.groups, self.human.groups)
+                found[name] = beside(values, human, level, *((None, None) if row.needs == "prompts" else groups))
         return None if human is None else float(np.mean(human)), found
 
     def _of_one(self, row: Companion, item: DescribedSet) -> float | Floats | Estimate | None:
@@ -83,7 +83,9 @@ class DescribedSets:
             return row.compute(item.features)
         if row.needs == "likelihoods":
             return row.compute(item.likelihoods)
-        return None if item.prompts is None else row.compute(item.tokens, item.prompts)
+        if not item.has_repeated_groups or item.groups is None:
+            return None
+        return row.compute(item.tokens, item.groups.tolist())
 
     def _between(self, row: Companion, name: str) -> float | Floats | Estimate:
         self.watch()
@@ -110,8 +112,8 @@ class DescribedSets:
 
     def _prompts(self, name: str) -> tuple[Sequence[Hashable], Sequence[Hashable]] | None:
         """What the human texts and a model's were written from, where both are known."""
-        human, model = self.human.prompts, self.models[name].prompts
-        return None if human is None or model is None else (human, model)
+        human, model = self.human.groups, self.models[name].groups
+        return None if human is None or model is None else (human.tolist(), model.tolist())
 
     def _groups(self, name: str) -> dict[str, Sequence[Hashable] | Integers]:
         """Which rows must not stand on both sides of a fold: copies, and answers to one prompt."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Floats
+from mauve_metric.arrays import Array, Floats, Integers
 from mauve_metric.config import shown
 from mauve_metric.features.reference import Reference
 from mauve_metric.measures.estimate import Estimate
@@ -29,12 +29,17 @@ class DescribedSet:
     name: str
     texts: list[str] | None
     side: Reference | None = None
-    prompts: Sequence[Hashable] | None = None
+    groups: Integers | None = None  # codes of `measures.groups`
     tokenize: Callable[[str], Sequence[Hashable]] = split_words
     likely: Callable[[list[str]], Likelihoods] | None = None
 
     def __len__(self) -> int:
         return len(self.texts) if self.texts is not None else len(self.side or ())
+
+    @property
+    def has_repeated_groups(self) -> bool:
+        """Whether several texts of the set have one prompt."""
+        return self.groups is not None and len(np.unique(self.groups)) < len(self.groups)
 
     def needed_texts(self) -> list[str]:
         """The texts, or `ValueError`."""
@@ -113,23 +118,23 @@ def value_of(found: float | Floats | Estimate | None) -> Floats | None:
     return values
 
 
-def alone(values: Floats, level: float, prompts: Sequence[Hashable] | None) -> Described:
+def alone(values: Floats, level: float, groups: Integers | None) -> Described:
     """A measure that the human texts have no value of."""
-    return Described(float(values.mean()), None, mean_interval(values, level, prompts) if len(values) > 1 else None)
+    return Described(float(values.mean()), None, mean_interval(values, level, groups) if len(values) > 1 else None)
 
 
 def beside(
     values: Floats,
     human: Floats,
     level: float,
-    prompts: Sequence[Hashable] | None,
-    human_prompts: Sequence[Hashable] | None,
+    groups: Integers | None,
+    human_groups: Integers | None,
 ) -> Described:
     """A measure beside its value for the human texts."""
     value, reference = float(values.mean()), float(human.mean())
     ci = None
     if len(values) > 1 and len(human) > 1:
-        ci = difference_interval(values, human, level, prompts, human_prompts)
+        ci = difference_interval(values, human, level, groups, human_groups)
     return Described(value, value - reference, ci)
 
 

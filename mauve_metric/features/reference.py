@@ -15,7 +15,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Floats, TextData
+from mauve_metric.arrays import Array, Floats, Integers, TextData
 from mauve_metric.config import MauveConfig
 from mauve_metric.features.batches import FeaturizeStats
 from mauve_metric.features.cache import FeatureCache
@@ -56,9 +56,13 @@ class Reference(StoredFeatures):
         origin: the format and field of the file that the texts come from; None for texts without one.
         format_numbers: how each text is formatted, (n, f) as in `texts.format_numbers`; None if unknown. Not in files.
         from_file: whether the features were loaded from a file, where their origin should stand.
+        groups: the number of the group of each text, (n,), for one call: texts of one number, on either side, share a
+            prompt and are not independent. None: all texts are. What splits texts (the folds of a classifier, halves
+            of a set) keeps those of one number together. Not written by `save`.
     """
 
     from_file: bool = False
+    groups: Integers | None = None
     format_numbers: Floats | None = field(default=None, repr=False)
 
     @classmethod

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
+from mauve_metric.arrays import Integers
 from mauve_metric.config import MauveConfig, is_bool, shown
 from mauve_metric.features.reference import Featurizing, Reference
+from mauve_metric.measures.groups import code_groups
 from mauve_metric.options import RunOptions
 from mauve_metric.texts.files import READERS, Side, SideTexts, TextFile
 from mauve_metric.texts.joined import join
@@ -18,6 +22,7 @@ from mauve_metric.texts.joined import join
 logger = logging.getLogger(__name__)
 
 Forms = Mapping[str, object]  # of one side by name, as `Featurizing.side` takes them; the name of texts ends in "text"
+Groups = dict[str, Sequence[Hashable] | None]  # by side
 
 
 def check_columns(sides: Mapping[str, Reference]) -> None:
@@ -31,24 +36,148 @@ def check_columns(sides: Mapping[str, Reference]) -> None:
         )
 
 
+class GivenDesign(NamedTuple):
+    """What the caller says of the prompts of the texts; see `compute_mauve`.
+
+    aligned: row i of every side answers prompt i. groups: of the texts of each side, by its name.
+    """
+
+    aligned: bool = False
+    groups: Groups = {}  # noqa: RUF012 (never changed)
+
+
 class OpenedSides(NamedTuple):
     """Sides of which none is a file of texts any more.
 
-    forms: of each side. origins: of those that came from a file of a known format, for the signature. aligned: whether
-    the files say that row i of every model answers prompt i.
+    forms: of each side. origins: of those that came from a file of a known format, for the signature. design: as the
+    caller or the files say it.
     """
 
     forms: dict[str, Forms]
     origins: dict[str, str]
-    aligned: bool = False
+    design: GivenDesign = GivenDesign()
 
-    def told(self, name: str, side: Reference) -> Reference:
-        """The features of a side, which know where their texts come from."""
+    def placed(self, name: str, side: Reference) -> Reference:
+        """The features of a side with the origin of its texts."""
         return replace(side, origin=self.origins[name]) if name in self.origins else side
+
+    def grouped(self, sides: Mapping[str, Reference]) -> dict[str, Reference]:
+        """The sides with the codes of their groups.
+
+        Raises:
+            ValueError: a side has another number of groups than texts; aligned sides are of unequal size.
+        """
+        codes = self.codes({name: len(side) for name, side in sides.items()})
+        return {name: side if codes is None else replace(side, groups=codes[name]) for name, side in sides.items()}
+
+    def codes(self, sizes: Mapping[str, int]) -> dict[str, Integers] | None:
+        """The codes of the groups of sides of these sizes, without those of empty texts that were dropped."""
+        groups: Groups = self.design.groups
+        if self.design.aligned:
+            groups = _rows_as_groups({name: len(self._texts(name) or range(size)) for name, size in sizes.items()})
+        if not groups:
+            return None
+        return code_groups(
+            {name: self._kept_groups(name, groups.get(name), size) for name, size in sizes.items()}, sizes
+        )
+
+    def _texts(self, name: str) -> Sequence[object] | None:
+        """The texts of a side with the empty ones, where they are a list."""
+        found = next((data for form, data in self.forms[name].items() if form.endswith("text")), None)
+        return found if isinstance(found, (list, tuple)) else None
+
+    def _kept_groups(self, name: str, groups: Sequence[Hashable] | None, size: int) -> Sequence[Hashable] | None:
+        if groups is None or len(groups) == size:
+            return groups
+        filled = [bool(str(text).strip()) for text in self._texts(name) or ()]
+        if len(filled) != len(groups) or sum(filled) != size:
+            raise ValueError(
+                f"{group_argument(name)} must hold one group for each of the {size} texts that are scored, "
+                f"got {len(groups)}"
+            )
+        return [group for group, is_filled in zip(groups, filled, strict=True) if is_filled]
 
     def kept(self) -> OpenedSides:
         """The same with lists in place of streams, so that each of several featurizers reads from the beginning."""
         return self._replace(forms={name: _kept(forms) for name, forms in self.forms.items()})
+
+
+def _rows_as_groups(sizes: Mapping[str, int]) -> Groups:
+    """The number of each row as its group; `ValueError` for sides of unequal size."""
+    if len(set(sizes.values())) > 1:
+        shown = ", ".join(f"{name.removeprefix('model ')} {count}" for name, count in sizes.items())
+        raise ValueError(
+            f"aligned=True needs sets of equal size, the human one included, got {shown}: where only some texts share "
+            "prompts, give p_groups and q_groups"
+        )
+    return {name: range(count) for name, count in sizes.items()}
+
+
+def align(sides: Mapping[str, Reference]) -> dict[str, Reference]:
+    """The sides with the number of each row as its group.
+
+    Raises:
+        ValueError: sides of unequal size, or texts that were dropped.
+    """
+    if any(side.dropped for side in sides.values()):
+        raise ValueError("aligned=True needs every row: empty texts were dropped, so that rows no longer correspond")
+    groups = _rows_as_groups({name: len(side) for name, side in sides.items()})
+    return {name: replace(side, groups=np.asarray(groups[name], dtype=np.int64)) for name, side in sides.items()}
+
+
+def group_argument(side: str) -> str:
+    """The name of the argument that holds the groups of a side.
+
+    >>> group_argument("p"), group_argument("model gpt2")
+    ('p_groups', "q_groups['gpt2']")
+    """
+    if side.startswith("model "):
+        return f"q_groups[{side.removeprefix('model ')!r}]"
+    return "q_groups" if side == "q" else "p_groups"
+
+
+def design_of_two(aligned: object, p_groups: object, q_groups: object) -> GivenDesign:
+    """The design of two sides, "p" and "q".
+
+    Raises:
+        TypeError, ValueError: an argument is wrong, or two contradict each other.
+    """
+    return _checked_design(aligned, {"p": p_groups, "q": q_groups})
+
+
+def design_of_models(aligned: object, p_groups: object, q_groups: object, models: Iterable[str]) -> GivenDesign:
+    """The design of the side "human" and those of several models; `q_groups` is a dict from their names.
+
+    Raises:
+        TypeError, ValueError: as `design_of_two`; `q_groups` names another model.
+    """
+    if q_groups is not None and not isinstance(q_groups, Mapping):
+        raise TypeError(f"q_groups must be a dict from names of models to groups, got {type(q_groups).__name__}")
+    names, of_models = list(models), dict(q_groups or {})
+    for name in of_models:
+        if name not in names:
+            raise ValueError(f"q_groups must name {', '.join(names)}, got {name!r}")
+    return _checked_design(aligned, {"human": p_groups} | {f"model {name}": of_models.get(name) for name in names})
+
+
+def _checked_design(aligned: object, groups: Mapping[str, object]) -> GivenDesign:
+    if not isinstance(aligned, (bool, np.bool_)):
+        raise TypeError(f"aligned must be True or False, got {aligned!r:.60}")
+    found: Groups = {}
+    for name, given in groups.items():
+        if given is None:
+            continue
+        if aligned:
+            raise ValueError(f"aligned=True and {group_argument(name)} contradict each other: give one of them")
+        if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
+            raise TypeError(
+                f"{group_argument(name)} must hold one group, such as its prompt, for each text, got {given!r:.60}"
+            )
+        found[name] = [item.item() if isinstance(item, np.generic) else item for item in given]
+        for item in found[name] or ():
+            if not isinstance(item, Hashable):
+                raise TypeError(f"{group_argument(name)} must hold texts or numbers, got {item!r:.60}")
+    return GivenDesign(bool(aligned), found)
 
 
 def _kept(forms: Forms) -> Forms:
@@ -68,12 +197,18 @@ def check_texts_alone(sides: Mapping[str, Forms]) -> None:
 
 
 def open_sides(
-    sides: Mapping[str, Forms], config: MauveConfig, run: RunOptions, *, common_rows: bool = False
+    sides: Mapping[str, Forms],
+    config: MauveConfig,
+    run: RunOptions,
+    design: GivenDesign = GivenDesign(),  # noqa: B008 (immutable)
+    *,
+    common_rows: bool = False,
 ) -> OpenedSides:
     """Read the texts of sides that are given as files; a human side that is not given is read from the models' files.
 
     Args:
         sides: the human one first. config: says what becomes of empty texts. run: has the field of the texts.
+        design: that the caller gave; where it says nothing, files may.
         common_rows: see `joined.join`.
 
     Raises:
@@ -86,11 +221,11 @@ def open_sides(
     of_models = {name: files[name] for name in models if name in files}
     asked = bool(of_models) and all(value is None for value in sides[human].values())
     found: dict[str, SideTexts] = {}
-    aligned = False
+    rows: Sequence[Hashable] | None = None
     if of_models:
         joined = join(of_models, human=asked, common_rows=common_rows)
         found = dict(joined.models) if joined.human is None else {human: joined.human, **joined.models}
-        aligned = joined.aligned and len(of_models) == len(models)
+        rows = joined.groups if len(of_models) == len(models) else None
         if any(joined.left_out.values()):
             counts = ", ".join(f"{name} {count}" for name, count in joined.left_out.items())
             logger.warning("rows that not all models have are left out: %s", counts)
@@ -104,7 +239,7 @@ def open_sides(
     return OpenedSides(
         {name: _with_texts(forms, found.get(name), config) for name, forms in sides.items()},
         {name: side.origin for name, side in found.items() if side.origin is not None},
-        aligned and _rows_are_kept([found[name] for name in models], config),
+        _design_of_files(design, found, rows, human, asked),
     )
 
 
@@ -126,20 +261,34 @@ def _with_texts(forms: Forms, found: SideTexts | None, config: MauveConfig) -> F
     return {**forms, next(name for name in forms if name.endswith("text")): found.texts}
 
 
-def _rows_are_kept(models: Sequence[SideTexts], config: MauveConfig) -> bool:
-    """Whether rows that the files align stay so: no empty text is dropped."""
-    blank = sum(not text.strip() for side in models for text in side.texts)
-    if blank and config.empty_texts == "drop":
-        logger.warning("the models' rows are not aligned: %d empty texts are dropped", blank)
-        return False
-    logger.info("row by row, the models' texts answer the same prompts: they are compared as aligned")
-    return True
+def _design_of_files(
+    design: GivenDesign,
+    found: Mapping[str, SideTexts],
+    rows: Sequence[Hashable] | None,
+    human: str,
+    human_is_in_rows: bool,
+) -> GivenDesign:
+    """The design that the caller gave; where nothing was said, that of the files, which is logged.
+
+    rows: what tells one document from another, alike for all models, and for the human texts beside theirs.
+    """
+    if design.aligned or design.groups:
+        return design
+    groups: Groups = {name: side.groups for name, side in found.items() if side.groups is not None}
+    if groups and human not in groups:
+        logger.info("the human texts have no field of prompts: they are taken as independent of each other")
+    if not groups and rows is not None:
+        groups = dict.fromkeys((name for name in found if name != human or human_is_in_rows), rows)
+        whose = "the human texts and the models' texts" if human in groups else "the models' texts"
+        logger.info("row by row, %s answer the same %d prompts: scored as aligned", whose, len(set(rows)))
+    return GivenDesign(False, groups)
 
 
 def read_sides(job: Featurizing, sides: OpenedSides) -> dict[str, tuple[Reference, list[str] | None]]:
     """The features of each side and its texts where they are given."""
     read = {name: _read_side(job, forms) for name, forms in job.prepared(sides.forms).items()}
-    return {name: (sides.told(name, side), texts) for name, (side, texts) in read.items()}
+    grouped = sides.grouped({name: sides.placed(name, side) for name, (side, _) in read.items()})
+    return {name: (grouped[name], texts) for name, (_, texts) in read.items()}
 
 
 def _read_side(job: Featurizing, forms: Forms) -> tuple[Reference, list[str] | None]:

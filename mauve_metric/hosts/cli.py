@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from mauve_metric.hosts.cli_arguments import given_options, parsed
 from mauve_metric.hosts.cli_copies import deduplicate_text, memorised_text
-from mauve_metric.hosts.cli_files import check_output_files, human_side, prompts_of_sides, sides_of_models, two_sides
+from mauve_metric.hosts.cli_files import check_output_files, human_side, sides_of_models, two_sides
 from mauve_metric.hosts.cli_flags import check_form, featurizers_given, in_form
 from mauve_metric.hosts.cli_guides import guide_text
 from mauve_metric.hosts.cli_judgement import judge_text, roft_text
@@ -129,7 +129,7 @@ def _score(options: argparse.Namespace) -> int:
     given = given_options(options) | featurizers_given(options)
     if options.folder is not None:
         return _show_result(score_in_shards(options, given), options, title)
-    return _compute_and_show(two_sides(options), given, options, title)
+    return _compute_and_show(two_sides(options), given | {"aligned": options.aligned}, options, title)
 
 
 def _explain(options: argparse.Namespace) -> int:
@@ -140,6 +140,7 @@ def _explain(options: argparse.Namespace) -> int:
         explanation = explain(
             **sides,
             **given_options(options),
+            aligned=options.aligned,
             buckets=options.buckets,
             texts=options.texts,
             distributed=rank is not None,
@@ -185,7 +186,7 @@ def _describe(options: argparse.Namespace) -> int:
         language_model=options.language_model,
         tokenizer=options.tokenizer,
         training=options.training,
-        prompts_of=prompts_of_sides(sides, options.prompt_field),
+        aligned=options.aligned,
         common_rows=options.common_rows,
     )
     try:

@@ -11,6 +11,7 @@ from mauve_metric.config import knobs
 from mauve_metric.hosts.cli_copies import add_copy_commands
 from mauve_metric.hosts.cli_flags import (
     add_config_options,
+    add_design_options,
     add_field_options,
     add_filter,
     add_log_options,
@@ -58,6 +59,7 @@ def parser() -> argparse.ArgumentParser:
     score.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {_FILES}")
     score.add_argument("model", metavar="MODEL", nargs="?", help=f"the model's texts or features, likewise; {_ALONE}")
     add_field_options(score)
+    add_design_options(score)
     add_output_options(score)
     add_shard_options(score)
     add_run_options(score)
@@ -76,6 +78,7 @@ def parser() -> argparse.ArgumentParser:
     explaining.add_argument("--buckets", type=count, default=10, help="how many buckets to show (default: 10)")
     explaining.add_argument("--texts", type=count, default=3, help="texts of each side to show (default: 3)")
     add_field_options(explaining)
+    add_design_options(explaining)
     add_output_options(explaining)
     add_run_options(explaining)
     add_config_options(explaining, ("featurize", "quantize", "score"))
@@ -116,10 +119,8 @@ def _add_compare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     """The command that ranks models."""
     comparing = commands.add_parser("compare", help="say which of several models is closest, and which differ")
     _add_models(comparing)
-    comparing.add_argument(
-        "--aligned", action="store_true", help="row i of every model answers prompt i: truer intervals of differences"
-    )
     add_field_options(comparing)
+    add_design_options(comparing)
     form = add_output_options(comparing).add_mutually_exclusive_group()
     for flag, text in (
         ("--markdown", "print Markdown"),
@@ -153,10 +154,10 @@ def _add_describe(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         ("--language-model", "MODEL", "for the group language-model: a name or folder of transformers (default: gpt2)"),
         ("--tokenizer", "NAME", "count the tokens of this tokenizer (unset: words and punctuation marks)"),
         ("--training", "FILE", "texts or features that the models were trained on, to find copies of"),
-        ("--prompt-field", "NAME", "field of the prompt, where a model wrote several texts for each"),
     ):
         describing.add_argument(flag, metavar=metavar, help=text)
     add_field_options(describing)
+    add_design_options(describing)
     form = add_output_options(describing, figure=False).add_mutually_exclusive_group()
     for flag in ("markdown", "csv", "latex"):
         form.add_argument(f"--{flag}", action="store_true", help=f"print {_FORM_NAMES[flag]}")
@@ -171,6 +172,7 @@ def _add_sensitivity(commands: argparse._SubParsersAction[argparse.ArgumentParse
     """The commands about settings and about the human texts alone."""
     varying = add_sensitivity(commands)
     _add_models(varying)
+    add_design_options(varying)
     add_forms(add_output_options(varying), ("settings", "pairs", "factors"))
     calibrating = add_calibrate(commands)
     calibrating.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {_FILES}")

@@ -111,6 +111,8 @@ def _read_side(path: str, options: argparse.Namespace) -> Reference | TextFile:
     from mauve_metric.features.reference_files import is_feature_file
 
     if is_feature_file(path):
+        if getattr(options, "prompt_field", None) is not None:
+            raise ValueError(f"--prompt-field needs texts with fields, got features in {path!r}: use --aligned")
         return Reference.load(path)
     return TextFile(
         path,
@@ -118,6 +120,7 @@ def _read_side(path: str, options: argparse.Namespace) -> Reference | TextFile:
         reference_field=options.reference_field,
         prediction_field=options.prediction_field,
         filter=options.filter,
+        prompt_field=getattr(options, "prompt_field", None),
     )
 
 
@@ -146,24 +149,6 @@ def sides_of_models(options: argparse.Namespace) -> dict[str, Any]:
     names = names_of_models(options.models)
     side = {"p_text" if isinstance(human, TextFile) else "p": human}
     return {"models": dict(zip(names, models.values(), strict=True)), **side}
-
-
-def prompts_of_sides(sides: dict[str, Any], field: str | None) -> dict[str, list[str]] | None:
-    """What each text was written from, by the field of its file that says so; None if no field is named.
-
-    Raises:
-        ValueError: rows are matched between files, so that their order is not that of the prompts.
-    """
-    if field is None:
-        return None
-    named = {"human": sides["p_text"]} if "p_text" in sides else {}
-    files = {name: file for name, file in (named | sides["models"]).items() if isinstance(file, TextFile)}
-    keys = {name: file.side("prediction").keys for name, file in files.items() if name != "human"}
-    if len({None if found is None else tuple(found) for found in keys.values()}) > 1:
-        raise ValueError("--prompt-field needs rows in one order, and the models' files have their rows in several")
-    return {
-        name: TextFile(file.name, field, filter=file.group).side("prediction").texts for name, file in files.items()
-    }
 
 
 def names_of_models(given: Sequence[str]) -> list[str]:

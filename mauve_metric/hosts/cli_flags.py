@@ -35,6 +35,15 @@ def add_field_options(parser: argparse.ArgumentParser) -> None:
     add_filter(parser)
 
 
+def add_design_options(parser: argparse.ArgumentParser) -> None:
+    """Flags for texts that share prompts."""
+    group = parser.add_argument_group("texts that share prompts (bias, intervals and tests depend on it)")
+    group.add_argument("--aligned", action="store_true", help="row i of every set, HUMAN included, answers prompt i")
+    group.add_argument(
+        "--prompt-field", metavar="NAME", help="field of the prompt, or of anything equal in texts that belong together"
+    )
+
+
 def add_filter(parser: argparse.ArgumentParser) -> None:
     """The flag for whose texts of a harness's file are read."""
     text = "the filter of lm-evaluation-harness, or the epoch of Inspect, whose texts are read"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mauve_metric.results.calibration import Calibration
     from mauve_metric.results.sensitivity import Sensitivity
 
-SENSITIVITY_IS_WITHOUT = ("permutations", "paired", "knn", "knn_k", "frechet_distance")  # of which it computes nothing
+SENSITIVITY_IS_WITHOUT = ("permutations", "knn", "knn_k", "frechet_distance")  # of which it computes nothing
 CALIBRATE_IS_WITHOUT = (*SENSITIVITY_IS_WITHOUT, "num_runs")
 
 
@@ -29,9 +29,6 @@ def add_sensitivity(commands: argparse._SubParsersAction[argparse.ArgumentParser
         "num_buckets, mauve_scaling_factor, seed, n, row_order",
     )
     parser.add_argument("--no-design", action="store_true", help="change one thing at a time, and never several")
-    parser.add_argument(
-        "--aligned", action="store_true", help="row i of every model answers prompt i: truer intervals of differences"
-    )
     return parser
 
 

@@ -11,7 +11,7 @@ from mauve_metric.texts.files import read_texts
 if TYPE_CHECKING:
     from mauve_metric.results.stress import Stress
 
-STRESS_HAS_OWN = ("match_lengths", "paired", "knn", "knn_k", "frechet_distance")  # or none
+STRESS_HAS_OWN = ("match_lengths", "knn", "knn_k", "frechet_distance")  # or none
 
 
 def add_stress_flags(parser: argparse.ArgumentParser) -> None:

@@ -104,9 +104,10 @@ GUIDES: dict[str, Guide] = {
         "Take the name that the message proposes, or one of `mauve-metric score --help`.",
     ),
     "rows_differ": Guide(
-        r"aligned=True|paired|aligned must|equal size",
+        r"aligned=True|aligned must|equal size|_groups",
         "Rows are to be compared one by one, and the sets do not have the same number of rows.",
-        "Give one text a prompt in every file, in one order, or leave `aligned` and `paired` out.",
+        "Give one text a prompt in every file, in one order; where texts share prompts in another way, give `p_groups` "
+        "and `q_groups`, one group for each text.",
     ),
     "no_model": Guide(
         r"cannot be loaded|not a model name|must be a causal language model|not the published ones",

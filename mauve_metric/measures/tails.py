@@ -28,10 +28,16 @@ def upper_tail(z: float) -> float:
     return positive(math.exp(float(log_ndtr(-z))))
 
 
-def two_sided(z: float) -> float:
-    """P(|Z| > |z|) of a standard normal Z, in (0, 1].
+def two_sided(z: float, freedom: float = math.inf) -> float:
+    """P(|Z| > |z|) of a standard normal Z, or of Student's t with these degrees of freedom, in (0, 1].
 
     >>> round(two_sided(-1.959964), 6), two_sided(0.0), two_sided(float("inf")) > 0
     (0.05, 1.0, True)
+    >>> round(two_sided(2.262157, freedom=9), 6)
+    0.05
     """
-    return min(2 * upper_tail(abs(z)), 1.0)
+    if math.isinf(freedom):
+        return min(2 * upper_tail(abs(z)), 1.0)
+    from scipy.special import stdtr
+
+    return positive(2 * float(stdtr(freedom, -abs(z))))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mauve_metric.arrays import Floats, Labels
+from mauve_metric.arrays import Floats, Integers, Labels
+from mauve_metric.measures.groups import GroupCounts, count_groups
 
 
 @dataclass(frozen=True)
@@ -16,10 +17,12 @@ class Histograms:
 
     Attributes:
         p_counts, q_counts: integers, shape (num_buckets,).
+        groups: the texts of each group (prompt) in each bucket; None: every text is independent of all others.
     """
 
     p_counts: NDArray[np.int64]
     q_counts: NDArray[np.int64]
+    groups: GroupCounts | None = None
 
     def __post_init__(self) -> None:
         for name in ("p_counts", "q_counts"):
@@ -44,11 +47,18 @@ class Histograms:
         return p / p.sum(), q / q.sum()
 
 
-def count_labels(p_labels: Labels, q_labels: Labels, num_buckets: int) -> Histograms:
-    """Count bucket numbers (n_p,) and (n_q,) in 0 … num_buckets - 1."""
+def count_labels(
+    p_labels: Labels,
+    q_labels: Labels,
+    num_buckets: int,
+    p_groups: Integers | None = None,
+    q_groups: Integers | None = None,
+) -> Histograms:
+    """Count bucket numbers (n_p,) and (n_q,) in 0 … num_buckets - 1; groups: see `measures.groups.count_groups`."""
     return Histograms(
         np.bincount(p_labels, minlength=num_buckets).astype(np.int64),
         np.bincount(q_labels, minlength=num_buckets).astype(np.int64),
+        count_groups(p_labels, q_labels, p_groups, q_groups, num_buckets),
     )
 
 

@@ -27,7 +27,8 @@ class Comparison(ComparisonNumbers):
         own: each model's MAUVE on buckets of its own, as the literature computes it.
         ranking: names by falling debiased MAUVE.
         differences: of every pair, the better ranked model first.
-        confidence_level: of the intervals. aligned: whether row i of every model was taken to answer prompt i.
+        confidence_level: of the intervals. design: whether texts share prompts: "independent", "aligned"
+            (row i of every set answers prompt i) or "prompts".
         smallest_difference: between the two best that these sets would show with 80 % probability; None for one model.
         texts_needed: of each set, to tell the two best apart with 80 % probability if they differ by what was seen;
             None for one model or no difference at all.

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Floats, Labels
+from mauve_metric.measures.groups import Design
 from mauve_metric.results.signature import format_signature
 from mauve_metric.uncertainty.jackknife import CurveBand
 from mauve_metric.uncertainty.learned import Learned
@@ -55,8 +56,11 @@ class ResultNumbers:
     prd_recall: float
     prd_area: float
     frechet_distance: float | None
+    design: Design
     n_p: int
     n_q: int
+    p_prompts: int | None
+    q_prompts: int | None
     num_buckets: int
     p_dropped: int
     q_dropped: int
@@ -190,20 +194,20 @@ class Difference:
     Attributes:
         a, b: names.
         difference: debiased MAUVE of a minus that of b, in [-1, 1].
-        ci: its interval at the config's level.
+        ci: its interval at the config's level; None where a score has no error at all (see `MauveResult`).
         p_value: of "no difference", for this pair alone, on the safe side (see `differences.difference_of`); in (0, 1],
-            one too small for a float is stored as 2.2e-308, the smallest normal one.
-        real: significant at 1 - level with Holm's correction for the number of pairs.
-        stderr: standard error of the difference.
+            one too small for a float is stored as 2.2e-308, the smallest normal one; likewise.
+        real: significant at 1 - level with Holm's correction for the number of pairs that have a p-value.
+        stderr: standard error of the difference; None where there is no interval.
     """
 
     a: str
     b: str
     difference: float
-    ci: tuple[float, float]
-    p_value: float
+    ci: tuple[float, float] | None
+    p_value: float | None
     real: bool
-    stderr: float = field(metadata={"in_dict": False})
+    stderr: float | None = field(metadata={"in_dict": False})
 
     def to_dict(self) -> dict[str, Any]:
         """The fields but for the standard error, fit for JSON."""
@@ -219,7 +223,7 @@ class ComparisonNumbers:
     ranking: tuple[str, ...]
     differences: tuple[Difference, ...]
     confidence_level: float
-    aligned: bool
+    design: Design
     smallest_difference: float | None
     texts_needed: int | None
     warnings: tuple[ScoreWarning, ...]
@@ -243,7 +247,7 @@ class ComparisonNumbers:
             "own": {name: plain(own) for name, own in self.own.items()},
             "ranking": list(self.ranking),
             "confidence_level": self.confidence_level,
-            "aligned": self.aligned,
+            "design": self.design,
             "smallest_difference": self.smallest_difference,
             "texts_needed": self.texts_needed,
             "warnings": plain(self.warnings),

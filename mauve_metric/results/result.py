@@ -48,7 +48,10 @@ class MauveResult(ResultNumbers):
         precision, recall, density, coverage: from nearest neighbours (Kynkäänniemi 2019; Naeem 2020).
         prd_precision, prd_recall, prd_area: of the exact precision-recall curve of the histograms (Sajjadi 2018).
         frechet_distance: of the features, at least 0, lower is better (Heusel 2017).
-        n_p, n_q: number of texts. num_buckets: number of buckets of the histograms.
+        design: of the texts: "independent", "aligned" (row i of both sides answers prompt i) or "prompts" (groups were
+            given). A score of one design does not compare with one of another.
+        n_p, n_q: number of texts. p_prompts, q_prompts: of prompts, None in the independent design.
+        num_buckets: number of buckets of the histograms.
         p_dropped, q_dropped: empty texts left out on request. p_truncated, q_truncated: texts cut to the featurizer's
             length. p_stripped, q_stripped: how many texts each rule of `strip` changed. p_median_length,
             q_median_length: in tokens.

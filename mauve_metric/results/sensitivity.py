@@ -20,7 +20,7 @@ class Sensitivity(SensitivityNumbers):
     Attributes:
         settings: the default first, then one factor at a time, then the small design.
         failed: featurizers and settings that could not be had, with the reason. left_out: factors likewise.
-        seconds: that it took. confidence_level: of the intervals. aligned: see `Comparison`.
+        seconds: that it took. confidence_level: of the intervals.
         default, ranking: the setting that was asked for, and its ranking. agreeing: other settings that rank alike.
         holds: whether no setting turns a pair, the lower ranked model being ahead and told apart.
         pairs: what becomes of each difference. factors: what each factor does to them, the strongest first.

@@ -53,8 +53,8 @@ class Setting:
         found = next(item for item in self.differences if {item.a, item.b} == {a, b})
         if found.a == a:
             return found
-        low, high = found.ci
-        return Difference(a, b, -found.difference, (-high, -low), found.p_value, found.real, found.stderr)
+        ci = found.ci and (-found.ci[1], -found.ci[0])
+        return Difference(a, b, -found.difference, ci, found.p_value, found.real, found.stderr)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python values."""
@@ -131,7 +131,6 @@ class SensitivityNumbers:
     left_out: Mapping[str, str]
     seconds: float
     confidence_level: float
-    aligned: bool
     signature_entries: Mapping[str, object] = field(repr=False)
     signature: str = field(init=False)
 
@@ -228,7 +227,6 @@ class SensitivityNumbers:
             "left_out": dict(self.left_out),
             "seconds": self.seconds,
             "confidence_level": self.confidence_level,
-            "aligned": self.aligned,
             "signature": self.signature,
         }
 

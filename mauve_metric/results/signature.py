@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from mauve_metric.config import MauveConfig, knobs
 from mauve_metric.features.reference import Reference
+from mauve_metric.measures.groups import design_of
 from mauve_metric.results.names import printable
 from mauve_metric.runtime.packages import package_versions
 from mauve_metric.version import __version__
@@ -29,7 +30,8 @@ def signature_entries(
         entries |= {"match_lengths": config.match_lengths, "empty_texts": config.empty_texts}
         entries["strip"] = identity.get("strip", "no")
     entries |= _knobs_of(config)
-    entries |= {"n_p": len(p), "n_q": len(q), "p_digest": p.digest, "q_digest": q.digest, **(more or {})}
+    entries |= {"design": design_of(p.groups, q.groups), "n_p": len(p), "n_q": len(q)}
+    entries |= {"p_digest": p.digest, "q_digest": q.digest, **(more or {})}
     packages = ["faiss-cpu", "numpy"]
     packages += ["torch"] if identity is not None or config.quantizer != MauveConfig.quantizer else []
     packages += ["transformers"] if identity is not None else []

@@ -21,7 +21,7 @@ class StressedScore:
 
     strength: float
     mauve_debiased: float
-    ci: tuple[float, float]
+    ci: tuple[float, float] | None
     p_value: float
     seen: bool
     changed: float
@@ -53,7 +53,7 @@ class FeaturizerStress:
             name: {
                 "strengths": [score.strength for score in scores],
                 "mauve_debiased": [score.mauve_debiased for score in scores],
-                "ci": [list(score.ci) for score in scores],
+                "ci": [score.ci and list(score.ci) for score in scores],
                 "smallest_seen": self.smallest_seen(name),
                 "p_value": [score.p_value for score in scores],
                 "changed": [score.changed for score in scores],
@@ -91,7 +91,11 @@ class StressNumbers:
         return {
             "featurizers": {name: found.to_dict() for name, found in self.featurizers.items()},
             "equal": {
-                name: {"mauve_debiased": score.mauve_debiased, "ci": list(score.ci), "p_value": score.p_value}
+                name: {
+                    "mauve_debiased": score.mauve_debiased,
+                    "ci": score.ci and list(score.ci),
+                    "p_value": score.p_value,
+                }
                 for name, score in equal.items()
             },
             "unseen": {name: list(found.unseen) for name, found in self.featurizers.items()},

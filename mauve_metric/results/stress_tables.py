@@ -49,8 +49,8 @@ def rows_of(found: FeaturizerStress) -> list[TableRow]:
 
 def score_text(score: StressedScore) -> str:
     """A debiased score with its interval, after = where it is not told apart from equal."""
-    low, high = (digits(end, ".2f") for end in score.ci)
-    return f"{'' if score.seen else '= '}{digits(score.mauve_debiased, '.3f')} ({low} to {high})"
+    text = f"{'' if score.seen else '= '}{digits(score.mauve_debiased, '.3f')}"
+    return text if score.ci is None else f"{text} ({digits(score.ci[0], '.2f')} to {digits(score.ci[1], '.2f')})"
 
 
 def summary_rows(stress: StressNumbers) -> list[TableRow]:
@@ -115,7 +115,8 @@ def stress_csv(stress: StressNumbers) -> str:
     for name, found in stress.featurizers.items():
         for error, scores in {"equal": (found.equal,), **found.perturbations}.items():
             for score in scores:
-                row: TableRow = {"featurizer": name, "perturbation": error, "low": score.ci[0], "high": score.ci[1]}
+                low, high = score.ci or (None, None)
+                row: TableRow = {"featurizer": name, "perturbation": error, "low": low, "high": high}
                 row |= {column.key: getattr(score, column.key) for column in CSV_COLUMNS if column.key not in row}
                 rows.append(row)
     return csv_table(CSV_COLUMNS, rows)

@@ -114,9 +114,9 @@ def _model_rows(comparison: ComparisonNumbers) -> list[TableRow]:
 def _difference_rows(comparison: ComparisonNumbers) -> list[TableRow]:
     rows = []
     for item in comparison.differences:
-        low, high = item.ci
+        low, high = item.ci or (None, None)
         values: TableRow = {"a": item.a, "b": item.b, "difference": item.difference, "low": low, "high": high}
-        rows.append(values | {"p_value": item.p_value, "real": "yes" if item.real else "no"})
+        rows.append(values | {"p_value": item.p_value, "real": "yes" if item.real else "no" if item.ci else None})
     return rows
 
 

@@ -213,6 +213,8 @@ def conclusion(comparison: ComparisonNumbers) -> str:
     if not pairs or ranking_withheld(comparison):
         return ""
     level = f"{100 * (1 - comparison.confidence_level):.3g} %"
+    if all(item.p_value is None for item in pairs):
+        return "None of the differences is tested: a score that they are of has no interval."
     if len(pairs) == 1:
         shown = p_words(pairs[0].p_value)
         if pairs[0].real:

@@ -52,7 +52,7 @@ def calibrate(
     Args:
         p_text, p_features, p: the human side, as in `compare`; at least 40 texts.
         splits: of each size.
-        **options: see `compute_mauve`; num_runs, permutations, paired, knn and frechet_distance are of no use here. A
+        **options: see `compute_mauve`; num_runs, permutations, knn and frechet_distance are of no use here. A
             num_buckets that a part is too small for leaves that size out.
 
     Returns:

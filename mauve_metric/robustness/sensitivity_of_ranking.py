@@ -6,13 +6,13 @@ import contextlib
 import logging
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Unpack
 
 import numpy as np
 
-from mauve_metric.arrays import FeatureData, Features, Labels, TextData
+from mauve_metric.arrays import FeatureData, Features, Integers, Labels, TextData
 from mauve_metric.compare_models import check_models, check_sides, form_of, ranked_differences
 from mauve_metric.config import Featurizer, MauveConfig, is_bool, knobs, shown
 from mauve_metric.describing.described_reading import given_form
@@ -21,8 +21,9 @@ from mauve_metric.features.estimate import duration, estimated_seconds
 from mauve_metric.features.pretrained import FEATURIZERS
 from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.rows import as_rows
-from mauve_metric.features.sides import OpenedSides, open_sides, read_sides
+from mauve_metric.features.sides import OpenedSides, design_of_models, open_sides, read_sides
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
+from mauve_metric.measures.groups import design_of
 from mauve_metric.measures.rank_correlation import kendall
 from mauve_metric.options import Options, RunOptions, split_options, with_options
 from mauve_metric.quantize.histograms import count_labels
@@ -48,7 +49,7 @@ from mauve_metric.robustness.sensitivity_settings import (
 )
 from mauve_metric.runtime.failures import EXPECTED, message_of
 from mauve_metric.runtime.progress import progress_bar
-from mauve_metric.score import resolve_config, score_histograms, score_uncertainty
+from mauve_metric.score import debiased_estimates, resolve_config, score_histograms
 from mauve_metric.texts.files import TextFile
 from mauve_metric.uncertainty.differences import joint_errors
 from mauve_metric.uncertainty.intervals import Estimate
@@ -67,6 +68,8 @@ def sensitivity(
     vary: str | Sequence[str] | None = None,
     design: bool = True,
     aligned: bool = False,
+    p_groups: Sequence[Hashable] | None = None,
+    q_groups: Mapping[str, Sequence[Hashable]] | None = None,
     common_rows: bool = False,
     **options: Unpack[Options],
 ) -> Sensitivity:
@@ -85,7 +88,7 @@ def sensitivity(
         vary: factors, joined by commas or a list: featurize_model_name, pooling, max_text_length, quantizer,
             num_buckets, mauve_scaling_factor, seed, n (random halves and quarters of the texts), row_order. None: all.
         design: whether to try the small design too.
-        aligned, common_rows: see `compare`.
+        aligned, p_groups, q_groups, common_rows: see `compare`.
         **options: see `compute_mauve`.
 
     Returns:
@@ -112,8 +115,9 @@ def sensitivity(
         raise ValueError(f"models must hold at least two models to be ranked, got {len(forms)}")
     human = {"p": p, "p_features": p_features, "p_text": p_text}
     sides = {"human": human} | {f"model {key}": form for key, form in forms.items()}
-    opened = open_sides(sides, config, run, common_rows=common_rows)
-    work = _Work(config, run, frozenset(options), opened, tuple(forms), aligned or opened.aligned)
+    given = design_of_models(aligned, p_groups, q_groups, forms)
+    opened = open_sides(sides, config, run, given, common_rows=common_rows)
+    work = _Work(config, run, frozenset(options), opened, tuple(forms))
     tried = _featurizers(featurizers, config, factors, "featurize_model_name" in options)
     found = work.analysed(tried, factors, design)
     return replace(found, seconds=time.perf_counter() - start)
@@ -146,11 +150,24 @@ class _Sets:
 
     sides: tuple[Reference, ...]
 
-    def part(self, part: Part | None) -> list[Features]:
-        """The features of a random part of every set; sets of one size keep the same rows."""
+    def part(self, part: Part | None) -> tuple[list[Features], list[Integers | None]]:
+        """The features and groups of a random part of every set; sets of one size keep the same rows.
+
+        Texts of one group, of all sets, are all in the part or all left out.
+        """
         if part is None:
-            return [side.features for side in self.sides]
-        return [as_rows(side.features).take(part_rows(len(side), part)) for side in self.sides]
+            return [side.features for side in self.sides], [side.groups for side in self.sides]
+        kept = [part_rows(len(side), part) for side in self.sides]
+        codes = [side.groups for side in self.sides if side.groups is not None]
+        if codes:
+            known = np.unique(np.concatenate(codes))
+            chosen = known[part_rows(len(known), part)]
+            kept = [np.flatnonzero(np.isin(of_side, chosen)) for of_side in codes]
+        features = [as_rows(side.features).take(rows) for side, rows in zip(self.sides, kept, strict=True)]
+        groups = [
+            None if side.groups is None else side.groups[rows] for side, rows in zip(self.sides, kept, strict=True)
+        ]
+        return features, groups
 
 
 @dataclass
@@ -166,7 +183,6 @@ class _Work:
     given: frozenset[str]
     opened: OpenedSides
     names: tuple[str, ...]
-    aligned: bool
     sets: dict[_Key, _Sets] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     labels: dict[_Key, Sequence[Sequence[Labels]]] = field(default_factory=dict)
@@ -195,11 +211,12 @@ class _Work:
                 found = self._tried(base, name, factor, changes, default)
                 settings += [replace(setting, in_design=times[_key(changes, *FACTORS)]) for setting in found]
         p, q = self._featurized(base.config).sides[:2]
-        entries = signature_entries(p, q, base.config, {"aligned": self.aligned})
+        groups = [side.groups for side in self._featurized(base.config).sides]
+        entries = signature_entries(p, q, base.config, {"design": design_of(*groups)})
         entries.pop("n_q")
         entries.pop("q_digest")
         level = base.config.confidence_level
-        return Sensitivity(tuple(settings), self.failed, plan.left_out, 0.0, level, self.aligned, entries)
+        return Sensitivity(tuple(settings), self.failed, plan.left_out, 0.0, level, entries)
 
     def _base(self, featurizers: Sequence[Featurizer], factors: Sequence[str]) -> Base:
         """The default setting: its featurizer is the first that is there."""
@@ -240,7 +257,7 @@ class _Work:
             with Featurizing(config, self.run, self.given | set(OF_TEXTS if has_texts else ())) as job:
                 read = read_sides(job, self.opened)
             sides = {name: side for name, (side, _) in read.items()}
-            check_sides({"the human set" if name == "human" else name: sides[name] for name in sides}, self.aligned)
+            check_sides({"the human set" if name == "human" else name: sides[name] for name in sides})
             self.sets[key] = _Sets(tuple(sides.values()))
         return self.sets[key]
 
@@ -289,18 +306,20 @@ class _Work:
         """The models under one setting."""
         part = changes.get("n")
         config = changed(base, changes)
-        features = self._featurized(config).part(part if isinstance(part, Part) else None)
+        features, groups = self._featurized(config).part(part if isinstance(part, Part) else None)
         config = resolve_config(config, *(len_of(rows) for rows in features))
-        runs = self._clustered(_key(changes, *(name for name in FACTORS if name != RESCALING)), features, config)
-        estimates, scores = _scored(runs, config)
+        key = _key(changes, *(name for name in FACTORS if name != RESCALING))
+        runs = self._clustered(key, features, groups, config)
+        estimates, scores = _scored(runs, config, groups)
         ranks = sorted(range(len(scores)), key=lambda number: scores[number], reverse=True)
         ranking = tuple(self.names[number] for number in ranks)
         of_models = {
             self.names[number]: SettingScore(place, estimates[number].value, estimates[number].ci, scores[number][2])
             for place, number in enumerate(ranks, start=1)
         }
-        errors = joint_errors(without_first(runs), config, self.aligned)
+        errors = joint_errors(without_first(runs), config, groups)
         by_name = dict(zip(self.names, estimates, strict=True))
+        values = {name: estimate.value for name, estimate in by_name.items()}
         return Setting(
             name=name,
             factor=factor,
@@ -309,15 +328,17 @@ class _Work:
             texts=min(map(len_of, features)),
             ranking=ranking,
             models=of_models,
-            differences=ranked_differences(by_name, ranking, errors, config.confidence_level),
+            differences=ranked_differences(by_name, values, ranking, errors, config.confidence_level),
             tau=1.0 if default is None else kendall(default.ranking, ranking),
         )
 
-    def _clustered(self, key: _Key, features: Sequence[Features], config: MauveConfig) -> Sequence[Sequence[Labels]]:
+    def _clustered(
+        self, key: _Key, features: Sequence[Features], groups: Sequence[Integers | None], config: MauveConfig
+    ) -> Sequence[Sequence[Labels]]:
         """The buckets of all texts for each clustering, P's first; c does not change them."""
         if key not in self.labels:
             quiet = replace(self.run, verbose=False, checkpoint=None)
-            self.labels[key] = partition_sets(features, config, quiet).labels
+            self.labels[key] = partition_sets(features, config, quiet, groups=groups).labels
         return self.labels[key]
 
 
@@ -342,18 +363,16 @@ def len_of(features: Features) -> int:
 
 
 def _scored(
-    runs: Sequence[Sequence[Labels]], config: MauveConfig
+    runs: Sequence[Sequence[Labels]], config: MauveConfig, groups: Sequence[Integers | None]
 ) -> tuple[list[Estimate], list[tuple[float, float, float]]]:
     """Each model's debiased score, and what it is ranked by, as in `compare`: ties are broken by the last two."""
     estimates, scores = [], []
     for number in range(1, len(runs[0])):
-        own, *others = [count_labels(run[0], run[number], int(config.num_buckets)) for run in runs]
-        mauve = score_histograms(own, config).mauve
-        found = score_uncertainty(mauve, own, others, config)
-        value, stderr, ci = found.mauve
-        integral = found.frontier_integral.value
-        if value is None or stderr is None or ci is None or integral is None:
-            raise ValueError("scores can be compared from 2 texts a set on")
-        estimates.append(Estimate(value, stderr, ci))
-        scores.append((value, -integral, mauve))
+        k, of_both = int(config.num_buckets), (groups[0], groups[number])
+        own, *others = [count_labels(run[0], run[number], k, *of_both) for run in runs]
+        found = debiased_estimates(others or [own], config)
+        if found.mauve is None or found.frontier_integral is None:
+            raise ValueError(f"the scores have no errors: {found.problem}")
+        estimates.append(found.mauve)
+        scores.append((found.mauve.value, -found.frontier_integral.value, score_histograms(own, config).mauve))
     return estimates, scores

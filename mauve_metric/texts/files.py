@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
@@ -76,7 +76,7 @@ class SideTexts(NamedTuple):
 
     field: they stand in, and origin: what the signature says of them; None where nothing was recognised or chosen.
     where: the place of each. keys: what each row is matched by, and documents: what must be equal then; None where the
-    format has none.
+    format has none. groups: the prompt of each, by the field that was named for it; None where none was.
     """
 
     texts: list[str]
@@ -85,6 +85,7 @@ class SideTexts(NamedTuple):
     where: Sequence[str] | None = None
     keys: Sequence[str | int] | None = None
     documents: Sequence[str | int] | None = None
+    groups: Sequence[Hashable] | None = None
 
     def check_filled(self) -> None:
         """`ValueError` for texts of nothing but white space, with the place of the first."""
@@ -113,6 +114,7 @@ class TextFile:
         reference_field: str | None = None,
         prediction_field: str | None = None,
         filter: str | None = None,
+        prompt_field: str | None = None,
     ) -> None:
         """Read a file as `read_texts` does.
 
@@ -120,6 +122,8 @@ class TextFile:
             path: of the file, `-` for standard input.
             text_field, filter: see `read_texts`.
             reference_field, prediction_field: the field of the human texts and of the model's.
+            prompt_field: the field of the prompt of each row, or of anything else that is equal in rows whose texts are
+                not independent, such as the number of a document. A file of human texts alone may lack it.
 
         Raises:
             FileNotFoundError, ValueError, TypeError, ImportError: it cannot be read.
@@ -127,9 +131,9 @@ class TextFile:
         if not isinstance(path, (str, Path)):
             raise TypeError(f"path must be the name of a file or folder, got {type(path).__name__}: {shown(path)}")
         self._own: dict[Side, str | None] = {"reference": reference_field, "prediction": prediction_field}
-        self._text_field = text_field
+        self._text_field, self._prompt_field = text_field, prompt_field
         given = {"text_field": text_field, **{f"{side}_field": field for side, field in self._own.items()}}
-        for name, value in (given | {"filter": filter}).items():
+        for name, value in (given | {"filter": filter, "prompt_field": prompt_field}).items():
             if value is not None and not isinstance(value, str):
                 raise TypeError(f"{name} must be a text, got {shown(value)}")
         self.format: Format | None = None
@@ -232,16 +236,35 @@ class TextFile:
             ValueError: a record is not what the first one is, with its line and the field.
         """
         column, records = self.column(side), self._records
+        prompts = self._prompts(side)
         if records is None:
-            return SideTexts(self._of_table(column))
+            return SideTexts(self._of_table(column), groups=prompts)
         if column is None or (self.format is None and not self._own[side]):
             field = None if column is None else column.field
-            return SideTexts([plain_text(record, field) for record in records])
+            return SideTexts([plain_text(record, field) for record in records], groups=prompts)
         texts = [column.read(record) for record in records]
         name = "records" if self.format is None else self.format.name
         group = "" if self.group is None or side == "reference" else f"/{self.group}"
         origin, where = f"{name}/{column.field}{group}", [record.where for record in records]
-        return SideTexts(texts, column.field, origin, where, *_keys(records, self.format))
+        return SideTexts(texts, column.field, origin, where, *_keys(records, self.format), prompts)
+
+    def _prompts(self, side: Side) -> list[Hashable] | None:
+        """The prompt of each row; None where no field was named, or a file of human texts alone has none."""
+        field = self._prompt_field
+        if field is None:
+            return None
+        if self._records is not None:
+            if side == "reference" and not has_field(self._records[0], field):
+                return None
+            values = [value_at(record, field) for record in self._records]
+            return [value if isinstance(value, Hashable) else json.dumps(value, sort_keys=True) for value in values]
+        if self._path.is_dir() or self._path.suffix.lower() == ".txt":
+            if side == "reference":
+                return None
+            raise ValueError(f"{self.name} holds lines of text and no field {field!r}: expected a file with fields")
+        if side == "reference" and field not in field_names(self._path):
+            return None
+        return list(TABLES[self._path.suffix.lower()](self._path, field))
 
     def _of_table(self, column: Column | None) -> list[str]:
         path = self._path

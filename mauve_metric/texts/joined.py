@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 from mauve_metric.texts.files import SideTexts, TextFile
@@ -14,12 +14,13 @@ class Joined(NamedTuple):
     """The sides of several files.
 
     human: the gold texts, on which all files agree; None if they were not asked for. models: by name.
-    aligned: whether row i of every model answers prompt i. left_out: rows of each model that not all have.
+    groups: the document of each row, where row i of every side belongs to one document; None where that is not known.
+    left_out: rows of each model that not all have.
     """
 
     human: SideTexts | None
     models: dict[str, SideTexts]
-    aligned: bool
+    groups: Sequence[Hashable] | None
     left_out: dict[str, int]
 
 
@@ -35,7 +36,7 @@ def join(files: Mapping[str, TextFile], *, human: bool, common_rows: bool = Fals
     """
     models = {name: file.side("prediction") for name, file in files.items()}
     order = _order(models, common_rows) if all(side.keys is not None for side in models.values()) else None
-    aligned = order is not None and len(models) > 1
+    keys = next(iter(models.values())).keys or ()
     left_out = {} if order is None else {name: len(models[name].texts) - len(rows) for name, rows in order.items()}
     golds = {name: file.side("reference") for name, file in files.items() if human and file.holds_both}
     if human and not golds:
@@ -54,7 +55,11 @@ def join(files: Mapping[str, TextFile], *, human: bool, common_rows: bool = Fals
             f"the files differ in their number of human texts ({shown}): give those as a file of their own"
         )
     _check_agreement(golds)
-    return Joined(next(iter(golds.values()), None), models, aligned, left_out)
+    common = None if order is None else [keys[row] for row in order[next(iter(files))]]
+    gold = next(iter(golds.values()), None)
+    if common is None and gold is not None and {len(side.texts) for side in models.values()} == {len(gold.texts)}:
+        common = list(range(len(gold.texts)))
+    return Joined(gold, models, common if human or len(models) > 1 else None, left_out)
 
 
 def _order(models: Mapping[str, SideTexts], common_rows: bool) -> dict[str, list[int]] | None:
@@ -131,4 +136,7 @@ def _rows(side: SideTexts, numbers: Sequence[int], note: str) -> SideTexts:
     if side.where is None or (list(numbers) == list(range(len(side.texts))) and not note):
         return side
     texts, where = [side.texts[number] for number in numbers], [side.where[number] for number in numbers]
-    return side._replace(texts=texts, where=where, origin=f"{side.origin}{note}", keys=None, documents=None)
+    groups = None if side.groups is None else [side.groups[number] for number in numbers]
+    return side._replace(
+        texts=texts, where=where, origin=f"{side.origin}{note}", keys=None, documents=None, groups=groups
+    )

@@ -15,7 +15,7 @@ BLURRED = 0.1  # common buckets that lift a score by more hide a difference as l
 ALIGNED_SHARE = 0.5  # of rows whose texts open alike in two models: they answer the same prompts
 
 
-def comparison_warnings(models: Mapping[str, Reference], aligned: bool) -> list[ScoreWarning]:
+def comparison_warnings(models: Mapping[str, Reference]) -> list[ScoreWarning]:
     """Equal sets under two names, unequal sizes, rows that look aligned."""
     found = []
     sizes = {name: len(side) for name, side in models.items()}
@@ -32,7 +32,7 @@ def comparison_warnings(models: Mapping[str, Reference], aligned: bool) -> list[
             found.append(ScoreWarning("equal_models", f"{a} and {b} hold the same texts", {"a": a, "b": b}))
         elif _same_openings(one, two) > ALIGNED_SHARE:
             alike.append((a, b))
-    if alike and not aligned:
+    if alike and all(side.groups is None for side in models.values()):
         message = (
             f"row by row the texts of {alike[0][0]} and {alike[0][1]} open alike: if row i of every model answers "
             "prompt i, aligned=True gives truer intervals"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Floats, Labels
+from mauve_metric.arrays import Floats, Integers, Labels
 from mauve_metric.config import MauveConfig
+from mauve_metric.measures.groups import codes_by_content
 from mauve_metric.quantize import histograms
 from mauve_metric.uncertainty import intervals, jackknife
 
@@ -45,70 +46,94 @@ def _of_difference(matrix: Floats, i: int, j: int) -> float:
     return max(float(matrix[i, i] + matrix[j, j] - 2 * matrix[i, j]), 0.0)
 
 
-def joint_errors(runs: Sequence[Sequence[Labels]], config: MauveConfig, aligned: bool = False) -> JointErrors:
+Groups = Sequence[Integers | None]  # codes of P's texts and of those of each model
+
+
+def joint_errors(runs: Sequence[Sequence[Labels]], config: MauveConfig, groups: Groups = ()) -> JointErrors:
     """The joint errors of several models' scores against one P.
 
-    The texts of P are shared by all models; with `aligned`, row i of all models is drawn at once, otherwise the models
-    are independent. What pairs of texts add falls with n², everything else with n, which random halves of the texts
-    tell apart: second = (first of halves - 2·first) / 4.
+    The texts of P are shared by all models; the models are independent but for what groups say. What pairs of texts, or
+    of groups, add falls with n², everything else with n, which random halves of them tell apart: second = (first of
+    halves - 2·first) / 4.
 
     Args:
         runs: for each clustering the buckets of the texts of P, (n_p,), and of each of m models, (n_i,).
-        config: without "auto". aligned: all n_i are equal.
+        config: without "auto". groups: see `measures.groups`; without any, texts are independent.
     """
     k, c = int(config.num_buckets), config.mauve_scaling_factor
-    labels = _in_order(runs[0], aligned)
-    first = score_covariance(labels, k, c, aligned)
+    codes = [found for found in groups if found is not None]
+    labels, codes = (runs[0], codes_by_content(runs[0], codes)) if codes else ([np.sort(side) for side in runs[0]], [])
+    first = score_covariance(labels, k, c, codes)
     second = np.zeros_like(first)
     if min(map(len, labels)) >= 4:
         rng = np.random.default_rng(config.seed)
-        halves = [score_covariance(_half(labels, aligned, rng), k, c, aligned) for _ in range(HALVES)]
+        halves = [_covariance_of_half(labels, k, c, codes, rng) for _ in range(HALVES)]
         second = (np.mean(halves, axis=0) - 2 * first) / 4
     over_runs = np.zeros_like(first)
     if len(runs) > 1:
-        values = [[intervals.debiased_scores(frontier, c).mauve for frontier in _frontiers(run, k)] for run in runs]
+        values = [[intervals.debiased_scores(found, c).mauve for found in _frontiers(run, k, codes)] for run in runs]
         over_runs = np.atleast_2d(np.cov(np.array(values), rowvar=False, ddof=1))
     return JointErrors(first, second, over_runs)
 
 
-def _in_order(labels: Sequence[Labels], aligned: bool) -> list[Labels]:
-    """The buckets of each set in an order that does not depend on that of its texts; aligned rows stay together."""
-    if not aligned:
-        return [np.sort(side) for side in labels]
-    order = np.lexsort(labels[1:])
-    return [np.sort(labels[0]), *(side[order] for side in labels[1:])]
-
-
-def _frontiers(labels: Sequence[Labels], k: int) -> list[jackknife.DebiasedFrontier]:
+def _frontiers(labels: Sequence[Labels], k: int, codes: Sequence[Integers] = ()) -> list[jackknife.DebiasedFrontier]:
     """Of P, the first, and each model."""
-    counted = [histograms.count_labels(labels[0], side, k) for side in labels[1:]]
-    return [jackknife.debiased_frontier(item.p_counts, item.q_counts) for item in counted]
+    counted = [
+        histograms.count_labels(labels[0], side, k, *((codes[0], codes[number]) if codes else ()))
+        for number, side in enumerate(labels[1:], start=1)
+    ]
+    return [jackknife.debiased_frontier(item.p_counts, item.q_counts, item.groups) for item in counted]
 
 
-def _half(labels: Sequence[Labels], aligned: bool, rng: np.random.Generator) -> list[Labels]:
-    """A random half of each set; with `aligned` the same rows of every model."""
-    rows = [rng.permutation(len(side))[: len(side) // 2] for side in labels]
-    return [side[rows[1] if aligned and number else rows[number]] for number, side in enumerate(labels)]
+def _covariance_of_half(
+    labels: Sequence[Labels], k: int, scaling_factor: float, codes: Sequence[Integers], rng: np.random.Generator
+) -> Floats:
+    """`score_covariance` of a random half of each set; of the groups of all sets where there are any."""
+    if not codes:
+        rows = [rng.permutation(len(side))[: len(side) // 2] for side in labels]
+        return score_covariance([side[own] for side, own in zip(labels, rows, strict=True)], k, scaling_factor)
+    known = np.unique(np.concatenate(codes))
+    chosen = rng.permutation(known)[: len(known) // 2]
+    kept = [np.isin(side, chosen) for side in codes]
+    sides = [side[own] for side, own in zip(labels, kept, strict=True)]
+    of_sides = [side[own] for side, own in zip(codes, kept, strict=True)]
+    if min(len(np.unique(side)) for side in of_sides) < 2:
+        return score_covariance(labels, k, scaling_factor, codes) * 2  # too few groups to say more
+    return score_covariance(sides, k, scaling_factor, of_sides)
 
 
-def score_covariance(labels: Sequence[Labels], k: int, scaling_factor: float = 5.0, aligned: bool = False) -> Floats:
+def score_covariance(
+    labels: Sequence[Labels], k: int, scaling_factor: float = 5.0, codes: Sequence[Integers] = ()
+) -> Floats:
     """Covariance matrix (m, m) of the debiased scores of m models by the delete-one effects of their texts.
 
     Args:
         labels: buckets of the texts of P, (n_p,), and of each model, (n_i,).
-        k: number of buckets. scaling_factor: c. aligned: see `joint_errors`.
+        k: number of buckets. scaling_factor: c.
+        codes: of the groups of the same texts; a group at a time is left out then. None given: texts are independent.
     """
-    effects = [jackknife.mauve_effects(frontier, scaling_factor) for frontier in _frontiers(labels, k)]
-    p_effects = np.stack([p_effect[labels[0]] for p_effect, _ in effects])
-    q_effects = [q_effect[side] for (_, q_effect), side in zip(effects, labels[1:], strict=True)]
-    covariance: Floats = np.atleast_2d(np.cov(p_effects, ddof=0)) / len(labels[0])
-    if aligned:
-        return covariance + np.atleast_2d(np.cov(np.stack(q_effects), ddof=0)) / len(q_effects[0])
-    return covariance + np.diag([effect.var() / len(effect) for effect in q_effects])
+    frontiers = _frontiers(labels, k, codes)
+    if not codes:
+        effects = [jackknife.mauve_effects(frontier, scaling_factor) for frontier in frontiers]
+        p_effects = np.stack([p_effect[labels[0]] for p_effect, _ in effects])
+        q_effects = [q_effect[side] for (_, q_effect), side in zip(effects, labels[1:], strict=True)]
+        covariance: Floats = np.atleast_2d(np.cov(p_effects, ddof=0)) / len(labels[0])
+        return covariance + np.diag([effect.var() / len(effect) for effect in q_effects])
+    known = np.unique(np.concatenate(codes))
+    of_groups = np.zeros((len(frontiers), len(known)))
+    for number, frontier in enumerate(frontiers):
+        pair = (labels[0], labels[number + 1]), (codes[0], codes[number + 1])
+        found, own = jackknife.effects_by_code(frontier, *pair, scaling_factor)
+        of_groups[number, np.searchsorted(known, found)] = own
+    return of_groups @ of_groups.T
 
 
 def difference_of(
-    estimates: Sequence[intervals.Estimate], errors: JointErrors, i: int, j: int, level: float = 0.95
+    estimates: Mapping[int, intervals.Estimate] | Sequence[intervals.Estimate],
+    errors: JointErrors,
+    i: int,
+    j: int,
+    level: float = 0.95,
 ) -> intervals.DifferenceEstimate:
     """The difference of model i and model j.
 
@@ -129,11 +154,14 @@ def difference_of(
     return found._replace(p_value=max(found.p_value, careful.p_value))
 
 
-def pairing_gain(runs: Sequence[Sequence[Labels]], errors: JointErrors, config: MauveConfig, i: int, j: int) -> float:
-    """By what the pairing of aligned rows divides the error of the difference of model i and model j, at least 1."""
+def design_effect(runs: Sequence[Sequence[Labels]], errors: JointErrors, config: MauveConfig, i: int, j: int) -> float:
+    """By what the design multiplies the variance of the difference of model i and model j: below 1, pairing helps.
+
+    Between 1/1000 and 1000.
+    """
     alone = score_covariance(runs[0], int(config.num_buckets), config.mauve_scaling_factor)
-    paired, unpaired = _of_difference(errors.first, i, j), _of_difference(alone, i, j)
-    return max(math.sqrt(unpaired / paired), 1.0) if paired > 0 else 1.0
+    grouped, independent = _of_difference(errors.first, i, j), _of_difference(alone, i, j)
+    return min(max(grouped / independent, 1e-3), 1e3) if independent > 0 else 1.0
 
 
 def _narrowed(estimate: intervals.Estimate, ratio: float) -> intervals.Estimate:

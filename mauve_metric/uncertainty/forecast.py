@@ -31,7 +31,7 @@ class Seen(NamedTuple):
     p_counts, a_counts, b_counts: histograms (k,) of the human texts and of both models.
     a_score, b_score: debiased MAUVE of the models.
     n: texts a set. run_variance: of the difference over clusterings.
-    pairing: by what aligned rows divide the error of the difference; 1 for independent models.
+    design_effect: by what shared prompts multiply the variance of the difference; 1 for independent texts.
     scaling_factor: c.
     """
 
@@ -42,7 +42,7 @@ class Seen(NamedTuple):
     b_score: float
     n: int
     run_variance: float = 0.0
-    pairing: float = 1.0
+    design_effect: float = 1.0
     scaling_factor: float = 5.0
 
 
@@ -90,7 +90,8 @@ def texts_needed(seen: Seen, level: float = 0.95, power: float = POWER, seed: in
     """Texts a set at which a test at 1 - level finds the difference with this probability, on the same buckets.
 
     The statistic |difference| / error grows about like a power of n: a line through the logarithms of those sizes that
-    were tried leads to the next, until it stays.
+    were tried leads to the next, until it stays. Sets are drawn as of independent texts; texts that share prompts count
+    1 / design_effect of one.
 
     Args:
         seen: histograms and scores. level, power: in (0, 1). seed: of the draws.
@@ -106,7 +107,8 @@ def texts_needed(seen: Seen, level: float = 0.95, power: float = POWER, seed: in
         for counts, score in ((seen.a_counts, seen.a_score), (seen.b_counts, seen.b_score))
     ]
     rng = np.random.default_rng(seed)
-    return _size_for(lambda size: _statistic(seen, p, models, size, power, rng), seen.n, level)
+    found = _size_for(lambda size: _statistic(seen, p, models, size, power, rng), seen.n, level)
+    return found if found is None or seen.design_effect == 1 else max(round(found * seen.design_effect), 2)
 
 
 def texts_to_tell(
@@ -192,7 +194,7 @@ def _statistic(seen: Seen, p: Floats, models: list[Floats], size: int, power: fl
     runs = seen.run_variance * seen.n / size
     differences = (values[0] - values[1]) * math.copysign(1.0, seen.a_score - seen.b_score)
     differences = differences + math.sqrt(runs) * rng.normal(size=DRAWS)
-    error = np.sqrt((np.array(errors) / seen.pairing) ** 2 + runs)
+    error = np.sqrt(np.array(errors) ** 2 + runs)
     return float(np.quantile(differences / np.maximum(error, 1e-12), 1 - power))
 
 

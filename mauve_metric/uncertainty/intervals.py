@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -11,6 +12,8 @@ import numpy as np
 from mauve_metric.arrays import Floats
 from mauve_metric.measures import tails
 from mauve_metric.measures.frontier import mauve_floor
+from mauve_metric.measures.groups import FEWEST_GROUPS
+from mauve_metric.uncertainty.group_jackknife import t_quantile
 from mauve_metric.uncertainty.jackknife import WEIGHTS, DebiasedFrontier, area_and_slopes, delete_one_variance, monotone
 
 # What each of the two divergences adds to the frontier integral, (2, m).
@@ -18,11 +21,12 @@ _INTEGRAL_WEIGHTS = 2 * (WEIGHTS[1] - WEIGHTS[0]) * np.stack([1 - WEIGHTS, WEIGH
 
 
 class Estimate(NamedTuple):
-    """A debiased score with its standard error and two-sided interval."""
+    """A debiased score with its standard error, two-sided interval, and degrees of freedom of the error."""
 
     value: float
     stderr: float
     ci: tuple[float, float]
+    freedom: float = math.inf
 
 
 class DebiasedScores(NamedTuple):
@@ -90,14 +94,73 @@ def with_errors(
     Returns:
         MAUVE (value in [0, 1]) and frontier integral (value in [0, 1]).
     """
-    z = NormalDist().inv_cdf((1 + level) / 2)
+    freedom = _freedom(scores.frontier)
+    z = _quantile(level, freedom)
     area_error = math.sqrt(delete_one_variance(scores.frontier, scores.slopes) + mauve_run_variance)
     error = math.sqrt(delete_one_variance(scores.frontier, _INTEGRAL_WEIGHTS) + integral_run_variance)
     low, high = _carry_over(scores, error * z, error)
     floor, value, integral = mauve_floor(scores.scaling_factor), scores.mauve, scores.raw_integral
-    mauve = Estimate(value, area_error, (min(max(low, floor), value), max(min(high, 1.0), value)))
+    mauve = Estimate(value, area_error, (min(max(low, floor), value), max(min(high, 1.0), value)), freedom)
     interval = (_unit(integral - z * error), _unit(integral + z * error))
-    return mauve, Estimate(scores.frontier_integral, error, interval)
+    return mauve, Estimate(scores.frontier_integral, error, interval, freedom)
+
+
+def _freedom(frontier: DebiasedFrontier) -> float:
+    """Degrees of freedom of the errors of a frontier's scores: those of the groups, infinite without."""
+    groups = frontier.groups
+    return math.inf if groups is None else groups.freedom(groups.of(_INTEGRAL_WEIGHTS))
+
+
+def _quantile(level: float, freedom: float) -> float:
+    """How many standard errors an interval reaches."""
+    return NormalDist().inv_cdf((1 + level) / 2) if math.isinf(freedom) else t_quantile(level, freedom)
+
+
+def too_few(frontier: DebiasedFrontier) -> str | None:
+    """Why errors cannot be told from so few texts or prompts, in words; None where they can."""
+    groups = frontier.groups
+    if groups is None:
+        number = min(int(counts.sum()) for counts in (frontier.p_counts, frontier.q_counts))
+    else:
+        number = min(int(stratum.sum()) for stratum in groups.strata)
+    if number < FEWEST_GROUPS:
+        units = "texts on a side" if groups is None else "prompts"
+        return f"there are only {number} {units}, and an error can be told from {FEWEST_GROUPS} on"
+    if groups is not None and not groups.of(_INTEGRAL_WEIGHTS).any():
+        return "every prompt has its texts of both sides in one bucket, so that nothing tells how often it has not"
+    return None
+
+
+def too_alike(scores: Sequence[DebiasedScores]) -> str | None:
+    """Why the interval of the mean over clusterings would be too narrow, in words; None where it is not.
+
+    No two distributions have a frontier integral below 0. An estimate below by more than its standard error would give
+    an interval of next to no width. Texts that share prompts or copies that nobody declared do that, and chance in
+    about one of six pairs of equal sets.
+    """
+    error = math.sqrt(float(np.mean([delete_one_variance(one.frontier, _INTEGRAL_WEIGHTS) for one in scores])))
+    integral = float(np.mean([one.raw_integral for one in scores]))
+    if integral >= -error:
+        return None
+    more = "" if scores[0].frontier.groups is None else " beyond those that were declared"
+    return (
+        f"the debiased frontier integral is {integral:.2g}, below 0 by more than its standard error "
+        f"({error:.2g}), as by chance or where the sets share prompts or texts{more}"
+    )
+
+
+def inflated(scores: DebiasedScores, mauve: Estimate, integral: Estimate, level: float) -> tuple[Estimate, Estimate]:
+    """Estimates of sets that are too alike, with the distance of their integral from 0 as its error at least.
+
+    No result shows them; a difference from another score needs an error that is not too small.
+    """
+    distance = max(-scores.raw_integral, integral.stderr)
+    z = _quantile(level, integral.freedom)
+    low, _ = _carry_over(scores, z * distance, distance)
+    low = min(max(low, mauve_floor(scores.scaling_factor)), mauve.value)
+    wider = Estimate(mauve.value, max(mauve.stderr, (mauve.value - low) / z), (low, mauve.ci[1]), mauve.freedom)
+    high = _unit(scores.raw_integral + z * distance)
+    return wider, Estimate(integral.value, distance, (integral.ci[0], high), integral.freedom)
 
 
 def integral_over_error(frontier: DebiasedFrontier) -> float:
@@ -135,13 +198,14 @@ def estimate_difference(a: Estimate, b: Estimate, correlation: float, level: flo
     >>> [round(end, 6) for end in estimate_difference(a, b, 0.0).ci]
     [0.0, 0.2]
     """
-    z = NormalDist().inv_cdf((1 + level) / 2)
+    freedom = min(a.freedom, b.freedom)
+    z = _quantile(level, freedom)
     value = a.value - b.value
     a_up, b_up = _upwards(a, z), _upwards(b, z)
     down = _joined(a.value - a.ci[0], b_up, correlation)
     up = _joined(a_up, b.value - b.ci[0], correlation)
     margin = down if value > 0 else up if value < 0 else max(down, up)
-    p_value = 1.0 if value == 0 else tails.two_sided(z * abs(value) / margin if margin > 0 else math.inf)
+    p_value = 1.0 if value == 0 else tails.two_sided(z * abs(value) / margin if margin > 0 else math.inf, freedom)
     return DifferenceEstimate(value, (max(value - down, -1.0), min(value + up, 1.0)), margin / z, p_value)
 
 

@@ -8,6 +8,7 @@ differences give the delete-one standard error. Nothing is resampled.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -15,8 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Counts, Floats
+from mauve_metric.arrays import Counts, Floats, Integers, Labels
 from mauve_metric.measures import frontier
+from mauve_metric.measures.groups import GroupCounts
+from mauve_metric.uncertainty.group_jackknife import GroupEffects, group_jackknife, t_quantile
 
 WEIGHTS = np.linspace(0, 1, 102)[1:-1]  # mixture weights λ of the debiased curve
 
@@ -26,8 +29,9 @@ class DebiasedFrontier:
     """The two divergences along the mixtures without their sampling bias, and how each text moves them.
 
     type_one, type_two: KL(q‖r_λ) and KL(p‖r_λ) on `WEIGHTS`, shape (m,), jackknifed; they may be negative.
-    p_influence, q_influence: shape (2, m, k): (type one, type two) by bucket of a text of that side.
-    p_counts, q_counts: shape (k,).
+    p_influence, q_influence: shape (2, m, k): (type one, type two) by bucket of a text of that side; without use where
+    there are groups. p_counts, q_counts: shape (k,). groups: how each group of texts moves them; None: texts are
+    independent.
     """
 
     type_one: Floats
@@ -36,9 +40,10 @@ class DebiasedFrontier:
     q_influence: Floats
     p_counts: Counts
     q_counts: Counts
+    groups: GroupEffects | None = None
 
 
-def debiased_frontier(p_counts: Counts, q_counts: Counts) -> DebiasedFrontier:
+def debiased_frontier(p_counts: Counts, q_counts: Counts, groups: GroupCounts | None = None) -> DebiasedFrontier:
     """Jackknife of KL(q‖r_λ) and KL(p‖r_λ) at a fixed partition.
 
     For a sum of functions f(x, y) of a binomial share x of n texts, the jackknife takes off
@@ -47,7 +52,12 @@ def debiased_frontier(p_counts: Counts, q_counts: Counts) -> DebiasedFrontier:
 
     Args:
         p_counts, q_counts: shape (k,), at least 2 texts each.
+        groups: of the texts, with at least 2 on each side; the jackknife then leaves out a group at a time.
     """
+    if groups is not None:
+        sums, effects = group_jackknife(_terms, p_counts, q_counts, groups)
+        nothing = np.zeros((2, len(WEIGHTS), 0))
+        return DebiasedFrontier(sums[0], sums[1], nothing, nothing, p_counts, q_counts, effects)
     value, p_influence, q_influence = jackknifed(_terms, p_counts, q_counts)
     sums = value.sum(axis=-1)
     return DebiasedFrontier(sums[0], sums[1], p_influence, q_influence, p_counts, q_counts)
@@ -104,6 +114,26 @@ def mauve_effects(frontier: DebiasedFrontier, scaling_factor: float = 5.0) -> tu
     return np.tensordot(slopes, frontier.p_influence, axes=2), np.tensordot(slopes, frontier.q_influence, axes=2)
 
 
+def effects_by_code(
+    frontier: DebiasedFrontier,
+    labels: tuple[Labels, Labels],
+    codes: tuple[Integers, Integers],
+    scaling_factor: float = 5.0,
+) -> tuple[Integers, Floats]:
+    """How each group moves the debiased MAUVE: codes and effects, whose squares add up to the score's variance.
+
+    Args:
+        frontier: of P and Q. labels, codes: bucket and code of each text of P, (n_p,), and of Q, (n_q,); where the
+            frontier has no groups no code occurs twice.
+    """
+    if frontier.groups is None:
+        effects = mauve_effects(frontier, scaling_factor)
+        of_texts = [effect[side] for effect, side in zip(effects, labels, strict=True)]
+        return np.concatenate(codes), np.concatenate([(side - side.mean()) / len(side) for side in of_texts])
+    _, slopes = area_and_slopes(*monotone(frontier), scaling_factor)
+    return frontier.groups.codes, frontier.groups.of(slopes)
+
+
 class CurveBand(NamedTuple):
     """The debiased divergence curve and its pointwise band, (m, 2) each as in `divergence_curve`, λ rising."""
 
@@ -131,16 +161,35 @@ def frontier_band(frontier: DebiasedFrontier, scaling_factor: float = 5.0, level
     >>> bool((band.low < band.curve).all() and (band.curve < band.high).all())
     True
     """
-    z = NormalDist().inv_cdf((1 + level) / 2)
     normals = np.stack([1 - WEIGHTS, WEIGHTS])
+    if frontier.groups is None:
+        z = NormalDist().inv_cdf((1 + level) / 2)
+        margin = z * np.sqrt(np.maximum(_cost_variances(frontier, normals), 0.0))
+    else:
+        margin = _grouped_margins(frontier.groups, normals, level)
+    costs = np.stack(monotone(frontier))
+    low, curve, high = (np.exp(-scaling_factor * np.maximum(costs + sign * margin, 0.0)).T for sign in (1, 0, -1))
+    return CurveBand(curve, low, high)
+
+
+def _grouped_margins(effects: GroupEffects, normals: Floats, level: float) -> Floats:
+    """How far each linear cost may be off, (m,), by the effects of the groups."""
+    margins = np.empty(normals.shape[1])
+    for place in range(len(margins)):
+        weights = np.zeros_like(normals)
+        weights[:, place] = normals[:, place]
+        of_groups = effects.of(weights)
+        margins[place] = t_quantile(level, effects.freedom(of_groups)) * math.sqrt(float(of_groups @ of_groups))
+    return margins
+
+
+def _cost_variances(frontier: DebiasedFrontier, normals: Floats) -> Floats:
+    """Variance of the linear cost at each weight, (m,), of independent texts."""
     variance = np.zeros(len(WEIGHTS))
     for influence, counts in ((frontier.p_influence, frontier.p_counts), (frontier.q_influence, frontier.q_counts)):
         effect, share = np.einsum("im,imk->mk", normals, influence), counts / counts.sum()
         variance += (effect**2 @ share - (effect @ share) ** 2) / counts.sum()
-    margin = z * np.sqrt(np.maximum(variance, 0.0))
-    costs = np.stack(monotone(frontier))
-    low, curve, high = (np.exp(-scaling_factor * np.maximum(costs + sign * margin, 0.0)).T for sign in (1, 0, -1))
-    return CurveBand(curve, low, high)
+    return variance
 
 
 def area_and_slopes(one: Floats, two: Floats, scaling_factor: float) -> tuple[float, Floats]:
@@ -162,7 +211,10 @@ def monotone(debiased: DebiasedFrontier) -> tuple[Floats, Floats]:
 
 
 def delete_one_variance(frontier: DebiasedFrontier, weights: Floats) -> float:
-    """Delete-one variance of Σ weights·divergence, weights (2, m)."""
+    """Delete-one variance of Σ weights·divergence, weights (2, m); of a group at a time where there are groups."""
+    if frontier.groups is not None:
+        effects = frontier.groups.of(weights)
+        return float(effects @ effects)
     total = 0.0
     for influence, counts in ((frontier.p_influence, frontier.p_counts), (frontier.q_influence, frontier.q_counts)):
         effect = np.tensordot(weights, influence, axes=2)

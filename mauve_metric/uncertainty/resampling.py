@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import numpy as np
 
-from mauve_metric.arrays import Counts, Floats
+from mauve_metric.arrays import Bools, Counts, Floats
 from mauve_metric.measures import frontier
+from mauve_metric.measures.groups import GroupCounts
 
 CEILING_DRAWS = 40  # standard error of the ceiling: about .002 at 500 texts, .0008 at 5000
 
 
 def null_scores(
-    p_counts: Counts, q_counts: Counts, scaling_factor: float = 5.0, num_points: int = 25, seed: int = 25
+    p_counts: Counts,
+    q_counts: Counts,
+    scaling_factor: float = 5.0,
+    num_points: int = 25,
+    seed: int = 25,
+    groups: GroupCounts | None = None,
 ) -> Floats:
     """The plug-in MAUVE of `CEILING_DRAWS` random splits of the pooled counts into sets of these sizes.
 
     Their mean is what to expect from two samples of one distribution on this partition, the ceiling: in [0, 1]; about
     .96 at ten texts a bucket, whatever the size. `num_points`: weights of the divergence curve, as for the score.
+    `groups`: splits that keep the design, see `_grouped_splits`.
     """
-    splits = zip(*_random_splits(p_counts, q_counts, CEILING_DRAWS, np.random.default_rng(seed)), strict=True)
-    curves = (frontier.divergence_curve(p, q, scaling_factor, num_points) for p, q in splits)
+    rng = np.random.default_rng(seed)
+    if groups is None:
+        splits = _random_splits(p_counts, q_counts, CEILING_DRAWS, rng)
+    else:
+        splits = _grouped_splits(groups, len(p_counts), CEILING_DRAWS, rng)
+    curves = (frontier.divergence_curve(p, q, scaling_factor, num_points) for p, q in zip(*splits, strict=True))
     return np.array([frontier.curve_area(curve) for curve in curves])
 
 
@@ -35,7 +46,7 @@ def permutation_test(
     q_labels: Counts,
     num_buckets: int,
     permutations: int = 999,
-    paired: bool = False,
+    groups: GroupCounts | None = None,
     seed: int = 25,
 ) -> float:
     """p-value of "both sets are samples of one distribution", with the frontier integral as the statistic.
@@ -47,28 +58,21 @@ def permutation_test(
         p_labels, q_labels: bucket of each text, shape (n_p,) and (n_q,).
         num_buckets: k.
         permutations: random splits.
-        paired: text i of both sets shares a prompt: swap within pairs only (n_p = n_q).
+        groups: of these texts, in these buckets; the splits then keep the design, see `_grouped_splits`.
         seed: of the splits.
 
     Returns:
         In (0, 1]; small: the sets differ.
-
-    Raises:
-        ValueError: paired with unequal sizes.
     """
-    if paired and len(p_labels) != len(q_labels):
-        raise ValueError(f"paired=True needs sets of equal size, got {len(p_labels)} and {len(q_labels)}")
-    order = np.lexsort((q_labels, p_labels)) if paired else slice(None)  # so that the order of the pairs has no part
-    p_labels, q_labels = p_labels[order], q_labels[order]
     rng = np.random.default_rng(seed)
     p_counts, q_counts = _count(p_labels, num_buckets), _count(q_labels, num_buckets)
     observed = _integrals(p_counts / len(p_labels), q_counts / len(q_labels))
     exceeded = 0
     for draws in _blocks(permutations, max(1, 2_000_000 // max(num_buckets, len(p_labels)))):
-        if paired:
-            splits = _swapped_pairs(p_labels, q_labels, num_buckets, draws, rng)
-        else:
+        if groups is None:
             splits = _random_splits(p_counts, q_counts, draws, rng)
+        else:
+            splits = _grouped_splits(groups, num_buckets, draws, rng)
         exceeded += int((_integrals(*splits) >= observed - 1e-12).sum())
     return (1 + exceeded) / (permutations + 1)
 
@@ -82,15 +86,84 @@ def _blocks(total: int, size: int) -> list[int]:
     return [min(size, total - start) for start in range(0, total, size)]
 
 
-def _swapped_pairs(
-    p_labels: Counts, q_labels: Counts, num_buckets: int, draws: int, rng: np.random.Generator
-) -> tuple[Floats, Floats]:
-    """Histograms after swapping the two texts of each pair with probability ½, (draws, k) each."""
-    n = len(p_labels)
-    swap = rng.random((draws, n)) < 0.5
-    p_counts = np.stack([_count(np.where(row, q_labels, p_labels), num_buckets) for row in swap])
-    pooled = _count(p_labels, num_buckets) + _count(q_labels, num_buckets)
-    return p_counts / n, (pooled - p_counts) / n
+def _grouped_splits(groups: GroupCounts, k: int, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Histograms of random splits that equal sets of this design allow, (draws, k) each.
+
+    Texts of a prompt on both sides are divided anew within the prompt, as many to each side as before: with one on
+    either side, the two are swapped or not. Groups with texts on one side alone change sides as a whole, where groups
+    of either side have about the same sizes. Where they have not, a split would change the sizes too, and each group's
+    deviation from its side's histogram has a random sign in its place (the wild bootstrap).
+
+    Args:
+        groups: texts of each group in each bucket. k: number of buckets.
+    """
+    on_both = (groups.p_sizes > 0) & (groups.q_sizes > 0)
+    p = np.zeros((draws, k))
+    pooled = np.bincount(groups.bucket, weights=groups.p + groups.q, minlength=k)
+    inner = on_both[groups.group]
+    if inner.any():
+        p += _divided_within(groups, inner, k, draws, rng)
+    alone = ~on_both
+    if not alone.any():
+        q = pooled - p
+        return p / groups.p_sizes.sum(), q / groups.q_sizes.sum()
+    if on_both.any() or _alike(groups.p_sizes[alone], groups.q_sizes[alone]):
+        p += _exchanged(groups, np.flatnonzero(alone), k, draws, rng)
+        q = pooled - p
+        return p / p.sum(axis=1, keepdims=True), q / q.sum(axis=1, keepdims=True)
+    return _signed(groups, k, draws, rng)
+
+
+def _alike(p_sizes: Counts, q_sizes: Counts) -> bool:
+    """Whether the groups of both sides have about the same mean size and the same spread of it."""
+    p, q = p_sizes[p_sizes > 0], q_sizes[q_sizes > 0]
+    return all(max(a, b) <= 1.25 * min(a, b) for a, b in ((p.mean(), q.mean()), ((p**2).mean(), (q**2).mean())))
+
+
+def _divided_within(groups: GroupCounts, cells: Bools, k: int, draws: int, rng: np.random.Generator) -> Floats:
+    """Counts of P after the texts of each group were divided at random into as many of P and of Q as before."""
+    times = (groups.p + groups.q)[cells]
+    bucket, group = np.repeat(groups.bucket[cells], times), np.repeat(groups.group[cells], times)
+    starts = np.flatnonzero(np.r_[True, np.diff(group) > 0])
+    sizes = np.diff(np.r_[starts, len(group)])
+    place = np.arange(len(group)) - np.repeat(starts, sizes)
+    to_p = place < groups.p_sizes[group]
+    found = np.empty((draws, k))
+    for draw in range(draws):
+        order = np.argsort(group + rng.random(len(group)), kind="stable")
+        found[draw] = np.bincount(bucket[order[to_p]], minlength=k)
+    return found
+
+
+def _exchanged(groups: GroupCounts, alone: Counts, k: int, draws: int, rng: np.random.Generator) -> Floats:
+    """Counts of P after groups with texts on one side were dealt out anew, as many to either side as before."""
+    number = int((groups.p_sizes[alone] > 0).sum())
+    texts, found = groups.p + groups.q, np.empty((draws, k))
+    for draw in range(draws):
+        is_p = np.zeros(len(groups.codes), dtype=bool)
+        is_p[rng.permutation(alone)[:number]] = True
+        found[draw] = np.bincount(groups.bucket, weights=texts * is_p[groups.group], minlength=k)
+    return found
+
+
+def _signed(groups: GroupCounts, k: int, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Histograms around the pooled one, with a random sign for the deviation of each group from its side's."""
+    n_p, n_q = groups.p_sizes.sum(), groups.q_sizes.sum()
+    pooled = np.bincount(groups.bucket, weights=groups.p + groups.q, minlength=k) / (n_p + n_q)
+    found = []
+    for counts, sizes, n in ((groups.p, groups.p_sizes, n_p), (groups.q, groups.q_sizes, n_q)):
+        share = np.bincount(groups.bucket, weights=counts, minlength=k) / n
+        number = int((sizes > 0).sum())
+        scale = np.sqrt(number / max(number - 1, 1))
+        shares = np.empty((draws, k))
+        for draw in range(draws):
+            sign = rng.integers(0, 2, len(sizes)) * 2.0 - 1.0
+            moved = (
+                np.bincount(groups.bucket, weights=counts * sign[groups.group], minlength=k) - (sign @ sizes) * share
+            )
+            shares[draw] = np.maximum(pooled + scale * moved / n, 0.0)
+        found.append(shares / shares.sum(axis=1, keepdims=True))
+    return found[0], found[1]
 
 
 def _count(labels: Counts, num_buckets: int) -> Counts:

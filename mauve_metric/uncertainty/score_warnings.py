@@ -10,6 +10,7 @@ import numpy as np
 from mauve_metric.arrays import Array, Counts, Features, Hashes, Integers
 from mauve_metric.features.reference import Reference
 from mauve_metric.features.rows import read_in_blocks, some_rows
+from mauve_metric.measures.groups import FEW_GROUPS, GroupCounts
 from mauve_metric.quantize.histograms import Histograms
 from mauve_metric.uncertainty.blind_spots import blind_spots
 
@@ -25,9 +26,13 @@ SHORT_TOKENS = 6  # of half of the human texts, two of them perhaps special: an 
 TRUNCATED_SHARE = 0.1  # the featurizer never sees what was cut
 FLOOR_REACH = 0.01  # of the range above the floor, or the floor again if that is less (a small c has a high floor)
 CEILING_STDS = 2.0  # standard deviations of equal sets' score: one pair in forty is further above by chance
+UNDECLARED = (  # after what suggests that texts share prompts
+    "; intervals and tests take the texts for independent: say aligned=True (--aligned) if row i of every set answers "
+    "prompt i, or name the prompts with p_groups and q_groups (--prompt-field)"
+)
 SEVERE = frozenset(  # after these the score may not mean what it seems to mean
     "constant_features nearly_constant_features at_floor above_ceiling duplicates_between equal_models "
-    "wrapping_in_one_set short_references near_duplicates_between copied_passages".split()
+    "wrapping_in_one_set no_interval short_references near_duplicates_between copied_passages".split()
 )
 LITERATURE_FEATURIZER = "gpt2-large"
 ROWS_LOOKED_AT = 4096  # of features that are not in memory
@@ -56,6 +61,10 @@ class TextFacts(Protocol):
     @property
     def opening_hashes(self) -> Hashes | None:
         """A hash of each text's first words."""
+
+    @property
+    def groups(self) -> Integers | None:
+        """The code of each text's group; None where texts are taken for independent."""
 
     @property
     def identity(self) -> Mapping[str, str] | None:
@@ -136,6 +145,19 @@ def quantizer_warnings(problems: Sequence[str]) -> list[ScoreWarning]:
     return [ScoreWarning("quantizer_not_converged", problems[0], {"runs": len(problems)})] if problems else []
 
 
+def design_warnings(groups: GroupCounts | None, problem: str | None) -> list[ScoreWarning]:
+    """Intervals that are missing, with the reason, or that few prompts make unsure."""
+    if problem is not None:
+        return [ScoreWarning("no_interval", f"there is no interval and no forecast: {problem}", {})]
+    if groups is None:
+        return []
+    number = min(int((sizes > 0).sum()) for sizes in (groups.p_sizes, groups.q_sizes))
+    if number >= FEW_GROUPS:
+        return []
+    message = f"{number} prompts are few: intervals of so few hold the truth less often than they say"
+    return [ScoreWarning("few_prompts", message, {"prompts": number, "threshold": FEW_GROUPS})]
+
+
 def score_warnings(mauve: float, floor: float, ceiling: float, ceiling_std: float) -> list[ScoreWarning]:
     """A score at the end of its range; the ceiling with the standard deviation of the scores it is the mean of."""
     numbers = {"mauve": mauve, "mauve_floor": floor, "mauve_ceiling": ceiling}
@@ -213,8 +235,8 @@ def text_warnings(p: TextFacts, q: TextFacts) -> list[ScoreWarning]:
             if opening.mean() > OPENING_SHARE:
                 message = (
                     f"{_percent(opening.mean())} of the model's texts open like a human one: shared prompts lift the "
-                    "score (compare scores that share prompts only with each other; paired=True for a test)"
-                )
+                    "score (compare scores that share prompts only with each other)"
+                ) + ("" if p.groups is not None else UNDECLARED)
                 found.append(ScoreWarning("shared_prompts", message, {"share": float(opening.mean())}))
     return found + _short_warnings(p.lengths) + _length_warnings(p.lengths, q.lengths)
 
@@ -232,11 +254,24 @@ def _side_warnings(side: TextFacts, name: str) -> list[ScoreWarning]:
             message = f"{_percent(share)} of the {name} texts repeat another one of the set"
             numbers = {"share": share, "set": name, "examples": repeated[:5].tolist()}
             found.append(ScoreWarning("duplicates_within", message, numbers))
+    if side.groups is None and side.opening_hashes is not None:
+        found += _repeated_openings(side.opening_hashes, side.text_hashes, name)
     share = side.truncated / len(side)
     if share > TRUNCATED_SHARE:
         message = f"{_percent(share)} of the {name} texts were cut to the featurizer's length"
         found.append(ScoreWarning("truncated_texts", message, {"share": share, "set": name}))
     return found
+
+
+def _repeated_openings(openings: Hashes, texts: Hashes | None, name: str) -> list[ScoreWarning]:
+    """Texts that open like another, different one of the set: several answers to one prompt."""
+    kept = slice(None) if texts is None else np.unique(texts, return_index=True)[1]
+    _, times = np.unique(openings[kept], return_counts=True)
+    share = float(times[times > 1].sum() / len(openings))
+    if share <= OPENING_SHARE:
+        return []
+    message = f"{_percent(share)} of the {name} texts open like another one of the set{UNDECLARED}"
+    return [ScoreWarning("repeated_prompts", message, {"share": share, "set": name})]
 
 
 def _short_warnings(p: Integers | None) -> list[ScoreWarning]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from mauve_metric.measures.groups import FEW_GROUPS, FEWEST_GROUPS
 from mauve_metric.uncertainty import (
     comparison_warnings,
     duplication_warnings,
@@ -102,7 +103,8 @@ ADVICE: dict[str, Advice] = {
     "shared_prompts": Advice(
         f"More than {_percent(score_warnings.OPENING_SHARE)} of the model's texts open like a human one. Shared "
         "prompts lift the score above that of two human sets.",
-        "Compare such scores only with each other. Test with `paired=True`. Prompts in the texts come off by "
+        "Say `aligned=True` (`--aligned`) if row i of every set answers prompt i, or give the prompts as `p_groups` "
+        "and `q_groups` (`--prompt-field`). Compare such scores only with each other. Prompts in the texts come off by "
         '`strip="prompts"` with `prompts=`.',
     ),
     "dropped_texts": Advice(
@@ -183,9 +185,23 @@ ADVICE: dict[str, Advice] = {
         "Two models hold the very same texts.",
         "Check the files: one was probably given twice.",
     ),
+    "repeated_prompts": Advice(
+        f"More than {_percent(score_warnings.OPENING_SHARE)} of a set's texts open like another one of it, as several "
+        "answers to one prompt do. Such texts count for fewer.",
+        "Give the prompt of each text as `p_groups` and `q_groups` (`--prompt-field`).",
+    ),
+    "no_interval": Advice(
+        f"No error can be told from these texts: there are fewer than {FEWEST_GROUPS} of them or of their prompts, or "
+        "the sets are more alike than two samples of one distribution are, so that their texts are not independent.",
+        "Take more prompts. Say which texts share one (`aligned=True`, `p_groups`, `q_groups`). Take copies out.",
+    ),
+    "few_prompts": Advice(
+        f"A side has fewer than {FEW_GROUPS} prompts, and its error is told by how much these differ.",
+        "Take more prompts rather than more answers to each.",
+    ),
     "rows_look_aligned": Advice(
         f"Row by row, more than {_percent(comparison_warnings.ALIGNED_SHARE)} of two models' texts open alike.",
-        "If row i of every model answers prompt i, say `aligned=True`: intervals of differences are truer.",
+        "If row i of every model answers prompt i, say `aligned=True`: intervals and tests are right then.",
     ),
     "coarse_common_buckets": Advice(
         f"A model scores {comparison_warnings.BLURRED:g} higher on the buckets common to all models than on its own: "

@@ -52,10 +52,9 @@ def _fail() -> float:
 
 
 def test_every_kind_of_measure_is_given_what_it_needs(rows: dict[str, Companion]) -> None:
-    prompts = {"human": [0, 1] * 15, "m": [0, 1] * 12}
-    found = describe(
-        HUMAN, {"m": MODEL}, measures="all", featurize_model_name=ngrams, prompts_of=prompts, training=HUMAN[:5]
-    )
+    human, model = [number % 12 for number in range(30)], [number % 12 for number in range(24)]
+    options = {"featurize_model_name": ngrams, "p_groups": human, "q_groups": {"m": model}}
+    found = describe(HUMAN, {"m": MODEL}, measures="all", training=HUMAN[:5], **options)
     values = found.models["m"]
     assert values["shared"].value == len({*HUMAN} & {*MODEL})
     assert values["copied"].value == 5
@@ -109,8 +108,8 @@ def test_sets_of_unequal_size_are_cut_for_measures_that_move_with_it(rows: dict[
 def test_texts_of_one_prompt_count_as_one_draw(rows: dict[str, Companion]) -> None:
     texts = [f"{'word ' * (1 + number % 6)}" for number in range(24)]
     alone = describe(HUMAN, {"m": texts}, measures="lengths").models["m"]["lengths"]
-    prompts = {"human": range(len(HUMAN)), "m": [number % 6 for number in range(24)]}
-    grouped = describe(HUMAN, {"m": texts}, measures="lengths", prompts_of=prompts).models["m"]["lengths"]
+    prompts = {"m": [number % 6 for number in range(24)]}
+    grouped = describe(HUMAN, {"m": texts}, measures="lengths", q_groups=prompts).models["m"]["lengths"]
     assert alone.ci is not None and grouped.ci is not None
     assert grouped.value == alone.value
     assert grouped.ci[1] - grouped.ci[0] > alone.ci[1] - alone.ci[0]
@@ -138,9 +137,11 @@ def test_tables(rows: dict[str, Companion]) -> None:
         ({"measures": 3}, "measures must be names"),
         ({"models": {"human": MODEL}}, "give the model another name"),
         ({"models": {}}, "at least one model"),
-        ({"prompts_of": {"m": "x" * len(MODEL)}}, r"prompts_of\['m'\] must be a list of prompts, got 'x"),
-        ({"prompts_of": {"x": [1]}}, "prompts_of must name human, m, got 'x'"),
-        ({"prompts_of": {"m": [1]}}, r"one prompt for each of its \d+ texts, got 1"),
+        ({"q_groups": {"m": "x" * 24}}, r"q_groups\['m'\] must hold one group, such as its prompt, for each"),
+        ({"q_groups": {"x": [1]}}, "q_groups must name m, got 'x'"),
+        ({"q_groups": {"m": [1]}}, r"q_groups\['m'\] must hold one group for each of the \d+ texts .*, got 1"),
+        ({"q_groups": [1]}, "q_groups must be a dict from names of models to groups, got list"),
+        ({"prompts_of": {}}, r"unknown option 'prompts_of' \(did you mean 'q_groups'\?\)"),
         ({"tokenizer": 7}, "tokenizer must be"),
         ({"p_text": None}, "must be given"),
     ],

@@ -33,11 +33,13 @@ def test_one_file_holds_both_sides(tmp_path: Path, featurized: list[str], capsys
     assert main(["score", path, *featurized]) == 0
     out, err = capsys.readouterr()
     found, human = json.loads(out), HUMAN[: len(MODEL)]
-    expected = compute_mauve(p_text=human, q_text=MODEL, featurize_model_name=featurized[1], num_buckets=4)
-    assert found["mauve"] == expected.mauve
+    expected = compute_mauve(
+        p_text=human, q_text=MODEL, featurize_model_name=featurized[1], num_buckets=4, aligned=True
+    )
+    assert found["mauve"] == expected.mauve and found["mauve_ci"] == list(expected.mauve_ci or ())
     told = "p_texts:lm_eval/target|q_texts:lm_eval/filtered_resps/none|"
     assert found["signature"] == told + expected.signature
-    assert err.count("\n") == 1 and f"{path}: samples of lm-evaluation-harness (filter 'none')" in err
+    assert err.count("\n") == 2 and f"{path}: samples of lm-evaluation-harness (filter 'none')" in err
     assert main(["score", path, *featurized, "--quiet"]) == 0
     assert capsys.readouterr().err == ""
     fields = ["--reference-field", "doc.story", "--prediction-field", "resps.0.0"]
@@ -68,10 +70,10 @@ def test_models_are_compared_without_a_human_file(
     assert main(["compare", *paths, *featurized]) == 0
     out, err = capsys.readouterr()
     found = json.loads(out)
-    assert set(found["models"]) == {"org__a", "org__b"} and found["aligned"] is True
-    assert err.count("\n") == 3 and "compared as aligned" in err
+    assert set(found["models"]) == {"org__a", "org__b"} and found["design"] == "aligned"
+    assert err.count("\n") == 3 and "answer the same 24 prompts: scored as aligned" in err
     assert "p_texts:lm_eval/target|q_texts:lm_eval/filtered_resps/none|" in found["signature"]
-    assert "aligned:True" in found["signature"]
+    assert "design:aligned" in found["signature"]
     options = {"featurize_model_name": featurized[1], "num_buckets": 4}
     direct = compare(models={"org__a": paths[0], "org__b": paths[1]}, **options)
     lists = compare(
@@ -136,7 +138,7 @@ def test_an_empty_completion_is_an_error_unless_it_is_dropped(
     assert (found["n_p"], found["n_q"], found["q_dropped"]) == (24, 22, 2)
     assert main(["compare", a, b, *featurized, "--empty-texts", "drop"]) == 0
     out, err = capsys.readouterr()
-    assert json.loads(out)["aligned"] is False and "rows are not aligned: 2 empty texts are dropped" in err
+    assert json.loads(out)["design"] == "prompts" and "the same 24 prompts" in err
 
 
 def test_texts_in_standard_input_that_hold_both_sides(

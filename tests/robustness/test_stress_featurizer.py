@@ -130,7 +130,6 @@ def test_equal_sets_are_told_apart_as_rarely_as_promised() -> None:
         (lambda: stress(TEXTS, featurizers=["minilm", "minilm"]), "two are called 'minilm'"),
         (lambda: stress(TEXTS, featurizers=[]), "at least one featurizer"),
         (lambda: stress(TEXTS, match_lengths="truncate"), "match_lengths='truncate' would take off"),
-        (lambda: stress(TEXTS, paired=True), "paired=True is for sets with common prompts"),
         (lambda: stress(TEXTS, permutations=100), "permutations must be at least 1200 .* got 100"),
     ],
 )

@@ -28,7 +28,7 @@ def joined(tmp_path: Path, a: list[Any], b: list[Any], **options: Any) -> Joined
 
 def test_rows_are_matched_by_their_document(tmp_path: Path) -> None:
     found = joined(tmp_path, rows_of("A"), rows_of("B")[::-1])
-    assert found.aligned and found.human is not None and found.human.texts == GOLD
+    assert found.groups == [0, 1, 2, 3, 4] and found.human is not None and found.human.texts == GOLD
     assert found.models["a"].texts == [f"A {number}." for number in range(5)]
     assert found.models["b"].texts == [f"B {number}." for number in range(5)]
     assert found.models["b"].origin == "lm_eval/filtered_resps/none"
@@ -41,7 +41,7 @@ def test_rows_that_only_some_have(tmp_path: Path) -> None:
     ):
         joined(tmp_path, a, b)
     found = joined(tmp_path, a, b, common_rows=True)
-    assert found.aligned and found.human is not None and found.human.texts == GOLD[1:3]
+    assert found.groups == [1, 2] and found.human is not None and found.human.texts == GOLD[1:3]
     assert [side.texts for side in found.models.values()] == [["A 1.", "A 2."], ["B 1.", "B 2."]]
     assert found.left_out == {"a": 2, "b": 1}
     assert found.human.origin == "lm_eval/target/common_rows"
@@ -59,7 +59,13 @@ def test_rows_that_disagree(tmp_path: Path) -> None:
     gold = [row | {"target": "Another." if row["doc_id"] == 2 else row["target"]} for row in rows_of("B")]
     with pytest.raises(ValueError, match=r"human texts of a and b differ, first at .*line 3 and .*line 3: give"):
         joined(tmp_path, rows_of("A"), gold)
-    assert joined(tmp_path, rows_of("A"), gold, human=False).aligned  # the human texts come from elsewhere
+    assert joined(tmp_path, rows_of("A"), gold, human=False).groups == [
+        0,
+        1,
+        2,
+        3,
+        4,
+    ]  # the human texts come from elsewhere
 
 
 def test_equal_prompts_row_by_row_align_and_others_do_not(tmp_path: Path) -> None:
@@ -67,9 +73,9 @@ def test_equal_prompts_row_by_row_align_and_others_do_not(tmp_path: Path) -> Non
         rows = [{"prompt": prompt, "completion": f"{name}{prompt}"} for prompt in prompts]
         return TextFile(jsonl(tmp_path / f"{name}.jsonl", rows))
 
-    assert join({"a": file("a", "xxy"), "b": file("b", "xxy")}, human=False).aligned
+    assert join({"a": file("a", "xxy"), "b": file("b", "xxy")}, human=False).groups == ["x", "x", "y"]
     found = join({"a": file("a", "xxy"), "b": file("b", "xyx")}, human=False)  # prompts may repeat: nothing is matched
-    assert not found.aligned and found.models["b"].texts == ["bx", "by", "bx"]
+    assert found.groups is None and found.models["b"].texts == ["bx", "by", "bx"]
 
 
 def test_files_without_human_texts(tmp_path: Path) -> None:

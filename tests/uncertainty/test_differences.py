@@ -74,7 +74,8 @@ def test_errors_are_those_of_repeated_samples(aligned: bool, shift: float) -> No
         labels = [rng.choice(k, n, p=p), rows, np.where(shared, rows, rng.choice(k, n, p=q))]
         values.append([estimate.value for estimate in scored(labels, k)])
         if repeat % 5 == 0:  # estimates differ less among themselves than scores do
-            errors = joint_errors([labels], MauveConfig(num_buckets=k), aligned)
+            groups = [np.arange(n), n + np.arange(n), n + np.arange(n)] if aligned else []
+            errors = joint_errors([labels], MauveConfig(num_buckets=k), groups)
             variances.append(errors.variance(0)[0])
             between.append(errors.parts(0, 1)[0])
     seen = np.cov(np.array(values), rowvar=False)

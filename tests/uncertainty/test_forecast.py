@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mauve_metric import compare
 from mauve_metric.config import MauveConfig
 from mauve_metric.measures import frontier
-from mauve_metric.uncertainty.differences import difference_of, joint_errors, pairing_gain
+from mauve_metric.uncertainty.differences import design_effect, difference_of, joint_errors
 from mauve_metric.uncertainty.forecast import MOST_TEXTS, Seen, at_score, detectable_difference, texts_needed
 from mauve_metric.uncertainty.intervals import estimate_scores
 from mauve_metric.uncertainty.jackknife import debiased_frontier
@@ -55,7 +55,7 @@ def test_four_of_five_sets_of_that_size_show_the_difference(shifts: tuple[float,
     assert power(p, models, needed * 2, 30) > 0.98 - 4 * 0.03
 
 
-def test_forecasts_follow_difference_level_pairing_and_clusterings() -> None:
+def test_forecasts_follow_difference_level_design_and_clusterings() -> None:
     p = np.random.default_rng(0).dirichlet(np.full(K, 5.0))
     near, far = shifted(p, 0.5, 1), shifted(p, 0.9, 2)
     middle = 0.5 * near + 0.5 * far
@@ -64,7 +64,7 @@ def test_forecasts_follow_difference_level_pairing_and_clusterings() -> None:
     assert (texts_needed(seen_exactly(p, near, middle, 400)) or 0) > 2 * plain
     assert (texts_needed(seen_exactly(p, near, far, 400), level=0.999) or 0) > 1.5 * plain
     assert (texts_needed(seen_exactly(p, near, far, 400), power=0.99) or 0) > 1.3 * plain
-    assert (texts_needed(seen_exactly(p, near, far, 400, pairing=2.0)) or 0) < 0.8 * plain
+    assert (texts_needed(seen_exactly(p, near, far, 400, design_effect=0.25)) or 0) < 0.8 * plain
     assert (texts_needed(seen_exactly(p, near, far, 400, run_variance=0.01)) or 0) > 1.5 * plain
     again = texts_needed(seen_exactly(p, near, far, 400))
     assert again == plain  # the draws are seeded
@@ -95,25 +95,25 @@ def test_smallest_difference_is_the_textbook_formula() -> None:
     assert detectable_difference(0.02) == pytest.approx(0.02 * (normal.inv_cdf(0.975) + normal.inv_cdf(0.8)))
 
 
-def test_pairing_gains_only_where_rows_go_together() -> None:
+def test_the_design_matters_only_where_rows_go_together() -> None:
     rng = np.random.default_rng(0)
     human, one = (rng.integers(0, K, size=2000) for _ in range(2))
     one[:1000] //= 2  # a model that differs from P
     same, other = one.copy(), rng.permutation(one)
     same[::10] = rng.integers(0, K, size=200)
-    config, gains = MauveConfig(num_buckets=K), []
+    config, effects = MauveConfig(num_buckets=K), []
+    groups = [np.arange(2000), 2000 + np.arange(2000), 2000 + np.arange(2000)]
     for second in (same, other):
         runs = [[human, one, second]]
-        gains.append(pairing_gain(runs, joint_errors(runs, config, aligned=True), config, 0, 1))
-    assert gains[0] > 1.5 and gains[1] == pytest.approx(1.0, abs=0.1)
+        effects.append(design_effect(runs, joint_errors(runs, config, groups), config, 0, 1))
+    assert effects[0] < 0.45 and effects[1] == pytest.approx(1.0, abs=0.2)
 
 
 def test_compare_forecasts_fewer_texts_for_aligned_rows() -> None:
     rng = np.random.default_rng(1)
     human, prompts = rng.normal(size=(400, 6)), rng.normal(size=(400, 6))
     models = {"a": prompts + 0.4, "b": prompts + 0.5 + 0.05 * rng.normal(size=(400, 6))}
-    unpaired, paired = [
-        compare(p_features=human, models=models, num_runs=1, aligned=aligned) for aligned in (False, True)
-    ]
+    rows = {name: np.arange(400) for name in models}
+    unpaired, paired = [compare(p_features=human, models=models, num_runs=1, q_groups=found) for found in (None, rows)]
     assert unpaired.texts_needed is not None and paired.texts_needed is not None
     assert paired.texts_needed < unpaired.texts_needed

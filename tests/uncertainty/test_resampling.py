@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mauve_metric import compute_mauve
 from mauve_metric.measures import frontier
+from mauve_metric.measures.groups import count_groups
 from mauve_metric.uncertainty import intervals, resampling
 
 Floats = NDArray[np.float64]
@@ -78,8 +79,13 @@ def shared_prompts(rng: np.random.Generator, n: int, k: int, drift: float) -> tu
 
 
 def p_values(make: Callable[[np.random.Generator], tuple[Counts, Counts]], k: int, paired: bool, n: int) -> Floats:
-    rng = np.random.default_rng(6)
-    return np.array([resampling.permutation_test(*make(rng), k, 99, paired, seed) for seed in range(n)])
+    rng, found = np.random.default_rng(6), []
+    for seed in range(n):
+        one, other = make(rng)
+        rows = np.arange(len(one))
+        groups = count_groups(one, other, rows, rows, k) if paired else None
+        found.append(resampling.permutation_test(one, other, k, 99, groups, seed))
+    return np.array(found)
 
 
 @pytest.mark.parametrize("paired", [False, True])
@@ -101,7 +107,8 @@ def test_p_value_of_different_sets_is_small() -> None:
 def test_p_value_of_equal_counts_is_one() -> None:
     one = np.repeat(np.arange(5), 8)
     assert resampling.permutation_test(one, one, 5, 99) == 1
-    assert resampling.permutation_test(one, one, 5, 99, paired=True) == 1
+    rows = np.arange(len(one))
+    assert resampling.permutation_test(one, one, 5, 99, count_groups(one, one, rows, rows, 5)) == 1
 
 
 def test_pairs_are_right_where_prompts_are_shared() -> None:
@@ -122,11 +129,9 @@ def test_blocks_of_permutations_do_not_change_how_many_there_are() -> None:
 
 
 def test_pairs_need_equal_sizes() -> None:
-    with pytest.raises(ValueError, match=r"paired=True needs sets of equal size, got 3 and 4"):
-        resampling.permutation_test(np.zeros(3, int), np.zeros(4, int), 1, paired=True)
-    with pytest.raises(ValueError, match=r"equal size"):
+    with pytest.raises(ValueError, match=r"aligned=True needs sets of equal size, .*, got p 12, q 10: .*q_groups"):
         compute_mauve(
-            p_features=np.eye(12), q_features=np.eye(12)[:10], num_buckets=2, permutations=9, paired=True, num_runs=1
+            p_features=np.eye(12), q_features=np.eye(12)[:10], num_buckets=2, permutations=9, aligned=True, num_runs=1
         )
 
 
@@ -146,16 +151,22 @@ def test_random_splits_have_the_right_margins() -> None:
     assert p.var(axis=0) == pytest.approx(variance, rel=0.15, abs=1e-12)  # 4·√(2/4000) = .09, more for skewed ones
 
 
+def swapped_pairs(one: Counts, other: Counts, k: int, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    groups = count_groups(one, other, np.arange(len(one)), np.arange(len(one)), k)
+    assert groups is not None
+    return resampling._grouped_splits(groups, k, draws, rng)
+
+
 def test_swapped_pairs_have_the_right_margins() -> None:
     rng = np.random.default_rng(9)
     one, other = rng.integers(4, size=50), rng.integers(4, size=50)
-    p, q = resampling._swapped_pairs(one, other, 4, 2000, rng)
+    p, q = swapped_pairs(one, other, 4, 2000, rng)
     pooled = np.bincount(one, minlength=4) + np.bincount(other, minlength=4)
     assert (p + q) * 50 == pytest.approx(np.broadcast_to(pooled, p.shape), abs=1e-12)
     # each text stands in P half of the time: at most 100 coins of sd ½, so a share of sd ≤ 5/50, over 2000 draws
     assert (np.abs(p.mean(axis=0) - pooled / 100) < 4 * 0.1 / math.sqrt(2000)).all()
     # pairs of equal labels never move
-    alike, _ = resampling._swapped_pairs(one, one, 4, 20, rng)
+    alike, _ = swapped_pairs(one, one, 4, 20, rng)
     assert (alike == np.bincount(one, minlength=4) / 50).all()
 
 

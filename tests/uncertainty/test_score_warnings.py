@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ from numpy.typing import NDArray
 from mauve_metric import compute_mauve
 from mauve_metric.features.reference import Reference, featurize
 from mauve_metric.measures import frontier
+from mauve_metric.measures.groups import GroupCounts, count_groups
 from mauve_metric.uncertainty.score_warnings import (
     ScoreWarning,
     bucket_warnings,
+    design_warnings,
     feature_warnings,
     featurizer_warnings,
     origin_warnings,
@@ -47,6 +50,19 @@ def side(
         opened[:openings] = np.arange(openings) + 10**9
     lengths = np.full(n, length).astype(np.int64)
     return Reference(np.zeros((n, 2)), lengths=lengths, text_hashes=texts, opening_hashes=opened, **facts)
+
+
+def answers(number: int, **facts: Any) -> Reference:
+    """A set of which so many texts answer one prompt."""
+    alone = side(**facts)
+    opened = np.arange(100, dtype=np.uint64)
+    opened[:number] = 0
+    return replace(alone, opening_hashes=opened)
+
+
+def prompts(number: int) -> GroupCounts | None:
+    rows = np.arange(number)
+    return count_groups(rows % 2, rows % 3, rows, rows, 3)
 
 
 def counts(empty: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -152,6 +168,19 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
             lambda: text_warnings(side(openings=10), side(first=1000, openings=10)),
             ["11.0 %"],
         )
+    ],
+    "repeated_prompts": [
+        (
+            lambda: text_warnings(answers(12), OTHER),
+            lambda: text_warnings(answers(10), OTHER) + text_warnings(answers(12, groups=np.arange(100)), OTHER),
+            ["12.0 %", "human", "--prompt-field"],
+        )
+    ],
+    "no_interval": [
+        (lambda: design_warnings(None, "there are only 9 texts"), lambda: design_warnings(None, None), ["only 9 texts"])
+    ],
+    "few_prompts": [
+        (lambda: design_warnings(prompts(19), None), lambda: design_warnings(prompts(20), None), ["19 prompts"])
     ],
     "short_references": [
         (

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from mauve_metric.arrays import Floats
 from mauve_metric.config import MauveConfig, knobs
 from mauve_metric.explain_gap import explain_result
 from mauve_metric.hosts.space.limits import Limits, check_name, check_options
+from mauve_metric.measures.groups import Design
 from mauve_metric.quantize.histograms import Histograms
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
@@ -160,7 +161,7 @@ def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
         ranking=ranking,
         differences=tuple(_difference(item) for item in values["differences"]),
         confidence_level=level,
-        aligned=bool(values["aligned"]),
+        design=_design(values["design"]),
         smallest_difference=_or_none("smallest_difference", values["smallest_difference"]),
         texts_needed=None if needed is None else int(_number("texts_needed", needed, 0, 1e12)),
         warnings=_warnings(values["warnings"]),
@@ -168,7 +169,15 @@ def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
         explanations={},
         by_featurizer={name: found for name, one in _each(values) if (found := _comparison(one, limits).comparison)},
     )
-    return Opened(results, comparison, next(iter(read.values()))[1], bool(values["aligned"]))
+    return Opened(results, comparison, next(iter(read.values()))[1], values["design"] == "aligned")
+
+
+def _design(value: object) -> Design:
+    """A design by its name."""
+    for design in get_args(Design):
+        if value == design:
+            return cast("Design", value)
+    raise ValueError(f"design must be one of {', '.join(get_args(Design))}, got {value!r:.60}")
 
 
 def _own(item: Mapping[str, Any]) -> OwnScore:

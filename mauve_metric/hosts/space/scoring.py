@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -19,7 +19,7 @@ from mauve_metric.explain_gap import explain_model
 from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.rows import all_rows
-from mauve_metric.features.sides import check_columns
+from mauve_metric.features.sides import align, check_columns
 from mauve_metric.features.text_functions import text_function
 from mauve_metric.hosts.space.reading import has_rough, read_sets
 from mauve_metric.hosts.space.run import READ, Run, named
@@ -253,12 +253,11 @@ class Scored:
         return replace(self._compared(self.embedded.readable), by_featurizer=by_featurizer)
 
     def _compared(self, readable: Readable | None = None) -> Comparison:
-        human, *models = self.embedded.sets
+        human, *models = designed(self.embedded.sets, self.aligned, self.results)
         return compare_features(
             human,
             dict(zip(self.results, models, strict=True)),
             self.config,
-            aligned=self.aligned,
             readable=readable,
             buckets=REPORT_BUCKETS,
             texts=REPORT_TEXTS,
@@ -286,31 +285,35 @@ def score(
         run: is told which model is scored.
     """
     run = run or Run()
-    human, *models = embedded.sets
+    human, *models = designed(embedded.sets, aligned, names.values())
     run.stage(READ[1], "clustering")
     resolved = resolve_config(config, *map(len, embedded.sets))
     if last is not None and last.embedded is embedded and _clustering(last.resolved) == _clustering(resolved):
         partition = last.partition
     else:
         sets = [side.features for side in embedded.sets]
-        partition = partition_sets(sets, resolved, every_row=True)
+        partition = partition_sets(sets, resolved, every_row=True, groups=[side.groups for side in (human, *models)])
     run.stage(0.9, "scoring")
     if len(models) == 1:
         result = _score_pair(human, models[0], resolved, partition)
-        return Scored(embedded, config, resolved, partition, {next(iter(names)): result}, None)
-    check_sides({"the human texts": human} | dict(zip(names.values(), models, strict=True)), aligned)
+        return Scored(embedded, config, resolved, partition, {next(iter(names)): result}, None, aligned)
+    check_sides({"the human texts": human} | dict(zip(names.values(), models, strict=True)))
     places = {name: number for number, name in enumerate(names)}
     comparison = compare_features(
         human,
         dict(zip(names, models, strict=True)),
         config,
-        aligned=aligned,
         partition=partition,
         watch=lambda name: run.stage(
             0.9 + 0.1 * places[name] / len(places), f"scoring model {places[name] + 1} of {len(places)}"
         ),
     )
     return Scored(embedded, config, resolved, partition, comparison.models, comparison, aligned)
+
+
+def designed(sets: Sequence[Reference], aligned: bool, names: Iterable[str]) -> list[Reference]:
+    """The sets, the human one first, with the number of each row as its group if the rows are aligned."""
+    return list(align(dict(zip(["human", *names], sets, strict=True))).values()) if aligned else list(sets)
 
 
 def with_all(each: Mapping[str, Scored]) -> Scored:

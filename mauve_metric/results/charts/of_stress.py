@@ -75,8 +75,8 @@ def _rows(found: FeaturizerStress) -> ChartRows:
             "error": name,
             "strength": f"{score.strength:g}",
             "debiased": score.mauve_debiased,
-            "low": score.ci[0],
-            "high": score.ci[1],
+            "low": None if score.ci is None else score.ci[0],
+            "high": None if score.ci is None else score.ci[1],
             "p": score.p_value,
             "shown": f"{'' if score.seen else '= '}{digits(score.mauve_debiased, '.2f')}",
         }

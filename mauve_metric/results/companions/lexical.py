@@ -215,7 +215,7 @@ LEXICAL: dict[str, Companion] = {
         meaning="1 - similarity of two texts of one prompt by their 1- to 4-grams, mean over pairs and prompts",
         needs="prompts",
         compute=prompt_diversity,
-        trap="needs several texts a prompt (`prompts_of`, `--prompt-field`)",
+        trap="needs several texts a prompt (`q_groups`, `--prompt-field`)",
     ),
     "prompt_distinct": Companion(
         title="Distinct answers",

@@ -122,7 +122,7 @@ def test_the_commands_give_the_same_result(
         (tmp_path / f"{which} set.jsonl").write_text(rows, encoding="utf-8")
     desk.take_file(str(tmp_path / "human set.jsonl"), visitor())
     desk.add_files([str(tmp_path / "model set.jsonl")], visitor())
-    shown = press(desk, (2, 3, 4, 0.9), featurizer=minilm, paired=True, knn=False, others=["ngrams"])
+    shown = press(desk, (2, 3, 4, 0.9), featurizer=minilm, knn=False, others=["ngrams"])
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     exec(shown["python"], names)

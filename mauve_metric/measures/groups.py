@@ -1,0 +1,165 @@
+"""Groups of texts that are not independent of each other, such as the answers to one prompt: their codes and counts."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mauve_metric.arrays import Counts, Integers, Labels
+
+Design = Literal["independent", "aligned", "prompts"]
+
+FEWEST_GROUPS = 10  # below, no interval is made: a variance of so few numbers says next to nothing
+FEW_GROUPS = 20  # below, intervals cover less often than they say (docs/coverage.md)
+
+
+def code_groups(
+    groups: Mapping[str, Sequence[Hashable] | None], sizes: Mapping[str, int]
+) -> dict[str, Integers] | None:
+    """Number the groups of the texts of several sides, so that equal groups have equal numbers on all of them.
+
+    Args:
+        groups: of each text, such as its prompt or the number of its document, by side; None, as an entry or in place
+            of all entries of a side: a text that depends on no other.
+        sizes: number of texts, by side.
+
+    Returns:
+        Codes (n,) from 0 by side; None where every text is independent of all others.
+
+    Raises:
+        ValueError: a side has another number of groups than texts.
+
+    >>> code_groups({"p": ["a", "b"], "q": ["b", "b", "c"]}, {"p": 2, "q": 3})["q"].tolist()
+    [1, 1, 2]
+    >>> code_groups({"p": None, "q": [1, 1]}, {"p": 2, "q": 2})["p"].tolist()
+    [0, 1]
+    """
+    numbers: dict[object, int] = {}
+    codes = {}
+    for side, size in sizes.items():
+        given = groups.get(side)
+        if given is not None and len(given) != size:
+            raise ValueError(f"{side} must hold one group for each of {size} texts, got {len(given)}")
+        found = np.empty(size, dtype=np.int64)
+        for row in range(size):
+            label = None if given is None else given[row]
+            found[row] = numbers.setdefault((side, row) if label is None else (label,), len(numbers))
+        codes[side] = found
+    return None if len(numbers) == sum(sizes.values()) else codes
+
+
+def design_of(*groups: Integers | None) -> Design:
+    """The design that the codes of the groups of several sides tell.
+
+    "independent": every text is alone. "aligned": each group has one text on each side. "prompts": anything else.
+
+    >>> design_of(np.array([0, 1]), np.array([1, 0])), design_of(np.array([0, 1]), np.array([1, 1])), design_of(None)
+    ('aligned', 'prompts', 'independent')
+    """
+    known = [side for side in groups if side is not None]
+    if len(known) < len(groups) or len(np.unique(np.concatenate(known))) == sum(map(len, known)):
+        return "independent"
+    ordered = [np.sort(side) for side in known]
+    same = all(np.array_equal(side, ordered[0]) for side in ordered[1:])
+    return "aligned" if same and bool((np.diff(ordered[0]) > 0).all()) and len(known) > 1 else "prompts"
+
+
+def pair_of_groups(p_groups: Integers | None, q_groups: Integers | None) -> tuple[Integers, Integers] | None:
+    """The codes of both sides; None where every text is independent of all others."""
+    if p_groups is None or q_groups is None or design_of(p_groups, q_groups) == "independent":
+        return None
+    return p_groups, q_groups
+
+
+def codes_by_content(labels: Sequence[Labels], codes: Sequence[Integers]) -> list[Integers]:
+    """New codes of the same groups, in an order that follows from what is in them and not from that of the texts.
+
+    Args:
+        labels: bucket of each text of each side, (n_i,). codes: of its group, (n_i,).
+
+    >>> [side.tolist() for side in codes_by_content([np.array([1, 0])], [np.array([5, 9])])] == [
+    ...     side[::-1].tolist() for side in codes_by_content([np.array([0, 1])], [np.array([5, 9])])
+    ... ]
+    True
+    """
+    known, number = np.unique(np.concatenate(codes), return_inverse=True)
+    content = np.zeros(len(known), dtype=np.uint64)
+    ends = np.cumsum([len(side) for side in codes])
+    for place, (side, own) in enumerate(zip(labels, np.split(number, ends[:-1]), strict=True)):
+        np.add.at(content, own, _mixed(side.astype(np.uint64) * np.uint64(2 * len(codes)) + np.uint64(place)))
+    rank = np.empty(len(known), dtype=np.int64)
+    rank[np.argsort(content, kind="stable")] = np.arange(len(known))
+    return np.split(rank[number], ends[:-1])
+
+
+def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Hashes of 64 bits of integers (splitmix64), whose sums tell sets of them apart."""
+    with np.errstate(over="ignore"):
+        values = values + np.uint64(0x9E3779B97F4A7C15)
+        values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return values ^ (values >> np.uint64(31))
+
+
+@dataclass(frozen=True)
+class GroupCounts:
+    """Texts of each group in each bucket, without the zeros.
+
+    Attributes:
+        group, bucket, p, q: the number of the group, the bucket, and its texts of P and of Q there, (entries,) each.
+        p_sizes, q_sizes: texts of each group, (G,). codes: of the groups, (G,).
+    """
+
+    group: Integers
+    bucket: Integers
+    p: Counts
+    q: Counts
+    p_sizes: Counts
+    q_sizes: Counts
+    codes: Integers
+
+    @property
+    def joined(self) -> bool:
+        """Whether any group has texts on both sides."""
+        return bool(((self.p_sizes > 0) & (self.q_sizes > 0)).any())
+
+
+def count_groups(
+    p_labels: Labels, q_labels: Labels, p_groups: Integers | None, q_groups: Integers | None, num_buckets: int
+) -> GroupCounts | None:
+    """Count the texts of each group in each bucket; the groups are numbered by what is in them.
+
+    Args:
+        p_labels, q_labels: bucket of each text, (n_p,) and (n_q,).
+        p_groups, q_groups: codes of `code_groups`, (n_p,) and (n_q,).
+        num_buckets: k.
+
+    Returns:
+        None where no group has two texts.
+
+    >>> labels, groups = np.array([0, 1]), np.array([4, 7])
+    >>> counts = count_groups(labels, np.array([0, 0]), groups, groups, 2)
+    >>> counts.group.tolist(), counts.bucket.tolist(), counts.p.tolist(), counts.q.tolist()
+    ([0, 1, 1], [0, 0, 1], [1, 0, 1], [1, 1, 0])
+    """
+    pair = pair_of_groups(p_groups, q_groups)
+    if pair is None:
+        return None
+    number = np.concatenate(codes_by_content((p_labels, q_labels), pair))
+    codes = np.empty(int(number.max()) + 1, dtype=np.int64)
+    codes[number] = np.concatenate(pair)
+    cells, place = np.unique(number * num_buckets + np.concatenate([p_labels, q_labels]), return_inverse=True)
+    n_p = len(p_labels)
+    return GroupCounts(
+        group=cells // num_buckets,
+        bucket=cells % num_buckets,
+        p=np.bincount(place[:n_p], minlength=len(cells)),
+        q=np.bincount(place[n_p:], minlength=len(cells)),
+        p_sizes=np.bincount(number[:n_p], minlength=len(codes)),
+        q_sizes=np.bincount(number[n_p:], minlength=len(codes)),
+        codes=codes,
+    )

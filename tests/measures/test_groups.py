@@ -1,0 +1,54 @@
+"""Groups of texts that share prompts: their codes, the design that these tell, their counts."""
+
+from __future__ import annotations
+
+import collections
+
+import numpy as np
+import pytest
+
+from mauve_metric.measures.groups import code_groups, count_groups, design_of
+
+
+def test_equal_labels_have_equal_codes_on_all_sides() -> None:
+    sides = {"human": ["a", "b", "c"], "x": ["c", "c", None], "y": None}
+    found = code_groups(sides, {"human": 3, "x": 3, "y": 2})
+    assert found is not None
+    assert found["x"][0] == found["x"][1] == found["human"][2]
+    assert len({*found["human"], *found["x"], *found["y"]}) == 3 + 1 + 2
+    assert code_groups({"p": [1, 2], "q": [3, 4]}, {"p": 2, "q": 2}) is None
+    with pytest.raises(ValueError, match="q must hold one group for each of 3 texts, got 2"):
+        code_groups({"p": None, "q": [1, 2]}, {"p": 1, "q": 3})
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "design"),
+    [
+        ([0, 1, 2], [2, 0, 1], "aligned"),
+        ([0, 1, 2], [3, 4, 5], "independent"),
+        ([0, 1, 2], [2, 3, 4], "prompts"),
+        ([0, 0, 1], [0, 1, 1], "prompts"),
+        ([0, 1, 2], [3, 3, 4], "prompts"),
+    ],
+)
+def test_the_design_follows_from_the_codes(p: list[int], q: list[int], design: str) -> None:
+    assert design_of(np.array(p), np.array(q)) == design
+    counts = count_groups(np.zeros(3, int), np.zeros(3, int), np.array(p), np.array(q), 1)
+    assert (counts is None) == (design == "independent")
+
+
+def test_counts_are_those_of_a_loop() -> None:
+    rng = np.random.default_rng(0)
+    sides = [(rng.integers(4, size=n), rng.integers(7, size=n)) for n in (30, 20)]
+    (p_labels, p_groups), (q_labels, q_groups) = sides
+    found = count_groups(p_labels, q_labels, p_groups, q_groups, 4)
+    assert found is not None
+    naive = [collections.Counter(zip(groups.tolist(), labels.tolist(), strict=True)) for labels, groups in sides]
+    cells = {
+        (int(found.codes[group]), int(bucket)): (int(p), int(q))
+        for group, bucket, p, q in zip(found.group, found.bucket, found.p, found.q, strict=True)
+    }
+    assert cells == {cell: (naive[0][cell], naive[1][cell]) for cell in {*naive[0], *naive[1]}}
+    assert dict(zip(found.codes.tolist(), found.p_sizes.tolist(), strict=True)) == {
+        code: int((p_groups == code).sum()) for code in found.codes.tolist()
+    }
