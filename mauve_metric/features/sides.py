@@ -162,21 +162,22 @@ def design_of_models(aligned: object, p_groups: object, q_groups: object, models
 
 def _checked_design(aligned: object, groups: Mapping[str, object]) -> GivenDesign:
     if not isinstance(aligned, (bool, np.bool_)):
-        raise TypeError(f"aligned must be True or False, got {aligned!r:.60}")
+        raise TypeError(f"aligned must be True or False, got {shown(aligned)}")
     found: Groups = {}
     for name, given in groups.items():
         if given is None:
             continue
         if aligned:
             raise ValueError(f"aligned=True and {group_argument(name)} contradict each other: give one of them")
-        if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
+        unordered = isinstance(given, (Mapping, set, frozenset)) or getattr(given, "ndim", 1) != 1
+        if isinstance(given, (str, bytes)) or unordered or not isinstance(given, Iterable):
             raise TypeError(
-                f"{group_argument(name)} must hold one group, such as its prompt, for each text, got {given!r:.60}"
+                f"{group_argument(name)} must hold one group, such as its prompt, for each text, got {shown(given)}"
             )
         found[name] = [item.item() if isinstance(item, np.generic) else item for item in given]
         for item in found[name] or ():
             if not isinstance(item, Hashable):
-                raise TypeError(f"{group_argument(name)} must hold texts or numbers, got {item!r:.60}")
+                raise TypeError(f"{group_argument(name)} must hold texts or numbers, got {shown(item)}")
     return GivenDesign(bool(aligned), found)
 
 
