@@ -28,7 +28,7 @@ GIVEN: dict[str, list[str]] = {
     "featurize": ["HUMAN", "-o", "features.npz", *LANGUAGE],
     "lm-eval-task": ["HUMAN", "-o", "task", "--prompt-words", "1"],
     "deduplicate": ["HUMAN"],
-    "memorised": ["MODEL", "HUMAN"],
+    "memorised": ["MODEL", "HUMAN", "--length", "2"],
     "judge": ["PREFERENCES"],
     "roft": ["GUESSES"],
     "cache": ["info"],
@@ -61,7 +61,9 @@ BAD = {
     "--name": "no name!",
 }
 BAD_OUTPUT = "HUMAN/inside"  # a file is no folder
-ANY_TEXT = {"judge --human"}  # a name that no model has: then none is left out
+# A name that no model has, with which none is left out; a file that is read when the task is scored; a field of texts
+# that this command does not read.
+ANY_TEXT = {"judge --human", "lm-eval-task --prompts", "calibrate --prediction-field"}
 
 
 @pytest.fixture
