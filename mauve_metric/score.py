@@ -328,7 +328,11 @@ def score_buckets(
     uncertainty = score_uncertainty(scores.mauve, histograms, others, config)
     near = _neighbours(projected, config)
     ceiling = uncertainty.ceiling, uncertainty.ceiling_std
-    formats = None if learned is None else check_format(p.format_numbers, q.format_numbers, None, config.seed)
+    formats = (
+        None
+        if learned is None
+        else check_format(p.format_numbers, q.format_numbers, pair_of_groups(p.groups, q.groups), config.seed)
+    )
     found = score_warnings.all_warnings(p, q, histograms, scores.mauve, scores.mauve_floor, *ceiling, texts_a_bucket)
     found += score_warnings.quantizer_warnings(problems)
     found += score_warnings.design_warnings(histograms.groups, uncertainty.problem)

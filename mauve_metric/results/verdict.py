@@ -97,10 +97,10 @@ def finding(result: ResultNumbers) -> Finding:
     """The verdict on a difference in a word: these texts show one, or do not, or are too few; or none is given."""
     if withheld(result):
         return "withheld"
-    if _by_test(result) is None and _by_interval(result) is None:
-        return "undecided"
     if _apart(result):
         return "shown"
+    if _by_test(result) is None and _by_interval(result) is None:
+        return "undecided"
     low, high = result.mauve_ci or (0.0, 1.0)
     learned_low = 1.0 if result.mauve_classifier_ci is None else result.mauve_classifier_ci[0]
     return "not shown" if high >= 1 and min(low, learned_low) >= SETTLED else "undecided"

@@ -79,7 +79,7 @@ def learned_score(
     fitted = cross_fit(rows, is_model, together, seed=config.seed, permutations=permutations)
     num_buckets = auto_learned_buckets(min(n_p, n - n_p))
     labels = buckets_of_ranks(fitted.ranks, num_buckets)
-    counted = count_labels(labels[:n_p], labels[n_p:], num_buckets)
+    counted = count_labels(labels[:n_p], labels[n_p:], num_buckets, *(groups or (None, None)))
     score = debiased(counted, config)
     level = config.confidence_level
     return Learned(
@@ -110,7 +110,7 @@ def permuted_aucs(p: Features, q: Features, groups: tuple[Integers, Integers] | 
 
 def debiased(histograms: Histograms, config: MauveConfig) -> intervals.Estimate:
     """MAUVE of learned buckets without bias, with its interval."""
-    frontier = jackknife.debiased_frontier(histograms.p_counts, histograms.q_counts)
+    frontier = jackknife.debiased_frontier(histograms.p_counts, histograms.q_counts, histograms.groups)
     return intervals.estimate_scores(frontier, config.mauve_scaling_factor, config.confidence_level)[0]
 
 
