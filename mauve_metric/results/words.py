@@ -78,11 +78,15 @@ def lead(result: ResultNumbers) -> Lead:
     """The debiased score with its interval, where two human sets reach 1; without one, the literature's number."""
     around = f"two human sets of these sizes reach about {digits(result.mauve_ceiling)}, sets with nothing in common "
     around += digits(result.mauve_floor)
-    if result.mauve_debiased is None or result.mauve_ci is None:
+    if result.mauve_debiased is None:
         reading = f"is {LITERATURE}; it has no interval, since that takes two texts in each set"
         return Lead(digits(result.mauve), reading, "", "", around)
+    value = digits(result.mauve_debiased, ".3f")
+    if result.mauve_ci is None:
+        interval = "without an interval, for the reason that its warning gives"
+        return Lead(value, READING, interval, digits(result.mauve), around)
     interval = f"{interval_words(result.mauve_ci)}; {level_words(result)} interval {result.ci_scope}"
-    return Lead(digits(result.mauve_debiased, ".3f"), READING, interval, digits(result.mauve), around)
+    return Lead(value, READING, interval, digits(result.mauve), around)
 
 
 def interval_words(ends: tuple[float, float], form: str = ".3f") -> str:
