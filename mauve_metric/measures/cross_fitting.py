@@ -139,7 +139,7 @@ def permuted_sides(
     """
     number = int(groups.max()) + 1
     sizes = np.stack([np.bincount(groups[is_model == side], minlength=number) for side in (False, True)])
-    mixed = (sizes[0] > 0) & (sizes[1] > 0)
+    mixed = np.all(sizes > 0, axis=0)
     found = np.empty((len(groups), permutations), dtype=bool)
     inside = np.nonzero(mixed[groups])[0]
     inside = inside[np.argsort(groups[inside], kind="stable")]
