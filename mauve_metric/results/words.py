@@ -220,7 +220,10 @@ def conclusion(comparison: ComparisonNumbers) -> str:
     if all(item.p_value is None for item in pairs):
         return "None of the differences is tested: a score that they are of has no interval."
     if len(pairs) == 1:
-        shown = p_words(pairs[0].p_value)
+        p_value = pairs[0].p_value
+        if p_value is None:
+            return "There is no test of the difference: a score has no interval."
+        shown = p_words(p_value)
         if pairs[0].real:
             return f"The difference is significant at the level of {level} ({shown})."
         return f"These texts do not show a difference between them at the level of {level} ({shown})."
