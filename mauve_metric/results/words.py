@@ -217,13 +217,11 @@ def conclusion(comparison: ComparisonNumbers) -> str:
     if not pairs or ranking_withheld(comparison):
         return ""
     level = f"{100 * (1 - comparison.confidence_level):.3g} %"
-    if all(item.p_value is None for item in pairs):
+    tested = [item.p_value for item in pairs if item.p_value is not None]
+    if not tested:
         return "None of the differences is tested: a score that they are of has no interval."
     if len(pairs) == 1:
-        p_value = pairs[0].p_value
-        if p_value is None:
-            return "There is no test of the difference: a score has no interval."
-        shown = p_words(p_value)
+        shown = p_words(tested[0])
         if pairs[0].real:
             return f"The difference is significant at the level of {level} ({shown})."
         return f"These texts do not show a difference between them at the level of {level} ({shown})."
