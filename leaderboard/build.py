@@ -20,20 +20,24 @@ import numpy as np
 from mauve_metric import Histograms, MauveConfig
 from mauve_metric.results.digits import digits
 from mauve_metric.results.scores import SCORES
-from mauve_metric.score import score_histograms
+from mauve_metric.score import Debiased, Uncertainty, score_histograms, score_uncertainty
+from mauve_metric.uncertainty import score_warnings
 from mauve_metric.uncertainty.score_warnings import SEVERE
+from mauve_metric.uncertainty.warning_guide import ADVICE
 
 FOLDER = Path(__file__).parent
 TOLD = ("model", "decoding", "texts", "by")  # what entry.json says
 VERSIONS = frozenset({"faiss-cpu", "numpy", "torch", "transformers", "mauve_metric"})  # may differ between entries
 OF_THE_ENTRY = frozenset({"n_q", "q_digest", "partition", "model"})
-SHOWN = ("mauve_debiased", "mauve", "precision", "recall")
+SHOWN = ("mauve", "prd_precision", "prd_recall")  # which follow from the histograms
 TOLERANCE = 1e-9
 HEAD = """# Leaderboard
 
 How close the texts of models and decoders are to the human passages of `{human}`, with the featurizer minilm.
 The score is the debiased one: 1 for texts of the same distribution, whatever their number. Each entry is scored on
-buckets of its own, so that it does not move when others come.
+buckets of its own, so that it does not move when others come. Precision and recall are those of the histograms
+([PRD](../docs/mathematics.md)): every number in this table is computed from the numbers of texts in the buckets of the
+published score. The intervals are for these buckets: other ones would move a score too.
 
 **Entries whose intervals overlap are not told apart by this table.** For the difference of two, `mauve-metric compare`
 both sets of texts.
@@ -66,11 +70,15 @@ This page is written by `leaderboard/build.py`.
 
 
 class Entry(NamedTuple):
-    """One row of the table. about: entry.json. result: of the model, as in compare.json."""
+    """One row of the table.
+
+    about: entry.json. result: of the model, as in compare.json. score: debiased, with its interval, of its histograms.
+    """
 
     name: str
     about: Mapping[str, str]
     result: Mapping[str, Any]
+    score: Debiased
 
 
 def read_entry(folder: Path, rules: Mapping[str, Any]) -> Entry:
@@ -89,12 +97,12 @@ def read_entry(folder: Path, rules: Mapping[str, Any]) -> Entry:
     result = models[folder.name]
     try:
         _check_settings(result, rules)
-        _check_numbers(result, rules)
+        score = _checked_score(result, rules)
     except (KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
         raise ValueError(f"{folder.name}/compare.json is no result of compare: {error!r}") from error
     except ValueError as error:
         raise ValueError(f"{folder.name}/compare.json: {error}") from error
-    return Entry(folder.name, about, result)
+    return Entry(folder.name, about, result, score)
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -139,8 +147,12 @@ def _check_settings(result: Mapping[str, Any], rules: Mapping[str, Any]) -> None
         raise ValueError(f"n_q must be at least {rules['least_texts']} texts, got {result['n_q']}")
 
 
-def _check_numbers(result: Mapping[str, Any], rules: Mapping[str, Any]) -> None:
-    """Every score is in its range, and those of histograms follow from the histograms."""
+def _checked_score(result: Mapping[str, Any], rules: Mapping[str, Any]) -> Debiased:
+    """The debiased score of an entry's histograms; what it says of them must follow from them.
+
+    Raises:
+        ValueError: a score is out of its range or does not follow, or a warning is missing.
+    """
     for name, score in SCORES.items():
         value = result.get(name)  # entries of older versions have no learned scores
         if value is not None and not (score.low if score.low is not None else -math.inf) <= value <= _high(score.high):
@@ -149,19 +161,65 @@ def _check_numbers(result: Mapping[str, Any], rules: Mapping[str, Any]) -> None:
         raise ValueError(f"{', '.join(SHOWN)} must be numbers, got None")
     if not all(isinstance(warning["code"], str) for warning in result["warnings"]):
         raise ValueError("warnings must have codes")
-    low, high = result["mauve_ci"]
-    if not low <= result["mauve_debiased"] <= high:
-        raise ValueError(f"mauve_debiased must lie in its interval {low} … {high}, got {result['mauve_debiased']}")
     found = _settings(rules["signature"])
-    config = MauveConfig(mauve_scaling_factor=float(found["mauve_scaling_factor"]))
-    counts = [_counts(result, side) for side in ("p", "q")]
-    again = score_histograms(Histograms(*counts), config)._asdict()
-    for name in set(again) & set(SCORES):
-        if abs(again[name] - result[name]) > TOLERANCE:
-            raise ValueError(f"{name} must follow from p_hist and q_hist, {again[name]:.6f}, got {result[name]:.6f}")
+    config = MauveConfig(
+        mauve_scaling_factor=float(found["mauve_scaling_factor"]),
+        confidence_level=float(found["confidence_level"]),
+        num_runs=1,
+    )
+    histograms = Histograms(*(_counts(result, side) for side in ("p", "q")))
+    uncertainty = score_uncertainty(result["mauve"], histograms, [], config)
+    for name, value in _following(histograms, config, uncertainty).items():
+        if not _agree(value, result[name]):
+            shown = [f"{number:.6f}" for number in (value, result[name])] if isinstance(value, float) else [value, "…"]
+            raise ValueError(f"{name} must follow from p_hist and q_hist, {shown[0]}, got {shown[1]}")
+    _check_runs(result, int(found["num_runs"]))
+    _check_warnings(result, histograms, found)
+    return uncertainty.mauve
+
+
+def _agree(expected: object, given: object) -> bool:
+    """Whether two numbers or arrays of numbers are the same but for rounding."""
+    same_shape = np.shape(expected) == np.shape(given)
+    return same_shape and np.allclose(expected, np.asarray(given, dtype=float), rtol=0, atol=TOLERANCE)
+
+
+def _following(histograms: Histograms, config: MauveConfig, uncertainty: Uncertainty) -> dict[str, Any]:
+    """What follows from the histograms that are in a result, by its name there."""
+    scores = score_histograms(histograms, config)
+    found = {name: value for name, value in scores._asdict().items() if name != "curve_mixtures"}
+    found |= {"mauve_ceiling": uncertainty.ceiling, "mauve_ceiling_std": uncertainty.ceiling_std}
+    rows = {name: row.of_histograms for name, row in SCORES.items() if row.of_histograms is not None}
+    return found | {name: function(scores.p_hist, scores.q_hist) for name, function in rows.items()}
+
+
+def _check_runs(result: Mapping[str, Any], count: int) -> None:
+    """The scores of the clusterings are as many as there should be, with the mean and the deviation that they have."""
     runs = result["mauve_runs"]
     if abs(runs[0] - result["mauve"]) > TOLERANCE or abs(np.mean(runs) - result["mauve_mean"]) > TOLERANCE:
         raise ValueError("mauve must be the first of mauve_runs, and mauve_mean their mean")
+    if len(runs) != count or abs(np.std(runs, ddof=1) - result["mauve_std"]) > TOLERANCE:
+        raise ValueError(f"mauve_runs must be {count} scores, and mauve_std their standard deviation")
+
+
+def _check_warnings(result: Mapping[str, Any], histograms: Histograms, settings: Mapping[str, str]) -> None:
+    """The warnings that follow from the histograms and the featurizer are there, and all are known ones."""
+    ends = result["mauve_floor"], result["mauve_ceiling"], result["mauve_ceiling_std"]
+    identity = {"model": settings["featurize_model_name"]}
+    expected = [
+        *score_warnings.size_warnings(result["n_p"], result["n_q"], result["num_buckets"]),
+        *score_warnings.bucket_warnings(histograms.p_counts + histograms.q_counts),
+        *score_warnings.score_warnings(result["mauve"], *ends),
+        *score_warnings.featurizer_warnings(identity, identity),
+    ]
+    codes = [warning["code"] for warning in result["warnings"]]
+    missing = [warning.code for warning in expected if warning.code not in codes]
+    unknown = [code for code in codes if code not in ADVICE]
+    if missing or unknown:
+        raise ValueError(
+            f"warnings must hold {', '.join(warning.code for warning in expected)}, which follow from the histograms, "
+            f"and known codes alone, got {', '.join(codes)}"
+        )
 
 
 def _high(high: float | None) -> float:
@@ -181,15 +239,27 @@ def _counts(result: Mapping[str, Any], side: str) -> np.ndarray:
 
 def page(entries: list[Entry], rules: Mapping[str, Any]) -> str:
     """The whole page, the closest first."""
-    heads = ("", "entry", "score", "95 % interval", "MAUVE", "precision", "recall", "texts", "model", "decoding")
+    heads = (
+        "",
+        "entry",
+        "score",
+        "95 % interval",
+        "MAUVE",
+        "PRD precision",
+        "PRD recall",
+        "texts",
+        "model",
+        "decoding",
+    )
     lines = [f"| {' | '.join((*heads, 'by', 'version'))} |", "|--:|---|--:|---|--:|--:|--:|--:|---|---|---|---|"]
-    for rank, entry in enumerate(sorted(entries, key=lambda entry: -entry.result["mauve_debiased"]), start=1):
+    for rank, entry in enumerate(sorted(entries, key=lambda entry: -entry.score.value), start=1):
         result = entry.result
         told = [entry.about[name] for name in ("model", "decoding", "by")]
         about = [text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ") for text in told]
         severe = " !" if any(warning["code"] in SEVERE for warning in result["warnings"]) else ""
-        score, mauve, precision, recall = (digits(result[name], ".3f") for name in SHOWN)
-        interval = "\u00a0…\u00a0".join(digits(end, ".3f") for end in result["mauve_ci"])
+        score = digits(entry.score.value, ".3f")
+        mauve, precision, recall = (digits(result[name], ".3f") for name in SHOWN)
+        interval = "\u00a0…\u00a0".join(digits(end, ".3f") for end in entry.score.ci)
         cells = (str(rank), f"[{entry.name}]({entry.name}/entry.json)", f"{score}{severe}", interval)
         version = _settings(result["signature"])["mauve_metric"]
         lines.append(f"| {' | '.join((*cells, mauve, precision, recall, str(result['n_q']), *about, version))} |")

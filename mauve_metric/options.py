@@ -214,7 +214,7 @@ def split_options(given: Mapping[str, object]) -> tuple[MauveConfig, RunOptions]
     options: dict[str, Any] = dict(given)
     use_float64 = options.pop("use_float64", False)
     if not is_bool(use_float64):
-        raise TypeError(f"use_float64 must be True or False, got {use_float64!r}")
+        raise TypeError(f"use_float64 must be True or False, got {shown(use_float64)}")
     if use_float64 and options.setdefault("dtype", "float64") != "float64":
         raise ValueError(f"use_float64=True and dtype={options['dtype']!r} contradict each other: give one of them")
     problem = unknown_options(options, [*knobs(), *run_fields(), "use_float64"])

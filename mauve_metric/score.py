@@ -126,7 +126,8 @@ def score_uncertainty(
         mauve: of the histograms. others: the histograms of other clusterings, which the debiased scores are the means
             of; without any they are those of the first one.
     """
-    c, points, runs = config.mauve_scaling_factor, config.divergence_curve_discretization_size, int(config.num_runs)
+    c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
+    runs = len(others) + 1 if config.num_runs == "auto" else config.num_runs
     areas = (curve_area(divergence_curve(*run.probabilities(), c, points)) for run in others)
     plug_in = [mauve, *areas][:runs]
     null = resampling.null_scores(histograms.p_counts, histograms.q_counts, c, points, groups=histograms.groups)
@@ -322,12 +323,16 @@ def score_buckets(
         learned: the score on learned buckets; None: it is not known.
     """
     k = int(config.num_buckets)
-    histograms, *others = [count_labels(*labels, k, p.groups, q.groups) for labels in runs]
+    histograms, *others = [count_labels(of_p, of_q, k, p.groups, q.groups) for of_p, of_q in runs]
     scores = score_histograms(histograms, config)
     uncertainty = score_uncertainty(scores.mauve, histograms, others, config)
     near = _neighbours(projected, config)
     ceiling = uncertainty.ceiling, uncertainty.ceiling_std
-    formats = None if learned is None else check_format(p.format_numbers, q.format_numbers, None, config.seed)
+    formats = (
+        None
+        if learned is None
+        else check_format(p.format_numbers, q.format_numbers, pair_of_groups(p.groups, q.groups), config.seed)
+    )
     found = score_warnings.all_warnings(p, q, histograms, scores.mauve, scores.mauve_floor, *ceiling, texts_a_bucket)
     found += score_warnings.quantizer_warnings(problems)
     found += score_warnings.design_warnings(histograms.groups, uncertainty.problem)

@@ -188,7 +188,8 @@ def _address(ray: object) -> str:
 
 def _output_folder(folder: str | Path) -> Path:
     """The folder of the results, made; what a killed job left half-written goes."""
-    if not isinstance(folder, (str, Path)) or not str(folder).strip() or "://" in str(folder):
+    marks = ("://", "\0")
+    if not isinstance(folder, (str, Path)) or not str(folder).strip() or any(mark in str(folder) for mark in marks):
         raise ValueError(f"folder must be a folder of the file system that all workers share, got {shown(folder)}")
     path = Path(folder).expanduser().absolute()
     with naming(path):

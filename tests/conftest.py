@@ -37,10 +37,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @functools.cache
 def _together(file: Path) -> str:
-    """What the tests of a file share with others: the page's server and browser, or the start of programs."""
+    """What the tests of a file share with others: the page's server, or the start of programs.
+
+    Those in a browser take so long that two processes share them, each with a server of its own.
+    """
+    text = file.read_text(encoding="utf-8")
+    if "mark.browser" in text:
+        return str(file)
     if file.parent.name == "space":
         return "page"
-    return "programs" if "Programs" in file.read_text(encoding="utf-8") else str(file)
+    return "programs" if "Programs" in text else str(file)
 
 
 CORPUS = [

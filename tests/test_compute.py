@@ -102,6 +102,7 @@ def test_agrees_with_mauve_text_closely_in_nine_of_ten() -> None:
     assert sum(close) >= 0.9 * len(close)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["human_other", "sampling", "nucleus", "greedy"])
 def test_agrees_with_mauve_text_on_the_examples(name: str, minilm: str) -> None:
     import mauve

@@ -62,17 +62,30 @@ def moved(compared: dict[str, Any]) -> None:
     shares[full - 1] += 1 / 600
 
 
+def one_run(result: dict[str, Any]) -> None:
+    result |= {"mauve_runs": result["mauve_runs"][:1], "mauve_mean": result["mauve"], "mauve_std": None}
+
+
 BAD: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "another seed": (signed("seed:25", "seed:26"), "the signature must have seed:25, got 26"),
     "another featurizer": (signed("name:minilm", "name:gpt2-large"), "featurize_model_name:minilm, got gpt2-large"),
     "another quantizer": (signed("num_buckets", "quantizer:drmm|num_buckets"), "quantizer:None, got drmm"),
+    "texts of other people": (
+        signed("p_digest:8d4c8ece9928", "p_digest:123"),
+        "must have p_digest:8d4c8ece9928, got 123",
+    ),
     "other human texts": (changed(p_median_length=120.0), "p_median_length must be 137.5, .*got 120.0"),
     "few texts": (changed(n_q=300), "n_q must be at least 600 texts, got 300"),
     "a better score": (changed(mauve=0.95), "mauve must follow from p_hist and q_hist, 0.206773, got 0.950000"),
-    "a better debiased score": (changed(mauve_debiased=0.95), "mauve_debiased must lie in its interval"),
+    "another ceiling": (changed(mauve_ceiling=0.5), "mauve_ceiling must follow from p_hist and q_hist"),
+    "another divergence": (changed(jensen_shannon=0.01), "jensen_shannon must follow from p_hist and q_hist"),
+    "a better curve": (changed(prd_curve=[[1.0, 0.0], [0.0, 1.0]]), "prd_curve must follow from p_hist and q_hist"),
+    "fewer runs": (lambda compared: one_run(compared["models"]["greedy"]), "mauve_runs must be 5 scores"),
+    "no warnings": (changed(warnings=[]), "warnings must hold .*not_literature_featurizer"),
+    "an unknown warning": (lambda c: c["models"]["greedy"]["warnings"].append({"code": "x"}), "known codes alone, got"),
     "a score beyond its range": (changed(recall=1.2), "recall must be in its range, got 1.2"),
     "no number": (changed(precision=float("nan")), "is no JSON: NaN is no number"),
-    "no precision": (changed(precision=None), "must be numbers, got None"),
+    "no precision": (changed(prd_precision=None), "must be numbers, got None"),
     "no histogram": (changed(q_hist=[1.0]), "q_hist must be shares of 600 texts in 60 buckets"),
     "another histogram": (moved, "must follow from p_hist and q_hist"),
     "other runs": (changed(mauve_runs=[0.9, 0.9]), "mauve must be the first of mauve_runs"),
@@ -81,7 +94,10 @@ BAD: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "a number without end": (changed(n_q=10**400), "is no JSON: a whole number of 401 digits"),
     "infinity": (changed(n_q=float("inf")), "is no JSON: Infinity is no number"),
     "half a character": (changed(note="\ud800"), "is no JSON: .*surrogates not allowed"),
-    "a field less": (lambda compared: compared["models"]["greedy"].pop("recall"), "is no result of compare: KeyError"),
+    "a field less": (
+        lambda compared: compared["models"]["greedy"].pop("mauve_star"),
+        "is no result of compare: KeyError",
+    ),
     "two models": (lambda compared: compared["models"].update(b={}), "must hold one model, named 'greedy'"),
 }
 
@@ -99,6 +115,17 @@ def test_bad_entries(builder: ModuleType, folder: Path, case: str) -> None:
     with pytest.raises(ValueError, match=message):
         builder.read_entry(folder / "greedy", json.loads((folder / "rules.json").read_text(encoding="utf-8")))
     assert (folder / "README.md").read_text(encoding="utf-8") == before
+
+
+def test_a_score_that_is_said_is_not_the_one_shown(builder: ModuleType, folder: Path) -> None:
+    rules = json.loads((folder / "rules.json").read_text(encoding="utf-8"))
+    file = folder / "greedy" / "compare.json"
+    compared = json.loads(file.read_text(encoding="utf-8"))
+    before = builder.page([builder.read_entry(folder / "greedy", rules)], rules)
+    said = {"mauve_debiased": 0.99, "mauve_ci": [0.98, 1.0], "mauve_stderr": 1e-9, "precision": 1.0, "recall": 1.0}
+    compared["models"]["greedy"] |= said
+    file.write_text(json.dumps(compared), encoding="utf-8")
+    assert builder.page([builder.read_entry(folder / "greedy", rules)], rules) == before
 
 
 def test_files_that_are_none(builder: ModuleType, folder: Path) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 from mauve_metric.arrays import FeatureData, TextData
 from mauve_metric.compare_models import check_models, compare_features, form_of
-from mauve_metric.config import MauveConfig
+from mauve_metric.config import MauveConfig, shown
 from mauve_metric.describing.described_reading import Reading
 from mauve_metric.describing.described_rows import OF_FEATURES, OF_LIKELIHOODS, DescribedSets
 from mauve_metric.describing.described_set import tokenizing
@@ -178,7 +178,7 @@ def chosen_measures(measures: object) -> tuple[str, ...]:
         return ("score", *(name for name, row in COMPANIONS.items() if row.cheap))
     if not isinstance(measures, (str, list, tuple)) or not all(isinstance(part, str) for part in measures):
         raise TypeError(
-            f"measures must be names of groups or measures, in a list or joined by commas, got {measures!r}"
+            f"measures must be names of groups or measures, in a list or joined by commas, got {shown(measures)}"
         )
     parts = measures.split(",") if isinstance(measures, str) else measures
     wanted = [part.strip().lower() for part in parts if part.strip()]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mauve_metric.arrays import Array, Floats, Integers
+from mauve_metric.config import shown
 from mauve_metric.features.reference import Reference
 from mauve_metric.measures.estimate import Estimate
 from mauve_metric.results.numbers import Described
@@ -97,7 +98,7 @@ def tokenizing(tokenizer: object) -> Callable[[str], Sequence[Hashable]]:
     if callable(tokenizer):
         return tokenizer
     raise TypeError(
-        f"tokenizer must be a name, a folder, a tokenizer or a function from a text to tokens, got {tokenizer!r}"
+        f"tokenizer must be a name, a folder, a tokenizer or a function from a text to tokens, got {shown(tokenizer)}"
     )
 
 

@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from mauve_metric.arrays import Array, Integers
+from mauve_metric.config import shown
 from mauve_metric.features.batches import (
     FeaturizeStats,
     Run,
@@ -236,7 +237,7 @@ def check_tokens(name: str, data: object, encoder: Encoder) -> list[list[int]]:
         ids = np.asarray(row)
         ids = ids[0] if ids.ndim == 2 and len(ids) == 1 else ids
         if ids.ndim != 1 or ids.size == 0 or ids.dtype.kind not in "iu":
-            raise ValueError(f"{name}, row {index}: expected a non-empty list of token ids, got {row!r:.60}")
+            raise ValueError(f"{name}, row {index}: expected a non-empty list of token ids, got {shown(row)}")
         if ids.min() < 0 or ids.max() >= vocabulary:
             raise ValueError(
                 f"{name}, row {index}: token ids must be in [0, {vocabulary}), got {ids.min()}…{ids.max()}"

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, Literal
 
 import numpy as np
@@ -39,7 +40,7 @@ _ROUNDING = 1e-4  # of probabilities, which are computed in float32
 _SHOWN = 5  # how many positions an error lists
 _INTEGERS = ("token_ids", "offsets", "first_ids", "ranks", "most_likely")
 _FLOATS = ("log_probabilities", "sparsemax")
-_DAMAGE = (EOFError, OverflowError, RecursionError, zipfile.BadZipFile, zlib.error)  # what reading a wrong file raises
+_DAMAGE = (EOFError, OverflowError, RuntimeError, zipfile.BadZipFile, zlib.error)  # what reading a wrong file raises
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ class Likelihoods:
             found = cls(**_checked(arrays), **values)
             _check_ranges(found)
             return found
-        except (*_DAMAGE, ValueError, KeyError, TypeError) as error:
+        except (*_DAMAGE, ValueError, LookupError, TypeError, SyntaxError, TokenError) as error:
             reason = " ".join(str(error).split())
             raise ValueError(f"{path} is no file of likelihoods, or damaged: {reason:.200}") from error
 

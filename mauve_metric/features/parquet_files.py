@@ -33,9 +33,12 @@ class ParquetFeatures:
         self.path = path
         with self._opened() as file:
             schema, count = file.schema_arrow, int(file.metadata.num_rows)
+            written_twice = [(facts or {}).get(b"mauve_metric") for facts in (schema.metadata, file.metadata.metadata)]
+        if written_twice[0] != written_twice[1]:
+            raise ValueError(f"{path} is damaged: the two copies of what it says of its features differ")
         self.column = self._column(schema.names)
         self._check_kind(schema.field(self.column).type)
-        self.metadata: bytes | None = (schema.metadata or {}).get(b"mauve_metric")
+        self.metadata: bytes | None = written_twice[0]
         width = next((block.shape[1] for block in self._blocks(1)), 0)
         if not count or not width:
             raise ValueError(f"{path} must hold features (n, d) with n and d at least 1, got {(count, width)}")

@@ -15,7 +15,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Floats, Integers, TextData
+from mauve_metric.arrays import Array, Integers, TextData
 from mauve_metric.config import MauveConfig
 from mauve_metric.features.batches import FeaturizeStats
 from mauve_metric.features.cache import FeatureCache
@@ -54,7 +54,8 @@ class Reference(StoredFeatures):
         marks: what the texts are wrapped in and how they open; None if unknown. stripped: how many texts were changed
             by each rule of `strip`.
         origin: the format and field of the file that the texts come from; None for texts without one.
-        format_numbers: how each text is formatted, (n, f) as in `texts.format_numbers`; None if unknown. Not in files.
+        format_numbers: how each text is formatted, (n, f) as in `texts.format_numbers`; None if unknown. Not in
+            files but those of shards.
         from_file: whether the features were loaded from a file, where their origin should stand.
         groups: the number of the group of each text, (n,), for one call: texts of one number, on either side, share a
             prompt and are not independent. None: all texts are. What splits texts (the folds of a classifier, halves
@@ -63,7 +64,6 @@ class Reference(StoredFeatures):
 
     from_file: bool = False
     groups: Integers | None = None
-    format_numbers: Floats | None = field(default=None, repr=False)
 
     @classmethod
     def from_texts(cls, texts: TextData, **options: Unpack[Options]) -> Reference:

@@ -15,11 +15,12 @@ from typing import Any, BinaryIO, cast
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Features, Hashes, Integers
+from mauve_metric.arrays import Array, Features, Floats, Hashes, Integers
 from mauve_metric.config import shown
 from mauve_metric.features.parquet_files import ParquetFeatures, first_line
-from mauve_metric.features.row_files import NpyRows, npy_header
+from mauve_metric.features.row_files import NOT_A_HEADER, NpyRows, npy_header
 from mauve_metric.features.rows import CheckedRows, all_rows, check_features, hash_of_rows
+from mauve_metric.runtime.archives import check_directory
 from mauve_metric.runtime.outputs import check_replaceable
 from mauve_metric.runtime.packages import import_parquet
 from mauve_metric.runtime.whole_files import written_whole
@@ -49,6 +50,7 @@ class StoredFeatures:
     marks: Marks | None = None
     stripped: Mapping[str, int] = field(default_factory=dict)
     origin: str | None = None
+    format_numbers: Floats | None = field(default=None, repr=False)
 
 
 def _meta(stored: StoredFeatures) -> dict[str, Any]:
@@ -103,10 +105,13 @@ def _from_meta(features: Features, meta: Mapping[str, Any], path: Path) -> Store
         values["stripped"] = _counts(meta.get("stripped") or {})  # which files of older versions do not have
         marks = meta.get("marks")
         values["marks"] = None if marks is None else _marks(marks)
+        formats = meta.get("format_numbers")
+        values["format_numbers"] = None if formats is None else np.array(formats, dtype=np.float64)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{path} is damaged: what stands beside the features is not complete ({error!r})") from error
-    for name in ("lengths", "text_hashes", "opening_hashes"):
-        if values[name] is not None and values[name].shape != features.shape[:1]:
+    for name in ("lengths", "text_hashes", "opening_hashes", "format_numbers"):
+        dimensions = 2 if name == "format_numbers" else 1
+        if values[name] is not None and (values[name].ndim, len(values[name])) != (dimensions, features.shape[0]):
             raise ValueError(f"{path} is damaged: {features.shape[0]} features and {values[name].size} {name}")
     return StoredFeatures(features, **values)
 
@@ -141,12 +146,13 @@ def check_identity(name: str, identity: object) -> dict[str, str]:
     return dict(identity)
 
 
-def write_features(stored: StoredFeatures, path: str | Path, openings: bool = False) -> Path:
+def write_features(stored: StoredFeatures, path: str | Path, of_texts: bool = False) -> Path:
     """Write an `.npz`, `.npy` or `.parquet` file, which appears whole or not at all.
 
     Args:
         stored: features and what is known about them. path: of the file.
-        openings: write the first words of the texts too, for a warning about them; all else tells nothing of a text.
+        of_texts: write also, to an `.npy` file's neighbour, the first words of the texts and the numbers of their
+            format, for warnings about them; all else tells nothing of a text.
 
     Raises:
         TypeError, ValueError: another suffix, or features that are none.
@@ -158,8 +164,10 @@ def write_features(stored: StoredFeatures, path: str | Path, openings: bool = Fa
         raise ValueError(f"features are written to .npz, .npy or .parquet, got {str(path)!r}")
     whole = all_rows(stored.features) if hasattr(stored.features, "blocks") else stored.features
     features, facts = check_features("features", whole), _meta(stored)
-    if openings and stored.marks is not None and stored.marks.openings is not None:
+    if of_texts and stored.marks is not None and stored.marks.openings is not None:
         facts["marks"]["openings"] = [[*pair] for pair in stored.marks.openings.items()]
+    if of_texts and stored.format_numbers is not None:
+        facts["format_numbers"] = stored.format_numbers.tolist()
     if suffix != ".npz":  # a zip file knows its checksum
         facts |= {_HASH: hash_of_rows(features)}
         facts |= {_CHECKSUM: _checksum(facts)}
@@ -258,6 +266,7 @@ def _with_sidecar(features: Features, sidecar: Path, path: Path) -> StoredFeatur
 def _read_npz(path: Path) -> StoredFeatures:
     """`read_features` for `.npz`, of which only the features and what is known about them are unpacked."""
     try:
+        check_directory(path)
         with zipfile.ZipFile(path) as file:
             names = [name.removesuffix(".npy") for name in file.namelist()]
             wanted = _array_name([name for name in names if name != "meta"], path)
@@ -270,15 +279,12 @@ def _read_npz(path: Path) -> StoredFeatures:
         OSError,
         EOFError,
         KeyError,
-        MemoryError,
         zipfile.BadZipFile,
         zlib.error,
-        NotImplementedError,
         RuntimeError,
+        *NOT_A_HEADER,
     ) as error:
-        raise ValueError(f"{path} is not a numpy file of numbers: {first_line(error)}") from error
-    except ValueError as error:
-        if str(path) in str(error):
+        if isinstance(error, ValueError) and str(path) in str(error):
             raise
         raise ValueError(f"{path} is not a numpy file of numbers: {first_line(error)}") from error
     return StoredFeatures(features) if meta is None else _from_meta(features, _json_object(meta, path), path)

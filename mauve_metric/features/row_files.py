@@ -33,7 +33,7 @@ class TableOfFeatures(Protocol):
 
 
 # What numpy raises over damaged headers, which it reads as Python.
-_NOT_A_HEADER = (
+NOT_A_HEADER = (
     ValueError,
     TypeError,
     EOFError,
@@ -60,7 +60,7 @@ def npy_header(name: str, file: BinaryIO, size: int) -> tuple[tuple[int, int], b
         if version not in read:
             raise ValueError(f"unknown version {version}")
         shape, fortran, dtype = read[version](file)
-    except _NOT_A_HEADER as error:
+    except NOT_A_HEADER as error:
         raise ValueError(f"{name} is not a numpy file of numbers: {first_line(error)}") from error
     if dtype.kind not in "fiu":
         raise ValueError(f"{name} is not a numpy file of numbers: it holds {first_line(dtype)}")

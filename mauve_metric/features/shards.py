@@ -135,7 +135,7 @@ class ShardFeaturizer:
             if self.job.config.empty_texts == "error":
                 file.check_filled()
             made = replace(self.job.of_texts("texts", file.texts), origin=file.origin)
-        write_features(made, task.target, openings=True)
+        write_features(made, task.target, of_texts=True)
         return len(made)
 
 
@@ -171,6 +171,7 @@ def joined_shards(name: str, tasks: Sequence[ShardTask], done: Sequence[ShardDon
         dropped=sum(part.dropped for part in counted),
         text_hashes=_concatenated([part.text_hashes for part in parts]),
         opening_hashes=_concatenated([part.opening_hashes for part in parts]),
+        format_numbers=_concatenated([part.format_numbers for part in parts]),
         marks=Marks.of_all(marks) if len(marks) == len(parts) else None,
         stripped={rule: sum(part.stripped.get(rule, 0) for part in counted) for rule in rules},
         origin=first.origin,

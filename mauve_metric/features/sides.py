@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Integers
-from mauve_metric.config import MauveConfig
+from mauve_metric.config import MauveConfig, is_bool, shown
 from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.measures.groups import code_groups
 from mauve_metric.options import RunOptions
@@ -162,21 +162,22 @@ def design_of_models(aligned: object, p_groups: object, q_groups: object, models
 
 def _checked_design(aligned: object, groups: Mapping[str, object]) -> GivenDesign:
     if not isinstance(aligned, (bool, np.bool_)):
-        raise TypeError(f"aligned must be True or False, got {aligned!r:.60}")
+        raise TypeError(f"aligned must be True or False, got {shown(aligned)}")
     found: Groups = {}
     for name, given in groups.items():
         if given is None:
             continue
         if aligned:
             raise ValueError(f"aligned=True and {group_argument(name)} contradict each other: give one of them")
-        if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
+        unordered = isinstance(given, (Mapping, set, frozenset)) or getattr(given, "ndim", 1) != 1
+        if isinstance(given, (str, bytes)) or unordered or not isinstance(given, Iterable):
             raise TypeError(
-                f"{group_argument(name)} must hold one group, such as its prompt, for each text, got {given!r:.60}"
+                f"{group_argument(name)} must hold one group, such as its prompt, for each text, got {shown(given)}"
             )
         found[name] = [item.item() if isinstance(item, np.generic) else item for item in given]
         for item in found[name] or ():
             if not isinstance(item, Hashable):
-                raise TypeError(f"{group_argument(name)} must hold texts or numbers, got {item!r:.60}")
+                raise TypeError(f"{group_argument(name)} must hold texts or numbers, got {shown(item)}")
     return GivenDesign(bool(aligned), found)
 
 
@@ -214,6 +215,8 @@ def open_sides(
     Raises:
         OSError, ValueError, ImportError: see `TextFile` and `joined.join`.
     """
+    if not is_bool(common_rows):
+        raise TypeError(f"common_rows must be True or False, got {shown(common_rows)}")
     human, *models = sides
     files = {name: file for name in sides if (file := _file_of(sides[name], run)) is not None}
     of_models = {name: files[name] for name in models if name in files}
@@ -225,8 +228,8 @@ def open_sides(
         found = dict(joined.models) if joined.human is None else {human: joined.human, **joined.models}
         rows = joined.groups if len(of_models) == len(models) else None
         if any(joined.left_out.values()):
-            shown = ", ".join(f"{name} {count}" for name, count in joined.left_out.items())
-            logger.warning("rows that not all models have are left out: %s", shown)
+            counts = ", ".join(f"{name} {count}" for name, count in joined.left_out.items())
+            logger.warning("rows that not all models have are left out: %s", counts)
     if human in files:
         found[human] = files[human].side("reference")
     for name, file in files.items():
@@ -327,7 +330,7 @@ def check_same_encoder(p: Mapping[str, str] | None, q: Mapping[str, str] | None)
     keys = IDENTITY_KEYS if "revision" in p or "revision" in q else ("model", *IDENTITY_KEYS)  # functions have a name
     different = [key for key in keys if p.get(key) != q.get(key)]
     if different:
-        shown = ", ".join(f"{key} {p.get(key)} and {q.get(key)}" for key in different)
+        entries = ", ".join(f"{key} {p.get(key)} and {q.get(key)}" for key in different)
         raise ValueError(
-            f"the two sets were featurized differently (P by {p.get('model')}, Q by {q.get('model')}): {shown}"
+            f"the two sets were featurized differently (P by {p.get('model')}, Q by {q.get('model')}): {entries}"
         )

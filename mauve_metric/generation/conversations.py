@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, cast
 
+from mauve_metric.config import shown
 from mauve_metric.runtime.model_state import random_states_kept, settings_kept
 
 if TYPE_CHECKING:
@@ -79,13 +80,13 @@ def _checked(place: str, item: object) -> Conversation:
 def _message(place: str, message: object) -> Message:
     """A message with its role and its text; keys without a value, as the rows of a dataset have them, are left out."""
     if not isinstance(message, Mapping) or "role" not in message:
-        raise TypeError(f"{place}: expected a dict with role and content, got {message!r:.60}")
+        raise TypeError(f"{place}: expected a dict with role and content, got {shown(message)}")
     found: Message = {str(key): value for key, value in message.items() if value is not None}
     role = found.get("role")
     if role not in ROLES:
-        raise ValueError(f"{place}: role must be one of {', '.join(ROLES)}, got {role!r:.40}")
+        raise ValueError(f"{place}: role must be one of {', '.join(ROLES)}, got {shown(role, 40)}")
     if "tool_calls" not in found and text_of(found) is None:
-        raise TypeError(f"{place}: content must be a text, got {message.get('content')!r:.60}")
+        raise TypeError(f"{place}: content must be a text, got {shown(message.get('content'))}")
     return found
 
 

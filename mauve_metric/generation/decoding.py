@@ -59,7 +59,7 @@ def generation_settings(config: GenerationConfig | Mapping[str, object] | None) 
     if config is None:
         config = {"do_sample": True, "temperature": 1.0, "top_k": 0, "top_p": 1.0}
     if not isinstance(config, (Mapping, transformers.GenerationConfig)):
-        raise TypeError(f"generation_config must be a transformers.GenerationConfig or a dict, got {config!r:.80}")
+        raise TypeError(f"generation_config must be a transformers.GenerationConfig or a dict, got {shown(config, 80)}")
     _check_values(config if isinstance(config, Mapping) else config.to_dict())
     if isinstance(config, Mapping):
         _check_names(config, vars(transformers.GenerationConfig()))

@@ -138,6 +138,7 @@ class ModelEvaluator:
         author = self.writer.model(model)
         if author is not None:
             refuse_sharded(author, self.distributed)
+        if author is not None or tokenizer is not None:
             needed(tokenizer)
         itself = any(scorer.itself for scorer in self.scorers.values())
         if itself and model is not None and sharded_by(model) is not None:

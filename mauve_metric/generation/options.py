@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
-from mauve_metric.config import Check, check_count
+from mauve_metric.config import Check, check_count, is_bool, shown
 from mauve_metric.features.reference import Reference
 from mauve_metric.options import Options, OptionsOfOneProcess, option_parameters
 
@@ -35,14 +35,20 @@ def _count_or_none(name: str, value: object) -> object:
 
 def _function_or_none(name: str, value: object) -> object:
     if value is not None and not callable(value):
-        raise TypeError(f"{name} must be a function from prompts to texts, got {value!r:.60}")
+        raise TypeError(f"{name} must be a function from prompts to texts, got {shown(value)}")
     return value
 
 
 def _template(name: str, value: object) -> object:
-    if not isinstance(value, bool) and value != "auto":
-        raise ValueError(f"{name} must be 'auto', True or False, got {value!r:.60}")
-    return value
+    if not is_bool(value) and not (isinstance(value, str) and value == "auto"):
+        raise ValueError(f"{name} must be 'auto', True or False, got {shown(value)}")
+    return bool(value) if is_bool(value) else value
+
+
+def _boolean(name: str, value: object) -> bool:
+    if not is_bool(value):
+        raise TypeError(f"{name} must be True or False, got {shown(value)}")
+    return bool(value)
 
 
 def _option(default: Value, check: Check, help: str) -> Value:
@@ -71,7 +77,7 @@ class WritingOptions:
     prompt_tokens: int = _option(35, _count, "see `dataset`; 35 as in Pillutla et al. 2021")
     include_prompt: bool = _option(
         True,
-        _anything,
+        _boolean,
         "score prompt and continuation, as the papers do, not the continuation alone (with an encoder-decoder model, "
         "and of a conversation, always the output alone)",
     )

@@ -310,6 +310,9 @@ def _featurize(options: argparse.Namespace) -> int:
 
 def _lm_eval_task(options: argparse.Namespace) -> int:
     from mauve_metric.hosts.lm_eval_task import task_name, write_task
+    from mauve_metric.options import split_options
+
+    split_options(given_options(options))  # the task keeps those of the score; the others are checked all the same
 
     task = write_task(
         read_texts(options.texts, options.text_field),

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from mauve_metric.config import Featurizer
 from mauve_metric.runtime.outputs import check_replaceable
-from mauve_metric.runtime.whole_files import check_can_be_written, written_whole
+from mauve_metric.runtime.whole_files import check_can_be_written, naming, written_whole
 
 PROMPT_WORDS = 20
 NEW_TOKENS = 256  # as the harness itself
@@ -138,7 +138,8 @@ def write_task(
     if not documents:
         raise ValueError(f"none of {len(texts)} texts has more than prompt_words={prompt_words} words: ask for fewer")
     folder = Path(folder).resolve()
-    folder.mkdir(parents=True, exist_ok=True)
+    with naming(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     contents = _contents(documents, folder, name, new_tokens, options or {})
     for path in contents:
         check_can_be_written(path)

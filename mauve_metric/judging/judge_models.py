@@ -124,7 +124,11 @@ def _measures(measures: Measures | Sequence[str | Path] | None, human: str) -> d
         return {}
     if isinstance(measures, Mapping):
         return given_measures(measures, human)
-    paths = [measures] if isinstance(measures, (str, Path)) else list(measures)
+    paths = [measures] if isinstance(measures, (str, Path)) else measures
+    if not isinstance(paths, (list, tuple)) or not all(isinstance(path, (str, Path)) for path in paths):
+        raise TypeError(
+            f"measures must be a file, a list of files, or a dict from measures to values, got {shown(measures)}"
+        )
     files = {str(path): read_measures(path, human) for path in paths}
     names = [name for found in files.values() for name in found]
     return {

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mauve_metric.results.digits import digits, p_words
+from mauve_metric.results.names import shown_names
 from mauve_metric.results.signature import signature_number
 from mauve_metric.texts.format_numbers import FORMATS
 
 if TYPE_CHECKING:
-    from mauve_metric.results.numbers import ResultNumbers
+    from mauve_metric.results.numbers import ComparisonNumbers, ResultNumbers
 
 _ROUNDING = 1e-9
 
@@ -59,3 +60,17 @@ def learned_sentence(result: ResultNumbers) -> str:
         low, high = (digits(end, ".3f") for end in result.mauve_classifier_ci)
         sentence += f" ({low} to {high})"
     return f"{sentence}; {auc_words(result)}."
+
+
+def learned_ranking(comparison: ComparisonNumbers) -> str:
+    """The models by falling score on learned buckets, each with its interval; empty for one, or where none has any."""
+    scores = {name: result for name, result in comparison.models.items() if result.mauve_classifier is not None}
+    if len(scores) < 2:
+        return ""
+    called = shown_names(list(comparison.models))
+    found = []
+    for name in sorted(scores, key=lambda name: -(scores[name].mauve_classifier or 0.0)):
+        value, ends = scores[name].mauve_classifier or 0.0, scores[name].mauve_classifier_ci
+        interval = "" if ends is None else f" ({digits(ends[0], '.2f')} to {digits(ends[1], '.2f')})"
+        found.append(f"{called[name]} {digits(value, '.2f')}{interval}")
+    return f"By what separates each model from the human texts best (learned buckets): {', '.join(found)}."

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from mauve_metric.results.digits import digits
 from mauve_metric.results.joint_comparison import joint_comparison
 from mauve_metric.results.joint_verdict import featurizer_columns, featurizer_rows, joint_verdict
-from mauve_metric.results.learned_words import learned_sentence
+from mauve_metric.results.learned_words import learned_ranking, learned_sentence
 from mauve_metric.results.names import printable
 from mauve_metric.results.numbers import ComparisonNumbers, ResultNumbers
 from mauve_metric.results.scores import SCORES
@@ -43,6 +43,8 @@ MODEL_COLUMNS = (
     Column("mauve_debiased", "debiased", ".4f"),
     Column("low", "low", ".4f"),
     Column("high", "high", ".4f"),
+    Column("mauve_classifier", "learned", ".4f"),
+    Column("auc", "AUC", ".3f"),
     Column("mauve", "MAUVE", ".4f"),
     Column("mauve_own", "MAUVE own", ".4f"),
     Column("precision", "precision", ".3f"),
@@ -105,7 +107,16 @@ def _model_rows(comparison: ComparisonNumbers) -> list[TableRow]:
         result = comparison.models[name]
         low, high = result.mauve_ci or (None, None)
         row: TableRow = {"rank": rank, "model": name, "low": low, "high": high, "n": result.n_q}
-        for key in ("mauve", "mauve_debiased", "precision", "recall", "frontier_integral", "p_value"):
+        for key in (
+            "mauve",
+            "mauve_debiased",
+            "mauve_classifier",
+            "auc",
+            "precision",
+            "recall",
+            "frontier_integral",
+            "p_value",
+        ):
             row[key] = getattr(result, key)
         rows.append(row | {"mauve_own": comparison.own[name].mauve})
     return rows
@@ -178,7 +189,7 @@ def comparison_table(comparison: ComparisonNumbers) -> str:
     models = f"{len(results)} model{'' if len(results) == 1 else 's'}"
     lines = [f"{models} against {common.n_p} human texts, {common.num_buckets} common buckets", ""]
     joint = joint_comparison(comparison.by_featurizer)
-    for text in (ranking_verdict(comparison), joint, comparison_lead(comparison).beside):
+    for text in (ranking_verdict(comparison), learned_ranking(comparison), joint, comparison_lead(comparison).beside):
         lines += wrapped(text, "  ", "  ")
     found = collected_warnings(comparison)
     lines += ["", *(line for who, warning in found for line in warning_lines(who, warning))]

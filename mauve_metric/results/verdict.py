@@ -31,15 +31,14 @@ WITHHELD = {  # warnings that contradict any verdict, with the reason
     "wrapping_in_one_set": "one set has layout that the other has not, and the score may be of that",
     "short_references": "the human texts are a few words long, and MAUVE is not for such texts",
 }
-TOO_CAREFUL = (
-    "shared_prompts",
-    "above_ceiling",
-)  # which make a classifier's p-value too large, not too small: a text's
-# partner of the other side is among those that its classifier was fitted to
+# These make a classifier's p-value too large, not too small: a text's partner of the other side is among those that its
+# classifier was fitted to.
+TOO_CAREFUL = ("shared_prompts", "above_ceiling")
 LIFTED = {  # warnings that contradict a verdict of no visible difference, with the reason
     "duplicates_between": "texts of the model are in the human set too, which lifts the score",
     "near_duplicates_between": "texts of the model nearly repeat human ones, which lifts the score",
     "copied_passages": "texts of the model copy passages of human ones, which lifts the score",
+    "no_interval": "the score has no interval, for the reason that its warning gives",
 }
 
 
@@ -85,7 +84,8 @@ def withheld(result: ResultNumbers) -> str:
     if fewest < FEWEST_TEXTS:
         few = "1 text is" if fewest == 1 else f"{fewest} texts are"
         return f"{few} too few for one, it takes {FEWEST_TEXTS} a set at least"
-    codes = [warning.code for warning in result.warnings]
+    declared = () if result.design == "independent" else ("shared_prompts",)  # the intervals allow for them
+    codes = [warning.code for warning in result.warnings if warning.code not in declared]
     careful = TOO_CAREFUL if told_apart_by_classifier(result) else ()
     reasons = [WITHHELD[code] for code in codes if code in WITHHELD and code not in careful]
     if not _apart(result):
@@ -97,10 +97,10 @@ def finding(result: ResultNumbers) -> Finding:
     """The verdict on a difference in a word: these texts show one, or do not, or are too few; or none is given."""
     if withheld(result):
         return "withheld"
-    if _by_test(result) is None and _by_interval(result) is None:
-        return "undecided"
     if _apart(result):
         return "shown"
+    if _by_test(result) is None and _by_interval(result) is None:
+        return "undecided"
     low, high = result.mauve_ci or (0.0, 1.0)
     learned_low = 1.0 if result.mauve_classifier_ci is None else result.mauve_classifier_ci[0]
     return "not shown" if high >= 1 and min(low, learned_low) >= SETTLED else "undecided"
@@ -137,8 +137,8 @@ def smallest_shown(result: ResultNumbers) -> float | None:
     entries = result.signature_entries
     return 1 - forecast.score_told_from_one(
         result.frontier_integral_stderr,
-        result.n_p,
-        result.n_q,
+        result.p_prompts or result.n_p,
+        result.q_prompts or result.n_q,
         signature_number(entries, "mauve_scaling_factor"),
         signature_number(entries, "confidence_level"),
     )

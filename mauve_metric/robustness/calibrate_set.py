@@ -82,8 +82,8 @@ def calibrate(
         for number, size in enumerate(sizes):
             of_size = resolve_config(config, size, size)
             scores = []
-            for done, histograms in enumerate(_split_histograms(rows, size, splits, of_size, quiet)):
-                scores.append(_scores(histograms, of_size))
+            for done, found_histograms in enumerate(_split_histograms(rows, size, splits, of_size, quiet)):
+                scores.append(_scores(*found_histograms, of_size))
                 if bar is not None:
                     bar(number * splits + done + 1, splits * len(sizes))
             found.append(_equal_sets(size, of_size, "split", scores))
@@ -110,22 +110,22 @@ def _sizes(n: int, config: MauveConfig) -> list[int]:
 
 def _split_histograms(
     rows: Array, size: int, splits: int, config: MauveConfig, run: RunOptions
-) -> Iterator[Histograms]:
-    """Disjoint random parts of the rows (n, d), clustered together as a model and people are."""
+) -> Iterator[tuple[Histograms, Histograms]]:
+    """Disjoint random parts of the rows (n, d), clustered like a model and people: as stacked, and by content."""
+    once = replace(config, num_runs=1)
     rng = np.random.default_rng(config.seed)
     for _ in range(splits):
         order = rng.permutation(len(rows))
-        p_labels, q_labels = partition_sets(
-            [rows[order[:size]], rows[order[size : 2 * size]]], config, run, clusterings=1
-        ).labels[0]
-        yield count_labels(p_labels, q_labels, int(config.num_buckets))
+        runs = partition_sets([rows[order[:size]], rows[order[size : 2 * size]]], once, run).labels
+        published, by_content = (count_labels(p, q, int(config.num_buckets)) for p, q in (runs[0], runs[-1]))
+        yield published, by_content
 
 
-def _scores(histograms: Histograms, config: MauveConfig) -> tuple[float, float]:
+def _scores(published: Histograms, by_content: Histograms, config: MauveConfig) -> tuple[float, float]:
     """MAUVE, and MAUVE without sampling bias."""
-    frontier = jackknife.debiased_frontier(histograms.p_counts, histograms.q_counts)
+    frontier = jackknife.debiased_frontier(by_content.p_counts, by_content.q_counts)
     debiased = intervals.debiased_scores(frontier, config.mauve_scaling_factor)
-    return score_histograms(histograms, config).mauve, debiased.mauve
+    return score_histograms(published, config).mauve, debiased.mauve
 
 
 def _equal_sets(size: int, config: MauveConfig, source: Source, scores: list[tuple[float, float]]) -> EqualSets:
@@ -148,7 +148,8 @@ def _forecast_scores(counts: Counts, size: int, config: MauveConfig) -> list[tup
     """Scores of two sets of a size, both drawn from the histogram of the human texts."""
     rng, shares = np.random.default_rng(config.seed), counts / counts.sum()
     draws = (rng.multinomial(size, shares, size=2) for _ in range(_DRAWS))
-    return [_scores(Histograms(one, two), config) for one, two in draws]
+    drawn = (Histograms(one, two) for one, two in draws)
+    return [_scores(histograms, histograms, config) for histograms in drawn]
 
 
 def _needed(counts: Counts, difference: float, config: MauveConfig) -> Needed:

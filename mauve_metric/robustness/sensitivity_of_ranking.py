@@ -14,7 +14,7 @@ import numpy as np
 
 from mauve_metric.arrays import FeatureData, Features, Integers, Labels, TextData
 from mauve_metric.compare_models import check_models, check_sides, form_of, ranked_differences
-from mauve_metric.config import Featurizer, MauveConfig, knobs
+from mauve_metric.config import Featurizer, MauveConfig, is_bool, knobs, shown
 from mauve_metric.describing.described_reading import given_form
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.estimate import duration, estimated_seconds
@@ -105,6 +105,9 @@ def sensitivity(
     (True, ('good', 'bad'), ['holds'])
     """
     start = time.perf_counter()
+    for name, value in (("design", design), ("aligned", aligned)):
+        if not is_bool(value):
+            raise TypeError(f"{name} must be True or False, got {shown(value)}")
     factors = chosen_factors(vary)
     config, run = split_options(options)
     forms = {name: form_of(name, data) for name, data in check_models(models).items()}
@@ -131,7 +134,7 @@ def _featurizers(
     asked: whether the user named the default's.
     """
     if isinstance(given, str) or not isinstance(given, (list, tuple)):
-        raise TypeError(f"featurizers must be a list of featurizers, got {given!r:.80}")
+        raise TypeError(f"featurizers must be a list of featurizers, got {shown(given, 80)}")
     check = knobs()["featurize_model_name"].metadata["check"]
     others = [check("featurizers", one) for one in given] or [*FEATURIZERS, *TEXT_FUNCTIONS]
     found: list[Featurizer] = [config.featurize_model_name] if asked or not given else []
@@ -160,7 +163,9 @@ class _Sets:
             known = np.unique(np.concatenate(codes))
             chosen = known[part_rows(len(known), part)]
             kept = [np.flatnonzero(np.isin(of_side, chosen)) for of_side in codes]
-        features = [as_rows(side.features).take(rows) for side, rows in zip(self.sides, kept, strict=True)]
+        features: list[Features] = [
+            as_rows(side.features).take(rows) for side, rows in zip(self.sides, kept, strict=True)
+        ]
         groups = [
             None if side.groups is None else side.groups[rows] for side, rows in zip(self.sides, kept, strict=True)
         ]

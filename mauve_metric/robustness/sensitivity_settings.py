@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mauve_metric.arrays import Integers
-from mauve_metric.config import Featurizer, MauveConfig, knobs
+from mauve_metric.config import Featurizer, MauveConfig, knobs, shown
 from mauve_metric.results.sensitivity_numbers import RESCALING
 from mauve_metric.results.signature import format_value
 
@@ -80,7 +80,7 @@ def chosen_factors(vary: object) -> tuple[str, ...]:
     if vary is None:
         return FACTORS
     if not isinstance(vary, (str, list, tuple)) or not all(isinstance(part, str) for part in vary):
-        raise TypeError(f"vary must be names of factors, in a list or joined by commas, got {vary!r}")
+        raise TypeError(f"vary must be names of factors, in a list or joined by commas, got {shown(vary)}")
     parts = vary.split(",") if isinstance(vary, str) else vary
     wanted = [part.strip().lower().replace("-", "_") for part in parts if part.strip()]
     unknown = [name for name in wanted if name not in FACTORS]

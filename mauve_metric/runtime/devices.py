@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from typing import TYPE_CHECKING, SupportsIndex, cast
 
 from mauve_metric.runtime.packages import import_torch
@@ -10,24 +11,25 @@ from mauve_metric.runtime.packages import import_torch
 if TYPE_CHECKING:
     import torch
 
+_NAME = re.compile(r"[a-z_]+(:[0-9]{1,5})?")  # of a device; whether it is there, torch says when it is needed
 _SHOWN = 60  # characters of a value that an error repeats
 
 
 def check_device_name(name: str, value: object) -> str | None:
-    """Return a value that can name a torch device: None, a non-empty text, a `torch.device`, or a number.
+    """Return a value that can name a torch device: None, a name, a `torch.device`, or a number.
 
     Args:
         name: of the argument, for errors.
         value: what the caller gave. A number is an index from 0 to 32767, as torch takes it.
 
     Raises:
-        TypeError: another type. ValueError: an empty text, or a number that is no index.
+        TypeError: another type. ValueError: a text that is no name, or a number that is no index.
 
     >>> check_device_name("device", "cuda:0")
     'cuda:0'
     """
     is_device = f"{type(value).__module__}.{type(value).__name__}" == "torch.device"  # without an import of torch
-    if value is None or is_device or (isinstance(value, str) and value.strip()):
+    if value is None or is_device or (isinstance(value, str) and _NAME.fullmatch(value)):
         return cast("str | None", value)
     expected = f"{name} must be the name of a torch device such as 'cpu' or 'cuda:0'"
     shown = f"{' '.join(repr(value).split()):.{_SHOWN}}"

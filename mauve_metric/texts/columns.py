@@ -46,7 +46,8 @@ def open_table(name: str, data: TableData) -> Table:
     """
     if isinstance(data, (str, Path)):
         return _of_file(name, Path(data))
-    if isinstance(data, (bytes, Mapping)) or not isinstance(data, Iterable):
+    is_one = getattr(data, "ndim", 1) == 0  # an array of no dimension has an iterator that only raises
+    if isinstance(data, (bytes, Mapping)) or not isinstance(data, Iterable) or is_one:
         raise TypeError(f"{name} must be a path or a list of dicts, got {type(data).__name__}")
     rows = list(data)
     odd = next((row for row in rows if not isinstance(row, Mapping)), None)

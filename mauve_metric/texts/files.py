@@ -7,8 +7,9 @@ import re
 import sys
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
+from mauve_metric.config import shown
 from mauve_metric.texts.formats import INSPECT, Column, Format, format_of, key_of, text_column
 from mauve_metric.texts.inspect_logs import inspect_records
 from mauve_metric.texts.lines import decode, lines_of, read_bytes
@@ -58,6 +59,8 @@ def read_texts(
         FileNotFoundError: no such file.
         ValueError: not what its name says, with the line.
     """
+    if side is not None and not (isinstance(side, str) and side in get_args(Side)):
+        raise ValueError(f"side must be 'reference', 'prediction' or None, got {shown(side)}")
     file = TextFile(path, text_field, filter=filter)
     if side is None and file.holds_both:
         said = file.says("reference", "prediction")
@@ -125,12 +128,14 @@ class TextFile:
         Raises:
             FileNotFoundError, ValueError, TypeError, ImportError: it cannot be read.
         """
+        if not isinstance(path, (str, Path)):
+            raise TypeError(f"path must be the name of a file or folder, got {type(path).__name__}: {shown(path)}")
         self._own: dict[Side, str | None] = {"reference": reference_field, "prediction": prediction_field}
         self._text_field, self._prompt_field = text_field, prompt_field
         given = {"text_field": text_field, **{f"{side}_field": field for side, field in self._own.items()}}
         for name, value in (given | {"filter": filter, "prompt_field": prompt_field}).items():
             if value is not None and not isinstance(value, str):
-                raise TypeError(f"{name} must be a text, got {value!r:.60}")
+                raise TypeError(f"{name} must be a text, got {shown(value)}")
         self.format: Format | None = None
         self.group: str | None = None
         self._records: list[Record] | None = None

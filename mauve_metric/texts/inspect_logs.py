@@ -5,18 +5,11 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
+from mauve_metric.runtime.archives import check_archive
 from mauve_metric.runtime.packages import import_inspect_log
 from mauve_metric.texts.records import Record
 
 _UNREAD = {"store", "attachments", "events"}  # large, and never a text
-
-
-def _check_archive(path: Path) -> None:
-    """`BadZipFile` if a member of an archive has another checksum than it should."""
-    with zipfile.ZipFile(path) as archive:
-        damaged = archive.testzip()
-    if damaged is not None:
-        raise zipfile.BadZipFile(f"{damaged!r} in it is damaged")
 
 
 def inspect_records(path: Path) -> list[Record]:
@@ -28,7 +21,7 @@ def inspect_records(path: Path) -> list[Record]:
     log = import_inspect_log()
     try:
         if zipfile.is_zipfile(path):
-            _check_archive(path)
+            check_archive(path)
         read = log.read_eval_log(str(path), exclude_fields=_UNREAD)
     except Exception as error:  # a zip, JSON or pydantic error
         reason = " ".join(str(error).split())

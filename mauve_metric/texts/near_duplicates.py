@@ -60,7 +60,8 @@ def near_duplicates(texts: Sequence[str], rule: NearDuplicateRule = EXACT) -> fl
 
     Two texts are near duplicates if their sets of 5-grams have J = |A ∩ B| / |A ∪ B| >= 0.8 and the edit similarity of
     their tokens is above 0.8 (Lee et al. 2022, §4.2). It grows with the number of texts, so only sets of one size
-    compare. By default no pair is missed: phrases in common are counted for all pairs that have one.
+    compare. By default no pair is missed: phrases in common are counted for all pairs that have one,
+    in time that grows with the square of the number of texts of one template.
 
     Args:
         texts: of one set; tokens stand between blanks, and are characters in scripts without.

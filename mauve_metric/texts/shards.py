@@ -51,7 +51,9 @@ def list_shards(name: str, where: str | Path | Iterable[str | Path]) -> list[Sha
         FileNotFoundError: there is none. ValueError: other files, one twice, or a URL within another.
         OSError: a URL's store cannot be asked. ImportError: the package of fsspec for this URL is missing.
     """
-    places = [where] if isinstance(where, (str, Path)) else list(where)
+    places = [where] if isinstance(where, (str, Path)) else where
+    if not isinstance(places, (list, tuple)) or not all(isinstance(place, (str, Path)) for place in places):
+        raise TypeError(f"{name} must be a file, a folder, a pattern, or a list of their names, got {shown(where)}")
     shards = [shard for place in places for shard in _listed(name, str(place))]
     if not shards:
         raise ValueError(f"{name} must name at least one file of texts, got {shown(where)}")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mauve_metric.config import shown
 from mauve_metric.texts.wrapping import Stripping
 
 _SHOWN = 5  # how many positions an error lists
@@ -132,7 +133,7 @@ def _check_strings(name: str, texts: Sequence[object]) -> None:
 
 def _check_string(name: str, index: int, text: object) -> None:
     if not isinstance(text, str):
-        raise TypeError(f"{name} must hold strings only, got {type(text).__name__} at position {index}: {text!r:.60}")
+        raise TypeError(f"{name} must hold strings only, got {type(text).__name__} at position {index}: {shown(text)}")
     if not text.isascii():
         try:
             text.encode()

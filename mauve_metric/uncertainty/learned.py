@@ -80,7 +80,7 @@ def learned_score(
     sizes = (n_p, n - n_p) if groups is None else [len(np.unique(side)) for side in groups]
     num_buckets = auto_learned_buckets(min(sizes))
     labels = buckets_of_ranks(fitted.ranks, num_buckets)
-    counted = count_labels(labels[:n_p], labels[n_p:], num_buckets, *(groups or ()))
+    counted = count_labels(labels[:n_p], labels[n_p:], num_buckets, *(groups or (None, None)))
     score = debiased(counted, config)
     level = config.confidence_level
     return Learned(

@@ -92,7 +92,7 @@ def test_markdown_and_latex_hold_no_markup_of_a_name(nasty: Comparison) -> None:
     assert_plain(latex)
     table = markdown.split("\n\n")[0].splitlines()
     assert len(table) == len(NASTY) + 2
-    assert all(len(re.findall(r"(?<!\\)\|", line)) == 12 for line in table)
+    assert all(len(re.findall(r"(?<!\\)\|", line)) == 14 for line in table)
     assert not re.search(r"(?<!\\)<", "\n".join(table))
     body, _, comment = latex.partition("\n% ")
     assert r"\input" not in body and r"\input" in comment and comment.count("\n") == 1

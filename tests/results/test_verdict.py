@@ -104,7 +104,7 @@ def test_words_agree_with_the_numbers(
 
 
 REAL = {
-    "copies": (normal(60, 0), normal(60, 0), UNSEEN),
+    "copies": (normal(60, 0), normal(60, 0), NONE),
     "equal sets": (normal(300, 0), normal(300, 1), None),
     "few texts": (normal(12, 0), normal(12, 1, 0.6), NONE),
     "far apart": (normal(60, 0), normal(60, 1, 5.0), APART),
@@ -193,3 +193,11 @@ def test_the_verdict_says_the_smallest_difference(result: MauveResult) -> None:
     seen = smallest_shown(unseen)
     assert seen is not None and f"; one of {seen:.2g} or more would have shown in 8 of 10 cases." in verdict(unseen)
     assert smallest_shown(replace(unseen, frontier_integral_stderr=None)) is None
+
+
+def test_declared_prompts_do_not_withhold_the_verdict(result: MauveResult) -> None:
+    warned = (ScoreWarning("shared_prompts", "message", {}),)
+    unseen = replace(result, mauve=0.99, mauve_debiased=1.0, mauve_ci=(0.95, 1.0), warnings=warned)
+    assert finding(unseen) == "withheld"
+    declared = replace(unseen, design="aligned", p_prompts=60, q_prompts=60)
+    assert verdict(declared).startswith(UNSEEN) and finding(declared) == finding(replace(unseen, warnings=()))

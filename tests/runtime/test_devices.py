@@ -22,6 +22,9 @@ WRONG: list[tuple[Any, type[Exception]]] = [
     (pd.Series(["cpu"]), TypeError),
     (torch.zeros(2), TypeError),
     ("", ValueError),
+    ("cpu:-1", ValueError),
+    ("cpu\0", ValueError),
+    ("cuda:99999999999999999999", ValueError),
     (-1, ValueError),
     (2**63, ValueError),
 ]
@@ -34,7 +37,7 @@ def test_values_that_name_no_device(name: str, value: Any, error: type[Exception
         RunOptions(**{name: value})
 
 
-@pytest.mark.parametrize("value", ["gpu", "cpu:-1", "cpu\0", "cuda:99999999999999999999"])
+@pytest.mark.parametrize("value", ["gpu", "toaster:3"])
 def test_names_of_no_device(value: str) -> None:
     with pytest.raises(ValueError, match=r"^device must be 'auto' or a torch device"):
         resolve_device(value)

@@ -44,6 +44,7 @@ def power(p: Floats, models: list[Floats], n: int, repeats: int) -> float:
     return found / repeats
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shifts", "seen_at"), [((0.1, 0.35), 200), ((0.4, 0.7), 2000), ((1.0, 2.0), 200)])
 def test_four_of_five_sets_of_that_size_show_the_difference(shifts: tuple[float, float], seen_at: int) -> None:
     p = np.random.default_rng(0).dirichlet(np.full(K, 5.0))

@@ -104,6 +104,7 @@ REPEATS = 200
 LEAST = 0.888
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "n", "shift"), [(100, 1000, 0.5), (100, 1000, 1.0), (20, 200, 0.5), (20, 200, 1.0), (20, 1000, 0.5)]
 )
@@ -113,6 +114,7 @@ def test_intervals_cover_the_truth(k: int, n: int, shift: float) -> None:
     assert found["integral covered"].mean() >= LEAST
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "n", "shift"), [(20, 200, 0.0), (100, 1000, 0.0), (100, 1000, 0.1), (20, 1000, 0.1)])
 def test_intervals_cover_the_truth_close_to_one(k: int, n: int, shift: float) -> None:
     found = simulated(k, n, shift, REPEATS)
@@ -120,6 +122,7 @@ def test_intervals_cover_the_truth_close_to_one(k: int, n: int, shift: float) ->
     assert found["covered"].mean() >= LEAST
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "n", "shift", "repeats", "bias"),
     # The bias left over is of third order, (k/n)² times a few: .01 at ten texts a bucket. The standard error of a
@@ -133,6 +136,7 @@ def test_debiased_score_is_close_to_the_truth(k: int, n: int, shift: float, repe
     assert truth - found["plug-in"].mean() > 4 * bias
 
 
+@pytest.mark.slow
 def test_error_is_that_of_the_debiased_score() -> None:
     found = simulated(100, 1000, 1.0, REPEATS)
     ratio = found["stderr"].mean() / found["debiased"].std(ddof=1)

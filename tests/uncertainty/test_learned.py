@@ -84,3 +84,16 @@ def test_the_permutation_test_on_learned_buckets_holds_its_level() -> None:
         )
         low += found.p_value is not None and found.p_value <= 0.2
     assert low <= 8 + 4 * np.sqrt(40 * 0.2 * 0.8)
+
+
+def test_several_texts_a_prompt_widen_the_interval_and_the_p_value_allows_for_them() -> None:
+    rng = np.random.default_rng(8)
+    prompts = np.repeat(np.arange(40), 5)
+    p, q = (np.repeat(rng.normal(size=(40, 60)), 5, axis=0) + 0.5 * rng.normal(size=(200, 60)) for _ in "pq")
+    config = MauveConfig()
+    alone, grouped = learned_score(p, q, None, config), learned_score(p, q, (prompts, 40 + prompts), config)
+    assert alone is not None and grouped is not None
+    # as independent texts they are told apart by prompts that the classifier has seen
+    assert alone.auc_p_value < 0.001 and grouped.auc_p_value > 0.001
+    assert grouped.auc_ci[0] < 0.5 < grouped.auc_ci[1]
+    assert grouped.ci is not None and grouped.ci[1] == 1

@@ -244,8 +244,12 @@ def _field(name: str, value: Any) -> Any:
         return tuple(Stripped(str(item["rule"])[:60], int(_number(name, item["texts"], 0, 1e9))) for item in value)
     if name == "format_aucs" and value is not None:
         return {key: _number(name, value[key], 0, 1) for key in FORMATS if key in value}
+    if name == "design":
+        return _design(value)
     if name == "ci_scope":
         return str(value)[:60]
+    if name == "design":
+        return _design(value)
     if name in _COUNTS:
         return int(_number(name, value, 0, 1e9))
     if name in _PAIRS and value is not None:
@@ -305,7 +309,13 @@ def _value(text: str) -> object:
 
 def _config(entries: Mapping[str, object], limits: Limits) -> MauveConfig:
     """The config that the scores of the histograms need."""
-    names = ("mauve_scaling_factor", "divergence_curve_discretization_size", "confidence_level", "seed")
+    names = (
+        "mauve_scaling_factor",
+        "divergence_curve_discretization_size",
+        "confidence_level",
+        "seed",
+        "num_runs",
+    )
     given: dict[str, Any] = {name: entries[name] for name in names if name in knobs()}
     check_options({"featurize_model_name": "", **given}, [""], limits)
     return MauveConfig(**given)
