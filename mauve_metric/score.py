@@ -323,7 +323,7 @@ def score_buckets(
         learned: the score on learned buckets; None: it is not known.
     """
     k = int(config.num_buckets)
-    histograms, *others = [count_labels(*labels, k, p.groups, q.groups) for labels in runs]
+    histograms, *others = [count_labels(of_p, of_q, k, p.groups, q.groups) for of_p, of_q in runs]
     scores = score_histograms(histograms, config)
     uncertainty = score_uncertainty(scores.mauve, histograms, others, config)
     near = _neighbours(projected, config)

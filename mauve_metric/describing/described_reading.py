@@ -47,7 +47,7 @@ class Reading:
         with Featurizing(self.config, self.run, self.given) as job:
             read = self._with_features(job) if with_features else None
             read = self._as_given(job) if read is None else read
-        sizes = {name: len(side if texts is None else texts) for name, (side, texts) in read.items()}
+        sizes = {name: len(item) for name, sides in read.items() for item in sides if item is not None}
         codes = self.opened.codes(sizes) or {}
         return [
             DescribedSet(name, texts, side, codes.get(name), tokenize=self.tokenize, likely=self.likely)

@@ -48,7 +48,8 @@ def load_language_model(
     declared: dict[str, dict[str, Any]] = {}
     check_language_model("model", model)
     if isinstance(model, tuple):
-        loaded, tokenizer = bare_model(model[0]), model[1]
+        loaded: Any = bare_model(model[0])
+        tokenizer = model[1]
         name = str(getattr(loaded.config, "_name_or_path", "") or type(loaded).__name__)
         device, dtype = str(loaded.device), str(loaded.dtype).removeprefix("torch.")
         revision = weights_sha256(loaded)

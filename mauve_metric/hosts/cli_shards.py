@@ -73,5 +73,4 @@ def score_in_shards(options: argparse.Namespace, given: Mapping[str, Any]) -> Ma
         given = {**given, "text_field": options.text_field}
     places = {name: value for name in _ONLY_WITH_FOLDER if (value := getattr(options, name)) is not None}
     with contextlib.redirect_stdout(LogLines(logger.info)):  # Ray prints there what becomes of its workers
-        sides = options.human, options.model
-        return score_sharded(*sides, options.folder, aligned=options.aligned, **places, **given)
+        return score_sharded(options.human, options.model, options.folder, aligned=options.aligned, **places, **given)

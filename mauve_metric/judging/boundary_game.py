@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -75,8 +76,11 @@ def score_guesses(
 
 def _some(read: Guesses, rows: Sequence[int] | Array) -> Guesses:
     """The rounds with these numbers, in their order."""
-    columns = {name: value for name, value in read._asdict().items() if isinstance(value, list)}
-    return read._replace(**{name: [value[row] for row in rows] for name, value in columns.items()})
+    chosen: dict[str, Any] = {
+        name: [value[row] for row in rows] if isinstance(value, list) else value
+        for name, value in read._asdict().items()
+    }
+    return Guesses(**chosen)
 
 
 def _rounds(name: str, read: Guesses, all_human_points: float, level: float) -> RoundScores:

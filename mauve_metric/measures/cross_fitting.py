@@ -9,6 +9,7 @@ the same classifier, fold by fold: 20 to 100 times slower on 5000 + 5000 rows, m
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
@@ -138,7 +139,7 @@ def permuted_sides(
     """
     number = int(groups.max()) + 1
     sizes = np.stack([np.bincount(groups[is_model == side], minlength=number) for side in (False, True)])
-    mixed = (sizes > 0).all(axis=0)
+    mixed = np.all(sizes > 0, axis=0)
     found = np.empty((len(groups), permutations), dtype=bool)
     inside = np.nonzero(mixed[groups])[0]
     inside = inside[np.argsort(groups[inside], kind="stable")]
@@ -195,7 +196,8 @@ class _Standardised:
     def __init__(self, rows: Features) -> None:
         n, self.d = rows.shape
         self.rows = rows
-        self.mean, self.scale = _mean_and_scale(rows)
+        self.unit = _unit(rows)
+        self.mean, self.scale = _mean_and_scale(rows, self.unit)
         self.held: list[Array] = []
         if isinstance(rows, np.ndarray) and rows.size <= _MOST_HELD:
             self.held = list(self)
@@ -206,19 +208,28 @@ class _Standardised:
         if self.held:
             yield from self.held
             return
-        for block in _pieces(self.rows):
+        for block in _pieces(self.rows, self.unit):
             standard = block.astype(np.float32)
             standard -= self.mean
             standard /= self.scale
             yield standard
 
 
-def _mean_and_scale(rows: Features) -> tuple[Array, Array]:
+def _unit(rows: Features) -> float:
+    """The power of two that brings features to about 1 whose squares float32 does not hold; 1 for all others."""
+    largest = max(max(float(block.max()), -float(block.min())) for block in _pieces(rows))
+    if largest == 0 or 1e-12 < largest < 1e12:
+        return 1.0
+    return 2.0 ** -min(max(math.frexp(largest)[1], -1000), 1023)
+
+
+def _mean_and_scale(rows: Features, unit: float) -> tuple[Array, Array]:
     """Mean and standard deviation of each column in float32; the latter infinite for constant ones."""
     n, d = rows.shape
-    first = next(_pieces(rows))[:100].astype(np.float64).mean(axis=0)  # close enough for exact squares of what is left
+    # close enough for exact squares of what is left
+    first = next(_pieces(rows, unit))[:100].astype(np.float64).mean(axis=0)
     total, squares = np.zeros(d), np.zeros(d)
-    for block in _pieces(rows):
+    for block in _pieces(rows, unit):
         centred = (block - first).astype(np.float32)
         total += centred.sum(axis=0, dtype=np.float64)
         squares += np.einsum("ij,ij->j", centred, centred)
@@ -235,13 +246,14 @@ def _in_own_space(rows: Array) -> Array:
     return turned.astype(np.float32) if kept.any() else np.zeros((len(rows), 1), dtype=np.float32)
 
 
-def _pieces(rows: Features) -> Iterator[Array]:
-    """Rows in order, a block at a time."""
-    if not isinstance(rows, np.ndarray):
-        yield from rows.blocks()
-        return
-    for start in range(0, len(rows), _BLOCK):
-        yield rows[start : start + _BLOCK]
+def _pieces(rows: Features, unit: float = 1.0) -> Iterator[Array]:
+    """Rows in order times the unit, a block at a time."""
+    if isinstance(rows, np.ndarray):
+        blocks: Iterator[Array] = (rows[start : start + _BLOCK] for start in range(0, len(rows), _BLOCK))
+    else:
+        blocks = rows.blocks()
+    for block in blocks:
+        yield block if unit == 1 else block.astype(np.float64) * unit
 
 
 class _Moments:

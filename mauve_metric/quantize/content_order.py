@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from mauve_metric.arrays import Array, Integers
 
@@ -15,8 +18,9 @@ def content_order(rows: Array) -> Integers:
     >>> content_order(np.array([[2.0, 1.0], [-1.0, 5.0], [2.0, -3.0]])).tolist()
     [1, 2, 0]
     """
-    values = np.ascontiguousarray(rows, dtype=np.float32 if rows.dtype.itemsize <= 4 else np.float64) + 0.0
-    bits = values.view(np.uint32 if values.dtype == np.float32 else np.uint64)
+    small = rows.dtype.itemsize <= 4
+    values: Array = np.ascontiguousarray(rows, dtype=np.float32 if small else np.float64)
+    bits: NDArray[Any] = (values + values.dtype.type(0)).view(np.uint32 if small else np.uint64)
     sign = bits.dtype.type(1 << (8 * bits.itemsize - 1))
     bits ^= np.where(bits & sign, np.iinfo(bits.dtype).max, sign)  # now they are ordered as the numbers are
     big_endian = bits.astype(bits.dtype.newbyteorder(">"))

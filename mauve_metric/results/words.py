@@ -78,11 +78,15 @@ def lead(result: ResultNumbers) -> Lead:
     """The debiased score with its interval, where two human sets reach 1; without one, the literature's number."""
     around = f"two human sets of these sizes reach about {digits(result.mauve_ceiling)}, sets with nothing in common "
     around += digits(result.mauve_floor)
-    if result.mauve_debiased is None or result.mauve_ci is None:
+    if result.mauve_debiased is None:
         reading = f"is {LITERATURE}; it has no interval, since that takes two texts in each set"
         return Lead(digits(result.mauve), reading, "", "", around)
+    value = digits(result.mauve_debiased, ".3f")
+    if result.mauve_ci is None:
+        interval = "without an interval, for the reason that its warning gives"
+        return Lead(value, READING, interval, digits(result.mauve), around)
     interval = f"{interval_words(result.mauve_ci)}; {level_words(result)} interval {result.ci_scope}"
-    return Lead(digits(result.mauve_debiased, ".3f"), READING, interval, digits(result.mauve), around)
+    return Lead(value, READING, interval, digits(result.mauve), around)
 
 
 def interval_words(ends: tuple[float, float], form: str = ".3f") -> str:
@@ -213,10 +217,11 @@ def conclusion(comparison: ComparisonNumbers) -> str:
     if not pairs or ranking_withheld(comparison):
         return ""
     level = f"{100 * (1 - comparison.confidence_level):.3g} %"
-    if all(item.p_value is None for item in pairs):
+    tested = [item.p_value for item in pairs if item.p_value is not None]
+    if not tested:
         return "None of the differences is tested: a score that they are of has no interval."
     if len(pairs) == 1:
-        shown = p_words(pairs[0].p_value)
+        shown = p_words(tested[0])
         if pairs[0].real:
             return f"The difference is significant at the level of {level} ({shown})."
         return f"These texts do not show a difference between them at the level of {level} ({shown})."

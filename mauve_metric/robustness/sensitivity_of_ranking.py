@@ -163,7 +163,9 @@ class _Sets:
             known = np.unique(np.concatenate(codes))
             chosen = known[part_rows(len(known), part)]
             kept = [np.flatnonzero(np.isin(of_side, chosen)) for of_side in codes]
-        features = [as_rows(side.features).take(rows) for side, rows in zip(self.sides, kept, strict=True)]
+        features: list[Features] = [
+            as_rows(side.features).take(rows) for side, rows in zip(self.sides, kept, strict=True)
+        ]
         groups = [
             None if side.groups is None else side.groups[rows] for side, rows in zip(self.sides, kept, strict=True)
         ]

