@@ -35,8 +35,8 @@ def named_featurizers(featurizers: object, first: Featurizer | None = None) -> d
     for name, one in named:
         if not isinstance(one, (str, tuple)) and not callable(one):
             raise TypeError(
-                f"featurizers: {shown(name)} must be a name, a (model, tokenizer) pair or a function from texts to an "
-                f"array, got {type(one).__name__}: {shown(one)}"
+                f"featurizers: {shown(name)} must be a model name or folder, a (model, tokenizer) pair, or a function "
+                f"from texts to an array, got {type(one).__name__}: {shown(one)}"
             )
     if first is not None:
         others = [(name, one) for name, one in named if one is not first and one != first]
