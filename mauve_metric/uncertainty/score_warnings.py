@@ -31,8 +31,9 @@ UNDECLARED = (  # after what suggests that texts share prompts
     "prompt i, or name the prompts with p_groups and q_groups (--prompt-field)"
 )
 SEVERE = frozenset(  # after these the score may not mean what it seems to mean
+    "few_prompts_a_bucket "
     "constant_features nearly_constant_features at_floor above_ceiling duplicates_between equal_models "
-    "wrapping_in_one_set no_interval few_prompts_a_bucket short_references near_duplicates_between copied_passages".split()
+    "wrapping_in_one_set no_interval short_references near_duplicates_between copied_passages".split()
 )
 LITERATURE_FEATURIZER = "gpt2-large"
 ROWS_LOOKED_AT = 4096  # of features that are not in memory
