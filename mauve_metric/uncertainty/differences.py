@@ -52,9 +52,9 @@ Groups = Sequence[Integers | None]  # codes of P's texts and of those of each mo
 def joint_errors(runs: Sequence[Sequence[Labels]], config: MauveConfig, groups: Groups = ()) -> JointErrors:
     """The joint errors of several models' scores against one P.
 
-    The texts of P are shared by all models; the models are independent but for what groups say. What pairs of texts, or
-    of groups, add falls with n², everything else with n, which random halves of them tell apart: second = (first of
-    halves - 2·first) / 4.
+    The texts of P are shared by all models; the models are independent but for what groups say. What pairs of texts add
+    falls with n², everything else with n, which random halves of the texts tell apart: second = (first of halves -
+    2·first) / 4. Of groups it is left in: halves of few groups are too unsure to take anything off.
 
     Args:
         runs: for each clustering the buckets of the texts of P, (n_p,), and of each of m models, (n_i,).
@@ -65,9 +65,10 @@ def joint_errors(runs: Sequence[Sequence[Labels]], config: MauveConfig, groups: 
     labels, codes = (runs[0], codes_by_content(runs[0], codes)) if codes else ([np.sort(side) for side in runs[0]], [])
     first = score_covariance(labels, k, c, codes)
     second = np.zeros_like(first)
-    if min(map(len, labels)) >= 4:
+    if min(map(len, labels)) >= 4 and not codes:
         rng = np.random.default_rng(config.seed)
-        halves = [_covariance_of_half(labels, k, c, codes, rng) for _ in range(HALVES)]
+        rows = [[rng.permutation(len(side))[: len(side) // 2] for side in labels] for _ in range(HALVES)]
+        halves = [score_covariance([side[own] for side, own in zip(labels, of, strict=True)], k, c) for of in rows]
         second = (np.mean(halves, axis=0) - 2 * first) / 4
     over_runs = np.zeros_like(first)
     if len(runs) > 1:
@@ -83,23 +84,6 @@ def _frontiers(labels: Sequence[Labels], k: int, codes: Sequence[Integers] = ())
         for number, side in enumerate(labels[1:], start=1)
     ]
     return [jackknife.debiased_frontier(item.p_counts, item.q_counts, item.groups) for item in counted]
-
-
-def _covariance_of_half(
-    labels: Sequence[Labels], k: int, scaling_factor: float, codes: Sequence[Integers], rng: np.random.Generator
-) -> Floats:
-    """`score_covariance` of a random half of each set; of the groups of all sets where there are any."""
-    if not codes:
-        rows = [rng.permutation(len(side))[: len(side) // 2] for side in labels]
-        return score_covariance([side[own] for side, own in zip(labels, rows, strict=True)], k, scaling_factor)
-    known = np.unique(np.concatenate(codes))
-    chosen = rng.permutation(known)[: len(known) // 2]
-    kept = [np.isin(side, chosen) for side in codes]
-    sides = [side[own] for side, own in zip(labels, kept, strict=True)]
-    of_sides = [side[own] for side, own in zip(codes, kept, strict=True)]
-    if min(len(np.unique(side)) for side in of_sides) < 2:
-        return score_covariance(labels, k, scaling_factor, codes) * 2  # too few groups to say more
-    return score_covariance(sides, k, scaling_factor, of_sides)
 
 
 def score_covariance(
