@@ -47,8 +47,8 @@ def auc_of_scores(held_out: HeldOut, level: float = 0.95) -> Estimate:
         ValueError: level outside (0, 1).
     """
     sizes, placements, right = _placements(held_out)
-    weights = sizes.prod(axis=1) / sizes.prod(axis=1).sum()
-    value = float(weights @ right)
+    pairs = sizes.prod(axis=1)
+    weights, value = pairs / pairs.sum(), float(pairs @ right / pairs.sum())
     deviations = placements - right[held_out.fold_of]
     influences = weights[held_out.fold_of] * deviations * _per_text(held_out, sizes)
 
@@ -121,7 +121,9 @@ def _hanley_mcneil(theta: float, sizes: Floats) -> Floats:
     """Variance of an AUC of m and n exponential scores (Hanley & McNeil 1982), the sizes symmetrised, (k,)."""
     m, n = sizes.T
     others = (m + n) / 2 - 1
-    found: Floats = theta * (1 - theta) * (1 + others * ((1 - theta) / (2 - theta) + theta / (1 + theta))) / (m * n)
+    found: Floats = (
+        theta * (1 - theta) * (1 + others * ((1 - theta) / (2 - theta) + theta / (1 + theta))) / np.maximum(m * n, 1)
+    )
     return found
 
 
@@ -146,7 +148,7 @@ def _placements(held_out: HeldOut) -> tuple[Floats, Floats, Floats]:
         for side in (False, True):
             own = inside[model == side]
             below_other = below[model == side] - rankdata(held_out.scores[own])
-            share = below_other / sizes[fold, int(not side)]
+            share = below_other / max(sizes[fold, int(not side)], 1)
             placements[own] = share if side else 1 - share
-        right[fold] = placements[inside[model]].mean()
+        right[fold] = placements[inside[model]].mean() if model.any() else 0.0
     return sizes, placements, right

@@ -9,16 +9,21 @@ import numpy as np
 from mauve_metric.arrays import Features, Floats, Integers, Labels
 from mauve_metric.config import MauveConfig
 from mauve_metric.features.rows import ConcatenatedRows, as_rows
-from mauve_metric.measures.cross_fitting import CrossFitted, auto_learned_buckets, buckets_of_ranks, cross_fit
-from mauve_metric.measures.separation import HeldOut, auc_of_scores
+from mauve_metric.measures.cross_fitting import (
+    CrossFitted,
+    auto_learned_buckets,
+    buckets_of_ranks,
+    cross_fit,
+    same_rows,
+)
+from mauve_metric.measures.discriminators import FEWEST_TEXTS
+from mauve_metric.measures.separation import auc_of_scores
 from mauve_metric.quantize.content_order import content_order
 from mauve_metric.quantize.histograms import Histograms, count_labels
-from mauve_metric.quantize.learned_buckets import same_rows
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.threads import fitting_threads
 from mauve_metric.uncertainty import intervals, jackknife
 
-FEWEST_TEXTS = 10  # of each side, copies and texts of one prompt counted once: two for each of five folds
 PERMUTATIONS = 49  # after which the classifier is fitted anew, for the p-value of its AUC
 _MOST_SCORES = 2**27  # float32 scores held at once
 
@@ -117,8 +122,7 @@ def debiased(histograms: Histograms, config: MauveConfig) -> intervals.Estimate:
 
 def auc_interval(fitted: CrossFitted, level: float) -> tuple[float, float]:
     """Interval of the AUC, which allows for the groups and for the training texts that the folds share."""
-    held_out = HeldOut(fitted.scores, fitted.is_model, fitted.fold_of, fitted.groups)
-    ci = auc_of_scores(held_out, level).ci
+    ci = auc_of_scores(fitted.held_out, level).ci
     return (0.0, 1.0) if ci is None else ci
 
 
