@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 FEWEST_TEXTS = 10  # of each side, copies and texts of one prompt counted once: two for each of five folds
-STRENGTHS = tuple(10.0**power for power in range(-5, 1))  # C of a logistic regression
+STRENGTHS = tuple(10.0**power for power in range(-4, 1))  # C of a logistic regression
 Prompts = tuple[Sequence[Hashable], Sequence[Hashable]]  # of the human texts, of the model's
 
 
