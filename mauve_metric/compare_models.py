@@ -13,7 +13,7 @@ import numpy as np
 
 from mauve_metric.arrays import FeatureData, Integers, Labels, TextData, TokenData
 from mauve_metric.config import Featurizer, MauveConfig, check_count, is_bool
-from mauve_metric.explain_gap import explain_model
+from mauve_metric.explain_gap import explain_learned, explain_model
 from mauve_metric.features.named_featurizers import named_featurizers
 from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.reference_files import is_feature_file
@@ -263,9 +263,8 @@ def compare_features(
     explanations = {}
     if readable is not None and buckets:
         for number, name in enumerate(names, start=1):
-            explanations[name] = explain_model(
-                partition, number, results[name], resolved, readable, buckets=buckets, texts=texts
-            )
+            found = explain_model(partition, number, results[name], resolved, readable, buckets=buckets, texts=texts)
+            explanations[name] = explain_learned(found, readable.pair(0, number).texts, texts)
     common, alone = ({name: found[name].mauve for name in names} for found in (results, own))
     best = next((item for item in differences[:1] if all(results[name].mauve_ci for name in (item.a, item.b))), None)
     level = resolved.confidence_level

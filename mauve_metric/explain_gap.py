@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
 
 from mauve_metric.arrays import FeatureData, Floats, Labels, Rows, TextData, TokenData
 from mauve_metric.config import MauveConfig, check_count
+from mauve_metric.features.ngram_use import NgramUse, differing_ngrams
 from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.sides import check_columns, check_same_encoder, design_of_two, open_sides, read_sides
 from mauve_metric.measures import gap
@@ -17,7 +19,7 @@ from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.quantize.partition import Partition, partition_sets
 from mauve_metric.quantize.quantizers import num_buckets_of
 from mauve_metric.results.explanation import Explanation
-from mauve_metric.results.numbers import GapBucket, NearText
+from mauve_metric.results.numbers import GapBucket, NearText, ScoredText
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.tensors import on_cpu
 from mauve_metric.score import learned_of, resolve_config, score_buckets
@@ -96,7 +98,8 @@ def explain(
         learned=learned_of(p_side, q_side, config),
     )
     readable = Readable.of([p_read, q_read])
-    return explain_model(partition, 1, result, config, readable, buckets=buckets, texts=texts)
+    explanation = explain_model(partition, 1, result, config, readable, buckets=buckets, texts=texts)
+    return explain_learned(explanation, readable.texts, texts)
 
 
 explain.__signature__ = with_options(explain, "Explanation")  # type: ignore[attr-defined]
@@ -182,6 +185,42 @@ def explain_model(
     labels = partition.labels[1][0], partition.labels[1][number]
     pair = readable.pair(0, number)
     return explain_result(result, rows, labels, config, pair, buckets=buckets, texts=texts)
+
+
+def explain_learned(explanation: Explanation, given: Sequence[Sequence[str] | None], texts: int) -> Explanation:
+    """An explanation with what the classifier of its learned score tells the two sets apart by.
+
+    Args:
+        given: the texts of P and of Q, or None. texts: of each side to show.
+    """
+    learned, entries = explanation.result.learned, explanation.result.signature_entries
+    if learned is None:
+        return explanation
+    p_texts, q_texts = given
+    uses: tuple[NgramUse, ...] = ()
+    if p_texts is not None and q_texts is not None and entries.get("featurize_model_name") == "ngrams":
+        uses = differing_ngrams(p_texts, q_texts)
+    return replace(
+        explanation,
+        most_human=_extreme(learned.p_scores, -1, p_texts, texts),
+        most_model=_extreme(learned.q_scores, 1, q_texts, texts),
+        ngrams=uses,
+    )
+
+
+def _extreme(scores: Floats, sign: int, texts: Sequence[str] | None, most: int) -> tuple[ScoredText, ...]:
+    """The texts with the largest (sign 1) or smallest (-1) scores, the most extreme first; those of equal content once.
+
+    >>> [item.row for item in _extreme(np.array([2.0, 5.0, 5.0]), 1, ["a", "b", "b"], 2)]
+    [1, 0]
+    """
+    found: dict[object, ScoredText] = {}
+    for row in np.argsort(-sign * scores, kind="stable").tolist():
+        if len(found) == most:
+            break
+        text = None if texts is None else texts[row]
+        found.setdefault(row if text is None else text, ScoredText(row, float(scores[row]), text))
+    return tuple(found.values())
 
 
 def _ranks(values: Floats) -> Labels:

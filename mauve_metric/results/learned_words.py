@@ -10,7 +10,8 @@ from mauve_metric.results.signature import signature_number
 from mauve_metric.texts.format_numbers import FORMATS
 
 if TYPE_CHECKING:
-    from mauve_metric.results.numbers import ComparisonNumbers, ResultNumbers
+    from mauve_metric.features.ngram_use import NgramUse
+    from mauve_metric.results.numbers import ComparisonNumbers, ResultNumbers, ScoredText
 
 _ROUNDING = 1e-9
 
@@ -74,3 +75,45 @@ def learned_ranking(comparison: ComparisonNumbers) -> str:
         interval = "" if ends is None else f" ({digits(ends[0], '.2f')} to {digits(ends[1], '.2f')})"
         found.append(f"{called[name]} {digits(value, '.2f')}{interval}")
     return f"By what separates each model from the human texts best (learned buckets): {', '.join(found)}."
+
+
+EXTREMES_NOTE = (
+    "Texts at the two ends of the classifier behind the learned buckets, which was not fitted to them: the human texts "
+    "that it finds most human, and the model's that it finds most like the model's."
+)
+NGRAMS_NOTE = (
+    "What the two sets use differently (⏎ is a line break, ␣ a blank, [long word] any word of more than three letters):"
+)
+
+
+def scored_label(text: ScoredText) -> str:
+    """The number of a text and its score.
+
+    >>> from mauve_metric.results.numbers import ScoredText
+    >>> scored_label(ScoredText(7, -2.345, None))
+    'text 7 (score -2.3)'
+    """
+    return f"text {text.row} (score {digits(text.score, '+.1f')})"
+
+
+def ngram_sentence(use: NgramUse) -> str:
+    """How much more often one side writes an n-gram, and what of the format it is.
+
+    >>> from mauve_metric.features.ngram_use import NgramUse
+    >>> ngram_sentence(NgramUse("⏎⏎", "letters", 0.5, 4.5, 30.0, "line breaks"))
+    'the model writes “⏎⏎” 9.0 times as often (4.5 against 0.5 of 1,000 pairs of characters); format: line breaks'
+    """
+    more, less = max(use.p_per_1000, use.q_per_1000), min(use.p_per_1000, use.q_per_1000)
+    who, writes = ("the model", "writes") if use.q_per_1000 >= use.p_per_1000 else ("people", "write")
+    pairs = "characters" if use.kind == "letters" else "words and marks"
+    if less == 0:
+        said = f"only {who} {writes} “{use.ngram}” ({_rate(more)} of 1,000 pairs of {pairs})"
+    else:
+        times = f"{_rate(more / less)} times as often"
+        rates = f"({_rate(more)} against {_rate(less)} of 1,000 pairs of {pairs})"
+        said = f"{who} {writes} “{use.ngram}” {times} {rates}"
+    return f"{said}; format: {use.format}" if use.format else said
+
+
+def _rate(value: float) -> str:
+    return f"{value:.0f}" if value >= 20 else f"{value:.1f}" if value >= 0.1 else f"{value:.2g}"

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Floats, Labels
+from mauve_metric.features.ngram_use import NgramUse
 from mauve_metric.measures.groups import Design
 from mauve_metric.results.signature import format_signature
 from mauve_metric.uncertainty.jackknife import CurveBand
@@ -159,6 +160,17 @@ class GapBucket:
     q_texts: tuple[NearText, ...]
 
 
+class ScoredText(NamedTuple):
+    """A text with the score of a classifier that was not fitted to it.
+
+    row: its number in its set. score: above 0 on the model's side. text: None where only features were given.
+    """
+
+    row: int
+    score: float
+    text: str | None
+
+
 @dataclass(frozen=True)
 class ExplanationNumbers:
     """What an `Explanation` holds; its fields are explained there."""
@@ -171,6 +183,9 @@ class ExplanationNumbers:
     contributions: Floats
     p_values: Floats = field(repr=False)
     buckets: tuple[GapBucket, ...] = field(repr=False)
+    most_human: tuple[ScoredText, ...] = field(default=(), repr=False)
+    most_model: tuple[ScoredText, ...] = field(default=(), repr=False)
+    ngrams: tuple[NgramUse, ...] = field(default=(), repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python values, fit for JSON; the result under "result"."""

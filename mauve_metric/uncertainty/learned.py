@@ -30,6 +30,7 @@ class Learned(NamedTuple):
     auc_ci: its interval. auc_p_value: of "both sets are draws from one distribution", one-sided. num_buckets: k.
     p_labels, q_labels: the bucket of each text, from the most human to the most model-like, (n_p,) and (n_q,).
     p_ranks, q_ranks: rank of the score of each text within its fold, in (0, 1), (n_p,) and (n_q,).
+    p_scores, q_scores: what a classifier of the other folds says of each text, above 0 on the model's side.
     """
 
     mauve: float
@@ -43,6 +44,8 @@ class Learned(NamedTuple):
     q_labels: Labels
     p_ranks: Floats
     q_ranks: Floats
+    p_scores: Floats
+    q_scores: Floats
 
 
 @fitting_threads()
@@ -95,6 +98,8 @@ def learned_score(
         q_labels=labels[n_p:][np.argsort(q_order)],
         p_ranks=fitted.ranks[:n_p][np.argsort(p_order)],
         q_ranks=fitted.ranks[n_p:][np.argsort(q_order)],
+        p_scores=fitted.scores[:n_p][np.argsort(p_order)],
+        q_scores=fitted.scores[n_p:][np.argsort(q_order)],
     )
 
 

@@ -20,7 +20,13 @@ from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.featurizer_words import on_features
 from mauve_metric.results.joint_comparison import joint_comparison
 from mauve_metric.results.joint_verdict import featurizer_columns, featurizer_rows, joint_verdict
-from mauve_metric.results.learned_words import learned_sentence
+from mauve_metric.results.learned_words import (
+    EXTREMES_NOTE,
+    NGRAMS_NOTE,
+    learned_sentence,
+    ngram_sentence,
+    scored_label,
+)
 from mauve_metric.results.numbers import GapBucket, NearText
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.scores import SCORES
@@ -201,6 +207,19 @@ def bucket_panel(bucket: GapBucket, sizes: tuple[int, int]) -> str:
     return _filled(
         "bucket", title=words.bucket_title(bucket), facts=words.bucket_facts(bucket), legend=legend, sides=sides
     )
+
+
+def learned_panel(explanation: Explanation) -> str:
+    """The texts and the n-grams by which a classifier tells the two sets apart; empty where it says nothing."""
+    extremes = [("human", explanation.most_human), ("model", explanation.most_model)]
+    if not any(texts for _, texts in extremes):
+        return ""
+    sides = [
+        (side, [(scored_label(item), shorten(item.text or "", _TEXT_CHARACTERS)) for item in texts])
+        for side, texts in extremes
+    ]
+    uses = [ngram_sentence(use) for use in explanation.ngrams]
+    return _filled("learned", note=EXTREMES_NOTE, sides=sides, ngrams_note=NGRAMS_NOTE, uses=uses)
 
 
 def _bucket_side(

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from mauve_metric.arrays import Array
 from mauve_metric.compare_models import check_sides, compare_features
 from mauve_metric.config import MauveConfig, knobs
-from mauve_metric.explain_gap import explain_model
+from mauve_metric.explain_gap import explain_learned, explain_model
 from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.rows import all_rows
@@ -241,6 +241,18 @@ class Scored:
         readable = self.embedded.readable
         result = self.results[name]
         return explain_model(self.partition, number, result, self.resolved, readable, buckets=buckets, texts=texts)
+
+    def explain_learned(self, name: str) -> Explanation:
+        """By what a classifier tells a model's texts from the human ones, see `explain_learned`."""
+        if name not in self._learned:
+            number = [*self.results].index(name) + 1
+            given = self.embedded.readable.pair(0, number).texts
+            self._learned[name] = explain_learned(self.explain(name), given, REPORT_TEXTS)
+        return self._learned[name]
+
+    @cached_property
+    def _learned(self) -> dict[str, Explanation]:
+        return {}
 
     @cached_property
     def compared(self) -> Comparison:
