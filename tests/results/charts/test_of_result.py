@@ -118,7 +118,7 @@ def test_the_band_is_drawn_around_the_debiased_curve(result: MauveResult) -> Non
         assert np.all(column(low, name) <= column(middle, name)) and np.all(column(middle, name) <= column(high, name))
     # MAUVE's c and level are those of the signature: the area under the middle is the debiased one of the histograms
     counts = [np.rint(share * n).astype(int) for share, n in ((result.p_hist, result.n_p), (result.q_hist, result.n_q))]
-    debiased = intervals.debiased_scores(jackknife.debiased_frontier(*counts)).mauve
+    debiased = intervals.debiased_scores(jackknife.debiased_frontier(*counts), 2.5).mauve
     points = np.r_[[[1.0, 0]], np.c_[column(middle, "quality"), column(middle, "coverage")], [[0, 1.0]]]
     area = np.sum((points[:-1, 0] - points[1:, 0]) * (points[:-1, 1] + points[1:, 1]) / 2)
     assert area == pytest.approx(debiased, abs=1e-12)
