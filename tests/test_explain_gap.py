@@ -139,8 +139,7 @@ def test_planted_ngrams_are_named_with_the_featurizer_that_sees_them() -> None:
     words = ["the", "old", "barn", "river", "cold", "and", "so", "left"]
     human, model = ([" ".join(rng.choice(words, size=25)) for _ in range(40)] for _ in range(2))
     model = [text.replace(" and", " & so", 1) + " &\nso" for text in model]
-    quick = {"num_runs": 1, "kmeans_num_redo": 1, "buckets": 1}
-    found = explain(p_text=human, q_text=model, featurize_model_name="ngrams", **quick)
+    found = explain(p_text=human, q_text=model, featurize_model_name="ngrams", num_runs=1, buckets=1)
     assert any("&" in use.ngram and use.p_per_1000 == 0 and not use.format for use in found.ngrams)
     assert {use.ngram: use.format for use in found.ngrams}["&⏎"] == "line breaks"
     assert "only the model writes “&⏎”" in str(found) and "format: line breaks" in " ".join(str(found).split())

@@ -64,19 +64,30 @@ def learned_sentence(result: ResultNumbers) -> str:
 
 
 def learned_ranking(comparison: ComparisonNumbers) -> str:
-    """The models by falling score on learned buckets, each with its interval; empty for one, or where none has any."""
-    scores = {name: result for name, result in comparison.models.items() if result.mauve_classifier is not None}
-    if len(scores) < 2:
+    """The models by falling score on learned buckets with intervals, and how many differences are significant.
+
+    Empty for one model, or where none has such a score.
+    """
+    if len(comparison.learned_ranking) < 2:
         return ""
     called = shown_names(list(comparison.models))
     found = []
-    for name in sorted(scores, key=lambda name: -(scores[name].mauve_classifier or 0.0)):
-        value, ends = scores[name].mauve_classifier or 0.0, scores[name].mauve_classifier_ci
+    for name in comparison.learned_ranking:
+        result = comparison.models[name]
+        value, ends = result.mauve_classifier or 0.0, result.mauve_classifier_ci
         interval = "" if ends is None else f" ({digits(ends[0], '.2f')} to {digits(ends[1], '.2f')})"
         found.append(f"{called[name]} {digits(value, '.2f')}{interval}")
-    return f"By what separates each model from the human texts best (learned buckets): {', '.join(found)}."
+    ranked = f"By what separates each model from the human texts best (learned buckets): {', '.join(found)}."
+    pairs = comparison.learned_differences
+    level = f"{100 * (1 - comparison.confidence_level):.3g} %"
+    if len(pairs) == 1:
+        real = "" if pairs[0].real else "not "
+        return f"{ranked} The difference is {real}significant at the level of {level}."
+    real_ones = sum(item.real for item in pairs)
+    return f"{ranked} {real_ones} of {len(pairs)} differences are significant at the level of {level}."
 
 
+LEARNED_DIFFERENCES = "Differences of the scores on learned buckets"
 EXTREMES_NOTE = (
     "Texts at the two ends of the classifier behind the learned buckets, which was not fitted to them: the human texts "
     "that it finds most human, and the model's that it finds most like the model's."

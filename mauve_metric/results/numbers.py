@@ -246,6 +246,8 @@ class ComparisonNumbers:
     signature: str = field(init=False)
     explanations: Mapping[str, ExplanationNumbers] = field(repr=False)
     by_featurizer: Mapping[str, ComparisonNumbers] = field(default_factory=dict, repr=False)
+    learned_ranking: tuple[str, ...] = ()
+    learned_differences: tuple[Difference, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "signature", format_signature(self.signature_entries))
@@ -261,6 +263,8 @@ class ComparisonNumbers:
             "mauve_own": {name: own.mauve for name, own in self.own.items()},
             "own": {name: plain(own) for name, own in self.own.items()},
             "ranking": list(self.ranking),
+            "learned_ranking": list(self.learned_ranking),
+            "learned_differences": [difference.to_dict() for difference in self.learned_differences],
             "confidence_level": self.confidence_level,
             "design": self.design,
             "smallest_difference": self.smallest_difference,

@@ -22,7 +22,9 @@ from mauve_metric.results.joint_comparison import joint_comparison
 from mauve_metric.results.joint_verdict import featurizer_columns, featurizer_rows, joint_verdict
 from mauve_metric.results.learned_words import (
     EXTREMES_NOTE,
+    LEARNED_DIFFERENCES,
     NGRAMS_NOTE,
+    learned_ranking,
     learned_sentence,
     ngram_sentence,
     scored_label,
@@ -140,6 +142,7 @@ def comparison_headline(comparison: Comparison) -> str:
         features=on_features(next(iter(comparison.models.values())).signature_entries),
         lead=words.comparison_lead(comparison),
         conclusion=words.conclusion(comparison),
+        learned=learned_ranking(comparison),
         joint=joint_comparison(comparison.by_featurizer),
     )
 
@@ -153,6 +156,8 @@ def comparison_tables(comparison: Comparison) -> str:
         notes=words.notes(comparison),
         difference_columns=tables.difference_columns(comparison),
         differences=tables.difference_rows(comparison),
+        learned_title=LEARNED_DIFFERENCES,
+        learned_differences=tables.learned_difference_rows(comparison),
         difference_note=words.DIFFERENCE_NOTE if len(comparison.differences) > 1 else "",
         forecast=words.forecast_sentence(comparison),
     )
