@@ -281,8 +281,6 @@ class _Moments:
 
     def direction(self, fold: int, d: int) -> tuple[Floats, Floats]:
         """Of the classifiers that have not seen a fold: weights (width, m), and thresholds (m,)."""
-        from scipy.linalg import cho_factor, cho_solve
-
         n = self.numbers.sum() - self.numbers[fold]
         mean = (self.total.sum(axis=0) - self.total[fold]) / n
         covariance = self.all_products - self.products[fold]
@@ -298,7 +296,7 @@ class _Moments:
         shrinkage = ledoit_wolf(covariance, (self.fourth.sum() - self.fourth[fold]) / n, n, d)
         covariance *= 1 - shrinkage
         covariance[np.diag_indices_from(covariance)] += shrinkage * variance
-        weights = cho_solve(cho_factor(covariance, check_finite=False), model_mean - human_mean, check_finite=False)
+        weights = np.linalg.solve(covariance, model_mean - human_mean)
         return weights, np.einsum("ij,ij->j", weights, (model_mean + human_mean) / 2)
 
 

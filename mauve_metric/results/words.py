@@ -172,10 +172,14 @@ def _detectable(comparison: ComparisonNumbers) -> str:
 
 
 def ranking_withheld(comparison: ComparisonNumbers) -> str:
-    """The reasons for which no ranking is given, each with its models; empty where one can be."""
+    """The reasons for which no ranking is given, each with its models; empty where one can be.
+
+    A score without an interval is ranked all the same where every difference from it was tested.
+    """
     found: dict[str, list[str]] = {}
+    tested = all(pair.p_value is not None for pair in comparison.differences)
     for name, result in comparison.models.items():
-        reason = withheld(result)
+        reason = withheld(result, ("no_interval",) if tested else ())
         if reason:
             found.setdefault(reason, []).append(name)
     everyone = len(comparison.models)
