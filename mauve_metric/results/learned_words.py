@@ -84,7 +84,8 @@ def learned_ranking(comparison: ComparisonNumbers) -> str:
         real = "" if pairs[0].real else "not "
         return f"{ranked} The difference is {real}significant at the level of {level}."
     real_ones = sum(item.real for item in pairs)
-    return f"{ranked} {real_ones} of {len(pairs)} differences are significant at the level of {level}."
+    verb = "is" if real_ones == 1 else "are"
+    return f"{ranked} {real_ones} of {len(pairs)} differences {verb} significant at the level of {level}."
 
 
 LEARNED_DIFFERENCES = "Differences of the scores on learned buckets"
