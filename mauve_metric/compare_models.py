@@ -26,7 +26,7 @@ from mauve_metric.features.sides import (
     open_sides,
     read_sides,
 )
-from mauve_metric.measures.groups import design_of
+from mauve_metric.measures.groups import design_of, pair_of_groups
 from mauve_metric.options import Options, RunOptions, split_options, with_options
 from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.quantize.partition import Partition, partition_sets, without_first
@@ -266,7 +266,9 @@ def compare_features(
     if readable is not None and buckets:
         for number, name in enumerate(names, start=1):
             found = explain_model(partition, number, results[name], resolved, readable, buckets=buckets, texts=texts)
-            explanations[name] = explain_learned(found, readable.pair(0, number).texts, texts)
+            explanations[name] = explain_learned(
+                found, readable.pair(0, number).texts, pair_of_groups(groups[0], groups[number]), resolved, texts
+            )
     common, alone = ({name: found[name].mauve for name in names} for found in (results, own))
     best = next((item for item in differences[:1] if all(results[name].mauve_ci for name in (item.a, item.b))), None)
     level = resolved.confidence_level

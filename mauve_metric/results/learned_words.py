@@ -11,7 +11,7 @@ from mauve_metric.texts.format_numbers import FORMATS
 
 if TYPE_CHECKING:
     from mauve_metric.features.ngram_use import NgramUse
-    from mauve_metric.results.numbers import ComparisonNumbers, ResultNumbers, ScoredText
+    from mauve_metric.results.numbers import ComparisonNumbers, ExplanationNumbers, ResultNumbers, ScoredText
 
 _ROUNDING = 1e-9
 
@@ -84,7 +84,8 @@ def learned_ranking(comparison: ComparisonNumbers) -> str:
         real = "" if pairs[0].real else "not "
         return f"{ranked} The difference is {real}significant at the level of {level}."
     real_ones = sum(item.real for item in pairs)
-    return f"{ranked} {real_ones} of {len(pairs)} differences are significant at the level of {level}."
+    verb = "is" if real_ones == 1 else "are"
+    return f"{ranked} {real_ones} of {len(pairs)} differences {verb} significant at the level of {level}."
 
 
 LEARNED_DIFFERENCES = "Differences of the scores on learned buckets"
@@ -124,6 +125,19 @@ def ngram_sentence(use: NgramUse) -> str:
         rates = f"({_rate(more)} against {_rate(less)} of 1,000 pairs of {pairs})"
         said = f"{who} {writes} “{use.ngram}” {times} {rates}"
     return f"{said}; format: {use.format}" if use.format else said
+
+
+def normalised_sentence(explanation: ExplanationNumbers) -> str:
+    """The learned score without line breaks and runs of blanks beside the raw one; empty where it is not known."""
+    found, raw = explanation.normalised, explanation.result
+    if found is None or raw.mauve_classifier is None or raw.auc is None:
+        return ""
+    low, high = (digits(end, ".3f") for end in found.mauve_classifier_ci)
+    return (
+        "With each run of line breaks and blanks as one blank, the score on learned buckets is "
+        f"{digits(found.mauve_classifier, '.3f')} ({low} to {high}), AUC {digits(found.auc, '.3f')}; of the texts as "
+        f"they are {digits(raw.mauve_classifier, '.3f')}, AUC {digits(raw.auc, '.3f')}."
+    )
 
 
 def _rate(value: float) -> str:

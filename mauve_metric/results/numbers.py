@@ -171,6 +171,15 @@ class ScoredText(NamedTuple):
     text: str | None
 
 
+class NormalisedScore(NamedTuple):
+    """The learned score of the same texts with each run of white space as one blank; fields as in `MauveResult`."""
+
+    mauve_classifier: float
+    mauve_classifier_ci: tuple[float, float]
+    auc: float
+    auc_ci: tuple[float, float]
+
+
 @dataclass(frozen=True)
 class ExplanationNumbers:
     """What an `Explanation` holds; its fields are explained there."""
@@ -186,6 +195,7 @@ class ExplanationNumbers:
     most_human: tuple[ScoredText, ...] = field(default=(), repr=False)
     most_model: tuple[ScoredText, ...] = field(default=(), repr=False)
     ngrams: tuple[NgramUse, ...] = field(default=(), repr=False)
+    normalised: NormalisedScore | None = field(default=None, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python values, fit for JSON; the result under "result"."""

@@ -27,6 +27,7 @@ from mauve_metric.results.learned_words import (
     learned_ranking,
     learned_sentence,
     ngram_sentence,
+    normalised_sentence,
     scored_label,
 )
 from mauve_metric.results.numbers import GapBucket, NearText
@@ -224,7 +225,8 @@ def learned_panel(explanation: Explanation) -> str:
         for side, texts in extremes
     ]
     uses = [ngram_sentence(use) for use in explanation.ngrams]
-    return _filled("learned", note=EXTREMES_NOTE, sides=sides, ngrams_note=NGRAMS_NOTE, uses=uses)
+    said = {"normalised": normalised_sentence(explanation), "note": EXTREMES_NOTE, "ngrams_note": NGRAMS_NOTE}
+    return _filled("learned", sides=sides, uses=uses, **said)
 
 
 def _bucket_side(

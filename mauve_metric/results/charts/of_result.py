@@ -174,7 +174,7 @@ def score_chart(result: ResultNumbers, width: int = 720) -> alt.LayerChart:
     axis = alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], format=".1f", **AXIS_STYLE)
     x = alt.X("value:Q", title=None, axis=axis).scale(domain=[0, 1], nice=False)
     rows = _score_rows(result)
-    bottom = max(row["row"] for row in rows) + 0.6
+    bottom = 3.0 + 0.9 * max(sum(row["kind"] == "mark" for row in rows) - 2, 0)
     height = round(_SCORE_ROW * bottom)
     y = alt.Y("row:Q", axis=None).scale(domain=[0, bottom], range=[0, height], nice=False)
     base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, y=y)
