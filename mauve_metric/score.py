@@ -335,7 +335,7 @@ def score_buckets(
     )
     found = score_warnings.all_warnings(p, q, histograms, scores.mauve, scores.mauve_floor, *ceiling, texts_a_bucket)
     found += score_warnings.quantizer_warnings(problems)
-    found += score_warnings.design_warnings(histograms.groups, uncertainty.problem)
+    found += score_warnings.design_warnings(histograms.groups, uncertainty.problem, k)
     return MauveResult(
         mauve=scores.mauve,
         mauve_debiased=uncertainty.mauve.value,

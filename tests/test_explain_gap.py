@@ -112,3 +112,56 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["explain", *files, "--plot", str(tmp_path / "gap.svg")]) == 0
     assert "of what two human sets reach" in capsys.readouterr().out.split("\n")[0]
     assert (tmp_path / "gap.svg").read_text().startswith("<svg")
+
+
+# --- the classifier -----------------------------------------------------------------------------------------------
+
+
+def test_planted_extreme_texts_come_first() -> None:
+    rng = np.random.default_rng(0)
+    p, q = rng.normal(size=(80, 4)), rng.normal(size=(70, 4))
+    q[:, 0] += 1.5
+    p[33, 0], q[44, 0] = -4.5, 6  # far out on either side of the one direction that separates the sets
+    names = [f"human {row}" for row in range(80)], [f"model {row}" for row in range(70)]
+    found = explain(p_features=p, q_features=q, p_text=names[0], q_text=names[1], texts=3, buckets=1)
+    assert [item.text for item in (found.most_human[0], found.most_model[0])] == ["human 33", "model 44"]
+    assert [item.row for item in (found.most_human[0], found.most_model[0])] == [33, 44]
+    assert len(found.most_human) == len(found.most_model) == 3 and found.ngrams == ()
+    low, high = ([item.score for item in side] for side in (found.most_human, found.most_model))
+    assert low == sorted(low) and high == sorted(high, reverse=True) and low[-1] < 0 < high[-1]
+    assert "human text 33 (score -" in str(found) and "model 44" in str(found)
+    values = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert values["most_model"][0] == {"row": 44, "score": high[0], "text": "model 44"}
+
+
+def test_planted_ngrams_are_named_with_the_featurizer_that_sees_them() -> None:
+    rng = np.random.default_rng(1)
+    words = ["the", "old", "barn", "river", "cold", "and", "so", "left"]
+    human, model = ([" ".join(rng.choice(words, size=25)) for _ in range(40)] for _ in range(2))
+    model = [text.replace(" and", " & so", 1) + " &\nso" for text in model]
+    found = explain(p_text=human, q_text=model, featurize_model_name="ngrams", num_runs=1, buckets=1)
+    assert any("&" in use.ngram and use.p_per_1000 == 0 and not use.format for use in found.ngrams)
+    assert {use.ngram: use.format for use in found.ngrams}["&⏎"] == "line breaks"
+    assert "only the model writes “&⏎”" in str(found) and "format: line breaks" in " ".join(str(found).split())
+    assert len(found.most_human) == len(found.most_model) == 3
+
+
+def test_the_score_without_format_is_that_of_texts_without_it() -> None:
+    rng = np.random.default_rng(2)
+    words = ["the", "old", "barn", "river", "cold", "and", "so", "left"]
+    human, model = ([" ".join(rng.choice(words, size=25)) for _ in range(60)] for _ in range(2))
+    broken = [text.replace(" and", "\n\nand") for text in model]
+    run = {"featurize_model_name": "ngrams", "num_runs": 1, "aligned": True}
+    found = explain(p_text=human, q_text=broken, **run)  # type: ignore[arg-type]
+    plain = compute_mauve(p_text=human, q_text=model, **run)  # type: ignore[arg-type]
+    assert found.normalised is not None and found.result.auc is not None and found.result.auc > 0.9
+    assert found.normalised.mauve_classifier == pytest.approx(plain.mauve_classifier, abs=1e-12)
+    assert found.normalised.auc == pytest.approx(plain.auc, abs=1e-12)
+    assert f"AUC {plain.auc:.3f}; of the texts as they are" in " ".join(str(found).split())
+    assert explain(p_text=human, q_text=model, **run).normalised is None  # type: ignore[arg-type]
+
+
+def test_few_texts_have_no_extremes() -> None:
+    p, _ = topics_set([0.6, 0.3, 0.1], 8, 0)
+    found = explain(p_features=p, q_features=p, num_buckets=3)
+    assert found.most_human == found.most_model == () and "classifier behind" not in str(found)

@@ -19,7 +19,7 @@ LETTERS_WEIGHT = 1.5  # of the letters' half; the words' half is 1
 REVISION = "v1"  # in signatures and stored features: to change with what makes the rows
 
 _WORD = re.compile(r"\w+|[^\w\s]")
-_START, _END = "\x02", "\x03"
+START, END = "\x02", "\x03"
 
 
 def ngram_features(texts: Sequence[str]) -> Array:
@@ -46,14 +46,23 @@ def ngram_features(texts: Sequence[str]) -> Array:
 
 def _letters(text: str) -> Hashes:
     """A number for each character, with marks for the two ends."""
-    points = np.frombuffer(f"{_START}{text}{_END}".encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    points = np.frombuffer(f"{START}{text}{END}".encode("utf-32-le", "surrogatepass"), dtype="<u4")
     return points.astype(np.uint64)
 
 
 def _kinds(text: str) -> Hashes:
     """A number for each word's kind, with marks for the two ends."""
-    kinds = [_START, *map(kind, _WORD.findall(text)), _END]
+    kinds = [START, *kinds_of(text), END]
     return np.array([zlib.crc32(name.encode("utf-8", "surrogatepass")) for name in kinds], dtype=np.uint64)
+
+
+def kinds_of(text: str) -> list[str]:
+    """The kinds of the words and marks of a text, in order.
+
+    >>> kinds_of("The cats: 12")
+    ['The', 'long', ':', '0']
+    """
+    return list(map(kind, _WORD.findall(text)))
 
 
 def kind(word: str) -> str:

@@ -26,6 +26,7 @@ LOGGED_SCORES = (
     "recall",
     "frontier_integral",
 )
+_UNKNOWN_AT_TIMES = ("mauve_debiased", "mauve_stderr", "mauve_classifier", "auc")  # in some evaluations
 STATISTICS = ("repetition", f"distinct_{DISTINCT_N}", "mean_length")
 COUNTS = ("mauve_empty", "mauve_failed")
 
@@ -91,4 +92,5 @@ def _scores_of(result: MauveResult | None) -> dict[str, float]:
     if result is None:
         return dict.fromkeys(LOGGED_SCORES, math.nan)
     found = {name: getattr(result, name) for name in LOGGED_SCORES}
+    found |= {name: math.nan for name in _UNKNOWN_AT_TIMES if found[name] is None}
     return {name: float(value) for name, value in found.items() if value is not None}

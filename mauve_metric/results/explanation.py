@@ -26,6 +26,12 @@ class Explanation(ExplanationNumbers):
         contributions: of every bucket, shape (num_buckets,); they sum to `gap`.
         p_values: of every bucket, corrected, shape (num_buckets,).
         buckets: the largest contributions, the largest first.
+        most_human, most_model: the human texts that the classifier of the learned score finds most human, and the
+            model's that it finds most like the model's, the most extreme first; none where there is no such score.
+        ngrams: with texts and the featurizer `ngrams`, the n-grams whose use differs most (see
+            `features.ngram_use.NgramUse`); else none.
+        normalised: likewise, where the warning `format_differs` is given and no text is cut, the learned score of the
+            texts with each run of white space as one blank; else None.
     """
 
     result: MauveResult

@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from mauve_metric.results.digits import digits, percent
+from mauve_metric.results.learned_words import (
+    EXTREMES_NOTE,
+    NGRAMS_NOTE,
+    ngram_sentence,
+    normalised_sentence,
+    scored_label,
+)
 from mauve_metric.results.numbers import ExplanationNumbers, GapBucket
 from mauve_metric.results.verdict import verdict
 from mauve_metric.results.words import (
@@ -34,8 +41,24 @@ def explanation_table(explanation: ExplanationNumbers) -> str:
         lines.append(f"  {digits(value)}  {percent(value, gap):>5}  {meaning}")
     for bucket in explanation.buckets:
         lines += ["", *_bucket_lines(bucket)]
-    lines += ["", *wrapped(STABILITY_NOTE, "", "")]
+    lines += ["", *wrapped(STABILITY_NOTE, "", ""), *_learned_lines(explanation)]
     return "\n".join([*lines, "", f"signature: {result.signature}"])
+
+
+def _learned_lines(explanation: ExplanationNumbers) -> list[str]:
+    """The texts and the n-grams by which a classifier tells the two sets apart."""
+    lines = []
+    if explanation.most_human or explanation.most_model:
+        lines += ["", *wrapped(EXTREMES_NOTE, "", "")]
+    for side, texts in (("human", explanation.most_human), ("model", explanation.most_model)):
+        for item in texts:
+            lines += wrapped(f"{side} {scored_label(item)}: {excerpt(item.text or '')}".rstrip(": "), "   - ", "     ")
+    if explanation.ngrams:
+        lines += ["", *wrapped(NGRAMS_NOTE, "", "")]
+    for use in explanation.ngrams:
+        lines += wrapped(ngram_sentence(use), "   - ", "     ")
+    normalised = normalised_sentence(explanation)
+    return [*lines, "", *wrapped(normalised, "", "")] if normalised else lines
 
 
 def _bucket_lines(bucket: GapBucket) -> list[str]:

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mauve_metric.results import description_tables, digits, marks, tables, words
+from mauve_metric.results import description_tables, digits, learned_words, marks, tables, words
 from mauve_metric.results.charts import figure, of_comparison, of_explanation
 from mauve_metric.results.joint_comparison import joint_comparison
-from mauve_metric.results.numbers import ComparisonNumbers, DescriptionNumbers, NearText
+from mauve_metric.results.numbers import ComparisonNumbers, DescriptionNumbers, NearText, ScoredText
 from mauve_metric.runtime.whole_files import check_can_be_written, written_whole
 
 if TYPE_CHECKING:
@@ -94,6 +94,7 @@ def _template() -> jinja2.Template:
     )
     known = {
         "words": words,
+        "learned": learned_words,
         "tables": tables,
         "marks": marks,
         "measures": description_tables,
@@ -117,7 +118,7 @@ def _source(chart: alt.TopLevelMixin) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(figure.chart_svg(chart).encode()).decode()}"
 
 
-def _pieces(near: NearText, phrases: Sequence[str]) -> list[marks.Piece]:
+def _pieces(near: NearText | ScoredText, phrases: Sequence[str]) -> list[marks.Piece]:
     """What is shown of a text, in pieces."""
     if not near.text:
         return [marks.Piece("(the text was not given)", False)]

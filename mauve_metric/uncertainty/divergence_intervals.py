@@ -219,8 +219,8 @@ def _grouped_variation(p_counts: Counts, q_counts: Counts, level: float, groups:
     ratio = np.divide(difference, deviation, out=np.zeros(len(p)), where=deviation > 0)
     size = deviation * math.sqrt(2 / math.pi) * np.exp(-(ratio**2) / 2) + difference * (1 - 2 * ndtr(-ratio))
     excess = np.where(deviation > 0, size - np.abs(difference), 0.0)
-    effects = np.bincount(groups.group, weights=side[groups.bucket] * moved, minlength=number)
-    effects -= p_mass * (side @ p) - q_mass * (side @ q)
+    of_texts = np.bincount(groups.group, weights=side[groups.bucket] * moved, minlength=number)
+    effects = of_texts - p_mass * (side @ p) + q_mass * (side @ q)
     margin = t_quantile(level, number - 1) * math.sqrt(float(effects @ effects) * number / (number - 1))
     bias = float(deviation.sum()) * math.sqrt(2 / math.pi) / 2
     value = max(plug_in - float(excess.sum()) / 2, 0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.threads import fitting_threads
 from mauve_metric.uncertainty import intervals, jackknife
+from mauve_metric.uncertainty.differences import JointErrors, effect_covariance
 
 PERMUTATIONS = 49  # after which the classifier is fitted anew, for the p-value of its AUC
 _MOST_SCORES = 2**27  # float32 scores held at once
@@ -35,6 +37,7 @@ class Learned(NamedTuple):
     auc_ci: its interval. auc_p_value: of "both sets are draws from one distribution", one-sided. num_buckets: k.
     p_labels, q_labels: the bucket of each text, from the most human to the most model-like, (n_p,) and (n_q,).
     p_ranks, q_ranks: rank of the score of each text within its fold, in (0, 1), (n_p,) and (n_q,).
+    p_scores, q_scores: what a classifier of the other folds says of each text, above 0 on the model's side.
     """
 
     mauve: float
@@ -48,6 +51,8 @@ class Learned(NamedTuple):
     q_labels: Labels
     p_ranks: Floats
     q_ranks: Floats
+    p_scores: Floats
+    q_scores: Floats
 
 
 @fitting_threads()
@@ -100,6 +105,8 @@ def learned_score(
         q_labels=labels[n_p:][np.argsort(q_order)],
         p_ranks=fitted.ranks[:n_p][np.argsort(p_order)],
         q_ranks=fitted.ranks[n_p:][np.argsort(q_order)],
+        p_scores=fitted.scores[:n_p][np.argsort(p_order)],
+        q_scores=fitted.scores[n_p:][np.argsort(q_order)],
     )
 
 
@@ -118,6 +125,30 @@ def debiased(histograms: Histograms, config: MauveConfig) -> intervals.Estimate:
     """MAUVE of learned buckets without bias, with its interval."""
     frontier = jackknife.debiased_frontier(histograms.p_counts, histograms.q_counts, histograms.groups)
     return intervals.estimate_scores(frontier, config.mauve_scaling_factor, config.confidence_level)[0]
+
+
+def learned_estimates(
+    found: Sequence[Learned], groups: Sequence[Integers | None], config: MauveConfig
+) -> tuple[list[intervals.Estimate], JointErrors]:
+    """The learned scores of several models against one P, and how they vary together.
+
+    Each model has buckets of its own, which count as given: its texts and those of P move the score by their influence
+    on the shares of these buckets. That P's texts are shared, and prompts where there are groups, makes scores vary
+    together.
+
+    Args:
+        groups: codes of the texts of P and of each model; None: each text is alone.
+    """
+    codes = [own for own in groups if own is not None]
+    pairs = [(one.p_labels, one.q_labels) for one in found]
+    counted = [
+        count_labels(*pair, one.num_buckets, *((codes[0], codes[number]) if codes else ()))
+        for number, (one, pair) in enumerate(zip(found, pairs, strict=True), start=1)
+    ]
+    frontiers = [jackknife.debiased_frontier(item.p_counts, item.q_counts, item.groups) for item in counted]
+    covariance = effect_covariance(frontiers, pairs, config.mauve_scaling_factor, codes)
+    nothing = np.zeros_like(covariance)
+    return [debiased(item, config) for item in counted], JointErrors(covariance, nothing, nothing)
 
 
 def auc_interval(fitted: CrossFitted, level: float) -> tuple[float, float]:

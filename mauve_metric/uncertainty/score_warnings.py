@@ -10,7 +10,7 @@ import numpy as np
 from mauve_metric.arrays import Array, Counts, Features, Hashes, Integers
 from mauve_metric.features.reference import Reference
 from mauve_metric.features.rows import read_in_blocks, some_rows
-from mauve_metric.measures.groups import FEW_GROUPS, GroupCounts
+from mauve_metric.measures.groups import FEW_GROUPS, GROUPS_A_BUCKET, GroupCounts
 from mauve_metric.quantize.histograms import Histograms
 from mauve_metric.uncertainty.blind_spots import blind_spots
 
@@ -31,6 +31,7 @@ UNDECLARED = (  # after what suggests that texts share prompts
     "prompt i, or name the prompts with p_groups and q_groups (--prompt-field)"
 )
 SEVERE = frozenset(  # after these the score may not mean what it seems to mean
+    "few_prompts_a_bucket "
     "constant_features nearly_constant_features at_floor above_ceiling duplicates_between equal_models "
     "wrapping_in_one_set no_interval short_references near_duplicates_between copied_passages".split()
 )
@@ -145,17 +146,24 @@ def quantizer_warnings(problems: Sequence[str]) -> list[ScoreWarning]:
     return [ScoreWarning("quantizer_not_converged", problems[0], {"runs": len(problems)})] if problems else []
 
 
-def design_warnings(groups: GroupCounts | None, problem: str | None) -> list[ScoreWarning]:
+def design_warnings(groups: GroupCounts | None, problem: str | None, num_buckets: int = 1) -> list[ScoreWarning]:
     """Intervals that are missing, with the reason, or that few prompts make unsure."""
     if problem is not None:
         return [ScoreWarning("no_interval", f"there is no interval and no forecast: {problem}", {})]
     if groups is None:
         return []
-    number = min(int((sizes > 0).sum()) for sizes in (groups.p_sizes, groups.q_sizes))
-    if number >= FEW_GROUPS:
-        return []
-    message = f"{number} prompts are few: intervals of so few hold the truth less often than they say"
-    return [ScoreWarning("few_prompts", message, {"prompts": number, "threshold": FEW_GROUPS})]
+    found, number = [], min(int((sizes > 0).sum()) for sizes in (groups.p_sizes, groups.q_sizes))
+    numbers = {"prompts": number, "num_buckets": num_buckets}
+    if number <= FEW_GROUPS:
+        message = f"{number} prompts are few: intervals of so few may hold the truth less often than they say"
+        found.append(ScoreWarning("few_prompts", message, numbers | {"threshold": FEW_GROUPS}))
+    if num_buckets * GROUPS_A_BUCKET > number:
+        message = (
+            f"num_buckets={num_buckets} leaves fewer than {GROUPS_A_BUCKET} prompts a bucket: the bias left over is "
+            f"larger than the error, and the interval misses the truth; num_buckets={max(number // 10, 2)} would do"
+        )
+        found.append(ScoreWarning("few_prompts_a_bucket", message, numbers))
+    return found
 
 
 def score_warnings(mauve: float, floor: float, ceiling: float, ceiling_std: float) -> list[ScoreWarning]:

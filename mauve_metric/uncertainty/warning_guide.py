@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from mauve_metric.measures.groups import FEW_GROUPS, FEWEST_GROUPS
+from mauve_metric.measures.groups import FEW_GROUPS, FEWEST_GROUPS, GROUPS_A_BUCKET
 from mauve_metric.uncertainty import (
     comparison_warnings,
     duplication_warnings,
@@ -196,8 +196,12 @@ ADVICE: dict[str, Advice] = {
         "Take more prompts. Say which texts share one (`aligned=True`, `p_groups`, `q_groups`). Take copies out.",
     ),
     "few_prompts": Advice(
-        f"A side has fewer than {FEW_GROUPS} prompts, and its error is told by how much these differ.",
+        f"A side has {FEW_GROUPS} prompts or fewer, and its error is told by how much these differ.",
         "Take more prompts rather than more answers to each.",
+    ),
+    "few_prompts_a_bucket": Advice(
+        f"A bucket has fewer than {GROUPS_A_BUCKET} prompts on average: the bias left over is larger than the error.",
+        'Leave `num_buckets` at "auto", which takes ten prompts a bucket.',
     ),
     "rows_look_aligned": Advice(
         f"Row by row, more than {_percent(comparison_warnings.ALIGNED_SHARE)} of two models' texts open alike.",

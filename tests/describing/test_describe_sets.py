@@ -37,7 +37,10 @@ def rows(monkeypatch: pytest.MonkeyPatch) -> dict[str, Companion]:
             lambda p, q, seed, level: Estimate(float(p.mean() - q.mean()), (0.0, level), 0.5), "both features"
         ),
         "shared": row(lambda p, q, seed, level: float(len({*p} & {*q})), "both texts"),
-        "tv": row(lambda p, q, level: Estimate(float(abs(p / p.sum() - q / q.sum()).sum() / 2)), "both histograms"),
+        "tv": row(
+            lambda p, q, level, groups=None: Estimate(float(abs(p / p.sum() - q / q.sum()).sum() / 2)),
+            "both histograms",
+        ),
         "per_prompt": row(lambda tokens, prompts: np.array([1.0, 2.0]), "prompts"),
         "copied": row(lambda p, q, t, seed, level: float(len(t)), "three features"),
         "broken": row(lambda tokens: _fail(), "tokens", cheap=False),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -155,6 +157,48 @@ def swapped_pairs(one: Counts, other: Counts, k: int, draws: int, rng: np.random
     groups = count_groups(one, other, np.arange(len(one)), np.arange(len(one)), k)
     assert groups is not None
     return resampling._grouped_splits(groups, k, draws, rng)
+
+
+def enumerated(p_labels: Counts, q_labels: Counts, p_groups: Counts, q_groups: Counts, k: int) -> float:
+    """The share of all divisions that the design allows whose frontier integral is as large."""
+    labels, groups = np.concatenate([p_labels, q_labels]), np.concatenate([p_groups, q_groups])
+    is_p = np.arange(len(labels)) < len(p_labels)
+    mixed = [code for code in np.unique(groups) if 0 < is_p[groups == code].sum() < (groups == code).sum()]
+    alone = [code for code in np.unique(groups) if code not in mixed]
+    ways = []
+    for code in mixed:
+        rows = np.flatnonzero(groups == code)
+        ways.append([frozenset(some) for some in itertools.combinations(rows, int(is_p[rows].sum()))])
+    whole = sum(bool(is_p[groups == code].all()) for code in alone)
+    chosen = [frozenset(np.flatnonzero(np.isin(groups, some))) for some in itertools.combinations(alone, whole)]
+    values = []
+    for parts in itertools.product(*ways, chosen):
+        first = np.isin(np.arange(len(labels)), list(frozenset().union(*parts)))
+        sides = [np.bincount(labels[own], minlength=k) / own.sum() for own in (first, ~first)]
+        values.append(frontier.frontier_integral(*sides))
+    sides = [np.bincount(side, minlength=k) / len(side) for side in (p_labels, q_labels)]
+    return float(np.mean(np.array(values) >= frontier.frontier_integral(*sides) - 1e-12))
+
+
+@pytest.mark.parametrize(
+    ("p_groups", "q_groups"),
+    [
+        (range(7), range(7)),  # 128 swaps
+        ([0, 0, 1, 1, 2, 2, 2], [0, 0, 1, 1, 2, 2, 2]),  # 6 · 6 · 20 divisions within prompts
+        ([0, 0, 1, 1, 2, 2, 3], [4, 4, 5, 5, 6, 6, 7]),  # 70 exchanges of whole groups
+        ([0, 1, 2, 2, 3, 3, 9], [0, 1, 4, 4, 5, 5, 9]),  # some of each
+    ],
+)
+def test_p_value_is_the_share_of_all_divisions(p_groups: Any, q_groups: Any) -> None:
+    k, rng = 3, np.random.default_rng(12)
+    p_groups, q_groups = np.array(p_groups), np.array(q_groups)
+    for _ in range(2):
+        p_labels, q_labels = rng.integers(k, size=7), rng.integers(k, size=7)
+        groups = count_groups(p_labels, q_labels, p_groups, q_groups, k)
+        found = resampling.permutation_test(p_labels, q_labels, k, 3000, groups, seed=1)
+        share = enumerated(p_labels, q_labels, p_groups, q_groups, k)
+        # a share of 3000 draws, four standard errors; the real division is one more of them
+        assert abs(found - share) < 4 * math.sqrt(share * (1 - share) / 3000) + 1 / 3000
 
 
 def test_swapped_pairs_have_the_right_margins() -> None:

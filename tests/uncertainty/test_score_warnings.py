@@ -180,7 +180,14 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
         (lambda: design_warnings(None, "there are only 9 texts"), lambda: design_warnings(None, None), ["only 9 texts"])
     ],
     "few_prompts": [
-        (lambda: design_warnings(prompts(19), None), lambda: design_warnings(prompts(20), None), ["19 prompts"])
+        (lambda: design_warnings(prompts(50), None), lambda: design_warnings(prompts(51), None), ["50 prompts"])
+    ],
+    "few_prompts_a_bucket": [
+        (
+            lambda: design_warnings(prompts(60), None, 31),
+            lambda: design_warnings(prompts(60), None, 30),
+            ["num_buckets=31", "num_buckets=6"],
+        )
     ],
     "short_references": [
         (

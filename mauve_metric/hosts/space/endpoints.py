@@ -94,11 +94,13 @@ class Endpoints:
     def parameters(self, name: str) -> dict[str, Parameter]:
         """The parameters of an endpoint by their names, in their order; meaning and default are the library's."""
         human = Parameter(list[str], f"Human texts, at most {self.limits.texts}.")
+        aligned = Parameter(bool, "Whether row i of every set, the human one included, answers prompt i.", False)
         if name == SCORE:
             sets = {
                 "references": human,
                 "predictions": Parameter(list[str], f"The model's texts, at most {self.limits.texts}."),
             }
+            return sets | self._options() | {"aligned": aligned}
         elif name == DESCRIBE:
             models = f"Each model's texts by its name, one to {self.limits.model_sets} models."
             groups = f"Groups of measures ({', '.join(('score', *GROUPS))}) or names of theirs; left out: all of them."
@@ -109,11 +111,10 @@ class Endpoints:
             }
         else:
             models = f"Each model's texts by its name, two to {self.limits.model_sets} models."
-            aligned = "Whether row i of every model answers the same prompt."
             sets = {
                 "references": human,
                 "models": Parameter(dict[str, list[str]], models),
-                "aligned": Parameter(bool, aligned, False),
+                "aligned": aligned,
             }
         return sets | self._options()
 

@@ -112,7 +112,7 @@ class Handlers(RunHandlers):
         if shown.example:
             return "" if same and not session.sets() else notices.stale(example=True)
         same = same and _texts(session.human, session.models) == _texts(shown.human, shown.models)
-        aligned = bool(values[0]) and len(session.models) > 1
+        aligned = bool(values[0])
         same = same and isinstance(shown.scored, Scored) and shown.scored.aligned == aligned
         return "" if same else notices.stale(example=False)
 
@@ -245,7 +245,7 @@ class Handlers(RunHandlers):
             own = None if last is None else last.of(config)
             kept = self._kept(None if own is None else own.embedded, [*sets.values()], config)
             embedded = embed(sets, config, self.encoders, run, kept, None if number else list(models))
-            found[featurizer] = score(embedded, titles, config, aligned=aligned and len(models) > 1, last=own, run=run)
+            found[featurizer] = score(embedded, titles, config, aligned=aligned, last=own, run=run)
         scored = with_all(found)
         picked = scored.best_first[-1]
         if session.shown is not None and session.shown.picked in models:

@@ -131,8 +131,8 @@ def model_inputs(limits: Limits) -> ModelInputs:
         problem = gr.HTML(elem_id="model_problem")
         places = [_place(number) for number in range(1, limits.model_sets + 1)]
         aligned = gr.Checkbox(
-            label="Rows are aligned: row i of every model answers the same prompt",
-            info="aligned=True in the library: truer intervals of the differences; the sets must be of one size",
+            label="Rows are aligned: row i of every set, the human one too, answers the same prompt",
+            info="aligned=True in the library: intervals and tests allow for it; the sets must be of one size",
             visible=False,
             elem_id="aligned",
         )

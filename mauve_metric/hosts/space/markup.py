@@ -20,7 +20,16 @@ from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.featurizer_words import on_features
 from mauve_metric.results.joint_comparison import joint_comparison
 from mauve_metric.results.joint_verdict import featurizer_columns, featurizer_rows, joint_verdict
-from mauve_metric.results.learned_words import learned_sentence
+from mauve_metric.results.learned_words import (
+    EXTREMES_NOTE,
+    LEARNED_DIFFERENCES,
+    NGRAMS_NOTE,
+    learned_ranking,
+    learned_sentence,
+    ngram_sentence,
+    normalised_sentence,
+    scored_label,
+)
 from mauve_metric.results.numbers import GapBucket, NearText
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.scores import SCORES
@@ -134,6 +143,7 @@ def comparison_headline(comparison: Comparison) -> str:
         features=on_features(next(iter(comparison.models.values())).signature_entries),
         lead=words.comparison_lead(comparison),
         conclusion=words.conclusion(comparison),
+        learned=learned_ranking(comparison),
         joint=joint_comparison(comparison.by_featurizer),
     )
 
@@ -147,6 +157,8 @@ def comparison_tables(comparison: Comparison) -> str:
         notes=words.notes(comparison),
         difference_columns=tables.difference_columns(comparison),
         differences=tables.difference_rows(comparison),
+        learned_title=LEARNED_DIFFERENCES,
+        learned_differences=tables.learned_difference_rows(comparison),
         difference_note=words.DIFFERENCE_NOTE if len(comparison.differences) > 1 else "",
         forecast=words.forecast_sentence(comparison),
     )
@@ -201,6 +213,20 @@ def bucket_panel(bucket: GapBucket, sizes: tuple[int, int]) -> str:
     return _filled(
         "bucket", title=words.bucket_title(bucket), facts=words.bucket_facts(bucket), legend=legend, sides=sides
     )
+
+
+def learned_panel(explanation: Explanation) -> str:
+    """The texts and the n-grams by which a classifier tells the two sets apart; empty where it says nothing."""
+    extremes = [("human", explanation.most_human), ("model", explanation.most_model)]
+    if not any(texts for _, texts in extremes):
+        return ""
+    sides = [
+        (side, [(scored_label(item), shorten(item.text or "", _TEXT_CHARACTERS)) for item in texts])
+        for side, texts in extremes
+    ]
+    uses = [ngram_sentence(use) for use in explanation.ngrams]
+    said = {"normalised": normalised_sentence(explanation), "note": EXTREMES_NOTE, "ngrams_note": NGRAMS_NOTE}
+    return _filled("learned", sides=sides, uses=uses, **said)
 
 
 def _bucket_side(

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from mauve_metric.arrays import Array
 from mauve_metric.compare_models import check_sides, compare_features
 from mauve_metric.config import MauveConfig, knobs
-from mauve_metric.explain_gap import explain_model
+from mauve_metric.explain_gap import explain_learned, explain_model
 from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.rows import all_rows
@@ -23,6 +23,7 @@ from mauve_metric.features.sides import align, check_columns
 from mauve_metric.features.text_functions import text_function
 from mauve_metric.hosts.space.reading import has_rough, read_sets
 from mauve_metric.hosts.space.run import READ, Run, named
+from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import RunOptions
 from mauve_metric.quantize.partition import Partition, partition_sets
 from mauve_metric.quantize.projection import unit_rows
@@ -241,6 +242,20 @@ class Scored:
         readable = self.embedded.readable
         result = self.results[name]
         return explain_model(self.partition, number, result, self.resolved, readable, buckets=buckets, texts=texts)
+
+    def explain_learned(self, name: str) -> Explanation:
+        """By what a classifier tells a model's texts from the human ones, see `explain_learned`."""
+        if name not in self._learned:
+            number = [*self.results].index(name) + 1
+            given = self.embedded.readable.pair(0, number).texts
+            human, *models = designed(self.embedded.sets, self.aligned, self.results)
+            groups = pair_of_groups(human.groups, models[number - 1].groups)
+            self._learned[name] = explain_learned(self.explain(name), given, groups, self.resolved, REPORT_TEXTS)
+        return self._learned[name]
+
+    @cached_property
+    def _learned(self) -> dict[str, Explanation]:
+        return {}
 
     @cached_property
     def compared(self) -> Comparison:

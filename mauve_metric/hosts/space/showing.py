@@ -154,7 +154,8 @@ def bucket_html(shown: Shown, bucket: int | None) -> str:
         return notices.NO_TEXTS
     result = shown.scored.results[shown.picked]
     described = shown.scored.explain(shown.picked, [int(bucket)], max(result.n_p, result.n_q)).buckets[0]
-    return markup.bucket_panel(described, (result.n_p, result.n_q))
+    learned = markup.learned_panel(shown.scored.explain_learned(shown.picked))
+    return markup.bucket_panel(described, (result.n_p, result.n_q)) + learned
 
 
 def text_map(scored: Scored, most: int, link: str | None = None) -> alt.Chart:

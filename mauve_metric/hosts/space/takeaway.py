@@ -65,7 +65,7 @@ def python_code(
         pairs = zip(models.items(), names, strict=True)
         lines += [f"        {own!r}: {_reading(side, name)}," for (own, side), name in pairs]
         lines.append("    },")
-        lines += ["    aligned=True,"] if aligned else []
+    lines += ["    aligned=True,"] if aligned else []
     lines += [f"    featurizers={_featurizers(options)!r},"] if other_featurizers(options) else []
     lines += [f"    {key}={value!r}," for key, value in _given(options).items()]
     return "\n".join([*lines, ")", "print(out)"])
@@ -90,7 +90,7 @@ def shell_code(
     if any(side.blank for side in sides):  # lines that the page left out
         options = {**options, "empty_texts": "drop"}
     words = ["mauve-metric", command, _path_word(first), *_model_words(list(models), names)]
-    if aligned and len(models) > 1:
+    if aligned:
         words.append("--aligned")
     if columns:
         words += ["--text-field", str(columns.pop())]

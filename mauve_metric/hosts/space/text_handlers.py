@@ -224,7 +224,7 @@ class TextHandlers:
             name, side = sets[number] if number < len(sets) else ("", None)
             preview = "" if side is None else markup.preview(side, 3 if len(sets) == 1 else 1)
             places += [gr.update(visible=side is not None), name, _columns(side), preview]
-        return [None, gr.skip() if paste is None else paste, "".join(said), gr.update(visible=len(sets) > 1), *places]
+        return [None, gr.skip() if paste is None else paste, "".join(said), gr.update(visible=bool(sets)), *places]
 
     # --- examples -------------------------------------------------------------------------------------------------
 

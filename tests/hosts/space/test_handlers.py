@@ -241,7 +241,7 @@ def test_a_play_value_out_of_range_is_named_and_put_back(desk: Handlers, tmp_pat
 
 
 def test_a_rough_score_comes_first_and_no_row_is_read_twice(tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "ROUGH_TEXTS", 8)
+    monkeypatch.setattr(reading, "ROUGH_TEXTS", 12)
     encoders, told = Encoders(), []
     config = encoders.config({"featurize_model_name": tiny_gpt2, "num_buckets": 3})
     sets = {"p": HUMAN[:20], "q": MODEL[:18]}
@@ -251,8 +251,10 @@ def test_a_rough_score_comes_first_and_no_row_is_read_twice(tiny_gpt2: str, monk
     for one, other in zip(early.sets, whole.sets, strict=True):
         np.testing.assert_allclose(one.features, other.features, atol=1e-5)  # float32, batches of other shapes
         assert one.text_hashes.tolist() == other.text_hashes.tolist() and len(one.lengths) == len(other.lengths)
-    assert any(words.startswith("rough, from the first 8 texts of each set: debiased MAUVE") for words in told)
+    assert any(words.startswith("rough, from the first 12 texts of each set: debiased MAUVE") for words in told)
     assert [words for words in told if words.endswith("human texts: 20 of 20")]
     told.clear()
-    embed({"p": HUMAN[:8], "q": MODEL[:8]}, config, encoders, Run(lambda share, words: told.append(words)), names=["m"])
+    embed(
+        {"p": HUMAN[:12], "q": MODEL[:12]}, config, encoders, Run(lambda share, words: told.append(words)), names=["m"]
+    )
     assert told and not any("rough" in words for words in told)  # all of them are read at once

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from mauve_metric import Explanation, MauveResult, compare, explain
+from mauve_metric.features.ngram_use import NgramUse
 from mauve_metric.hosts.space import markup
+from mauve_metric.results.numbers import ScoredText
 from mauve_metric.results.words import lead
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 from tests.samples import HOSTILE, HUMAN, MODEL, ngrams
@@ -85,3 +87,12 @@ def test_telling_phrases_are_marked_by_side_and_nothing_else_is_markup(explanati
     assert "&lt;<mark class='mm-human'>script</mark>&gt;" in human and "<script" not in page and "<img" not in page
     assert set(re.findall(r"</?(\w+)", page)) <= {"h4", "ul", "li", "b", "p", "div", "section", "span", "mark"}
     assert "{" not in page and "$" not in page and "`" not in page and "\u202e" not in page
+
+
+def test_what_a_classifier_sees_is_shown_as_text(explanation: Explanation) -> None:
+    extreme = (ScoredText(3, 2.0, HOSTILE[0]),)
+    uses = (NgramUse("<b>", "letters", 0.0, 1.0, 9.0, "line breaks"),)
+    page = markup.learned_panel(replace(explanation, most_human=(), most_model=extreme, ngrams=uses))
+    assert HOSTILE[0] not in page and "<b>" not in page
+    assert "text 3 (score +2.0)" in text_of(page) and "only the model writes “<b>”" in text_of(page)
+    assert markup.learned_panel(replace(explanation, most_human=(), most_model=())) == ""
