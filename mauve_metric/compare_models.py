@@ -26,7 +26,7 @@ from mauve_metric.features.sides import (
     open_sides,
     read_sides,
 )
-from mauve_metric.measures.groups import design_of
+from mauve_metric.measures.groups import design_of, pair_of_groups
 from mauve_metric.options import Options, RunOptions, split_options, with_options
 from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.quantize.partition import Partition, partition_sets, without_first
@@ -50,6 +50,7 @@ from mauve_metric.uncertainty.buckets import holm
 from mauve_metric.uncertainty.comparison_warnings import comparison_warnings, partition_warnings
 from mauve_metric.uncertainty.differences import JointErrors, design_effect, difference_of, joint_errors
 from mauve_metric.uncertainty.each_featurizer import with_each
+from mauve_metric.uncertainty.learned import learned_estimates
 
 
 def compare(
@@ -260,11 +261,14 @@ def compare_features(
     estimates = {name: _estimates(kept, number, groups, resolved).mauve for number, name in enumerate(names, start=1)}
     values = {name: _quality(result)[0] for name, result in results.items()}
     differences = ranked_differences(estimates, values, ranking, errors, resolved.confidence_level)
+    learned_ranking, learned_differences = _by_learned_score(results, groups, resolved)
     explanations = {}
     if readable is not None and buckets:
         for number, name in enumerate(names, start=1):
             found = explain_model(partition, number, results[name], resolved, readable, buckets=buckets, texts=texts)
-            explanations[name] = explain_learned(found, readable.pair(0, number).texts, texts)
+            explanations[name] = explain_learned(
+                found, readable.pair(0, number).texts, pair_of_groups(groups[0], groups[number]), resolved, texts
+            )
     common, alone = ({name: found[name].mauve for name in names} for found in (results, own))
     best = next((item for item in differences[:1] if all(results[name].mauve_ci for name in (item.a, item.b))), None)
     level = resolved.confidence_level
@@ -280,7 +284,29 @@ def compare_features(
         warnings=tuple(comparison_warnings(models) + partition_warnings(common, alone)),
         signature_entries=_signature_entries(p, models, resolved),
         explanations=explanations,
+        learned_ranking=learned_ranking,
+        learned_differences=learned_differences,
     )
+
+
+def _by_learned_score(
+    results: Mapping[str, MauveResult], groups: Sequence[Integers | None], config: MauveConfig
+) -> tuple[tuple[str, ...], tuple[Difference, ...]]:
+    """The models that have a learned score by its fall, and the differences of every pair of them.
+
+    Args:
+        groups: codes of the texts of P and of each model.
+    """
+    own = {name: (result.learned, code) for (name, result), code in zip(results.items(), groups[1:], strict=True)}
+    known = {name: (learned, code) for name, (learned, code) in own.items() if learned is not None}
+    if not known:
+        return (), ()
+    scores = {name: learned.mauve for name, (learned, _) in known.items()}
+    ranking = tuple(sorted(scores, key=lambda name: scores[name], reverse=True))
+    codes = [groups[0], *(code for _, code in known.values())]
+    estimates, errors = learned_estimates([learned for learned, _ in known.values()], codes, config)
+    by_name = dict(zip(known, estimates, strict=True))
+    return ranking, ranked_differences(by_name, scores, ranking, errors, config.confidence_level)
 
 
 def _signature_entries(p: Reference, models: Mapping[str, Reference], config: MauveConfig) -> dict[str, object]:

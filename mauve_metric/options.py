@@ -161,7 +161,7 @@ class OptionsOfOneProcess(TypedDict, total=False):
     empty_texts: Literal["error", "drop"]
     strip: str | list[str] | tuple[str, ...]
     match_lengths: Literal["no", "truncate"]
-    quantizer: Literal["kmeans", "drmm", "lattice"]
+    quantizer: Literal["kmeans", "drmm", "lattice", "classifier"]
     num_buckets: int | Literal["auto"]
     row_order: Literal["qp", "pq"]
     pca_max_data: int

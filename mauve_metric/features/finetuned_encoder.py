@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from mauve_metric.arrays import Array, Floats, Integers
 from mauve_metric.features.pretrained import FEATURIZERS, check_weights, quiet
-from mauve_metric.measures.discriminators import Discrimination
-from mauve_metric.measures.folds import FOLDS, assign_folds
+from mauve_metric.measures.cross_fitting import assign_folds, check_groups
+from mauve_metric.measures.discriminators import FEWEST_TEXTS, Discrimination
 from mauve_metric.measures.separation import HeldOut, accuracy_of_scores, auc_of_scores
 from mauve_metric.runtime.model_state import random_states_kept
 from mauve_metric.runtime.packages import import_accelerate, import_transformers
@@ -62,7 +62,8 @@ def finetuned_discriminator(
     of_both = None if prompts is None else [*prompts[0], *prompts[1]]
     groups = texts_of_one_origin(texts, of_both)
     is_model = np.repeat([False, True], [len(human_texts), len(model_texts)])
-    fold_of = assign_folds(groups, is_model.astype(np.int64), FOLDS, seed, ("human_texts", "model_texts"))
+    check_groups(groups, is_model, FEWEST_TEXTS)
+    fold_of = assign_folds(groups, is_model, seed)
     import_accelerate()
     transformers = import_transformers()
     with random_states_kept(), quiet(transformers):

@@ -13,8 +13,9 @@ import numpy as np
 from mauve_metric.arrays import Floats, Integers
 from mauve_metric.features.likelihoods import Likelihoods
 from mauve_metric.measures import likelihood
+from mauve_metric.measures.cross_fitting import assign_folds, cross_fit
 from mauve_metric.measures.estimate import Estimate
-from mauve_metric.measures.likelihood_discriminators import cross_fitted_accuracy, logistic, nearest_mean
+from mauve_metric.measures.separation import HeldOut, accuracy_of_scores
 
 _FIXED = ("revision", "tokenizer", "dtype", "max_text_length")  # of an identity: what both sides must share
 
@@ -146,17 +147,26 @@ def discriminator_ranks(
 
     Returns:
         Accuracy in [0, 1], ½ where the sets cannot be told apart, lower is better for the model; with interval and
-        p-value as `cross_fitted_accuracy` says.
+        p-value as `separation.accuracy_of_scores` says.
 
     Raises:
         ValueError: a side has fewer than two different texts; both were not read alike; other bins.
 
     Ippolito 2021, §3.4; Gehrmann et al. 2019.
     """
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import PredefinedSplit, cross_val_predict
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
     counts = [_rank_counts(side, bins) for side in _alike(human, model)]
     p, q = (side / side.sum(axis=1, keepdims=True) for side in counts)
+    rows, is_model = np.concatenate([p, q]), np.repeat([False, True], [len(p), len(q)])
     groups = _groups(human, model, groups_p, groups_q)
-    return cross_fitted_accuracy(p, q, logistic, groups_p=groups[0], groups_q=groups[1], seed=seed, level=level)
+    fold_of = assign_folds(groups, is_model, seed)
+    classifier = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced"))
+    scores = cross_val_predict(classifier, rows, is_model, cv=PredefinedSplit(fold_of), method="decision_function")
+    return accuracy_of_scores(HeldOut(scores, is_model, fold_of, groups), level)
 
 
 def discriminator_total_probability(
@@ -177,8 +187,9 @@ def discriminator_total_probability(
     """
     _alike(human, model)
     p, q = (likelihood.sums_by_text(side.log_probabilities, side.offsets)[:, None] for side in (human, model))
-    groups = _groups(human, model, groups_p, groups_q)
-    return cross_fitted_accuracy(p, q, nearest_mean, groups_p=groups[0], groups_q=groups[1], seed=seed, level=level)
+    is_model = np.repeat([False, True], [len(p), len(q)])
+    fitted = cross_fit(np.concatenate([p, q]), is_model, _groups(human, model, groups_p, groups_q), seed=seed)
+    return accuracy_of_scores(fitted.held_out, level)
 
 
 def _alike(human: Likelihoods, model: Likelihoods) -> tuple[Likelihoods, Likelihoods]:
@@ -189,10 +200,8 @@ def _alike(human: Likelihoods, model: Likelihoods) -> tuple[Likelihoods, Likelih
     return human, model
 
 
-def _groups(
-    human: Likelihoods, model: Likelihoods, groups_p: Integers | None, groups_q: Integers | None
-) -> tuple[Integers, Integers]:
-    """The group of each text, numbers from 0, on both sides: those given and copies, joined where they meet."""
+def _groups(human: Likelihoods, model: Likelihoods, groups_p: Integers | None, groups_q: Integers | None) -> Integers:
+    """The group of each text, human ones first, from 0, (n,): those given and copies, joined where they meet."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -202,8 +211,7 @@ def _groups(
     links = texts + np.concatenate([contents, texts + np.unique(np.concatenate(given), return_inverse=True)[1]])
     nodes = np.tile(np.arange(texts), 2)
     graph = coo_array((np.ones(len(links)), (nodes, links)), shape=(3 * texts, 3 * texts))
-    groups = connected_components(graph, directed=False)[1][:texts].astype(np.int64)
-    return groups[:n_p], groups[n_p:]
+    return np.unique(connected_components(graph, directed=False)[1][:texts], return_inverse=True)[1].astype(np.int64)
 
 
 def _copies(likelihoods: Likelihoods) -> list[bytes]:

@@ -26,6 +26,7 @@ from mauve_metric.hosts.pair_scores import scalar_scores
 from mauve_metric.options import split_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.tensors import as_array, in_memory, is_tensor
+from mauve_metric.texts.format_numbers import FORMATS
 from mauve_metric.texts.marks import Marks
 from mauve_metric.texts.wrapping import WRAPPING
 
@@ -184,20 +185,24 @@ def _counts(side: Reference) -> list[int]:
 
 
 def _facts(side: Reference, features: Array) -> Integers:
-    """What is known of each text besides its features, (n, 4): the three of `_FACTS`, and which of them are known."""
+    """Facts of each text besides its features, (n, 4 + f): `_FACTS`, its f format numbers as bits, which are known."""
     columns: list[Integers] = []
     for name in _FACTS:
         values = getattr(side, name)
         columns.append(np.zeros(len(features), np.int64) if values is None else values.astype(np.uint64).view(np.int64))
-    known = sum(1 << place for place, name in enumerate(_FACTS) if getattr(side, name) is not None)
-    return np.stack([*columns, np.full(len(features), known)], axis=1)
+    numbers = side.format_numbers
+    formats = np.zeros((len(features), len(FORMATS))) if numbers is None else np.ascontiguousarray(numbers)
+    known = sum(1 << place for place, name in enumerate((*_FACTS, "format_numbers")) if getattr(side, name) is not None)
+    return np.column_stack([*columns, formats.view(np.int64), np.full(len(features), known)])
 
 
 def _known_facts(facts: Integers) -> dict[str, Any]:
     """The fields of `Reference` that are known of every text."""
     known = int(np.bitwise_and.reduce(facts[:, -1]))
     kinds = {"lengths": np.int64}
-    return {
+    formats = np.ascontiguousarray(facts[:, len(_FACTS) : -1]).view(np.float64)
+    found: dict[str, Any] = {"format_numbers": formats} if known >> len(_FACTS) & 1 else {}
+    return found | {
         name: facts[:, place].view(kinds.get(name, np.uint64))
         for place, name in enumerate(_FACTS)
         if known >> place & 1

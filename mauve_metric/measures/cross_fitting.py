@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mauve_metric.arrays import Array, Features, Floats, Integers, Labels
+from mauve_metric.measures.separation import HeldOut, average_ranks
 from mauve_metric.measures.tails import positive
+from mauve_metric.texts.same_origin import same_origin
 
 Sides: TypeAlias = NDArray[np.bool_]
 
@@ -46,24 +48,35 @@ class CrossFitted(NamedTuple):
     permuted: Floats
 
     @property
+    def held_out(self) -> HeldOut:
+        """The scores with what their intervals need."""
+        return HeldOut(self.scores, self.is_model, self.fold_of, self.groups)
+
+    @property
     def p_value(self) -> float | None:
         """Chance of so large an AUC where both sides are draws from one distribution; None without permutations.
 
         By Student's t with as many permutations as there are, less one: the next draw of a normal variable known by m
         draws. It is one-sided, since an AUC below ½ is no difference: held-out texts lean away from those trained on.
         """
-        from scipy.stats import t
+        from scipy.special import stdtr
 
         m = len(self.permuted)
         if m < 2:
             return None
         spread = float(self.permuted.std(ddof=1)) * np.sqrt(1 + 1 / m)
         away = self.auc - float(self.permuted.mean())
-        return positive(t.sf(away / spread, m - 1)) if spread > 0 else 1.0
+        return positive(float(stdtr(m - 1, -away / spread))) if spread > 0 else 1.0
 
 
 def cross_fit(
-    rows: Features, is_model: Sides, groups: Integers | None = None, *, seed: int = 25, permutations: int = 0
+    rows: Features,
+    is_model: Sides,
+    groups: Integers | None = None,
+    *,
+    seed: int = 25,
+    permutations: int = 0,
+    trained_on: Sides | None = None,
 ) -> CrossFitted:
     """Score every row by a classifier fitted to the other folds.
 
@@ -78,6 +91,7 @@ def cross_fit(
         groups: equal numbers are texts of one prompt or copies, which are in one fold, (n,); None: each is alone.
         seed: of the folds and permutations.
         permutations: how often the sides are permuted, see `permuted_sides`.
+        trained_on: rows that classifiers may be fitted to, (n,); None: all. The others are scored only.
 
     Raises:
         ValueError: a side has fewer than two groups.
@@ -94,7 +108,8 @@ def cross_fit(
     sides[:, 0] = is_model
     rng = np.random.default_rng([seed, 1])
     sides[:, 1:] = permuted_sides(is_model, groups, fold_of, permutations, rng)
-    found = _held_out_scores(_Standardised(rows), fold_of, sides)
+    seen = np.ones(n, dtype=bool) if trained_on is None else trained_on
+    found = _held_out_scores(_Standardised(rows), fold_of, sides, seen)
     aucs = _mean_auc(found, sides, fold_of)
     scores = found[:, 0].astype(np.float64)
     return CrossFitted(scores, ranks_in_folds(scores, fold_of), is_model, fold_of, groups, float(aucs[0]), aucs[1:])
@@ -103,7 +118,8 @@ def cross_fit(
 def assign_folds(groups: Integers, is_model: Sides, seed: int = 25, folds: int = FOLDS) -> Integers:
     """A fold for every text, (n,): groups stay together, and each side is spread evenly; fewer folds for few groups.
 
-    Groups of one make-up (so many texts of P, so many of Q) are dealt out in turn, in random order. scikit-learn's
+    Groups are dealt out in turn: those of human texts alone, of both, of the model's alone, so that every fold has
+    texts of both sides; among these the largest first, equal ones in random order. scikit-learn's
     `StratifiedGroupKFold` looks at every group for every fold: 13 s for 10 000 texts, where this takes milliseconds.
 
     Args:
@@ -116,17 +132,42 @@ def assign_folds(groups: Integers, is_model: Sides, seed: int = 25, folds: int =
     [1, 0, 2, 1, 0, 2]
     """
     number = int(groups.max()) + 1
-    sizes = [np.bincount(groups[is_model == side], minlength=number) for side in (False, True)]
-    fewest = min(int((size > 0).sum()) for size in sizes)
-    if fewest < 2:
-        raise ValueError(
-            "a classifier needs at least 2 texts a side that are neither copies nor of one prompt, to learn from one "
-            f"and be judged by the other; got {fewest}"
-        )
-    order = np.lexsort((np.random.default_rng(seed).random(number), *sizes, -sizes[0] - sizes[1]))
+    sizes = np.stack([np.bincount(groups[is_model == side], minlength=number) for side in (False, True)])
+    fewest = check_groups(groups, is_model, 2)
+    alone = (sizes[0] == 0).astype(np.int64) - (sizes[1] == 0)
+    order = np.lexsort((np.random.default_rng(seed).random(number), *sizes, -sizes.sum(axis=0), alone))
     fold_of = np.empty(number, dtype=np.int64)
     fold_of[order] = np.arange(number) % min(folds, fewest)
     return fold_of[groups]
+
+
+def check_groups(groups: Integers, is_model: Sides, least: int) -> int:
+    """The smaller number of groups of a side.
+
+    Raises:
+        ValueError: it is below `least`.
+    """
+    found = [len(np.unique(groups[is_model == side])) for side in (False, True)]
+    if min(found) < least:
+        raise ValueError(
+            f"a classifier needs at least {least} texts a side that are neither copies nor of one prompt, to learn "
+            f"from some and be judged by others; got {found[0]} in the first set and {found[1]} in the second"
+        )
+    return min(found)
+
+
+def same_rows(rows: Features, groups: Integers | None = None) -> Integers:
+    """Groups of equal rows and of rows with an equal number in `groups`, numbered from 0, (n,).
+
+    >>> same_rows(np.array([[1.0], [2.0], [1.0], [3.0]]), np.array([0, 1, 2, 1])).tolist()
+    [0, 1, 0, 1]
+    """
+    blocks = [rows] if isinstance(rows, np.ndarray) else rows.blocks()
+    hashes = [hash(row.tobytes()) for block in blocks for row in block]
+    if len(set(hashes)) < len(hashes):
+        return same_origin(hashes, *([] if groups is None else [groups.tolist()]))
+    found = np.arange(len(hashes)) if groups is None else np.unique(groups, return_inverse=True)[1]
+    return found.astype(np.int64)
 
 
 def permuted_sides(
@@ -163,12 +204,10 @@ def ranks_in_folds(scores: Floats, fold_of: Integers) -> Floats:
     >>> ranks_in_folds(np.array([3.0, 1.0, 9.0, 9.0]), np.array([0, 0, 1, 1])).tolist()
     [0.75, 0.25, 0.5, 0.5]
     """
-    from scipy.stats import rankdata
-
     found = np.empty(len(scores))
     for fold in range(int(fold_of.max()) + 1):
         inside = fold_of == fold
-        found[inside] = (rankdata(scores[inside]) - 0.5) / inside.sum()
+        found[inside] = (average_ranks(scores[inside]) - 0.5) / inside.sum()
     return found
 
 
@@ -259,9 +298,10 @@ def _pieces(rows: Features, unit: float = 1.0) -> Iterator[Array]:
 class _Moments:
     """Sums over the rows of each fold: number, rows, products, fourth powers of lengths, rows of the model's side."""
 
-    def __init__(self, rows: _Standardised, fold_of: Integers, sides: Array) -> None:
+    def __init__(self, rows: _Standardised, fold_of: Integers, sides: Array, seen: Sides) -> None:
         folds, start, m = int(fold_of.max()) + 1, 0, sides.shape[1]
-        self.numbers = np.bincount(fold_of, minlength=folds).astype(np.float64)
+        fold_of = np.where(seen, fold_of, folds)  # those of no fold are in no sum
+        self.numbers = np.bincount(fold_of, minlength=folds)[:folds].astype(np.float64)
         self.models = np.stack([sides[fold_of == fold].sum(axis=0, dtype=np.float64) for fold in range(folds)])
         self.fourth = np.zeros(folds)
         for block in rows:
@@ -281,8 +321,6 @@ class _Moments:
 
     def direction(self, fold: int, d: int) -> tuple[Floats, Floats]:
         """Of the classifiers that have not seen a fold: weights (width, m), and thresholds (m,)."""
-        from scipy.linalg import cho_factor, cho_solve
-
         n = self.numbers.sum() - self.numbers[fold]
         mean = (self.total.sum(axis=0) - self.total[fold]) / n
         covariance = self.all_products - self.products[fold]
@@ -298,7 +336,7 @@ class _Moments:
         shrinkage = ledoit_wolf(covariance, (self.fourth.sum() - self.fourth[fold]) / n, n, d)
         covariance *= 1 - shrinkage
         covariance[np.diag_indices_from(covariance)] += shrinkage * variance
-        weights = cho_solve(cho_factor(covariance, check_finite=False), model_mean - human_mean, check_finite=False)
+        weights = np.linalg.solve(covariance, model_mean - human_mean)
         return weights, np.einsum("ij,ij->j", weights, (model_mean + human_mean) / 2)
 
 
@@ -315,9 +353,9 @@ def ledoit_wolf(covariance: Floats, fourth: float, n: float, d: int) -> float:
     return min(max(noise / away, _LEAST_SHRINKAGE), 1.0) if away > 0 else 1.0
 
 
-def _held_out_scores(rows: _Standardised, fold_of: Integers, sides: Array) -> Array:
+def _held_out_scores(rows: _Standardised, fold_of: Integers, sides: Array, seen: Sides) -> Array:
     """Scores of every row for every column of sides, (n, m) in float32."""
-    moments = _Moments(rows, fold_of, sides)
+    moments = _Moments(rows, fold_of, sides, seen)
     directions = [moments.direction(fold, rows.d) for fold in range(len(moments.numbers))]
     found = np.empty(sides.shape, dtype=np.float32)
     start = 0
@@ -332,12 +370,10 @@ def _held_out_scores(rows: _Standardised, fold_of: Integers, sides: Array) -> Ar
 
 def _mean_auc(scores: Array, sides: Array, fold_of: Integers) -> Floats:
     """Share of pairs of a human and a model text of one fold in the right order, ties one half, (n, m) → (m,)."""
-    from scipy.stats import rankdata
-
     right, pairs = np.zeros(sides.shape[1]), np.zeros(sides.shape[1])
     for fold in range(int(fold_of.max()) + 1):
         inside = fold_of == fold
-        ranks, of_model = rankdata(scores[inside], axis=0), sides[inside]
+        ranks, of_model = np.stack([average_ranks(one) for one in scores[inside].T], axis=1), sides[inside]
         models = of_model.sum(axis=0, dtype=np.float64)
         right += (ranks * of_model).sum(axis=0) - models * (models + 1) / 2
         pairs += models * (inside.sum() - models)

@@ -15,27 +15,22 @@ _MOST_LOG = 700.0  # of p/q: its exponential is a number
 
 
 class LogRatios(NamedTuple):
-    """log p(x)/q(x) at points x drawn from P, (m,), and from Q, (m',).
-
-    converged: False where a fit behind them stopped before its end.
-    """
+    """log p(x)/q(x) at points x drawn from P, (m,), and from Q, (m',)."""
 
     p: Floats
     q: Floats
-    converged: bool = True
 
 
 class RatioScores(NamedTuple):
     """Scores of an estimate of log p/q. There is no bias to take off, no interval and no bucket to explain.
 
     mauve: in [floor, 1], higher is better. frontier_integral: in [0, 1], lower is better. divergence_curve:
-    (num_points + 2, 2) as in `frontier.divergence_curve`. converged: as in `LogRatios`.
+    (num_points + 2, 2) as in `frontier.divergence_curve`.
     """
 
     mauve: float
     frontier_integral: float
     divergence_curve: Floats
-    converged: bool
 
 
 def frontier_of_ratios(ratios: LogRatios, weights: ArrayLike) -> tuple[Floats, Floats]:
@@ -69,7 +64,7 @@ def ratio_scores(ratios: LogRatios, scaling_factor: float = 5.0, num_points: int
     area = curve_area(curve_through(one, two, scaling_factor))
     integral = 2 * float(((1 - _WEIGHTS) * one + _WEIGHTS * two).sum()) * float(_WEIGHTS[1] - _WEIGHTS[0])
     curve = curve_through(*frontier_of_ratios(ratios, mixture_weights(num_points)), scaling_factor)
-    return RatioScores(max(area, mauve_floor(scaling_factor)), min(integral, 1.0), curve, ratios.converged)
+    return RatioScores(max(area, mauve_floor(scaling_factor)), min(integral, 1.0), curve)
 
 
 def check_rows(p: Array, q: Array, least: int) -> tuple[Floats, Floats]:

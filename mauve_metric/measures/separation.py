@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Floats, Integers
+from mauve_metric.arrays import Array, Floats, Integers
 from mauve_metric.measures.estimate import Estimate
 from mauve_metric.measures.tails import upper_tail
 
@@ -47,8 +48,8 @@ def auc_of_scores(held_out: HeldOut, level: float = 0.95) -> Estimate:
         ValueError: level outside (0, 1).
     """
     sizes, placements, right = _placements(held_out)
-    weights = sizes.prod(axis=1) / sizes.prod(axis=1).sum()
-    value = float(weights @ right)
+    pairs = sizes.prod(axis=1)
+    weights, value = pairs / pairs.sum(), float(pairs @ right / pairs.sum())
     deviations = placements - right[held_out.fold_of]
     influences = weights[held_out.fold_of] * deviations * _per_text(held_out, sizes)
 
@@ -88,12 +89,10 @@ def _estimate(
     value: float, variance: Callable[[float], float], influences: Floats, held_out: HeldOut, level: float
 ) -> Estimate:
     """Interval and p-value: the formula's variance, larger where groups say so."""
-    from scipy.stats import norm
-
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {level}")
     factor = held_out.dependence * _grouping(value, variance, influences, held_out)
-    z = float(norm.ppf((1 + level) / 2))
+    z = NormalDist().inv_cdf((1 + level) / 2)
     ci = (_end(value, 0.0, z * z * factor, variance), _end(value, 1.0, z * z * factor, variance))
     return Estimate(value, ci, upper_tail((value - 0.5) / math.sqrt(factor * variance(0.5))))
 
@@ -109,19 +108,25 @@ def _grouping(value: float, variance: Callable[[float], float], influences: Floa
 
 def _end(value: float, bound: float, factor: float, variance: Callable[[float], float]) -> float:
     """Where (value - θ)² = factor V(θ) between the value and a bound of the range."""
-    from scipy.optimize import brentq
-
     if abs(value - bound) < _END:
         return bound
-    nearest = min(max(value, _END), 1 - _END)
-    return float(brentq(lambda theta: (value - theta) ** 2 - factor * variance(theta), bound, nearest))
+    inside, outside = min(max(value, _END), 1 - _END), bound
+    for _ in range(60):  # bisection: scipy.optimize takes longer to import than a score takes
+        middle = (inside + outside) / 2
+        if (value - middle) ** 2 < factor * variance(middle):
+            inside = middle
+        else:
+            outside = middle
+    return (inside + outside) / 2
 
 
 def _hanley_mcneil(theta: float, sizes: Floats) -> Floats:
     """Variance of an AUC of m and n exponential scores (Hanley & McNeil 1982), the sizes symmetrised, (k,)."""
     m, n = sizes.T
     others = (m + n) / 2 - 1
-    found: Floats = theta * (1 - theta) * (1 + others * ((1 - theta) / (2 - theta) + theta / (1 + theta))) / (m * n)
+    found: Floats = (
+        theta * (1 - theta) * (1 + others * ((1 - theta) / (2 - theta) + theta / (1 + theta))) / np.maximum(m * n, 1)
+    )
     return found
 
 
@@ -131,22 +136,31 @@ def _per_text(held_out: HeldOut, sizes: Floats) -> Floats:
     return 1 / np.sqrt(own * np.maximum(own - 1, 1))
 
 
+def average_ranks(values: Array) -> Floats:
+    """Ranks from 1; equal values share their mean, (n,). In every score, for which scipy.stats takes long to import.
+
+    >>> average_ranks(np.array([3.0, 1.0, 3.0])).tolist()
+    [2.5, 1.0, 2.5]
+    """
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: Floats = (np.cumsum(counts) - (counts - 1) / 2)[place]
+    return ranks
+
+
 def _placements(held_out: HeldOut) -> tuple[Floats, Floats, Floats]:
     """Texts of each side in each fold (k, 2); for each text the share of the other side's in its fold that it stands
     rightly to (n,); and the AUC of each fold (k,)."""
-    from scipy.stats import rankdata
-
     folds = int(held_out.fold_of.max()) + 1
     sizes, placements, right = np.zeros((folds, 2)), np.zeros(len(held_out.scores)), np.zeros(folds)
     for fold in range(folds):
         inside = np.nonzero(held_out.fold_of == fold)[0]
         model = held_out.is_model[inside]
         sizes[fold] = (~model).sum(), model.sum()
-        below = rankdata(held_out.scores[inside])
+        below = average_ranks(held_out.scores[inside])
         for side in (False, True):
             own = inside[model == side]
-            below_other = below[model == side] - rankdata(held_out.scores[own])
-            share = below_other / sizes[fold, int(not side)]
+            below_other = below[model == side] - average_ranks(held_out.scores[own])
+            share = below_other / max(sizes[fold, int(not side)], 1)
             placements[own] = share if side else 1 - share
-        right[fold] = placements[inside[model]].mean()
+        right[fold] = placements[inside[model]].mean() if model.any() else 0.0
     return sizes, placements, right

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mauve_metric.arrays import Features, Integers, Labels
-from mauve_metric.measures.cross_fitting import buckets_of_ranks, cross_fit
-from mauve_metric.texts.same_origin import same_origin
+from mauve_metric.measures.cross_fitting import buckets_of_ranks, cross_fit, same_rows
 
 
 def learned_labels(
@@ -22,17 +21,3 @@ def learned_labels(
         ValueError: fewer than two texts a side that are neither copies nor of one group.
     """
     return buckets_of_ranks(cross_fit(rows, is_model, same_rows(rows, groups), seed=seed).ranks, k)
-
-
-def same_rows(rows: Features, groups: Integers | None = None) -> Integers:
-    """Groups of equal rows and of rows with an equal number in `groups`, numbered from 0, (n,).
-
-    >>> same_rows(np.array([[1.0], [2.0], [1.0], [3.0]]), np.array([0, 1, 2, 1])).tolist()
-    [0, 1, 0, 1]
-    """
-    blocks = [rows] if isinstance(rows, np.ndarray) else rows.blocks()
-    hashes = [hash(row.tobytes()) for block in blocks for row in block]
-    if len(set(hashes)) < len(hashes):
-        return same_origin(hashes, *([] if groups is None else [groups.tolist()]))
-    found = np.arange(len(hashes)) if groups is None else np.unique(groups, return_inverse=True)[1]
-    return found.astype(np.int64)

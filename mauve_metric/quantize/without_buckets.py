@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import logging
-
 import numpy as np
 
 from mauve_metric.arrays import Array
 from mauve_metric.measures.estimate import Estimate
 from mauve_metric.measures.ratio_estimators import estimate_ratio_scores
 from mauve_metric.quantize.projection import project
-
-logger = logging.getLogger(__name__)
 
 
 def mauve_without_buckets(
@@ -35,6 +31,4 @@ def mauve_without_buckets(
     """
     rows = np.asarray(project(np.concatenate([q, p]), seed=seed), dtype=np.float64)
     found = estimate_ratio_scores(rows[len(q) :], rows[: len(q)], estimator, scaling_factor, seed=seed)
-    if not found.converged:
-        logger.warning("the estimate of MAUVE by %s did not converge: its fit stopped before its end", estimator)
     return Estimate(found.mauve)

@@ -37,6 +37,9 @@ class Comparison(ComparisonNumbers):
         explanations: for each model the buckets that make its gap; empty if not asked for.
         by_featurizer: with several featurizers the comparison of each by its name, the first being this one; else
             empty. Tables have the rows of all, figures the intervals of all.
+        learned_ranking: names by falling `mauve_classifier`, of the models that have one.
+        learned_differences: of every pair of these, the better one first; their intervals allow for the human texts
+            and the prompts that two scores share.
     """
 
     models: dict[str, MauveResult]
@@ -64,7 +67,7 @@ class Comparison(ComparisonNumbers):
         """The tables of models and differences in Markdown."""
         return tables.comparison_markdown(self)
 
-    def to_csv(self, table: Literal["models", "differences"] = "models") -> str:
+    def to_csv(self, table: Literal["models", "differences", "learned_differences"] = "models") -> str:
         """One of the tables as CSV with a header, numbers in full."""
         return tables.comparison_csv(self, table)
 

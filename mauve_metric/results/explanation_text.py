@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from mauve_metric.results.digits import digits, percent
-from mauve_metric.results.learned_words import EXTREMES_NOTE, NGRAMS_NOTE, ngram_sentence, scored_label
+from mauve_metric.results.learned_words import (
+    EXTREMES_NOTE,
+    NGRAMS_NOTE,
+    ngram_sentence,
+    normalised_sentence,
+    scored_label,
+)
 from mauve_metric.results.numbers import ExplanationNumbers, GapBucket
 from mauve_metric.results.verdict import verdict
 from mauve_metric.results.words import (
@@ -51,7 +57,8 @@ def _learned_lines(explanation: ExplanationNumbers) -> list[str]:
         lines += ["", *wrapped(NGRAMS_NOTE, "", "")]
     for use in explanation.ngrams:
         lines += wrapped(ngram_sentence(use), "   - ", "     ")
-    return lines
+    normalised = normalised_sentence(explanation)
+    return [*lines, "", *wrapped(normalised, "", "")] if normalised else lines
 
 
 def _bucket_lines(bucket: GapBucket) -> list[str]:

@@ -11,7 +11,7 @@ from mauve_metric.texts.format_numbers import FORMATS
 
 if TYPE_CHECKING:
     from mauve_metric.features.ngram_use import NgramUse
-    from mauve_metric.results.numbers import ComparisonNumbers, ResultNumbers, ScoredText
+    from mauve_metric.results.numbers import ComparisonNumbers, ExplanationNumbers, ResultNumbers, ScoredText
 
 _ROUNDING = 1e-9
 
@@ -64,19 +64,31 @@ def learned_sentence(result: ResultNumbers) -> str:
 
 
 def learned_ranking(comparison: ComparisonNumbers) -> str:
-    """The models by falling score on learned buckets, each with its interval; empty for one, or where none has any."""
-    scores = {name: result for name, result in comparison.models.items() if result.mauve_classifier is not None}
-    if len(scores) < 2:
+    """The models by falling score on learned buckets with intervals, and how many differences are significant.
+
+    Empty for one model, or where none has such a score.
+    """
+    if len(comparison.learned_ranking) < 2:
         return ""
     called = shown_names(list(comparison.models))
     found = []
-    for name in sorted(scores, key=lambda name: -(scores[name].mauve_classifier or 0.0)):
-        value, ends = scores[name].mauve_classifier or 0.0, scores[name].mauve_classifier_ci
+    for name in comparison.learned_ranking:
+        result = comparison.models[name]
+        value, ends = result.mauve_classifier or 0.0, result.mauve_classifier_ci
         interval = "" if ends is None else f" ({digits(ends[0], '.2f')} to {digits(ends[1], '.2f')})"
         found.append(f"{called[name]} {digits(value, '.2f')}{interval}")
-    return f"By what separates each model from the human texts best (learned buckets): {', '.join(found)}."
+    ranked = f"By what separates each model from the human texts best (learned buckets): {', '.join(found)}."
+    pairs = comparison.learned_differences
+    level = f"{100 * (1 - comparison.confidence_level):.3g} %"
+    if len(pairs) == 1:
+        real = "" if pairs[0].real else "not "
+        return f"{ranked} The difference is {real}significant at the level of {level}."
+    real_ones = sum(item.real for item in pairs)
+    verb = "is" if real_ones == 1 else "are"
+    return f"{ranked} {real_ones} of {len(pairs)} differences {verb} significant at the level of {level}."
 
 
+LEARNED_DIFFERENCES = "Differences of the scores on learned buckets"
 EXTREMES_NOTE = (
     "Texts at the two ends of the classifier behind the learned buckets, which was not fitted to them: the human texts "
     "that it finds most human, and the model's that it finds most like the model's."
@@ -113,6 +125,19 @@ def ngram_sentence(use: NgramUse) -> str:
         rates = f"({_rate(more)} against {_rate(less)} of 1,000 pairs of {pairs})"
         said = f"{who} {writes} “{use.ngram}” {times} {rates}"
     return f"{said}; format: {use.format}" if use.format else said
+
+
+def normalised_sentence(explanation: ExplanationNumbers) -> str:
+    """The learned score without line breaks and runs of blanks beside the raw one; empty where it is not known."""
+    found, raw = explanation.normalised, explanation.result
+    if found is None or raw.mauve_classifier is None or raw.auc is None:
+        return ""
+    low, high = (digits(end, ".3f") for end in found.mauve_classifier_ci)
+    return (
+        "With each run of line breaks and blanks as one blank, the score on learned buckets is "
+        f"{digits(found.mauve_classifier, '.3f')} ({low} to {high}), AUC {digits(found.auc, '.3f')}; of the texts as "
+        f"they are {digits(raw.mauve_classifier, '.3f')}, AUC {digits(raw.auc, '.3f')}."
+    )
 
 
 def _rate(value: float) -> str:

@@ -171,6 +171,15 @@ class ScoredText(NamedTuple):
     text: str | None
 
 
+class NormalisedScore(NamedTuple):
+    """The learned score of the same texts with each run of white space as one blank; fields as in `MauveResult`."""
+
+    mauve_classifier: float
+    mauve_classifier_ci: tuple[float, float]
+    auc: float
+    auc_ci: tuple[float, float]
+
+
 @dataclass(frozen=True)
 class ExplanationNumbers:
     """What an `Explanation` holds; its fields are explained there."""
@@ -186,6 +195,7 @@ class ExplanationNumbers:
     most_human: tuple[ScoredText, ...] = field(default=(), repr=False)
     most_model: tuple[ScoredText, ...] = field(default=(), repr=False)
     ngrams: tuple[NgramUse, ...] = field(default=(), repr=False)
+    normalised: NormalisedScore | None = field(default=None, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python values, fit for JSON; the result under "result"."""
@@ -246,6 +256,8 @@ class ComparisonNumbers:
     signature: str = field(init=False)
     explanations: Mapping[str, ExplanationNumbers] = field(repr=False)
     by_featurizer: Mapping[str, ComparisonNumbers] = field(default_factory=dict, repr=False)
+    learned_ranking: tuple[str, ...] = ()
+    learned_differences: tuple[Difference, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "signature", format_signature(self.signature_entries))
@@ -261,6 +273,8 @@ class ComparisonNumbers:
             "mauve_own": {name: own.mauve for name, own in self.own.items()},
             "own": {name: plain(own) for name, own in self.own.items()},
             "ranking": list(self.ranking),
+            "learned_ranking": list(self.learned_ranking),
+            "learned_differences": [difference.to_dict() for difference in self.learned_differences],
             "confidence_level": self.confidence_level,
             "design": self.design,
             "smallest_difference": self.smallest_difference,

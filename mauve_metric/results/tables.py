@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from mauve_metric.results.digits import digits
 from mauve_metric.results.joint_comparison import joint_comparison
 from mauve_metric.results.joint_verdict import featurizer_columns, featurizer_rows, joint_verdict
-from mauve_metric.results.learned_words import learned_ranking, learned_sentence
+from mauve_metric.results.learned_words import LEARNED_DIFFERENCES, learned_ranking, learned_sentence
 from mauve_metric.results.names import printable
-from mauve_metric.results.numbers import ComparisonNumbers, ResultNumbers
+from mauve_metric.results.numbers import ComparisonNumbers, Difference, ResultNumbers
 from mauve_metric.results.scores import SCORES
 from mauve_metric.results.table_forms import (
     Column,
@@ -90,6 +90,11 @@ def difference_rows(comparison: ComparisonNumbers) -> list[TableRow]:
     return _rows_of_each(comparison, _difference_rows)
 
 
+def learned_difference_rows(comparison: ComparisonNumbers) -> list[TableRow]:
+    """The same of the scores on learned buckets."""
+    return _rows_of_each(comparison, _learned_difference_rows)
+
+
 def _rows_of_each(comparison: ComparisonNumbers, rows: Callable[[ComparisonNumbers], list[TableRow]]) -> list[TableRow]:
     found: list[TableRow] = []
     for name, one in each_featurizer(comparison).items():
@@ -123,8 +128,16 @@ def _model_rows(comparison: ComparisonNumbers) -> list[TableRow]:
 
 
 def _difference_rows(comparison: ComparisonNumbers) -> list[TableRow]:
+    return _rows_of_differences(comparison.differences)
+
+
+def _learned_difference_rows(comparison: ComparisonNumbers) -> list[TableRow]:
+    return _rows_of_differences(comparison.learned_differences)
+
+
+def _rows_of_differences(differences: Sequence[Difference]) -> list[TableRow]:
     rows = []
-    for item in comparison.differences:
+    for item in differences:
         low, high = item.ci or (None, None)
         values: TableRow = {"a": item.a, "b": item.b, "difference": item.difference, "low": low, "high": high}
         rows.append(values | {"p_value": item.p_value, "real": "yes" if item.real else "no" if item.ci else None})
@@ -201,17 +214,24 @@ def comparison_table(comparison: ComparisonNumbers) -> str:
         lines += ["", *plain_table(difference_columns(comparison), difference_rows(comparison)), ""]
         lines += wrapped(DIFFERENCE_NOTE, "  ", "  ") if len(comparison.differences) > 1 else []
         lines += wrapped(forecast_sentence(comparison), "  ", "  ")
+    if comparison.learned_differences:
+        lines += ["", f"  {LEARNED_DIFFERENCES}:", ""]
+        lines += plain_table(difference_columns(comparison), learned_difference_rows(comparison))
     signatures = [*_other_signatures(comparison.by_featurizer), f"signature: {comparison.signature}"]
     return "\n".join([*lines, "", *signatures])
 
 
 def comparison_markdown(comparison: ComparisonNumbers) -> str:
-    """Both tables in Markdown, with the notes."""
+    """The tables in Markdown, with the notes."""
     parts = [markdown_table(model_columns(comparison), model_rows(comparison))]
     parts.append("\n".join(map(markdown_text, notes(comparison))))
     if comparison.differences:
         parts.append(markdown_table(difference_columns(comparison), difference_rows(comparison)))
         parts.append(markdown_text(f"{conclusion(comparison)} {forecast_sentence(comparison)}"))
+    if comparison.learned_differences:
+        parts.append(f"{LEARNED_DIFFERENCES}:")
+        parts.append(markdown_table(difference_columns(comparison), learned_difference_rows(comparison)))
+        parts.append(markdown_text(learned_ranking(comparison)))
     joint = joint_comparison(comparison.by_featurizer)
     parts += [markdown_text(joint)] if joint else []
     signatures = [comparison.signature, *_other_signatures(comparison.by_featurizer)]
@@ -220,7 +240,11 @@ def comparison_markdown(comparison: ComparisonNumbers) -> str:
 
 def comparison_csv(comparison: ComparisonNumbers, table: str = "models") -> str:
     """One table as CSV, numbers in full; a missing value is an empty field, and no name is a formula."""
-    tables = {"models": (model_columns, model_rows), "differences": (difference_columns, difference_rows)}
+    tables = {
+        "models": (model_columns, model_rows),
+        "differences": (difference_columns, difference_rows),
+        "learned_differences": (difference_columns, learned_difference_rows),
+    }
     if table not in tables:
         raise ValueError(f"table must be one of {', '.join(tables)}, got {table!r}")
     columns, rows = tables[table]
@@ -228,9 +252,11 @@ def comparison_csv(comparison: ComparisonNumbers, table: str = "models") -> str:
 
 
 def comparison_latex(comparison: ComparisonNumbers) -> str:
-    """Both tables as LaTeX `tabular`s; they need the package booktabs."""
+    """The tables of models, differences and differences of learned scores as LaTeX `tabular`s; they need booktabs."""
     parts = [latex_table(model_columns(comparison), model_rows(comparison))]
     if comparison.differences:
         parts.append(latex_table(difference_columns(comparison), difference_rows(comparison)))
+    if comparison.learned_differences:
+        parts.append(latex_table(difference_columns(comparison), learned_difference_rows(comparison)))
     signatures = [comparison.signature, *_other_signatures(comparison.by_featurizer)]
     return "\n\n".join([*parts, *(f"% {signature}" for signature in signatures)]) + "\n"

@@ -13,6 +13,8 @@ from mauve_metric.results.signature import signature_number
 from mauve_metric.uncertainty import forecast
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from mauve_metric.results.numbers import ResultNumbers
 
 Finding: TypeAlias = Literal["shown", "not shown", "undecided", "withheld"]
@@ -78,13 +80,17 @@ def _verdict(result: ResultNumbers) -> str:
     return f"{sentence}. {direction(result)}"
 
 
-def withheld(result: ResultNumbers) -> str:
-    """The reason for which nothing is to be said of the two sets; empty where something can be."""
+def withheld(result: ResultNumbers, but: Collection[str] = ()) -> str:
+    """The reason for which nothing is to be said of the two sets; empty where something can be.
+
+    but: codes of warnings that are no reason here.
+    """
     fewest = min(result.n_p, result.n_q)
     if fewest < FEWEST_TEXTS:
         few = "1 text is" if fewest == 1 else f"{fewest} texts are"
         return f"{few} too few for one, it takes {FEWEST_TEXTS} a set at least"
     declared = () if result.design == "independent" else ("shared_prompts",)  # the intervals allow for them
+    declared = (*declared, *but)
     codes = [warning.code for warning in result.warnings if warning.code not in declared]
     careful = TOO_CAREFUL if told_apart_by_classifier(result) else ()
     reasons = [WITHHELD[code] for code in codes if code in WITHHELD and code not in careful]

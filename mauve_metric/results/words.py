@@ -29,10 +29,17 @@ def with_labels(comparison: ComparisonNumbers, form: Callable[[str], str] = prin
         models={called[name]: result for name, result in comparison.models.items()},
         own={called[name]: own for name, own in comparison.own.items()},
         ranking=tuple(called[name] for name in comparison.ranking),
-        differences=tuple(replace(item, a=called[item.a], b=called[item.b]) for item in comparison.differences),
+        differences=_called(comparison.differences, called),
+        learned_ranking=tuple(called[name] for name in comparison.learned_ranking),
+        learned_differences=_called(comparison.learned_differences, called),
         explanations={called[name]: explanation for name, explanation in comparison.explanations.items()},
         by_featurizer={name: with_labels(one, form) for name, one in comparison.by_featurizer.items()},
     )
+
+
+def _called(differences: Sequence[Difference], names: Mapping[str, str]) -> tuple[Difference, ...]:
+    """Differences with other names of the models."""
+    return tuple(replace(item, a=names[item.a], b=names[item.b]) for item in differences)
 
 
 def each_featurizer(
@@ -165,10 +172,14 @@ def _detectable(comparison: ComparisonNumbers) -> str:
 
 
 def ranking_withheld(comparison: ComparisonNumbers) -> str:
-    """The reasons for which no ranking is given, each with its models; empty where one can be."""
+    """The reasons for which no ranking is given, each with its models; empty where one can be.
+
+    A score without an interval is ranked all the same where every difference from it was tested.
+    """
     found: dict[str, list[str]] = {}
+    tested = all(pair.p_value is not None for pair in comparison.differences)
     for name, result in comparison.models.items():
-        reason = withheld(result)
+        reason = withheld(result, ("no_interval",) if tested else ())
         if reason:
             found.setdefault(reason, []).append(name)
     everyone = len(comparison.models)

@@ -97,17 +97,31 @@ def score_covariance(
         codes: of the groups of the same texts; a group at a time is left out then. None given: texts are independent.
     """
     frontiers = _frontiers(labels, k, codes)
+    return effect_covariance(frontiers, [(labels[0], side) for side in labels[1:]], scaling_factor, codes)
+
+
+def effect_covariance(
+    frontiers: Sequence[jackknife.DebiasedFrontier],
+    pairs: Sequence[tuple[Labels, Labels]],
+    scaling_factor: float,
+    codes: Sequence[Integers] = (),
+) -> Floats:
+    """`score_covariance` of models each of which has buckets of its own.
+
+    Args:
+        frontiers: of P and each model. pairs: for each model the buckets of the texts of P, (n_p,), and of its own.
+        codes: of the groups of the texts of P and of each model.
+    """
     if not codes:
         effects = [jackknife.mauve_effects(frontier, scaling_factor) for frontier in frontiers]
-        p_effects = np.stack([p_effect[labels[0]] for p_effect, _ in effects])
-        q_effects = [q_effect[side] for (_, q_effect), side in zip(effects, labels[1:], strict=True)]
-        covariance: Floats = np.atleast_2d(np.cov(p_effects, ddof=0)) / len(labels[0])
+        p_effects = np.stack([p_effect[own] for (p_effect, _), (own, _) in zip(effects, pairs, strict=True)])
+        q_effects = [q_effect[own] for (_, q_effect), (_, own) in zip(effects, pairs, strict=True)]
+        covariance: Floats = np.atleast_2d(np.cov(p_effects, ddof=0)) / p_effects.shape[1]
         return covariance + np.diag([effect.var() / len(effect) for effect in q_effects])
     known = np.unique(np.concatenate(codes))
     of_groups = np.zeros((len(frontiers), len(known)))
-    for number, frontier in enumerate(frontiers):
-        pair = (labels[0], labels[number + 1]), (codes[0], codes[number + 1])
-        found, own = jackknife.effects_by_code(frontier, *pair, scaling_factor)
+    for number, (frontier, pair) in enumerate(zip(frontiers, pairs, strict=True)):
+        found, own = jackknife.effects_by_code(frontier, pair, (codes[0], codes[number + 1]), scaling_factor)
         of_groups[number, np.searchsorted(known, found)] = own
     return of_groups @ of_groups.T
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,16 +10,22 @@ import numpy as np
 from mauve_metric.arrays import Features, Floats, Integers, Labels
 from mauve_metric.config import MauveConfig
 from mauve_metric.features.rows import ConcatenatedRows, as_rows
-from mauve_metric.measures.cross_fitting import CrossFitted, auto_learned_buckets, buckets_of_ranks, cross_fit
-from mauve_metric.measures.separation import HeldOut, auc_of_scores
+from mauve_metric.measures.cross_fitting import (
+    CrossFitted,
+    auto_learned_buckets,
+    buckets_of_ranks,
+    cross_fit,
+    same_rows,
+)
+from mauve_metric.measures.discriminators import FEWEST_TEXTS
+from mauve_metric.measures.separation import auc_of_scores
 from mauve_metric.quantize.content_order import content_order
 from mauve_metric.quantize.histograms import Histograms, count_labels
-from mauve_metric.quantize.learned_buckets import same_rows
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.threads import fitting_threads
 from mauve_metric.uncertainty import intervals, jackknife
+from mauve_metric.uncertainty.differences import JointErrors, effect_covariance
 
-FEWEST_TEXTS = 10  # of each side, copies and texts of one prompt counted once: two for each of five folds
 PERMUTATIONS = 49  # after which the classifier is fitted anew, for the p-value of its AUC
 _MOST_SCORES = 2**27  # float32 scores held at once
 
@@ -120,10 +127,33 @@ def debiased(histograms: Histograms, config: MauveConfig) -> intervals.Estimate:
     return intervals.estimate_scores(frontier, config.mauve_scaling_factor, config.confidence_level)[0]
 
 
+def learned_estimates(
+    found: Sequence[Learned], groups: Sequence[Integers | None], config: MauveConfig
+) -> tuple[list[intervals.Estimate], JointErrors]:
+    """The learned scores of several models against one P, and how they vary together.
+
+    Each model has buckets of its own, which count as given: its texts and those of P move the score by their influence
+    on the shares of these buckets. That P's texts are shared, and prompts where there are groups, makes scores vary
+    together.
+
+    Args:
+        groups: codes of the texts of P and of each model; None: each text is alone.
+    """
+    codes = [own for own in groups if own is not None]
+    pairs = [(one.p_labels, one.q_labels) for one in found]
+    counted = [
+        count_labels(*pair, one.num_buckets, *((codes[0], codes[number]) if codes else ()))
+        for number, (one, pair) in enumerate(zip(found, pairs, strict=True), start=1)
+    ]
+    frontiers = [jackknife.debiased_frontier(item.p_counts, item.q_counts, item.groups) for item in counted]
+    covariance = effect_covariance(frontiers, pairs, config.mauve_scaling_factor, codes)
+    nothing = np.zeros_like(covariance)
+    return [debiased(item, config) for item in counted], JointErrors(covariance, nothing, nothing)
+
+
 def auc_interval(fitted: CrossFitted, level: float) -> tuple[float, float]:
     """Interval of the AUC, which allows for the groups and for the training texts that the folds share."""
-    held_out = HeldOut(fitted.scores, fitted.is_model, fitted.fold_of, fitted.groups)
-    ci = auc_of_scores(held_out, level).ci
+    ci = auc_of_scores(fitted.held_out, level).ci
     return (0.0, 1.0) if ci is None else ci
 
 

@@ -11,6 +11,7 @@ import pytest
 from samples import texts_of
 
 from mauve_metric.features.likelihood_measures import (
+    _groups,
     discriminator_ranks,
     discriminator_total_probability,
     epsilon_perplexity,
@@ -136,29 +137,24 @@ def test_total_probability_by_hand() -> None:
     assert found.value == pytest.approx(by_hand, abs=0.03)  # the threshold moves a little from fold to fold
 
 
-@pytest.mark.parametrize("measure", DISCRIMINATORS)
-def test_prompts_and_copies_stay_together(measure: Callable[..., Estimate], monkeypatch: pytest.MonkeyPatch) -> None:
-    from mauve_metric.features import likelihood_measures as module
-
-    seen: dict[str, Any] = {}
-
-    def noted(human: Any, model: Any, fit: Any, **options: Any) -> Estimate:
-        seen.update(options)
-        return Estimate(0.5)
-
-    monkeypatch.setattr(module, "cross_fitted_accuracy", noted)
+def test_prompts_and_copies_stay_together() -> None:
     human = made(0, texts=4)
     model = replace(human, first_ids=np.where(np.arange(4) == 2, human.first_ids, human.first_ids + 1))
-    measure(human, model, groups_q=np.array([5, 5, 9, 8]))
-    p, q = seen["groups_p"].tolist(), seen["groups_q"].tolist()
+    groups = _groups(human, model, None, np.array([5, 5, 9, 8]))
+    p, q = groups[:4], groups[4:]
     assert p[2] == q[2]  # copies
     assert q[0] == q[1]  # of one prompt
-    assert len({*p, *q}) == 6
-    measure(human, model, groups_p=np.array([1, 2, 3, 4]), groups_q=np.array([1, 2, 4, 4]))
-    p, q = seen["groups_p"].tolist(), seen["groups_q"].tolist()
+    assert set(groups) == set(range(6))
+    groups = _groups(human, model, np.array([1, 2, 3, 4]), np.array([1, 2, 4, 4]))
+    p, q = groups[:4], groups[4:]
     assert p[0] == q[0] and p[1] == q[1] and p[2] == q[2] == p[3] == q[3]
-    with pytest.raises(ValueError, match="groups_q must be 4 whole numbers from 0, got"):
-        measure(human, model, groups_q=np.array([0, 1]))
+
+
+@pytest.mark.parametrize("measure", DISCRIMINATORS)
+def test_copies_on_both_sides_cannot_be_told_apart(measure: Callable[..., Estimate]) -> None:
+    assert measure(made(0), made(0)).value == 0.5
+    with pytest.raises(ValueError, match="groups_q must be 60 whole numbers from 0, got"):
+        measure(made(0, texts=60), made(0, texts=60), groups_q=np.array([0, 1]))
 
 
 @pytest.mark.parametrize("measure", DISCRIMINATORS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.covariance import LedoitWolf
 from sklearn.covariance import ledoit_wolf as sklearn_ledoit_wolf
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics import roc_auc_score
@@ -140,3 +141,27 @@ def test_ranks_and_buckets() -> None:
     ranks = ranks_in_folds(scores, fold_of)
     assert (np.bincount(buckets_of_ranks(ranks, 4)) == 15).all()
     np.testing.assert_allclose(ranks_in_folds(np.exp(scores), fold_of), ranks)
+
+
+def test_folds_of_uneven_groups_hold_both_sides() -> None:
+    # groups of P and of Q that alternate in size: dealt out by size alone, each fold would have one side
+    sizes = np.arange(8, 0, -1)
+    groups, is_model = np.repeat(np.arange(8), sizes), np.repeat(np.arange(8) % 2 == 1, sizes)
+    fold_of = assign_folds(groups, is_model)
+    assert len(set(fold_of)) == 4
+    assert all(set(is_model[fold_of == fold]) == {False, True} for fold in range(4))
+
+
+def test_rows_that_are_not_trained_on_are_scored_only() -> None:
+    rng = np.random.default_rng(5)
+    rows, is_model = rng.normal(size=(90, 3)), np.arange(90) % 2 == 0
+    seen = np.arange(90) < 80
+    fitted = cross_fit(rows, is_model, trained_on=seen)
+    for fold in range(5):
+        part, held = seen & (fitted.fold_of != fold), fitted.fold_of == fold
+        standard = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+        oracle = LedoitWolf().fit(standard[part])
+        means = [standard[part & (is_model == side)].mean(axis=0) for side in (False, True)]
+        weights = np.linalg.solve(oracle.covariance_, means[1] - means[0])
+        expected = (standard[held] - (means[0] + means[1]) / 2) @ weights
+        np.testing.assert_allclose(fitted.scores[held], expected, atol=1e-4)  # float32

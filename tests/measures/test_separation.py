@@ -8,7 +8,7 @@ from scipy.stats import binom, norm
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from mauve_metric.measures import discriminators
-from mauve_metric.measures.folds import assign_folds
+from mauve_metric.measures.cross_fitting import assign_folds
 from mauve_metric.measures.separation import HeldOut, accuracy_of_scores, auc_of_scores
 
 
@@ -52,7 +52,7 @@ def test_equal_sets_are_rarely_told_apart(n: int, d: int, copies: int) -> None:
     for run in range(runs):
         rng = np.random.default_rng(run)
         rows = np.repeat(rng.normal(size=(2 * n // copies, d)), copies, axis=0) + 0.5 * rng.normal(size=(2 * n, d))
-        fold_of = assign_folds(groups, is_model.astype(int), 5, run, ("p", "q"))
+        fold_of = assign_folds(groups, is_model, run)
         held_out = HeldOut(by_mean_difference(rows, is_model, fold_of), is_model, fold_of, groups)
         for number, estimate in enumerate((auc_of_scores(held_out, level), accuracy_of_scores(held_out, level))):
             assert estimate.ci is not None and estimate.p_value is not None

@@ -171,7 +171,7 @@ def test_bad_tensors(tensor: Any, error: type[Exception], message: str) -> None:
 @pytest.mark.parametrize("device", ["toaster", "cuda:99", "meta:x"])
 def test_bad_devices(device: Any) -> None:
     human, model = samples()
-    with pytest.raises(ValueError, match="score_device must be a device that torch has here and that knows float64"):
+    with pytest.raises(ValueError, match=r"score_device must be (a device that torch|the name of a torch)"):
         compute_mauve(p_features=human, q_features=model, score_device=device)
 
 

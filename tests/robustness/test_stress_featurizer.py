@@ -54,7 +54,9 @@ def found() -> Stress:
 def test_a_featurizer_sees_what_it_looks_at_and_nothing_else(found: Stress) -> None:
     bag, shape = found.featurizers["bag"], found.featurizers["shape"]
     assert bag.unseen == ("words_shuffled", "lower_case") and shape.unseen == ("words_shuffled",)
-    assert bag.smallest_seen("truncated") == 0.25 and shape.smallest_seen("lower_case") == 0.25
+    # the same under every seed that was tried; the corrected p-values of what is seen are .002, those of the rest .97
+    assert bag.smallest_seen("truncated") == 1 and shape.smallest_seen("truncated") == 0.25
+    assert shape.smallest_seen("lower_case") == 0.25
     # a bag of words is the same bag in any order: the very features of the other half, and so its very score
     for score in bag.perturbations["words_shuffled"]:
         assert (score.mauve_debiased, score.ci, score.changed) == (bag.equal.mauve_debiased, bag.equal.ci, 1.0)
@@ -78,7 +80,7 @@ def test_what_cannot_be_tested_is_named_and_the_rest_is_there(found: Stress, cap
 def test_the_json_has_the_keys_that_are_promised(found: Stress) -> None:
     said = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     truncated = said["featurizers"]["bag"]["truncated"]
-    assert truncated["strengths"] == [0.25, 1.0] and truncated["smallest_seen"] == 0.25
+    assert truncated["strengths"] == [0.25, 1.0] and truncated["smallest_seen"] == 1
     assert len(truncated["mauve_debiased"]) == 2 and all(
         low <= value <= high for value, (low, high) in zip(truncated["mauve_debiased"], truncated["ci"], strict=True)
     )

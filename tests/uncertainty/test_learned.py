@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from mauve_metric import compute_mauve, explain
+from mauve_metric import compare, compute_mauve, explain
 from mauve_metric.config import MauveConfig
-from mauve_metric.uncertainty.learned import learned_score
+from mauve_metric.quantize.histograms import count_labels
+from mauve_metric.uncertainty.learned import Learned, debiased, learned_estimates, learned_score
 
 
 def _gaussian_mauve(shift: float) -> float:
@@ -97,3 +98,54 @@ def test_several_texts_a_prompt_widen_the_interval_and_the_p_value_allows_for_th
     assert alone.auc_p_value < 0.001 and grouped.auc_p_value > 0.001
     assert grouped.auc_ci[0] < 0.5 < grouped.auc_ci[1]
     assert grouped.ci is not None and grouped.ci[1] == 1
+
+
+def _style_sets(shifts: tuple[float, ...], n: int, seed: int) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Human rows and those of models, all of the same topics, each model shifted in one column."""
+    rng = np.random.default_rng(seed)
+    topics = np.repeat(10 * rng.normal(size=(10, 6)), n // 10, axis=0)
+    sets = [np.column_stack([topics + rng.normal(size=(n, 6)), rng.normal(size=n) + shift]) for shift in (0, *shifts)]
+    return sets[0], sets[1:]
+
+
+def test_models_are_ranked_by_what_k_means_does_not_see() -> None:
+    human, (near, far, twin) = _style_sets((0.7, 2.5, 0.7), 200, 0)
+    found = compare(p_features=human, models={"far": far, "near": near, "twin": twin}, num_runs=1)
+    assert set(found.learned_ranking[:2]) == {"near", "twin"} and found.learned_ranking[2] == "far"
+    real = {frozenset((item.a, item.b)): item.real for item in found.learned_differences}
+    assert real == {
+        frozenset(("near", "far")): True, frozenset(("twin", "far")): True, frozenset(("near", "twin")): False
+    }  # fmt: skip
+    assert not any(item.real for item in found.differences)
+    scores = {name: result.mauve_classifier or 0.0 for name, result in found.models.items()}
+    for item in found.learned_differences:
+        assert item.difference == pytest.approx(scores[item.a] - scores[item.b], abs=1e-12) and item.difference >= 0
+    values = found.to_dict()
+    assert values["learned_ranking"] == list(found.learned_ranking) and len(values["learned_differences"]) == 3
+    assert "Differences of the scores on learned buckets" in str(found)
+
+
+@pytest.mark.parametrize("aligned", [False, True])
+def test_the_covariance_of_learned_scores_is_that_of_leaving_out_each_text(aligned: bool) -> None:
+    human, models = _style_sets((0.8, 1.2), 150, 1)
+    config = MauveConfig()
+    codes = np.arange(150) if aligned else None
+    pair = None if codes is None else (codes, codes)
+    found = [one for side in models if (one := learned_score(human, side, pair, config)) is not None]
+    _, errors = learned_estimates(found, [codes] * 3, config)
+
+    def score(one: Learned, p_kept: np.ndarray, q_kept: np.ndarray) -> float:
+        groups = (None, None) if codes is None else (codes[p_kept], codes[q_kept])
+        return debiased(
+            count_labels(one.p_labels[p_kept], one.q_labels[q_kept], one.num_buckets, *groups), config
+        ).value
+
+    everyone = np.arange(150)
+    without = [np.delete(everyone, row) for row in everyone]
+    shared = np.array([[score(one, kept, kept if aligned else everyone) for kept in without] for one in found])
+    expected = np.cov(shared, ddof=0) * 149
+    if not aligned:
+        own = [np.var([score(one, everyone, kept) for kept in without]) * 149 for one in found]
+        expected += np.diag(own)
+    # of a smooth function of the counts; the curvature of the score is left out of one of them
+    np.testing.assert_allclose(errors.first, expected, rtol=0.15, atol=0.02 * np.max(expected))

@@ -22,9 +22,12 @@ from mauve_metric.results.joint_comparison import joint_comparison
 from mauve_metric.results.joint_verdict import featurizer_columns, featurizer_rows, joint_verdict
 from mauve_metric.results.learned_words import (
     EXTREMES_NOTE,
+    LEARNED_DIFFERENCES,
     NGRAMS_NOTE,
+    learned_ranking,
     learned_sentence,
     ngram_sentence,
+    normalised_sentence,
     scored_label,
 )
 from mauve_metric.results.numbers import GapBucket, NearText
@@ -140,6 +143,7 @@ def comparison_headline(comparison: Comparison) -> str:
         features=on_features(next(iter(comparison.models.values())).signature_entries),
         lead=words.comparison_lead(comparison),
         conclusion=words.conclusion(comparison),
+        learned=learned_ranking(comparison),
         joint=joint_comparison(comparison.by_featurizer),
     )
 
@@ -153,6 +157,8 @@ def comparison_tables(comparison: Comparison) -> str:
         notes=words.notes(comparison),
         difference_columns=tables.difference_columns(comparison),
         differences=tables.difference_rows(comparison),
+        learned_title=LEARNED_DIFFERENCES,
+        learned_differences=tables.learned_difference_rows(comparison),
         difference_note=words.DIFFERENCE_NOTE if len(comparison.differences) > 1 else "",
         forecast=words.forecast_sentence(comparison),
     )
@@ -219,7 +225,8 @@ def learned_panel(explanation: Explanation) -> str:
         for side, texts in extremes
     ]
     uses = [ngram_sentence(use) for use in explanation.ngrams]
-    return _filled("learned", note=EXTREMES_NOTE, sides=sides, ngrams_note=NGRAMS_NOTE, uses=uses)
+    said = {"normalised": normalised_sentence(explanation), "note": EXTREMES_NOTE, "ngrams_note": NGRAMS_NOTE}
+    return _filled("learned", sides=sides, uses=uses, **said)
 
 
 def _bucket_side(

@@ -150,9 +150,12 @@ def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
     ranking = tuple(map(str, values["ranking"]))
     if sorted(ranking) != sorted(results):
         raise ValueError("ranking must name every model once")
-    pairs = [(item["a"], item["b"]) for item in values["differences"]]
-    if {*values["own"]} != {*results} or any({*pair} - {*results} for pair in pairs) or len({*pairs}) < len(pairs):
-        raise ValueError("own and differences must be of the models")
+    _check_pairs(values["differences"], results)
+    learned = values.get("learned_differences", [])  # results of older versions have none
+    _check_pairs(learned, results)
+    learned_ranking = tuple(map(str, values.get("learned_ranking", [])))
+    if {*values["own"]} != {*results} or {*learned_ranking} - {*results}:
+        raise ValueError("own and learned_ranking must be of the models")
     level = _number("confidence_level", values["confidence_level"], 0, 1)
     needed = values["texts_needed"]
     comparison = Comparison(
@@ -168,8 +171,16 @@ def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
         signature_entries=_entries(values["signature"]),
         explanations={},
         by_featurizer={name: found for name, one in _each(values) if (found := _comparison(one, limits).comparison)},
+        learned_ranking=learned_ranking,
+        learned_differences=tuple(_difference(item) for item in learned),
     )
     return Opened(results, comparison, next(iter(read.values()))[1], values["design"] == "aligned")
+
+
+def _check_pairs(differences: Sequence[Mapping[str, Any]], results: Mapping[str, MauveResult]) -> None:
+    pairs = [(item["a"], item["b"]) for item in differences]
+    if any({*pair} - {*results} for pair in pairs) or len({*pairs}) < len(pairs):
+        raise ValueError("own and differences must be of the models")
 
 
 def _design(value: object) -> Design:

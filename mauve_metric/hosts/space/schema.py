@@ -42,7 +42,8 @@ def comparison_schema() -> Schema:
     meanings, hints = attributes(Comparison), get_type_hints(Comparison)
     models = {"models": _values(result_schema()), "mauve_own": _values(_of_type(float))}
     named = models | {"own": _values(_record(OwnScore)), "differences": _list(_record(Difference, leave=("stderr",)))}
-    for name in ("ranking", "confidence_level", "design", "smallest_difference", "texts_needed"):
+    named["learned_differences"] = named["differences"]
+    for name in ("ranking", "learned_ranking", "confidence_level", "design", "smallest_difference", "texts_needed"):
         named[name] = _of_type(hints[name])
     named |= {"warnings": _list(_record(ScoreWarning)), "signature": _of_type(str)}
     meanings["mauve_own"] = meanings["own"]

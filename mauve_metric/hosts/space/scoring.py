@@ -23,6 +23,7 @@ from mauve_metric.features.sides import align, check_columns
 from mauve_metric.features.text_functions import text_function
 from mauve_metric.hosts.space.reading import has_rough, read_sets
 from mauve_metric.hosts.space.run import READ, Run, named
+from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import RunOptions
 from mauve_metric.quantize.partition import Partition, partition_sets
 from mauve_metric.quantize.projection import unit_rows
@@ -247,7 +248,9 @@ class Scored:
         if name not in self._learned:
             number = [*self.results].index(name) + 1
             given = self.embedded.readable.pair(0, number).texts
-            self._learned[name] = explain_learned(self.explain(name), given, REPORT_TEXTS)
+            human, *models = designed(self.embedded.sets, self.aligned, self.results)
+            groups = pair_of_groups(human.groups, models[number - 1].groups)
+            self._learned[name] = explain_learned(self.explain(name), given, groups, self.resolved, REPORT_TEXTS)
         return self._learned[name]
 
     @cached_property

@@ -33,7 +33,7 @@ from mauve_metric.uncertainty.jackknife import CurveBand
 if TYPE_CHECKING:
     import altair as alt
 
-_SCORE_HEIGHT = 60  # pixels
+_SCORE_ROW = 20  # pixels
 
 
 def divergence_curve_chart(result: ResultNumbers) -> alt.LayerChart:
@@ -156,9 +156,10 @@ def histogram_chart(result: ResultNumbers, width: int = 720, place: int = 0) -> 
 
 
 def score_chart(result: ResultNumbers, width: int = 720) -> alt.LayerChart:
-    """Debiased MAUVE with its interval on the line from 0 to 1; below it MAUVE between floor and ceiling.
+    """Debiased MAUVE with its interval on the line from 0 to 1; below it that on learned buckets, then MAUVE.
 
-    The shaded span runs from `mauve_floor` (nothing in common) to `mauve_ceiling` (two samples of one distribution).
+    MAUVE is in the shaded span, which runs from `mauve_floor` (nothing in common) to `mauve_ceiling` (two samples of
+    one distribution).
 
     Args:
         result: the scores.
@@ -172,8 +173,11 @@ def score_chart(result: ResultNumbers, width: int = 720) -> alt.LayerChart:
 
     axis = alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], format=".1f", **AXIS_STYLE)
     x = alt.X("value:Q", title=None, axis=axis).scale(domain=[0, 1], nice=False)
-    y = alt.Y("row:Q", axis=None).scale(domain=[0, 3], range=[0, _SCORE_HEIGHT], nice=False)
-    base = alt.Chart(alt.InlineData(values=_score_rows(result))).encode(x=x, y=y)
+    rows = _score_rows(result)
+    bottom = 3.0 + 0.9 * max(sum(row["kind"] == "mark" for row in rows) - 2, 0)
+    height = round(_SCORE_ROW * bottom)
+    y = alt.Y("row:Q", axis=None).scale(domain=[0, bottom], range=[0, height], nice=False)
+    base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, y=y)
     tooltip = [alt.Tooltip("name:N", title=" "), alt.Tooltip("value:Q", title="value", format=".4f")]
     kinds = ("line", "span", "end", "interval", "mark", "label")
     one = {kind: base.transform_filter(f"datum.kind == '{kind}'") for kind in kinds}
@@ -195,11 +199,14 @@ def score_chart(result: ResultNumbers, width: int = 720) -> alt.LayerChart:
     if result.mauve_debiased is not None and result.mauve_ci is not None:
         low, high = result.mauve_ci
         lead, interval = f"{result.mauve_debiased:.3f} of what two human sets reach", f"{low:.3f} to {high:.3f}"
-        title = heading(lead, f"interval: {interval}", f"diamond: {literature}")
-        description = f"{lead} ({interval}). {literature}"
+        learned = _learned(result)
+        title = heading(
+            lead, f"interval: {interval}", *([f"square: {learned}"] * bool(learned)), f"diamond: {literature}"
+        )
+        description = f"{lead} ({interval}). {f'{learned}. ' if learned else ''}{literature}"
     description += f", between {result.mauve_floor:.4f} (floor) and {result.mauve_ceiling:.4f} (ceiling)."
     chart = alt.LayerChart(layer=layers)
-    return chart.properties(width=width, height=_SCORE_HEIGHT, title=title, description=description)
+    return chart.properties(width=width, height=height, title=title, description=description)
 
 
 def result_chart(result: ResultNumbers) -> alt.VConcatChart:
@@ -315,7 +322,7 @@ def _neighbour_rows(result: ResultNumbers) -> ChartRows:
 
 
 def _score_rows(result: ResultNumbers) -> ChartRows:
-    """What stands on the two lines of the score, by kind: the debiased score above, MAUVE in its span below."""
+    """What is on each line of the score, by kind: the debiased score, that on learned buckets, MAUVE in its span."""
     floor, ceiling = result.mauve_floor, result.mauve_ceiling
     below: ChartRows = [
         {"kind": "span", "value": floor, "to": ceiling},
@@ -327,15 +334,33 @@ def _score_rows(result: ResultNumbers) -> ChartRows:
         {"kind": "label", "label": f"floor {floor:.3f}", "value": floor},
         {"kind": "label", "label": f"ceiling {ceiling:.3f}", "value": ceiling},
     ]
-    above: ChartRows = []
+    lines: list[ChartRows] = []
     if result.mauve_ci is not None and result.mauve_debiased is not None:
-        low, high = result.mauve_ci
-        above = [
-            {"kind": "line", "value": 0.0, "to": 1.0},
-            {"kind": "interval", "name": "interval", "value": low, "to": high},
-            {"kind": "mark", "name": "debiased MAUVE", "value": result.mauve_debiased, "symbol": "circle"},
-        ]
-    return [{**row, "row": place} for place, rows in ((0.6, above), (1.5, between), (2.4, below)) for row in rows]
+        lines.append(_interval_rows("debiased MAUVE", result.mauve_debiased, result.mauve_ci, "circle"))
+    if result.mauve_classifier is not None and result.mauve_classifier_ci is not None:
+        lines.append(
+            _interval_rows("MAUVE, learned buckets", result.mauve_classifier, result.mauve_classifier_ci, "square")
+        )
+    first = 1.5 - 0.9 * bool(lines)
+    placed = enumerate([*lines, between, below])
+    return [{**row, "row": round(first + 0.9 * number, 1)} for number, rows in placed for row in rows]
+
+
+def _interval_rows(name: str, value: float, ci: tuple[float, float], symbol: str) -> ChartRows:
+    """A score with its interval on its line."""
+    return [
+        {"kind": "line", "value": 0.0, "to": 1.0},
+        {"kind": "interval", "name": "interval", "value": ci[0], "to": ci[1]},
+        {"kind": "mark", "name": name, "value": value, "symbol": symbol},
+    ]
+
+
+def _learned(result: ResultNumbers) -> str:
+    """The score on learned buckets and its interval, in a few words; empty without one."""
+    if result.mauve_classifier is None or result.mauve_classifier_ci is None:
+        return ""
+    low, high = result.mauve_classifier_ci
+    return f"on learned buckets {result.mauve_classifier:.3f} ({low:.3f} to {high:.3f})"
 
 
 def _histogram_rows(result: ResultNumbers) -> ChartRows:

@@ -155,10 +155,7 @@ def test_the_page_shows_what_compare_gives(desk: Handlers, tmp_path: Path) -> No
     found = shown_of(desk).scored.comparison
     assert found is not None and found.to_dict() == wanted.to_dict()
     assert shown["signature"] == wanted.signature
-    best = wanted.ranking[0]
-    alike = [item.b for item in wanted.differences if item.a == best and not item.real]
-    assert f"{'Cannot be told apart' if alike else 'Closest'}: <strong>{best}</strong>" in shown["score"]
-    assert all(f"<strong>{name}</strong>" in shown["score"] for name in alike)
+    assert "No ranking" in shown["score"]  # one of the models has the human texts
     for name, result in wanted.models.items():
         for value in (f"{result.mauve:.4f}", f"{result.mauve_debiased:.4f}", f"{wanted.own[name].mauve:.4f}"):
             assert value in shown["tables"]

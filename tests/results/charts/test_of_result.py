@@ -18,7 +18,7 @@ from mauve_metric import MauveResult, compute_mauve
 from mauve_metric.hosts import cli
 from mauve_metric.measures import frontier
 from mauve_metric.results.charts import figure, of_result
-from mauve_metric.uncertainty import jackknife
+from mauve_metric.uncertainty import intervals, jackknife
 
 
 @pytest.fixture(scope="module")
@@ -91,10 +91,16 @@ def test_the_score_stands_between_floor_and_ceiling(result: MauveResult) -> None
     assert chart.to_dict()["layer"][0]["encoding"]["x"]["scale"]["domain"] == [0, 1]
     rows = {row.get("name", row["kind"]): row for row in rows_of(chart)}
     assert (rows["span"]["value"], rows["span"]["to"]) == (result.mauve_floor, result.mauve_ceiling)
-    assert (rows["interval"]["value"], rows["interval"]["to"]) == result.mauve_ci
     assert rows["MAUVE"]["value"] == result.mauve and rows["debiased MAUVE"]["value"] == result.mauve_debiased
-    assert rows["MAUVE"]["symbol"] != rows["debiased MAUVE"]["symbol"]
-    one = dataclasses.replace(result, n_p=1, mauve_debiased=None, mauve_stderr=None, mauve_ci=None)
+    marks = [row for row in rows_of(chart) if row["kind"] == "mark"]
+    assert len({row["symbol"] for row in marks}) == len({row["row"] for row in marks}) == 3  # told apart without colour
+    scores = ((result.mauve_debiased, result.mauve_ci), (result.mauve_classifier, result.mauve_classifier_ci))
+    for (score, ci), mark in zip(scores, marks, strict=False):
+        (interval,) = (row for row in rows_of(chart) if row["kind"] == "interval" and row["row"] == mark["row"])
+        assert mark["value"] == score and (interval["value"], interval["to"]) == ci
+    one = dataclasses.replace(
+        result, n_p=1, mauve_debiased=None, mauve_stderr=None, mauve_ci=None, mauve_classifier=None
+    )
     assert {row["kind"] for row in rows_of(of_result.score_chart(one))} == {"span", "end", "mark", "label"}
 
 
@@ -102,9 +108,15 @@ def test_the_score_leads_with_the_debiased_one_and_its_interval(result: MauveRes
     spec, (low, high) = of_result.score_chart(result).to_dict(), result.mauve_ci
     lead, literature = f"{result.mauve_debiased:.3f} of what two human sets reach", f"{result.mauve:.4f}"
     assert spec["title"]["text"] == lead
-    below = [f"interval: {low:.3f} to {high:.3f}", f"diamond: MAUVE as in the literature: {literature}"]
+    ends = result.mauve_classifier_ci
+    learned = f"on learned buckets {result.mauve_classifier:.3f} ({ends[0]:.3f} to {ends[1]:.3f})"
+    below = [
+        f"interval: {low:.3f} to {high:.3f}",
+        f"square: {learned}",
+        f"diamond: MAUVE as in the literature: {literature}",
+    ]
     assert spec["title"]["subtitle"] == below
-    assert spec["description"].startswith(f"{lead} ({low:.3f} to {high:.3f}). MAUVE as in the literature: {literature}")
+    assert spec["description"].startswith(f"{lead} ({low:.3f} to {high:.3f}). {learned}. MAUVE as")
     one = dataclasses.replace(result, n_p=1, mauve_debiased=None, mauve_stderr=None, mauve_ci=None)
     assert of_result.score_chart(one).to_dict()["title"]["text"] == f"MAUVE as in the literature: {literature}"
 
@@ -116,10 +128,12 @@ def test_the_band_is_drawn_around_the_debiased_curve(result: MauveResult) -> Non
     low, high = outline[: len(middle)], outline[len(middle) :][::-1]
     for name in ("coverage", "quality"):
         assert np.all(column(low, name) <= column(middle, name)) and np.all(column(middle, name) <= column(high, name))
-    # MAUVE's c and level are those of the signature: the debiased area is the area under the middle
+    # MAUVE's c and level are those of the signature: the area under the middle is the debiased one of the histograms
+    counts = [np.rint(share * n).astype(int) for share, n in ((result.p_hist, result.n_p), (result.q_hist, result.n_q))]
+    debiased = intervals.debiased_scores(jackknife.debiased_frontier(*counts), 2.5).mauve
     points = np.r_[[[1.0, 0]], np.c_[column(middle, "quality"), column(middle, "coverage")], [[0, 1.0]]]
     area = np.sum((points[:-1, 0] - points[1:, 0]) * (points[:-1, 1] + points[1:, 1]) / 2)
-    assert area == pytest.approx(result.mauve_debiased, abs=1e-12)
+    assert area == pytest.approx(debiased, abs=1e-12)
     one = dataclasses.replace(result, curve_band=None)
     assert len(of_result.divergence_curve_chart(one).to_dict()["layer"]) == len(chart.to_dict()["layer"]) - 2
 
