@@ -160,7 +160,8 @@ def test_the_page_shows_what_compare_gives(desk: Handlers, tmp_path: Path) -> No
         for value in (f"{result.mauve:.4f}", f"{result.mauve_debiased:.4f}", f"{wanted.own[name].mauve:.4f}"):
             assert value in shown["tables"]
     rows = re.findall(r"<tr class='mm-real'>", shown["tables"])
-    assert len(rows) == sum(item.real for item in wanted.differences) > 0
+    differences = [*wanted.differences, *wanted.learned_differences]
+    assert len(rows) == sum(item.real for item in differences) > 0
     assert "reading model 2 of 3" in told and "scoring model 3 of 3" in told and told[0] == "waiting for the model"
     ranked = [row["model"] for row in rows_of(shown["score_line"])]
     assert ranked == list(wanted.ranking) == shown["picked"]["choices"]
