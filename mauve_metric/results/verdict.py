@@ -90,8 +90,7 @@ def withheld(result: ResultNumbers, but: Collection[str] = ()) -> str:
         few = "1 text is" if fewest == 1 else f"{fewest} texts are"
         return f"{few} too few for one, it takes {FEWEST_TEXTS} a set at least"
     declared = () if result.design == "independent" else ("shared_prompts",)  # the intervals allow for them
-    declared = (*declared, *but)
-    codes = [warning.code for warning in result.warnings if warning.code not in declared]
+    codes = [warning.code for warning in result.warnings if warning.code not in (*declared, *but)]
     careful = TOO_CAREFUL if told_apart_by_classifier(result) else ()
     reasons = [WITHHELD[code] for code in codes if code in WITHHELD and code not in careful]
     if not _apart(result):

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from strategies import ANYTHING
 
 from mauve_metric import MauveConfig, MauveResult, Reference, compute_mauve, read_texts
 from mauve_metric.features.row_files import feature_rows
@@ -139,22 +140,6 @@ def test_blocks_are_the_numbers_that_they_hold(arrays: list[Any]) -> None:
 
 # --- options ------------------------------------------------------------------------------------------------------
 
-ANYTHING = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.integers(-3, 40),
-    st.integers().map(lambda number: number**9 * 10**300),
-    st.floats(),
-    st.floats(0, 10),
-    st.text(max_size=9),
-    st.binary(max_size=4),
-    st.lists(st.integers(), max_size=2),
-    st.sampled_from(
-        ["auto", "True", "false", "", "qp", "mean", "float64", "drop", np.int8(3), np.float32(0.5), np.nan]
-    ),
-    st.sampled_from([np.bool_(True), np.array(3), np.array([1, 2]), object(), 5e-324, -0.0, 10**400]),
-)
 COSTLY = {"num_runs", "permutations", "divergence_curve_discretization_size", "kmeans_num_redo"}
 
 
