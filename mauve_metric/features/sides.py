@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import logging
 import os
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from mauve_metric.arrays import Integers
 from mauve_metric.features.feature_set import FeatureSet, Featurizing
-from mauve_metric.measures.groups import code_groups
+from mauve_metric.measures.groups import FEWEST_GROUPS, code_groups
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.runtime.checks import is_bool, shown
 from mauve_metric.texts.files import READERS, Side, SideTexts, TextFile
@@ -282,7 +283,39 @@ def _design_of_files(
         groups = dict.fromkeys((name for name in found if name != human or human_is_in_rows), rows)
         whose = "the human texts and the models' texts" if human in groups else "the models' texts"
         logger.info("row by row, %s answer the same %d prompts: scored as aligned", whose, len(set(rows)))
-    return GivenDesign(False, groups)
+    return GivenDesign(False, groups or shared_prompts(found))
+
+
+class Prompted(Protocol):
+    """Texts from a file that has a field of `PROMPT_FIELDS`, or has none."""
+
+    @property
+    def prompts(self) -> Sequence[Hashable] | None:
+        """The values of the field, one for each text."""
+
+    @property
+    def prompt_field(self) -> str | None:
+        """The name of the field."""
+
+
+def shared_prompts(found: Mapping[str, Prompted]) -> Groups:
+    """The prompts of sides whose files name them in one field, if several texts answer some of at least ten prompts.
+
+    found: the sides that come from files. Empty where texts share no prompts.
+    """
+    fields = [side.prompt_field for side in found.values() if side.prompt_field is not None]
+    sides = {name: side.prompts for name, side in found.items() if side.prompts is not None}
+    sides = {name: prompts for name, prompts in sides.items() if found[name].prompt_field == fields[-1]}
+    groups: Groups = {
+        name: [prompt if str(prompt or "").strip() or prompt == 0 else None for prompt in prompts]
+        for name, prompts in sides.items()
+    }
+    texts = Counter(prompt for prompts in groups.values() for prompt in prompts or () if prompt is not None)
+    shared = sum(count > 1 for count in texts.values())
+    if not shared or len(texts) < FEWEST_GROUPS:
+        return {}
+    logger.info("%d of %d prompts in %r have several texts: scored as sharing prompts", shared, len(texts), fields[-1])
+    return groups
 
 
 def read_sides(job: Featurizing, sides: OpenedSides) -> dict[str, tuple[FeatureSet, list[str] | None]]:

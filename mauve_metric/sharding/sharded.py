@@ -14,7 +14,7 @@ from typing import NamedTuple, Unpack
 
 from mauve_metric.api.score import score_features
 from mauve_metric.features.rows import MOST_NUMBERS_AT_ONCE
-from mauve_metric.features.sides import OpenedSides, check_columns, check_same_encoder, design_of_two
+from mauve_metric.features.sides import GivenDesign, OpenedSides, check_columns, check_same_encoder, design_of_two
 from mauve_metric.options import MauveConfig, Options, RunOptions, split_options, with_options
 from mauve_metric.quantize.blocks import CHECKPOINT_FILE
 from mauve_metric.results.result import MauveResult
@@ -32,7 +32,8 @@ from mauve_metric.sharding.feature_shards import (
     shard_tasks,
 )
 from mauve_metric.sharding.ray_tasks import TOKEN_FILE, Places, ray_cluster, run_on_ray
-from mauve_metric.sharding.text_shards import list_shards
+from mauve_metric.sharding.text_shards import list_shards, on_this_machine
+from mauve_metric.texts.files import TextFile
 
 TextFiles = str | Path | Sequence[str | Path]
 
@@ -51,6 +52,7 @@ def score_sharded(
     aligned: bool = False,
     p_groups: Sequence[Hashable] | None = None,
     q_groups: Sequence[Hashable] | None = None,
+    prompt_field: str | None = None,
     **options: Unpack[Options],
 ) -> MauveResult:
     """Score a model's texts in many files against human ones, on the machines of a Ray cluster or one after the other.
@@ -69,6 +71,7 @@ def score_sharded(
         workers: at most how many at once; None: as many as the cluster has room for.
         cpus_per_worker, gpus_per_worker: what each takes; parts of a GPU are shared.
         aligned, p_groups, q_groups: see `compute_mauve`; groups in the order of the texts.
+        prompt_field: the field of the prompt of each text, in place of groups (see `TextFile`).
         **options: as for `compute_mauve`. The featurizer is a name, a folder that all workers see, or a function;
             there is no `distributed`, no `match_lengths`, and no feature cache: the folder is one.
 
@@ -84,6 +87,10 @@ def score_sharded(
     design = design_of_two(aligned, p_groups, q_groups)
     places = Places(workers, cpus_per_worker, gpus_per_worker)
     job = _job(p_text, q_text, folder, options)
+    if prompt_field is not None:
+        if aligned or design.groups:
+            raise ValueError("prompt_field contradicts aligned, p_groups and q_groups: give one of them")
+        design = GivenDesign(groups={"p": job.prompts(job.p, prompt_field), "q": job.prompts(job.q, prompt_field)})
     tasks = [*job.p, *job.q]
     with (
         contextlib.nullcontext() if ray is None else ray_cluster(_address(ray)),
@@ -140,6 +147,22 @@ class _Job(NamedTuple):
     output: Path
     config: MauveConfig
     run: RunOptions
+
+    def prompts(self, tasks: Sequence[ShardTask], field: str) -> list[Hashable] | None:
+        """The prompt of each text of a side that is scored; None if its files lack the field.
+
+        Raises:
+            ValueError, OSError: a file of the model's texts lacks it, or cannot be read.
+        """
+        found: list[Hashable] = []
+        for task in tasks:
+            with on_this_machine(task.shard) as path:
+                side = TextFile(path, self.run.text_field, prompt_field=field).side(task.side)
+            if side.groups is None:
+                return None
+            kept = [bool(text.strip()) or self.config.empty_texts == "error" for text in side.texts]
+            found += [group for group, is_kept in zip(side.groups, kept, strict=True) if is_kept]
+        return found
 
 
 def _job(p_text: TextFiles, q_text: TextFiles, folder: str | Path, options: Options) -> _Job:

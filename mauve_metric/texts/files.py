@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import sys
@@ -27,6 +28,8 @@ TABLES: dict[str, Callable[[Path, str | None], list[str]]] = {
     ".tsv": read_csv,
     ".parquet": read_parquet,
 }
+# Fields that name what a text answers: texts with equal values in them are not independent of each other.
+PROMPT_FIELDS = ("prompt", "prompt_id", "question_id", "doc_id", "document_id", "key")
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 READERS = (".txt", ".jsonl", ".json", ".csv", ".tsv", ".parquet", ".eval")
 
@@ -77,6 +80,7 @@ class SideTexts(NamedTuple):
     field: they stand in, and origin: what the signature says of them; None where nothing was recognised or chosen.
     where: the place of each. keys: what each row is matched by, and documents: what must be equal then; None where the
     format has none. groups: the prompt of each, by the field that was named for it; None where none was.
+    prompts: the values of the field of `PROMPT_FIELDS` that the file has, whose name is `prompt_field`; None without.
     """
 
     texts: list[str]
@@ -86,6 +90,8 @@ class SideTexts(NamedTuple):
     keys: Sequence[str | int] | None = None
     documents: Sequence[str | int] | None = None
     groups: Sequence[Hashable] | None = None
+    prompts: Sequence[Hashable] | None = None
+    prompt_field: str | None = None
 
     def check_filled(self) -> None:
         """`ValueError` for texts of nothing but white space, with the place of the first."""
@@ -235,36 +241,52 @@ class TextFile:
         Raises:
             ValueError: a record is not what the first one is, with its line and the field.
         """
+        found, groups = self._texts_of(side), self._prompts(side)
+        if groups is not None or (likely := self._likely_prompt_field) is None:
+            return found._replace(groups=groups)
+        with contextlib.suppress(ValueError):  # rows without a value
+            return found._replace(prompts=self._values(likely), prompt_field=likely)
+        return found
+
+    def _texts_of(self, side: Side) -> SideTexts:
+        """The texts of one side, without their prompts."""
         column, records = self.column(side), self._records
-        prompts = self._prompts(side)
         if records is None:
-            return SideTexts(self._of_table(column), groups=prompts)
+            return SideTexts(self._of_table(column))
         if column is None or (self.format is None and not self._own[side]):
             field = None if column is None else column.field
-            return SideTexts([plain_text(record, field) for record in records], groups=prompts)
+            return SideTexts([plain_text(record, field) for record in records])
         texts = [column.read(record) for record in records]
         name = "records" if self.format is None else self.format.name
         group = "" if self.group is None or side == "reference" else f"/{self.group}"
         origin, where = f"{name}/{column.field}{group}", [record.where for record in records]
-        return SideTexts(texts, column.field, origin, where, *_keys(records, self.format), prompts)
+        return SideTexts(texts, column.field, origin, where, *_keys(records, self.format))
 
     def _prompts(self, side: Side) -> list[Hashable] | None:
         """The prompt of each row; None where no field was named, or a file of human texts alone has none."""
         field = self._prompt_field
-        if field is None:
+        if field is None or (side == "reference" and not self._has(field)):
             return None
-        if self._records is not None:
-            if side == "reference" and not has_field(self._records[0], field):
-                return None
-            values = [value_at(record, field) for record in self._records]
-            return [value if isinstance(value, Hashable) else json.dumps(value, sort_keys=True) for value in values]
-        if self._path.is_dir() or self._path.suffix.lower() == ".txt":
-            if side == "reference":
-                return None
+        if self._records is None and not field_names_of(self._path):
             raise ValueError(f"{self.name} holds lines of text and no field {field!r}: expected a file with fields")
-        if side == "reference" and field not in field_names(self._path):
-            return None
-        return list(TABLES[self._path.suffix.lower()](self._path, field))
+        return self._values(field)
+
+    @property
+    def _likely_prompt_field(self) -> str | None:
+        """The first of `PROMPT_FIELDS` that the file has and that is not the field of its texts."""
+        texts = {self._text_field, *self._own.values()}
+        return next((field for field in PROMPT_FIELDS if field not in texts and self._has(field)), None)
+
+    def _has(self, field: str) -> bool:
+        """Whether the first record, or the table, has a field."""
+        return has_field(self._records[0], field) if self._records else field in field_names_of(self._path)
+
+    def _values(self, field: str) -> list[Hashable]:
+        """The values of a field, one a row."""
+        if self._records is None:
+            return list(TABLES[self._path.suffix.lower()](self._path, field))
+        values = [value_at(record, field) for record in self._records]
+        return [value if isinstance(value, Hashable) else json.dumps(value, sort_keys=True) for value in values]
 
     def _of_table(self, column: Column | None) -> list[str]:
         path = self._path
@@ -274,6 +296,11 @@ class TextFile:
         if not texts:
             raise NoTextsError(f"{path} holds no texts")
         return texts
+
+
+def field_names_of(path: Path) -> list[str]:
+    """The names of the columns of a table; none for lines of text and folders."""
+    return [] if path.is_dir() or path.suffix.lower() == ".txt" else field_names(path)
 
 
 def _of_group(

@@ -136,7 +136,15 @@ def _rows(side: SideTexts, numbers: Sequence[int], note: str) -> SideTexts:
     if side.where is None or (list(numbers) == list(range(len(side.texts))) and not note):
         return side
     texts, where = [side.texts[number] for number in numbers], [side.where[number] for number in numbers]
-    groups = None if side.groups is None else [side.groups[number] for number in numbers]
+    groups, prompts = (
+        None if values is None else [values[number] for number in numbers] for values in (side.groups, side.prompts)
+    )
     return side._replace(
-        texts=texts, where=where, origin=f"{side.origin}{note}", keys=None, documents=None, groups=groups
+        texts=texts,
+        where=where,
+        origin=f"{side.origin}{note}",
+        keys=None,
+        documents=None,
+        groups=groups,
+        prompts=prompts,
     )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import json
 import logging
 import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -420,3 +422,52 @@ def test_hashes_find_equal_texts_and_equal_openings() -> None:
     list(hashes.watch([f"{opening} nine", f"{opening}  ten", "another", f"{opening} nine"]))
     assert hashes.texts[0] == hashes.texts[3] and len(set(hashes.texts)) == 3
     assert hashes.openings[0] == hashes.openings[1] != hashes.openings[2]
+
+
+# --- prompts that files name ---------------------------------------------------------------------------------------
+
+
+def prompted(path: Path, texts: list[str], prompts: list[Any], field: str = "prompt") -> Path:
+    rows = [json.dumps({"text": text, field: prompt}) for text, prompt in zip(texts, prompts, strict=True)]
+    path.write_text("\n".join(rows), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("human", "model", "design"),
+    [
+        (range(30), range(30), "aligned"),
+        ([*range(15)] * 2, range(30), "prompts"),
+        (range(30), [*range(100, 115)] * 2, "prompts"),  # several answers to prompts that people did not answer
+        (range(30), range(100, 130), "independent"),
+        ([0] * 30, [0] * 30, "independent"),  # one instruction for all is no prompt of a text
+        ([None] * 30, [""] * 30, "independent"),
+    ],
+)
+def test_equal_prompts_in_two_files_make_the_design(
+    human: Any, model: Any, design: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    sides = {
+        "p_text": prompted(tmp_path / "human.jsonl", HUMAN[:30], [*human]),
+        "q_text": prompted(tmp_path / "model.jsonl", MODEL, [*model]),
+    }
+    with caplog.at_level(logging.INFO, "mauve_metric.features.sides"):
+        found = compute_mauve(**sides, featurize_model_name="ngrams", **SMALL)
+    assert found.design == design
+    assert ("have several texts: scored as sharing prompts" in caplog.text) == (design != "independent")
+    lists = {"p_text": HUMAN[:30], "q_text": MODEL}
+    if design == "independent":
+        assert found.to_dict() == compute_mauve(**lists, featurize_model_name="ngrams", **SMALL).to_dict()
+    else:
+        groups = {"p_groups": [*human], "q_groups": [*model]}
+        assert found.to_dict() == compute_mauve(**lists, **groups, featurize_model_name="ngrams", **SMALL).to_dict()
+
+
+def test_a_field_that_only_one_file_has_or_some_rows_lack_says_nothing(tmp_path: Path) -> None:
+    human = prompted(tmp_path / "human.jsonl", HUMAN[:30], [*range(30)], "doc_id")
+    model = prompted(tmp_path / "model.jsonl", MODEL, [*range(30)])
+    assert compute_mauve(p_text=human, q_text=model, featurize_model_name="ngrams", **SMALL).design == "independent"
+    human = prompted(tmp_path / "other.jsonl", HUMAN[:30], [*range(30)])
+    with human.open("a", encoding="utf-8") as file:
+        file.write('\n{"text": "One without a prompt."}')
+    assert compute_mauve(p_text=human, q_text=model, featurize_model_name="ngrams", **SMALL).design == "independent"

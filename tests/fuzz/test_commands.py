@@ -61,9 +61,8 @@ BAD = {
     "--name": "no name!",
 }
 BAD_OUTPUT = "HUMAN/inside"  # a file is no folder
-# A name that no model has, with which none is left out; a file that is read when the task is scored; a field of texts
-# that this command does not read.
-ANY_TEXT = {"preferences --human", "lm-eval-task --prompts", "baseline --prediction-field"}
+# A name that no model has, with which none is left out; a file that is read when the task is scored.
+ANY_TEXT = {"preferences --human", "lm-eval-task --prompts"}
 
 
 @pytest.fixture

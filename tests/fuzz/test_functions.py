@@ -69,6 +69,7 @@ ALSO: dict[str, tuple[str, ...]] = {
     "featurizers": ("featurizer", "featurize_model_name"),
     "vary": ("MauveConfig",),
     "prompts": ("prompt",),
+    "prompt_field": ("field",),
     "model": ("generate_fn", "folder"),
     "tokenizer": ("generate_fn",),
     "generate_fn": ("model",),

@@ -72,6 +72,23 @@ def test_the_result_is_that_of_one_machine_to_the_last_number(
     assert result.to_dict() == expected.to_dict() and np.array_equal(result.q_labels, expected.q_labels)
 
 
+def test_prompts_in_a_field_are_the_groups(tmp_path: Path) -> None:
+    prompts = [f"prompt {number // 2}" for number in range(len(HUMAN))]
+    sides = {}
+    for name, texts in (("p", HUMAN), ("q", MODEL)):
+        (tmp_path / name).mkdir()
+        rows = [json.dumps({"text": text, "asked": prompt}) for text, prompt in zip(texts, prompts, strict=False)]
+        for number, part in enumerate((rows[:7], rows[7:])):
+            (tmp_path / name / f"{number}.jsonl").write_text("\n".join(part), encoding="utf-8")
+        sides[f"{name}_text"] = tmp_path / name
+    result = score_sharded(**sides, folder=tmp_path / "out", prompt_field="asked", **OPTIONS)
+    groups = {"p_groups": prompts, "q_groups": prompts[: len(MODEL)]}
+    assert result.to_dict() == compute_mauve(p_text=HUMAN, q_text=MODEL, **groups, **OPTIONS).to_dict()
+    assert result.design == "prompts"
+    with pytest.raises(ValueError, match="prompt_field contradicts aligned, p_groups and q_groups"):
+        score_sharded(**sides, folder=tmp_path / "out", prompt_field="asked", aligned=True, **OPTIONS)
+
+
 @pytest.fixture
 def in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let features count as too many for the memory."""

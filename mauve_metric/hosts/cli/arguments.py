@@ -181,7 +181,7 @@ def _add_robustness(commands: argparse._SubParsersAction[argparse.ArgumentParser
         (varying, ROBUSTNESS_IS_WITHOUT, several),
         (calibrating, BASELINE_IS_WITHOUT, ""),
     ):
-        add_field_options(parser)
+        add_field_options(parser, both=parser is varying)
         add_run_options(parser)
         add_config_options(parser, ("featurize", "quantize", "score"), without, featurizers)
 

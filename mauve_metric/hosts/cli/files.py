@@ -118,7 +118,7 @@ def _read_side(path: str, options: argparse.Namespace) -> FeatureSet | TextFile:
         path,
         options.text_field,
         reference_field=options.reference_field,
-        prediction_field=options.prediction_field,
+        prediction_field=getattr(options, "prediction_field", None),
         filter=options.filter,
         prompt_field=getattr(options, "prompt_field", None),
     )

@@ -23,14 +23,14 @@ def add_text_field(parser: argparse.ArgumentParser) -> None:
             )
 
 
-def add_field_options(parser: argparse.ArgumentParser) -> None:
-    """Flags for the fields of a file; a dotted path names one in a field."""
+def add_field_options(parser: argparse.ArgumentParser, both: bool = True) -> None:
+    """Flags for the fields of a file; a dotted path names one in a field. both: the model's side is read, too."""
     add_text_field(parser)
-    for flag, text in (
-        ("--reference-field", "field of the human texts, where a file holds both sides; doc.story is one inside doc"),
-        ("--prediction-field", "field of the model's texts, likewise; resps.0.0 is the first of the first"),
-    ):
-        parser.add_argument(flag, metavar="NAME", help=text)
+    text = "field of the human texts, where a file holds both sides; doc.story is one inside doc"
+    parser.add_argument("--reference-field", metavar="NAME", help=text)
+    if both:
+        text = "field of the model's texts, likewise; resps.0.0 is the first of the first"
+        parser.add_argument("--prediction-field", metavar="NAME", help=text)
     add_filter(parser)
 
 

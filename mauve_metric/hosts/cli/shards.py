@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _ONLY_WITH_FOLDER = ("ray", "workers", "cpus_per_worker", "gpus_per_worker")
-_NOT_FOR_SHARDS = ("reference_field", "prediction_field", "filter", "prompt_field")
+_NOT_FOR_SHARDS = ("reference_field", "prediction_field", "filter")
 
 
 def add_shard_options(parser: argparse.ArgumentParser) -> None:
@@ -73,4 +73,12 @@ def score_in_shards(options: argparse.Namespace, given: Mapping[str, Any]) -> Ma
         given = {**given, "text_field": options.text_field}
     places = {name: value for name in _ONLY_WITH_FOLDER if (value := getattr(options, name)) is not None}
     with contextlib.redirect_stdout(LogLines(logger.info)):  # Ray prints there what becomes of its workers
-        return score_sharded(options.human, options.model, options.folder, aligned=options.aligned, **places, **given)
+        return score_sharded(
+            options.human,
+            options.model,
+            options.folder,
+            aligned=options.aligned,
+            prompt_field=options.prompt_field,
+            **places,
+            **given,
+        )

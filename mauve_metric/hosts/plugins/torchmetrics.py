@@ -56,6 +56,7 @@ class MauveScore(Metric):  # type: ignore[misc]
 
     Args:
         reset_real_features: whether `reset` also forgets the human side; False keeps it from epoch to epoch.
+        aligned: the texts of both sides come in the same order, and text i of both answers prompt i.
         **options: those of `compute_mauve`, and those of `torchmetrics.Metric` (`process_group`, `dist_sync_fn`, …).
 
     Attributes:
@@ -78,17 +79,18 @@ class MauveScore(Metric):  # type: ignore[misc]
     plot_lower_bound: float = 0.0
     plot_upper_bound: float = 1.0
 
-    def __init__(self, reset_real_features: bool = True, **options: Any) -> None:
+    def __init__(self, reset_real_features: bool = True, aligned: bool = False, **options: Any) -> None:
         super().__init__(**{name: options.pop(name) for name in _HOST_OPTIONS if name in options})
-        if not isinstance(reset_real_features, bool):
-            raise TypeError(f"reset_real_features must be True or False, got {reset_real_features!r}")
+        for name, value in (("reset_real_features", reset_real_features), ("aligned", aligned)):
+            if not isinstance(value, bool):
+                raise TypeError(f"{name} must be True or False, got {value!r}")
         config, run = split_options(options)
         if config.match_lengths != "no" or run.distributed:
             raise ValueError(
                 f"MauveScore featurizes each batch where it is: match_lengths={config.match_lengths!r} and "
                 f"distributed={run.distributed} are for compute_mauve"
             )
-        self.reset_real_features = reset_real_features
+        self.reset_real_features, self.aligned = reset_real_features, aligned
         self.result: MauveResult | None = None
         self._options = options
         self._encoder: Encoder | None = None
@@ -127,7 +129,7 @@ class MauveScore(Metric):  # type: ignore[misc]
 
     def compute(self) -> dict[str, Tensor]:
         """Scalars by name: score, debiased score, its interval, precision and recall; NaN where there is none."""
-        self.result = compute_mauve(p=self._side("real"), q=self._side("fake"), **self._options)
+        self.result = compute_mauve(p=self._side("real"), q=self._side("fake"), aligned=self.aligned, **self._options)
         return {name: torch.tensor(value, device=self.device) for name, value in scalar_scores(self.result).items()}
 
     def reset(self) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from mauve_metric.api.describe import need_features
 from mauve_metric.features.feature_set import FeatureSet
+from mauve_metric.features.sides import Forms, GivenDesign, OpenedSides
 from mauve_metric.hosts.space.clients import forget_state, new_run
 from mauve_metric.hosts.space.limits import Limits, check_name, check_options, check_texts, check_together
 from mauve_metric.hosts.space.measuring import GROUPS, check_measures, measure_texts
@@ -108,6 +109,7 @@ class Endpoints:
                 "references": human,
                 "models": Parameter(dict[str, list[str]], models),
                 "measures": Parameter(list[str] | None, groups, None),
+                "aligned": aligned,
             }
         else:
             models = f"Each model's texts by its name, two to {self.limits.model_sets} models."
@@ -204,7 +206,12 @@ class Endpoints:
         if need_features(job.measures):
             sides = embed(job.sets, job.config, self.encoders, run).sets
         texts = [kept_texts(part, str(job.config.strip)) for part in job.sets.values()]
-        return measure_texts(texts, sides, names, job.measures, job.config, run)
+        sizes = {name: len(part) for name, part in zip(job.sets, texts, strict=True)}
+        forms: dict[str, Forms] = {name: {"text": part} for name, part in job.sets.items()}
+        codes = OpenedSides(forms, {}, GivenDesign(job.aligned)).codes(sizes)
+        groups = [None if codes is None else codes[name] for name in job.sets]
+        sides = [side and replace(side, groups=own) for side, own in zip(sides, groups, strict=True)]
+        return measure_texts(texts, sides, names, job.measures, job.config, run, groups=groups)
 
 
 def _check_names(name: str, known: Mapping[str, Parameter], given: Mapping[str, object]) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import gradio as gr
 from gradio.utils import get_upload_folder
 
+from mauve_metric.features.sides import shared_prompts
 from mauve_metric.hosts.space import arrival, markup, notices, takeaway
 from mauve_metric.hosts.space.clients import forget_state, new_run
 from mauve_metric.hosts.space.controls import PLAY, check_play, panel_options, play_options, play_values
@@ -238,6 +239,8 @@ class Handlers(RunHandlers):
         sets = {HUMAN: human.texts} | {titles[name]: side.texts for name, side in models.items()}
         last = None if session.shown is None or isinstance(session.shown.scored, Opened) else session.shown.scored
         found: dict[str, Scored] = {}
+        groups = shared_prompts({HUMAN: human, **models})
+        prompts = tuple(groups.get(name) for name in (HUMAN, *models)) if groups and not aligned else ()
         featurizers = str(options["featurize_model_name"]), *other_featurizers(options)
         for number, featurizer in enumerate(featurizers):
             run.part(number, len(featurizers), f"{featurizer}: " if len(featurizers) > 1 else "")
@@ -245,7 +248,7 @@ class Handlers(RunHandlers):
             own = None if last is None else last.of(config)
             kept = self._kept(None if own is None else own.embedded, [*sets.values()], config)
             embedded = embed(sets, config, self.encoders, run, kept, None if number else list(models))
-            found[featurizer] = score(embedded, titles, config, aligned=aligned, last=own, run=run)
+            found[featurizer] = score(embedded, titles, config, aligned=aligned, prompts=prompts, last=own, run=run)
         scored = with_all(found)
         picked = scored.best_first[-1]
         if session.shown is not None and session.shown.picked in models:

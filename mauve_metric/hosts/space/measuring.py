@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from mauve_metric.api.describe import HUMAN, chosen_measures, describe_read
 from mauve_metric.api.described_rows import DescribedSets
 from mauve_metric.api.described_set import DescribedSet
+from mauve_metric.arrays import Integers
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.hosts.space.run import Run
-from mauve_metric.hosts.space.scoring import Scored
+from mauve_metric.hosts.space.scoring import Scored, designed
 from mauve_metric.options import MauveConfig
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
@@ -63,18 +64,22 @@ def measure_texts(
     measures: Sequence[str],
     config: MauveConfig,
     run: Run,
+    *,
+    groups: Sequence[Integers | None] | None = None,
     compared: Callable[[], Comparison] | None = None,
 ) -> Description:
     """What `describe` gives.
 
     Args:
         texts: of the human set and of each model's. sides: their features; None where no measure needs them.
+        groups: of the texts of each set, None where all are independent.
         models: the models' names. measures: see `check_measures`. config: of the features and scores.
         run: is told which measure is next, and may end the work before each.
         compared: makes the comparison of the same sets; None: it is made of the features.
     """
     titles = [HUMAN, *(f"model {name}" for name in models)]
-    human, *others = (DescribedSet(*given) for given in zip(titles, map(list, texts), sides, strict=True))
+    codes = groups or [None] * len(titles)
+    human, *others = (DescribedSet(*given) for given in zip(titles, map(list, texts), sides, codes, strict=True))
     sets = DescribedSets(
         human, dict(zip(models, others, strict=True)), None, config.confidence_level, config.seed, watch=run.check
     )
@@ -91,5 +96,9 @@ def measure_scored(scored: Scored, measures: Sequence[str], run: Run) -> Measure
     embedded = scored.embedded
     texts = [embedded.kept(number) for number in range(len(embedded.texts))]
     names = list(scored.results)
-    found = measure_texts(texts, embedded.sets, names, measures, scored.config, run, lambda: scored.compared)
+    sides = designed(embedded, names, scored.aligned, scored.prompts)
+    groups = [side.groups for side in sides]
+    found = measure_texts(
+        texts, sides, names, measures, scored.config, run, groups=groups, compared=lambda: scored.compared
+    )
     return Measured(scored, found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -19,7 +19,7 @@ from mauve_metric.arrays import Array
 from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.features.rows import all_rows
-from mauve_metric.features.sides import align, check_columns
+from mauve_metric.features.sides import Forms, GivenDesign, OpenedSides, align, check_columns
 from mauve_metric.features.text_functions import text_function
 from mauve_metric.hosts.space.reading import has_rough, read_sets
 from mauve_metric.hosts.space.run import READ, Run, named
@@ -36,6 +36,7 @@ from mauve_metric.runtime.model_state import settings_kept
 from mauve_metric.texts.wrapping import Stripping
 
 Featurizer = Callable[[list[str]], ArrayLike]
+Prompts = tuple[Sequence[Hashable] | None, ...]  # of each set, the human one first; empty where none is shared
 
 _KEPT_ENCODERS = 2
 _LOOK = 0.2  # seconds between two looks whether a waiting run was stopped
@@ -225,6 +226,7 @@ class Scored:
     results: dict[str, MauveResult]
     comparison: Comparison | None
     aligned: bool = False
+    prompts: Prompts = ()
     each: Mapping[str, Scored] = field(default_factory=dict)
 
     def of(self, config: MauveConfig) -> Scored:
@@ -249,7 +251,7 @@ class Scored:
         if name not in self._learned:
             number = [*self.results].index(name) + 1
             given = self.embedded.readable.pair(0, number).texts
-            human, *models = designed(self.embedded.sets, self.aligned, self.results)
+            human, *models = designed(self.embedded, self.results, self.aligned, self.prompts)
             groups = pair_of_groups(human.groups, models[number - 1].groups)
             self._learned[name] = explain_learned(self.explain(name), given, groups, self.resolved, REPORT_TEXTS)
         return self._learned[name]
@@ -269,7 +271,7 @@ class Scored:
         return replace(self._compared(self.embedded.readable), by_featurizer=by_featurizer)
 
     def _compared(self, readable: Readable | None = None) -> Comparison:
-        human, *models = designed(self.embedded.sets, self.aligned, self.results)
+        human, *models = designed(self.embedded, self.results, self.aligned, self.prompts)
         return compare_features(
             human,
             dict(zip(self.results, models, strict=True)),
@@ -287,6 +289,7 @@ def score(
     config: MauveConfig,
     *,
     aligned: bool = False,
+    prompts: Prompts = (),
     last: Scored | None = None,
     run: Run | None = None,
 ) -> Scored:
@@ -296,12 +299,12 @@ def score(
         embedded: the features.
         names: of the models, to what errors call them.
         config: of the scores.
-        aligned: see `compare`.
+        aligned: see `compare`. prompts: of the texts of each set, the human one first, where some share prompts.
         last: its clustering is used again where it would be the same.
         run: is told which model is scored.
     """
     run = run or Run()
-    human, *models = designed(embedded.sets, aligned, names.values())
+    human, *models = designed(embedded, names.values(), aligned, prompts)
     run.stage(READ[1], "clustering")
     resolved = resolve_config(config, *map(len, embedded.sets), groups=[side.groups for side in (human, *models)])
     if last is not None and last.embedded is embedded and _clustering(last.resolved) == _clustering(resolved):
@@ -312,7 +315,7 @@ def score(
     run.stage(0.9, "scoring")
     if len(models) == 1:
         result = _score_pair(human, models[0], resolved, partition)
-        return Scored(embedded, config, resolved, partition, {next(iter(names)): result}, None, aligned)
+        return Scored(embedded, config, resolved, partition, {next(iter(names)): result}, None, aligned, prompts)
     check_sides({"the human texts": human} | dict(zip(names.values(), models, strict=True)))
     places = {name: number for number, name in enumerate(names)}
     comparison = compare_features(
@@ -324,12 +327,19 @@ def score(
             0.9 + 0.1 * places[name] / len(places), f"scoring model {places[name] + 1} of {len(places)}"
         ),
     )
-    return Scored(embedded, config, resolved, partition, comparison.models, comparison, aligned)
+    return Scored(embedded, config, resolved, partition, comparison.models, comparison, aligned, prompts)
 
 
-def designed(sets: Sequence[FeatureSet], aligned: bool, names: Iterable[str]) -> list[FeatureSet]:
-    """The sets, the human one first, with the number of each row as its group if the rows are aligned."""
-    return list(align(dict(zip(["human", *names], sets, strict=True))).values()) if aligned else list(sets)
+def designed(embedded: Embedded, names: Iterable[str], aligned: bool, prompts: Prompts) -> list[FeatureSet]:
+    """The sets, the human one first, with the number of each row as its group if aligned, else with its prompt."""
+    sides = dict(zip(["human", *names], embedded.sets, strict=True))
+    if aligned:
+        return list(align(sides).values())
+    if not any(prompts):
+        return list(embedded.sets)
+    forms: dict[str, Forms] = {name: {"text": texts} for name, texts in zip(sides, embedded.texts, strict=True)}
+    design = GivenDesign(groups=dict(zip(sides, prompts, strict=True)))
+    return list(OpenedSides(forms, {}, design).grouped(sides).values())
 
 
 def with_all(each: Mapping[str, Scored]) -> Scored:

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from mauve_metric.features.sides import shared_prompts
 from mauve_metric.hosts.space.limits import other_featurizers
 from mauve_metric.hosts.space.scoring import Scored
 from mauve_metric.hosts.space.uploads import TextSet
@@ -55,15 +56,17 @@ def python_code(
 ) -> str:
     """Python lines that give the same result, if the files lie in the working directory."""
     first, *names = _file_names(human, models)
+    shared = not aligned and bool(shared_prompts({"human": human, **models}))
     call = "compute_mauve" if len(models) == 1 else "compare"
-    lines = [f"from mauve_metric import {call}, read_texts", "", f"out = {call}("]
-    lines.append(f"    p_text={_reading(human, first)},")
+    readers = sorted({_reader(side, shared) for side in (human, *models.values())})
+    lines = [f"from mauve_metric import {', '.join([*readers[:-1], call, *readers[-1:]])}", "", f"out = {call}("]
+    lines.append(f"    p_text={_reading(human, first, shared)},")
     if len(models) == 1:
-        lines.append(f"    q_text={_reading(next(iter(models.values())), names[0])},")
+        lines.append(f"    q_text={_reading(next(iter(models.values())), names[0], shared)},")
     else:
         lines.append("    models={")
         pairs = zip(models.items(), names, strict=True)
-        lines += [f"        {own!r}: {_reading(side, name)}," for (own, side), name in pairs]
+        lines += [f"        {own!r}: {_reading(side, name, shared)}," for (own, side), name in pairs]
         lines.append("    },")
     lines += ["    aligned=True,"] if aligned else []
     lines += [f"    featurizers={_featurizers(options)!r},"] if other_featurizers(options) else []
@@ -71,9 +74,14 @@ def python_code(
     return "\n".join([*lines, ")", "print(out)"])
 
 
-def _reading(side: TextSet, name: str) -> str:
+def _reader(side: TextSet, shared: bool) -> str:
+    """The name of what reads a set: with its prompts where sets share some."""
+    return "TextFile" if shared and side.prompts is not None else "read_texts"
+
+
+def _reading(side: TextSet, name: str, shared: bool) -> str:
     """The call that reads a set from the file of this name."""
-    call = f"read_texts({name!r}{'' if _is_found(side) else f', {side.column!r}'})"
+    call = f"{_reader(side, shared)}({name!r}{'' if _is_found(side) else f', {side.column!r}'})"
     return f"[text for text in {call} if text.strip()]" if side.blank else call
 
 

@@ -7,13 +7,13 @@ import io
 import itertools
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mauve_metric.hosts.space.limits import Limits, check_texts
-from mauve_metric.texts.files import Side, read_texts
+from mauve_metric.texts.files import PROMPT_FIELDS, Side, TextFile
 from mauve_metric.texts.formats import format_of
 from mauve_metric.texts.records import Record
 from mauve_metric.texts.tables import csv_delimiter
@@ -37,6 +37,7 @@ class TextSet:
 
     title: what the page calls the set. name: of the file. columns: text columns to choose from. column: the one chosen.
     path: of the uploaded file. kind: "file", "paste" or "example". blank: lines without a text that were left out.
+    prompts, prompt_field: of the texts, where the file has a field of `PROMPT_FIELDS`.
     """
 
     title: str
@@ -47,6 +48,8 @@ class TextSet:
     path: Path | None = None
     kind: str = "file"
     blank: int = 0
+    prompts: Sequence[Hashable] | None = None
+    prompt_field: str | None = None
 
 
 def read_upload(
@@ -85,18 +88,27 @@ def read_upload(
             if column not in columns:
                 column = "text" if "text" in columns else max(columns, key=lambda name: found[name], default=None)
                 column = _columns_of_tools(path).get(side, column)
+            prompts: Sequence[Hashable] | None = None
             if path.suffix.lower() == ".parquet":
-                texts = _read_parquet(path, column, limits)
+                texts, field = _read_parquet(path, column, limits), _prompt_column(columns, column)
+                prompts = None if field is None else _read_parquet(path, field, limits)
             else:
-                texts = read_texts(path, column)
+                read = TextFile(path, column).side("prediction")
+                texts, prompts, field = read.texts, read.prompts, read.prompt_field
             lines = len(texts)
             if path.suffix.lower() == ".txt":
                 texts = _filled(texts)
             checked = check_texts(title, texts, limits)
-            return TextSet(title, path.name, checked, columns, column, path, kind, lines - len(texts))
+            blank = lines - len(texts)
+            return TextSet(title, path.name, checked, columns, column, path, kind, blank, prompts, field)
     except USER_ERRORS as error:
         message = str(error).replace(str(path), title)
         raise ValueError(message if message.startswith(title) else f"{title}: {message}") from error
+
+
+def _prompt_column(columns: Sequence[str], texts: str | None) -> str | None:
+    """The column of prompts among those that are not the one of the texts."""
+    return next((field for field in PROMPT_FIELDS if field in columns and field != texts), None)
 
 
 def read_paste(title: str, pasted: str, limits: Limits) -> TextSet:

@@ -69,6 +69,16 @@ def test_batches_and_their_order_do_not_move_the_debiased_score() -> None:
     assert [other[name] for name in HEADLINE] == [expected[name] for name in HEADLINE]
 
 
+def test_aligned_texts_are_scored_as_such() -> None:
+    metric = filled(score(aligned=True), HUMAN[: len(MODEL)])
+    metric.compute()
+    expected = compute_mauve(p_text=HUMAN[: len(MODEL)], q_text=MODEL, aligned=True, **OPTIONS)
+    assert metric.result.signature == expected.signature and "design:aligned" in expected.signature
+    assert (metric.result.mauve_debiased, metric.result.mauve_ci) == (expected.mauve_debiased, expected.mauve_ci)
+    with pytest.raises(TypeError, match="aligned must be True or False, got 1"):
+        host.MauveScore(aligned=1)
+
+
 def test_features_and_tensors_and_a_reference_are_taken() -> None:
     p, q = features()
     metric = host.MauveScore(num_buckets=5)

@@ -81,7 +81,10 @@ def test_endpoints_are_typed_documented_and_alone(client: Any) -> None:
     options = [item["parameter_name"] for item in endpoints["/compare"]["parameters"]]
     assert options == ["references", "models", "aligned", *list(types)[2:-1]]
     options = [item["parameter_name"] for item in endpoints["/describe"]["parameters"]]
-    assert options == ["references", "models", "measures", *list(types)[2:-1]] and "`duplication`) or names" in text
+    assert (
+        options == ["references", "models", "measures", "aligned", *list(types)[2:-1]]
+        and "`duplication`) or names" in text
+    )
     assert "`aligned=" in text and 'api_name="/compare"' in text
     assert '`confidence_level=0.95`, `empty_texts="error"` (or `"drop"`), `featurize_model_name="ngrams"`' in text
 

@@ -118,7 +118,7 @@ def test_the_commands_give_the_same_result(
 ) -> None:
     desk = Handlers(LIMITS, [minilm, "ngrams"], Encoders())
     for which, texts in (("human", HUMAN[:12]), ("model", MODEL[:12])):
-        rows = "".join(json.dumps({"story text": text, "n": 1}) + "\n" for text in texts)
+        rows = "".join(json.dumps({"story text": text, "prompt": f"no. {n}"}) + "\n" for n, text in enumerate(texts))
         (tmp_path / f"{which} set.jsonl").write_text(rows, encoding="utf-8")
     desk.take_file(str(tmp_path / "human set.jsonl"), visitor())
     desk.add_files([str(tmp_path / "model set.jsonl")], visitor())
@@ -126,6 +126,7 @@ def test_the_commands_give_the_same_result(
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     exec(shown["python"], names)
+    assert names["out"].design == "aligned" and "TextFile" in shown["python"]  # both files name the same prompts
     assert names["out"].signature == shown["signature"] and names["out"].joint_verdict in html.unescape(shown["score"])
     assert f"<strong>{names['out'].mauve:.4f}</strong>" in shown["score"]
     capsys.readouterr()
