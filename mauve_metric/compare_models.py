@@ -12,7 +12,7 @@ from typing import Unpack
 import numpy as np
 
 from mauve_metric.arrays import FeatureData, Integers, Labels, TextData, TokenData
-from mauve_metric.config import Featurizer, MauveConfig, check_count, is_bool
+from mauve_metric.config import Featurizer, MauveConfig, check_bool, check_count
 from mauve_metric.explain_gap import explain_learned, explain_model
 from mauve_metric.features.named_featurizers import named_featurizers
 from mauve_metric.features.reference import Featurizing, Reference
@@ -106,8 +106,7 @@ def compare(
     >>> found.ranking, [(item.a, item.b, item.real) for item in found.differences]
     (('good', 'bad'), [('good', 'bad', True)])
     """
-    if not is_bool(aligned):
-        raise TypeError(f"aligned must be True or False, got {type(aligned).__name__}")
+    check_bool("aligned", aligned)
     buckets = check_count("buckets", buckets, low=0)
     texts = check_count("texts", texts, low=0)
     forms = {name: form_of(name, data) for name, data in check_models(models).items()}

@@ -10,16 +10,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, SupportsIndex, TypedDict
 
-from mauve_metric.config import Check, Featurizer, MauveConfig, is_bool, knob, knobs, shown, unknown_options
+from mauve_metric.config import Check, Featurizer, MauveConfig, check_bool, is_bool, knob, knobs, shown, unknown_options
 from mauve_metric.runtime.devices import check_device_name
 from mauve_metric.texts.sources import text_source
-
-
-def _boolean(name: str, value: object) -> bool:
-    """A check for True or False, numpy's too."""
-    if not is_bool(value):
-        raise TypeError(f"{name} must be True or False, got {shown(value)}")
-    return bool(value)
 
 
 def _integer_or_none(low: int, expected: str) -> Check:
@@ -100,7 +93,7 @@ class RunOptions:
     )
     batch_size: int | None = knob(None, _COUNT, "speed", "most texts of a batch")
     max_batch_tokens: int | None = knob(None, _COUNT, "speed", "tokens of a batch")
-    verbose: bool = knob(False, _boolean, "host", "a progress bar on stderr")
+    verbose: bool = knob(False, check_bool, "host", "a progress bar on stderr")
     text_field: str | None = knob(
         None,
         _column,
@@ -137,10 +130,10 @@ class RunOptions:
         "tensors stay on their GPU, all others are scored on the CPU (scores agree to 1e-3 between devices)",
         metavar="DEVICE",
     )
-    compile: bool = knob(False, _boolean, "speed", "run the model through torch.compile")
+    compile: bool = knob(False, check_bool, "speed", "run the model through torch.compile")
     distributed: bool = knob(
         False,
-        _boolean,
+        check_bool,
         "host",
         "every process of the torch process group calls with the same texts; each featurizes its share",
     )
@@ -212,9 +205,7 @@ def run_fields() -> dict[str, Any]:
 def split_options(given: Mapping[str, object]) -> tuple[MauveConfig, RunOptions]:
     """Keywords → the config and the run options; `TypeError` for an unknown one, with the nearest known name."""
     options: dict[str, Any] = dict(given)
-    use_float64 = options.pop("use_float64", False)
-    if not is_bool(use_float64):
-        raise TypeError(f"use_float64 must be True or False, got {shown(use_float64)}")
+    use_float64 = check_bool("use_float64", options.pop("use_float64", False))
     if use_float64 and options.setdefault("dtype", "float64") != "float64":
         raise ValueError(f"use_float64=True and dtype={options['dtype']!r} contradict each other: give one of them")
     problem = unknown_options(options, [*knobs(), *run_fields(), "use_float64"])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mauve_metric.arrays import Array
-from mauve_metric.config import check_number, is_bool, shown
+from mauve_metric.config import check_bool, check_number
 from mauve_metric.measures import boundary_detection as game
 from mauve_metric.measures.judgement_options import FULL_POINTS, LONGEST_LOOK, RUN, SENTENCES
 from mauve_metric.results.judgement import BoundaryGame
@@ -53,8 +53,7 @@ def score_guesses(
     """
     level = check_number("level", level, 0, 1)
     all_human_points = check_number("all_human_points", all_human_points, 0, MOST_POINTS, low_included=True)
-    if not is_bool(keep_runs):
-        raise TypeError(f"keep_runs must be True or False, got {shown(keep_runs)}")
+    check_bool("keep_runs", keep_runs)
     read = read_guesses(guesses, sentences=sentences)
     kept = np.ones(len(read.guess), dtype=bool)
     if read.players is not None and not keep_runs:

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from mauve_metric.arrays import Array, Floats, Integers
-from mauve_metric.config import check_count, check_number, is_bool, shown
+from mauve_metric.config import check_bool, check_count, check_number, shown
 from mauve_metric.measures.bradley_terry import (
     bradley_terry,
     half_width,
@@ -114,8 +114,7 @@ def _check_options(ties: object, errors: object, human: object, answers: object,
     is_list = isinstance(answers, (list, tuple)) and all(isinstance(name, str) for name in answers)
     if answers is not None and not is_list:
         raise TypeError(f"answers must be a list of columns' names, got {shown(answers)}")
-    if not is_bool(common_models):
-        raise TypeError(f"common_models must be True or False, got {shown(common_models)}")
+    check_bool("common_models", common_models)
 
 
 def _measures(measures: Measures | Sequence[str | Path] | None, human: str) -> dict[str, Measured]:

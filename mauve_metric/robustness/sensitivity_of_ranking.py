@@ -14,7 +14,7 @@ import numpy as np
 
 from mauve_metric.arrays import FeatureData, Features, Integers, Labels, TextData
 from mauve_metric.compare_models import check_models, check_sides, form_of, ranked_differences
-from mauve_metric.config import Featurizer, MauveConfig, is_bool, knobs, shown
+from mauve_metric.config import Featurizer, MauveConfig, check_bool, knobs, shown
 from mauve_metric.describing.described_reading import given_form
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.estimate import duration, estimated_seconds
@@ -106,8 +106,7 @@ def sensitivity(
     """
     start = time.perf_counter()
     for name, value in (("design", design), ("aligned", aligned)):
-        if not is_bool(value):
-            raise TypeError(f"{name} must be True or False, got {shown(value)}")
+        check_bool(name, value)
     factors = chosen_factors(vary)
     config, run = split_options(options)
     forms = {name: form_of(name, data) for name, data in check_models(models).items()}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from mauve_metric.config import MauveConfig, knobs
+from mauve_metric.config import MauveConfig, check_bool, knobs
 from mauve_metric.describing.describe_sets import need_features
 from mauve_metric.features.reference import Reference
 from mauve_metric.hosts.space.clients import forget_state, new_run
@@ -141,9 +141,7 @@ class Endpoints:
         known = self.parameters(name)
         _check_names(name, known, arguments)
         given = {own: parameter.default for own, parameter in known.items()} | dict(arguments)
-        aligned = given.get("aligned", False)
-        if not isinstance(aligned, bool):
-            raise TypeError(f"aligned must be True or False, got {aligned!r:.60}")
+        aligned = check_bool("aligned", given.get("aligned", False))
         measures = check_measures(given["measures"]) if name == DESCRIBE else ()
         models = {"predictions": given["predictions"]} if name == SCORE else given["models"]
         names = {"predictions": "predictions"} if name == SCORE else self._titles(models, 2 if name == COMPARE else 1)
