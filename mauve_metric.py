@@ -45,7 +45,7 @@ def is_importable() -> bool:
 
 def is_package(folder: Path) -> bool:
     """Whether a folder holds the package's code."""
-    return all((folder / name).is_file() for name in ("__init__.py", "metric.py", "compute.py"))
+    return all((folder / name).is_file() for name in ("__init__.py", "metric.py", "options.py"))
 
 
 def import_package(folder: Path) -> None:

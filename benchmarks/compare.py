@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mauve_metric import compare, explain
-from mauve_metric.config import MauveConfig
 from mauve_metric.measures import frontier
+from mauve_metric.options import MauveConfig
 from mauve_metric.uncertainty import intervals, jackknife
 from mauve_metric.uncertainty.buckets import holm
 from mauve_metric.uncertainty.differences import JointErrors, difference_of, joint_errors

@@ -47,7 +47,7 @@ from mauve_metric.features.estimate import matmul_rate
 from mauve_metric.features.featurize import featurize_texts, tokenize
 from mauve_metric.features.pretrained import minilm_folder
 from mauve_metric.runtime.devices import resolve_device
-from mauve_metric.runtime.packages import import_torch
+from mauve_metric.runtime.optional_imports import import_torch
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 PARTS = ("human.jsonl", "human_other.jsonl")
@@ -318,7 +318,7 @@ def main() -> None:
     parser.add_argument("--max-batch-tokens", type=int, help="our token budget; unset: what the package chooses")
     parser.add_argument("--device", default="auto")
     options = parser.parse_args()
-    logging.getLogger("mauve_metric.compute").setLevel(logging.ERROR)  # the scores are here for their drift alone
+    logging.getLogger("mauve_metric.api.compute").setLevel(logging.ERROR)  # the scores are here for their drift alone
     case, device = CASES[options.case], resolve_device(options.device)
     if options.case == "gpt2-large" and not device.startswith("cuda"):
         parser.exit(1, "the case gpt2-large takes most of a day without a CUDA device, and here is none\n")

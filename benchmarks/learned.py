@@ -16,8 +16,8 @@ from scipy.stats import norm
 
 from mauve_metric import compute_mauve
 from mauve_metric.arrays import Array, Integers
-from mauve_metric.config import MauveConfig
 from mauve_metric.measures.cross_fitting import buckets_of_ranks
+from mauve_metric.options import MauveConfig
 from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.uncertainty.learned import debiased, learned_score
 

@@ -22,11 +22,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 from machine import machine
 
-from mauve_metric.texts.compression import compression_ratio
-from mauve_metric.texts.distinct import distinct_n, entropy_n
-from mauve_metric.texts.ngram_similarity import vendi_ngrams
-from mauve_metric.texts.repetition import repetition
-from mauve_metric.texts.self_bleu import self_bleu, self_repetition
+from mauve_metric.lexical.compression import compression_ratio
+from mauve_metric.lexical.distinct import distinct_n, entropy_n
+from mauve_metric.lexical.ngram_similarity import vendi_ngrams
+from mauve_metric.lexical.repetition import repetition
+from mauve_metric.lexical.self_bleu import self_bleu, self_repetition
 
 NLTK_TEXTS = 2  # hypotheses of NLTK's Self-BLEU: each goes through all texts again
 

@@ -15,7 +15,7 @@ import numpy as np
 from machine import machine
 
 from mauve_metric.arrays import Array
-from mauve_metric.config import MauveConfig
+from mauve_metric.options import MauveConfig
 from mauve_metric.quantize.partition import partition_sets
 
 COLUMNS = 1280

@@ -64,7 +64,7 @@ def contenders(human: Array, model: Array, buckets: int) -> dict[str, Callable[[
     """The functions to time, by name."""
     import mauve
 
-    from mauve_metric.compute import compute_mauve
+    from mauve_metric.api.compute import compute_mauve
 
     plain = {"num_buckets": buckets, "knn": False, "num_runs": 1}
     return {

@@ -8,9 +8,9 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from mauve_metric.config import knobs
-from mauve_metric.hosts.metric_card import CITATION, CODEBASE_URLS, DEFAULTS, REFERENCE_URLS, describe
-from mauve_metric.results.scores import SCORES, Score
+from mauve_metric.catalogue.scores import SCORES, Score
+from mauve_metric.hosts.evaluate.metric_card import CITATION, CODEBASE_URLS, DEFAULTS, REFERENCE_URLS, describe
+from mauve_metric.options import config_fields
 from mauve_metric.uncertainty.score_warnings import SEVERE
 from mauve_metric.uncertainty.warning_guide import ADVICE
 
@@ -71,7 +71,7 @@ def card() -> str:
 
 def _inputs() -> str:
     rows = []
-    for name, item in knobs().items():
+    for name, item in config_fields().items():
         default = DEFAULTS.get(name, item.default)
         rows.append(f"| `{name}` | `{default!r}` | {_cell(item.metadata['help'])} |")
     return "\n".join(["### Inputs\n", "| option | default | what it is |", "|---|---|---|", *rows]) + "\n"

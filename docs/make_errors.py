@@ -14,8 +14,8 @@ from unittest import mock
 import numpy as np
 
 from mauve_metric import compare, compute_mauve
-from mauve_metric.hosts.cli import main
-from mauve_metric.hosts.error_guide import GUIDES, code_of
+from mauve_metric.hosts.cli.error_guide import GUIDES, code_of
+from mauve_metric.hosts.cli.main import main
 from mauve_metric.uncertainty.score_warnings import SEVERE
 from mauve_metric.uncertainty.warning_guide import ADVICE
 

@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mauve_metric.results.companions.row import Companion
-from mauve_metric.results.companions.table import COMPANIONS
-from mauve_metric.results.scores import SCORES, Score
+from mauve_metric.catalogue.row import Companion
+from mauve_metric.catalogue.scores import SCORES, Score
+from mauve_metric.catalogue.table import COMPANIONS
 
 ROOT = Path(__file__).parent.parent
 VALUES = ROOT / "docs" / "measures.json"
@@ -80,15 +80,15 @@ _OF_FILES = {  # file of the function → part of the page of formulas
     "copied_text": "duplicates-and-copied-passages",
 }
 _OF_SCORES = {  # score → part of the page of formulas, test
-    "mauve": ("mauve", "test_compute.py"),
+    "mauve": ("mauve", "api/test_compute.py"),
     "mauve_debiased": ("the-bias-of-sampling", "uncertainty/test_jackknife.py"),
     "mauve_classifier": ("learned-buckets", "uncertainty/test_learned.py"),
     "auc": ("learned-buckets", "measures/test_cross_fitting.py"),
-    "mauve_star": ("smoothing", "test_compute.py"),
+    "mauve_star": ("smoothing", "api/test_compute.py"),
     "mauve_exact": ("the-exact-area", "measures/test_frontier.py"),
     "frontier_integral": ("frontier-integral-and-mid-point", "measures/test_frontier.py"),
     "frontier_integral_debiased": ("the-bias-of-sampling", "uncertainty/test_jackknife.py"),
-    "frontier_integral_star": ("smoothing", "test_compute.py"),
+    "frontier_integral_star": ("smoothing", "api/test_compute.py"),
     "jensen_shannon": ("frontier-integral-and-mid-point", "measures/test_divergences.py"),
     "precision": ("nearest-neighbours", "measures/test_support.py"),
     "recall": ("nearest-neighbours", "measures/test_support.py"),

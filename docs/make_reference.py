@@ -7,8 +7,7 @@ from dataclasses import Field
 from pathlib import Path
 from typing import Any
 
-from mauve_metric.config import knobs
-from mauve_metric.options import run_fields
+from mauve_metric.options import config_fields, run_fields
 
 PAGE = Path(__file__).parent / "reference.md"
 STAGES = {
@@ -32,7 +31,7 @@ def page(text: str) -> str:
 
 def _options() -> str:
     """What can change a score, a table a stage."""
-    found = knobs()
+    found = config_fields()
     staged = {
         stage: {name: item for name, item in found.items() if item.metadata["stage"] == stage} for stage in STAGES
     }

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mauve_metric.measures.boundary_detection import chance_points
-from mauve_metric.measures.rank_correlation import spearman
+from mauve_metric.measures.judgements.boundary_detection import chance_points
+from mauve_metric.measures.judgements.rank_correlation import spearman
 from mauve_metric.results.measured import Measured
 from mauve_metric.texts.columns import open_table
 

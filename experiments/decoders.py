@@ -19,13 +19,13 @@ from common import AXIS, INK, SCORE_COLUMNS, argument_parser, marks_of, progress
 from decoding import ALL, texts_by
 from models import Workshop, add_arguments
 
-from mauve_metric.features.likelihood_measures import generation_perplexity
-from mauve_metric.features.likelihoods import likelihoods
+from mauve_metric.features.likelihood.likelihood_measures import generation_perplexity
+from mauve_metric.features.likelihood.likelihoods import likelihoods
+from mauve_metric.lexical.distinct import distinct_n
+from mauve_metric.lexical.repetition import repetition
+from mauve_metric.lexical.self_bleu import self_bleu
+from mauve_metric.lexical.word_counts import words_and_marks
 from mauve_metric.results.table_forms import Column, TableRow
-from mauve_metric.texts.distinct import distinct_n
-from mauve_metric.texts.repetition import repetition
-from mauve_metric.texts.self_bleu import self_bleu
-from mauve_metric.texts.word_counts import words_and_marks
 
 HUMAN = "human, other texts"
 COLUMNS = (

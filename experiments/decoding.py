@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from models import Workshop, Writing
 
-from mauve_metric.features.likelihoods import likelihoods
+from mauve_metric.features.likelihood.likelihoods import likelihoods
 
 RANDOM_SHARE = 0.15  # of the new tokens, which the adversarial rule draws at random
 

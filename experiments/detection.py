@@ -19,8 +19,8 @@ from common import AXIS, argument_parser, marks_of, progress, save
 from decoding import ALL, texts_by
 from models import Workshop, add_arguments
 
-from mauve_metric.features.likelihood_measures import discriminator_ranks, discriminator_total_probability
-from mauve_metric.features.likelihoods import Likelihoods, likelihoods
+from mauve_metric.features.likelihood.likelihood_measures import discriminator_ranks, discriminator_total_probability
+from mauve_metric.features.likelihood.likelihoods import Likelihoods, likelihoods
 from mauve_metric.measures.discriminators import discriminate, discriminate_words
 from mauve_metric.results.table_forms import Column, TableRow
 

@@ -17,10 +17,10 @@ from common import AXIS, SCORE_COLUMNS, argument_parser, marks_of, progress, sav
 from decoding import nucleus
 from models import Workshop, add_arguments, first_words
 
+from mauve_metric.lexical.distinct import distinct_n
+from mauve_metric.lexical.word_counts import words_and_marks
 from mauve_metric.measures.discriminators import discriminator_auc
 from mauve_metric.results.table_forms import Column, TableRow
-from mauve_metric.texts.distinct import distinct_n
-from mauve_metric.texts.word_counts import words_and_marks
 
 HUMAN = "other human texts"
 COLUMNS = (

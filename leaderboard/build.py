@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mauve_metric import Histograms, MauveConfig
+from mauve_metric.api.score import Debiased, Uncertainty, score_histograms, score_uncertainty
+from mauve_metric.catalogue.scores import SCORES
 from mauve_metric.results.digits import digits
-from mauve_metric.results.scores import SCORES
-from mauve_metric.score import Debiased, Uncertainty, score_histograms, score_uncertainty
 from mauve_metric.uncertainty import score_warnings
 from mauve_metric.uncertainty.score_warnings import SEVERE
 from mauve_metric.uncertainty.warning_guide import ADVICE

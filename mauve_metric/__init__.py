@@ -11,16 +11,19 @@ from typing import TYPE_CHECKING
 from mauve_metric.version import __version__
 
 if TYPE_CHECKING:
-    from mauve_metric.compare_models import compare
-    from mauve_metric.compute import compute_mauve
-    from mauve_metric.config import MauveConfig
-    from mauve_metric.describing.describe_sets import describe
-    from mauve_metric.explain_gap import explain
+    from mauve_metric.api.baseline import calibrate
+    from mauve_metric.api.boundaries import score_guesses
+    from mauve_metric.api.compare import compare
+    from mauve_metric.api.compute import compute_mauve
+    from mauve_metric.api.describe import describe
+    from mauve_metric.api.explain import explain
+    from mauve_metric.api.preferences import judge
+    from mauve_metric.api.robustness import sensitivity
+    from mauve_metric.api.stress_test import stress
     from mauve_metric.features.reference import Reference, featurize
     from mauve_metric.generation.evaluator import evaluate_model
-    from mauve_metric.hosts.callback import MauveCallback, MauveTrainerMixin
-    from mauve_metric.judging.boundary_game import score_guesses
-    from mauve_metric.judging.judge_models import judge
+    from mauve_metric.hosts.trainer.callback import MauveCallback, MauveTrainerMixin
+    from mauve_metric.options import MauveConfig
     from mauve_metric.quantize.histograms import Histograms
     from mauve_metric.results.calibration import Calibration
     from mauve_metric.results.comparison import Comparison
@@ -30,10 +33,7 @@ if TYPE_CHECKING:
     from mauve_metric.results.result import MauveResult
     from mauve_metric.results.sensitivity import Sensitivity
     from mauve_metric.results.stress import Stress
-    from mauve_metric.robustness.calibrate_set import calibrate
-    from mauve_metric.robustness.sensitivity_of_ranking import sensitivity
-    from mauve_metric.robustness.stress_featurizer import stress
-    from mauve_metric.score_shards import score_sharded, shard_pass
+    from mauve_metric.sharding.sharded import score_sharded, shard_pass
     from mauve_metric.texts.files import TextFile, read_texts
     from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
@@ -77,29 +77,29 @@ _HOMES = {  # every public name is imported when it is first asked for
     "Difference": "results.numbers",
     "Explanation": "results.explanation",
     "Histograms": "quantize.histograms",
-    "MauveCallback": "hosts.callback",
-    "MauveConfig": "config",
+    "MauveCallback": "hosts.trainer.callback",
+    "MauveConfig": "options",
     "MauveResult": "results.result",
-    "MauveTrainerMixin": "hosts.callback",
+    "MauveTrainerMixin": "hosts.trainer.callback",
     "Reference": "features.reference",
     "ScoreWarning": "uncertainty.score_warnings",
     "Sensitivity": "results.sensitivity",
     "Stress": "results.stress",
     "TextFile": "texts.files",
-    "calibrate": "robustness.calibrate_set",
-    "compare": "compare_models",
-    "compute_mauve": "compute",
-    "describe": "describing.describe_sets",
+    "calibrate": "api.baseline",
+    "compare": "api.compare",
+    "compute_mauve": "api.compute",
+    "describe": "api.describe",
     "evaluate_model": "generation.evaluator",
-    "explain": "explain_gap",
+    "explain": "api.explain",
     "featurize": "features.reference",
-    "judge": "judging.judge_models",
+    "judge": "api.preferences",
     "read_texts": "texts.files",
-    "score_guesses": "judging.boundary_game",
-    "score_sharded": "score_shards",
-    "shard_pass": "score_shards",
-    "sensitivity": "robustness.sensitivity_of_ranking",
-    "stress": "robustness.stress_featurizer",
+    "score_guesses": "api.boundaries",
+    "score_sharded": "sharding.sharded",
+    "shard_pass": "sharding.sharded",
+    "sensitivity": "api.robustness",
+    "stress": "api.stress_test",
 }
 
 

@@ -23,9 +23,9 @@ def main() -> int:
         from mauve_metric.runtime.threads import prepare_threads
 
         prepare_threads()
-        from mauve_metric.hosts import cli
+        from mauve_metric.hosts.cli.main import main as run_command
 
-        return cli.main()
+        return run_command()
     except KeyboardInterrupt:
         _leave()
     finally:

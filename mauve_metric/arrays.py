@@ -1,10 +1,10 @@
-"""The kinds of arrays, each named once, and what features are when they are not an array."""
+"""Types shared by all folders: kinds of arrays, features that are not an array, and a number with its error."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,3 +38,15 @@ Features = Array | FeatureRows  # of one set of texts, (n, d)
 TextData = Iterable[object] | Path  # texts as users give them: lists, columns, streams (`texts.sources`), files
 TokenData = Iterable[object]  # lists of token ids, likewise
 FeatureData = Iterable[object] | Path  # arrays, tensors, nested lists, files, data sets, streams of blocks
+
+
+class Estimate(NamedTuple):
+    """The value of a measure for two sets.
+
+    value: the number. ci: its interval at the confidence level, None if no valid interval is known.
+    p_value: of "both sets are draws from one distribution", None without a test.
+    """
+
+    value: float
+    ci: tuple[float, float] | None = None
+    p_value: float | None = None

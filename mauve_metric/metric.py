@@ -13,10 +13,10 @@ from typing import Any
 import datasets
 import evaluate
 
+from mauve_metric.api.compute import compute_mauve
 from mauve_metric.arrays import TextData
-from mauve_metric.compute import compute_mauve
 from mauve_metric.features.reference import Reference
-from mauve_metric.hosts.metric_card import (
+from mauve_metric.hosts.evaluate.metric_card import (
     CITATION,
     CODEBASE_URLS,
     DEFAULTS,
@@ -24,8 +24,8 @@ from mauve_metric.hosts.metric_card import (
     describe,
     describe_inputs,
 )
-from mauve_metric.hosts.stored_texts import StoredTexts
-from mauve_metric.hosts.text_statistics import TEXT_STATISTICS, TextStatistics
+from mauve_metric.hosts.evaluate.stored_texts import StoredTexts
+from mauve_metric.hosts.evaluate.text_statistics import TEXT_STATISTICS, TextStatistics
 from mauve_metric.options import split_options
 from mauve_metric.results.result import MauveResult
 

@@ -1,18 +1,79 @@
-"""What changes the speed of a run or what it prints, and never its score; and how keywords become options."""
+"""Every option: `MauveConfig` can change a score, `RunOptions` changes only speed or output."""
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import operator
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, SupportsIndex, TypedDict
+from typing import Any, Literal, SupportsIndex, TypedDict, TypeVar
 
-from mauve_metric.config import Check, Featurizer, MauveConfig, check_bool, is_bool, knob, knobs, shown, unknown_options
+from mauve_metric.runtime.checks import (
+    Check,
+    check_bool,
+    choice_check,
+    integer_check,
+    is_bool,
+    number_check,
+    shown,
+    unknown_options,
+)
 from mauve_metric.runtime.devices import check_device_name
 from mauve_metric.texts.sources import text_source
+
+Value = TypeVar("Value")
+Featurizer = str | tuple[object, object] | Callable[[list[str]], object]
+
+
+def _several(*choices: str) -> Check:
+    """A check for "no" or some of a few words, joined by commas or in a list; they come out in the choices' order."""
+
+    def check(name: str, value: object) -> object:
+        expected = f"{name} must be 'no' or a comma-joined list of {', '.join(map(repr, choices))}"
+        if not isinstance(value, (str, list, tuple)) or not all(isinstance(part, str) for part in value):
+            raise TypeError(f"{expected}, got {shown(value)}")
+        words = value.split(",") if isinstance(value, str) else value
+        wanted = [word.strip().lower().replace("-", "_").replace(" ", "_") for word in words]
+        if wanted in (["no"], []):
+            return "no"
+        for word in wanted:
+            if word not in choices:
+                near = difflib.get_close_matches(word[:60], choices, n=1)
+                hint = f" (did you mean {near[0]!r}?)" if near else ""
+                raise ValueError(f"{expected}, got {shown(value)}{hint}")
+        return ",".join(choice for choice in choices if choice in wanted)
+
+    return check
+
+
+def _model(name: str, value: object) -> object:
+    """A check for what names or is a featurizer."""
+    if isinstance(value, str) and value.strip():
+        return value
+    if callable(value) or (isinstance(value, tuple) and len(value) == 2):
+        return value
+    raise TypeError(
+        f"{name} must be a model name or folder, a (model, tokenizer) pair, or a function from a list of texts "
+        f"to an array, got {shown(value)}"
+    )
+
+
+def _prefix(name: str, value: object) -> object:
+    """A check for None or text that can stand before another text."""
+    if value is None:
+        return value
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be text that is put before each text, got {shown(value)}")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{name} must be text, got {value!a:.60}, with half of a surrogate pair") from error
+    if len(value) > LONGEST_PREFIX:
+        raise ValueError(f"{name} must be at most {LONGEST_PREFIX} characters long, got {len(value)}: {shown(value)}")
+    return value
 
 
 def _integer_or_none(low: int, expected: str) -> Check:
@@ -71,6 +132,216 @@ def _folder(name: str, value: object, expected: str) -> str | Path:
     return value
 
 
+def option(
+    default: Value,
+    check: Check,
+    stage: str,
+    help: str,
+    choices: tuple[object, ...] | None = None,
+    metavar: str | None = None,
+    of: str | None = None,
+) -> Value:
+    """A field of options: its default, its check, the stage that reads it, its meaning, and what the shell calls it.
+
+    of: the one quantizer that reads it.
+    """
+    metadata = {"check": check, "stage": stage, "help": help, "choices": choices, "metavar": metavar, "of": of}
+    return field(default=default, metadata=metadata)
+
+
+POOLINGS = ("auto", "last", "mean", "cls")
+DTYPES = ("float32", "float64", "bfloat16", "float16")
+ROW_ORDERS = ("qp", "pq")
+EMPTY_TEXTS = ("error", "drop")
+# What can be taken off texts, in order.
+STRIP = ("reasoning", "special_tokens", "prompts", "markdown", "whitespace", "line_breaks")
+MATCH_LENGTHS = ("no", "truncate")
+QUANTIZERS = ("kmeans", "drmm", "lattice", "classifier")
+KNN = ("auto", True, False)
+VERBATIM = ("featurize_model_name", "text_prefix")  # whose text is never read as a number, nor stripped
+LONGEST_PREFIX = 1000  # characters; more would leave little room for a text
+SMALLEST_SCALING_FACTOR = 1e-6  # below, every score is 1 to six digits, and its errors are 0/0 in the end
+
+
+@dataclass(frozen=True, kw_only=True)
+class MauveConfig:
+    """Everything that can change a score and nothing else; names and defaults are those of mauve-text.
+
+    Values are checked on construction.
+
+    Raises:
+        TypeError: a value of the wrong type.
+        ValueError: a value out of range.
+
+    >>> MauveConfig(num_buckets=100).num_buckets
+    100
+    >>> MauveConfig(mauve_scaling_factor=-1)
+    Traceback (most recent call last):
+    ValueError: mauve_scaling_factor must be a number in [1e-06, 10000], got -1.0
+    """
+
+    featurize_model_name: Featurizer = option(
+        "gpt2-large",
+        _model,
+        "featurize",
+        "featurizer: 'minilm' or 'ngrams' (packaged, no download), or any name or local folder that transformers' "
+        "AutoModel loads; "
+        "in Python also a (model, tokenizer) pair or a function from texts to an array",
+    )
+    max_text_length: int | None = option(
+        None,
+        integer_check(1, also=(None,)),
+        "featurize",
+        "tokens kept of each text; unset: 1024, or the most that the model takes if that is less",
+    )
+    pooling: Literal["auto", "last", "mean", "cls"] = option(
+        "auto",
+        choice_check(*POOLINGS),
+        "featurize",
+        "how the token states become one feature: last token, mean over tokens, first token; "
+        "auto: what the literature or a sentence encoder's own folder says, the last token otherwise",
+        POOLINGS,
+    )
+    text_prefix: str | None = option(
+        None,
+        _prefix,
+        "featurize",
+        "text put before each text of both sets, such as 'query: '; unset: what the featurizer was trained with, for "
+        "those with a preset (e5), else none",
+    )
+    dtype: Literal["float32", "float64", "bfloat16", "float16"] = option(
+        "float32", choice_check(*DTYPES), "featurize", "number format in which the model runs", DTYPES
+    )
+    empty_texts: Literal["error", "drop"] = option(
+        "error",
+        choice_check(*EMPTY_TEXTS),
+        "featurize",
+        "what to do with empty or whitespace-only texts: stop, or drop and count them",
+        EMPTY_TEXTS,
+    )
+    strip: str | list[str] | tuple[str, ...] = option(
+        "no",
+        _several(*STRIP),
+        "featurize",
+        f"what to take off the texts of both sets, joined by commas: {', '.join(STRIP)} (prompts: a leading copy of "
+        "one of them)",
+    )
+    match_lengths: Literal["no", "truncate"] = option(
+        "no",
+        choice_check(*MATCH_LENGTHS),
+        "featurize",
+        "truncate: cut the texts of both sets to the smaller of their two median lengths, in tokens",
+        MATCH_LENGTHS,
+    )
+    quantizer: Literal["kmeans", "drmm", "lattice", "classifier"] = option(
+        "kmeans",
+        choice_check(*QUANTIZERS),
+        "quantize",
+        "how features become buckets; drmm: a deep residual mixture model, lattice: points of an integer sphere that "
+        "a network spreads them over, both trained on them; classifier: scores of a cross-fitted classifier of the two "
+        "sets",
+        QUANTIZERS,
+    )
+    num_buckets: int | Literal["auto"] = option(
+        "auto",
+        integer_check(1, also=("auto",)),
+        "quantize",
+        "number of k-means buckets; auto: a tenth of the smaller set, at least 2 (classifier: a fifteenth, 4 to 50)",
+    )
+    row_order: Literal["qp", "pq"] = option(
+        "qp",
+        choice_check(*ROW_ORDERS),
+        "quantize",
+        "order in which the two sets are stacked before clustering; it moves the k-means start",
+        ROW_ORDERS,
+    )
+    pca_max_data: int = option(
+        -1, integer_check(2, 2**63 - 1, also=(-1,)), "quantize", "most rows that the PCA is fitted on; -1: all"
+    )
+    kmeans_explained_var: float = option(
+        0.9, number_check(0, 1), "quantize", "share of the variance that the PCA keeps; 1: every component"
+    )
+    kmeans_num_redo: int = option(
+        5, integer_check(1, 10_000), "quantize", "k-means restarts; the best is kept", of="kmeans"
+    )
+    kmeans_max_iter: int = option(
+        500, integer_check(1, 10_000_000), "quantize", "most iterations of one k-means run", of="kmeans"
+    )
+    drmm_layers: int = option(
+        3, integer_check(1, 16), "quantize", "drmm: mixtures, each of what the one before left", of="drmm"
+    )
+    drmm_components: int = option(
+        10,
+        integer_check(2, 1000),
+        "quantize",
+        "drmm: Gaussians of a layer; buckets are their number to the power of layers",
+        of="drmm",
+    )
+    drmm_steps: int = option(
+        10_000, integer_check(1, 10_000_000), "quantize", "drmm: training steps, 64 rows each", of="drmm"
+    )
+    lattice_squared_radius: int = option(
+        50,
+        integer_check(1, 1000),
+        "quantize",
+        "lattice: of the integer sphere; 50: 744 buckets",
+        of="lattice",
+    )
+    lattice_epochs: int = option(
+        50, integer_check(1, 100_000), "quantize", "lattice: training passes over the features", of="lattice"
+    )
+    lattice_hidden: int = option(
+        256, integer_check(1, 65_536), "quantize", "lattice: width of the network", of="lattice"
+    )
+    lattice_spread: float = option(
+        1.0, number_check(0, 1000), "quantize", "lattice: weight of spreading over the sphere in the loss", of="lattice"
+    )
+    seed: int = option(25, integer_check(0), "quantize", "seed of the clustering")
+    divergence_curve_discretization_size: int = option(
+        25, integer_check(2, 1_000_000), "score", "number of mixture weights on the divergence curve"
+    )
+    mauve_scaling_factor: float = option(
+        5,
+        number_check(SMALLEST_SCALING_FACTOR, 10_000, low_included=True),
+        "score",
+        "c, the constant that scales the divergences; the literature uses 5",
+    )
+
+    num_runs: int | Literal["auto"] = option(
+        "auto",
+        integer_check(1, 10_000, also=("auto",)),
+        "score",
+        "clusterings with as many seeds, for the spread over them; auto: 5 below 1000 texts a side, else 1",
+    )
+    confidence_level: float = option(
+        0.95, number_check(0, 1, high_included=False), "score", "level of the intervals of the debiased scores"
+    )
+    permutations: int = option(
+        0, integer_check(0, 10_000_000), "score", "random splits of the permutation test; 0: no test, no p-value"
+    )
+    knn: bool | Literal["auto"] = option(
+        "auto",
+        choice_check(*KNN),
+        "score",
+        "nearest-neighbour precision, recall, density, coverage; auto: up to 10000 texts a side; "
+        "true: above 20000 a side on as many random ones",
+        KNN,
+    )
+    knn_k: int = option(4, integer_check(1, 1000), "score", "the neighbour that sets the radius of a ball")
+    frechet_distance: bool = option(
+        False, choice_check(True, False), "score", "also the Fréchet distance of the features"
+    )
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            object.__setattr__(self, item.name, item.metadata["check"](item.name, getattr(self, item.name)))
+
+
+def config_fields() -> dict[str, Any]:
+    """The fields of `MauveConfig` by name: default, and `metadata` with check, stage, help and choices."""
+    return {item.name: item for item in fields(MauveConfig)}
+
+
 _COUNT = _integer_or_none(1, "an integer of at least 1")
 
 
@@ -82,47 +353,47 @@ class RunOptions:
     command line.
     """
 
-    device: str | None = knob(
+    device: str | None = option(
         None, check_device_name, "speed", "auto (CUDA, else MPS, else CPU) or a torch device: cpu, cuda:0, mps, …"
     )
-    device_id: int | None = knob(
+    device_id: int | None = option(
         None,
         _integer_or_none(-1, "-1 (CPU) or the number of a CUDA device"),
         "host",
         "the number of a CUDA device, -1 for the CPU, as in mauve-text",
     )
-    batch_size: int | None = knob(None, _COUNT, "speed", "most texts of a batch")
-    max_batch_tokens: int | None = knob(None, _COUNT, "speed", "tokens of a batch")
-    verbose: bool = knob(False, check_bool, "host", "a progress bar on stderr")
-    text_field: str | None = knob(
+    batch_size: int | None = option(None, _COUNT, "speed", "most texts of a batch")
+    max_batch_tokens: int | None = option(None, _COUNT, "speed", "tokens of a batch")
+    verbose: bool = option(False, check_bool, "host", "a progress bar on stderr")
+    text_field: str | None = option(
         None,
         _column,
         "texts",
         "field or column of the texts; unset: 'text' or the only one",
         metavar="NAME",
     )
-    prompts: Iterable[str] | str | Path | None = knob(
+    prompts: Iterable[str] | str | Path | None = option(
         None,
         _prompts,
         "texts",
         "what the texts were written from, for strip=prompts: a file of texts; in Python also a list",
         metavar="FILE",
     )
-    cache: bool | str | Path = knob(
+    cache: bool | str | Path = option(
         True,
         _folder_or_bool,
         "speed",
         "keep features in this folder; in Python also True (the usual place) or False (keep none)",
         metavar="FOLDER",
     )
-    checkpoint: str | Path | None = knob(
+    checkpoint: str | Path | None = option(
         None,
         _folder_or_none,
         "speed",
         "keep the clustering of features read in blocks in this folder, for a run that is taken up again",
         metavar="FOLDER",
     )
-    score_device: str | None = knob(
+    score_device: str | None = option(
         None,
         check_device_name,
         "speed",
@@ -130,8 +401,8 @@ class RunOptions:
         "tensors stay on their GPU, all others are scored on the CPU (scores agree to 1e-3 between devices)",
         metavar="DEVICE",
     )
-    compile: bool = knob(False, check_bool, "speed", "run the model through torch.compile")
-    distributed: bool = knob(
+    compile: bool = option(False, check_bool, "speed", "run the model through torch.compile")
+    distributed: bool = option(
         False,
         check_bool,
         "host",
@@ -208,10 +479,10 @@ def split_options(given: Mapping[str, object]) -> tuple[MauveConfig, RunOptions]
     use_float64 = check_bool("use_float64", options.pop("use_float64", False))
     if use_float64 and options.setdefault("dtype", "float64") != "float64":
         raise ValueError(f"use_float64=True and dtype={options['dtype']!r} contradict each other: give one of them")
-    problem = unknown_options(options, [*knobs(), *run_fields(), "use_float64"])
+    problem = unknown_options(options, [*config_fields(), *run_fields(), "use_float64"])
     if problem:
         raise TypeError(problem)
-    config = MauveConfig(**{key: value for key, value in options.items() if key in knobs()})
+    config = MauveConfig(**{key: value for key, value in options.items() if key in config_fields()})
     return config, RunOptions(**{key: value for key, value in options.items() if key in run_fields()})
 
 
@@ -220,7 +491,7 @@ def option_parameters() -> list[inspect.Parameter]:
     keyword = inspect.Parameter.KEYWORD_ONLY
     options = [
         inspect.Parameter(item.name, keyword, default=item.default, annotation=item.type)
-        for item in (*knobs().values(), *run_fields().values())
+        for item in (*config_fields().values(), *run_fields().values())
     ]
     return [*options, inspect.Parameter("use_float64", keyword, default=False, annotation="bool")]
 

@@ -9,7 +9,7 @@ import pytest
 
 from mauve_metric import compute_mauve
 from mauve_metric.features.reference import Reference
-from mauve_metric.hosts.cli import main
+from mauve_metric.hosts.cli.main import main
 
 
 def direct(files: tuple[str, str], **options: Any) -> Any:

@@ -14,7 +14,7 @@ import pytest
 from commands import command_for, direct
 from samples import ROOT
 
-from mauve_metric.hosts.cli import COMMANDS, main
+from mauve_metric.hosts.cli.main import COMMANDS, main
 
 
 def program(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -49,7 +49,7 @@ def test_a_reader_that_stops_is_no_error(tmp_path: Path) -> None:
 def test_help_and_wrong_usage_load_nothing_heavy(arguments: list[str]) -> None:
     program = f"""if True:
         import sys
-        from mauve_metric.hosts.cli import main
+        from mauve_metric.hosts.cli.main import main
         try:
             main({arguments})
         except SystemExit:
@@ -66,7 +66,7 @@ def killed(path, text, **options):
     with open(path, "w") as file:
         file.write(text[:1000])
     os.kill(os.getpid(), signal.SIGKILL)
-from mauve_metric.hosts.cli import main
+from mauve_metric.hosts.cli.main import main
 pathlib.Path.write_text = killed
 sys.exit(main(sys.argv[1:]))
 """
@@ -133,7 +133,9 @@ sys.exit(main())
 """
 
 
-@pytest.mark.parametrize("when", ["mauve_metric.hosts.cli", "argparse", "numpy", "faiss", "mauve_metric.compute"])
+@pytest.mark.parametrize(
+    "when", ["mauve_metric.hosts.cli.main", "argparse", "numpy", "faiss", "mauve_metric.api.compute"]
+)
 def test_ctrl_c_while_modules_are_imported(when: str, files: tuple[str, str]) -> None:
     # a shell starts what goes to the background, as these tests may, without an ear for the interrupt
     script = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
@@ -155,7 +157,9 @@ def test_ctrl_c_while_a_command_works(monkeypatch: pytest.MonkeyPatch, capsys: p
 
 def test_an_ignored_interrupt_stays_ignored(files: tuple[str, str]) -> None:
     script = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
-    script += INTERRUPT_WHEN_IMPORTED.format(when="mauve_metric.compute").replace("import os, signal, sys", "import os")
+    script += INTERRUPT_WHEN_IMPORTED.format(when="mauve_metric.api.compute").replace(
+        "import os, signal, sys", "import os"
+    )
     found = subprocess.run(
         [sys.executable, "-c", script, "-", *files], cwd=ROOT, capture_output=True, text=True, timeout=300
     )

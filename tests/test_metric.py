@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 from programs import Programs
 
 from mauve_metric import compute_mauve
-from mauve_metric.config import knobs
+from mauve_metric.catalogue.scores import SCORES
 from mauve_metric.features.reference import Reference
-from mauve_metric.hosts import stored_texts
-from mauve_metric.hosts.text_statistics import TextStatistics
+from mauve_metric.hosts.evaluate import stored_texts
+from mauve_metric.hosts.evaluate.text_statistics import TextStatistics
 from mauve_metric.metric import Mauve, MauveOutput
-from mauve_metric.options import run_fields
-from mauve_metric.results.scores import SCORES
+from mauve_metric.options import config_fields, run_fields
 from mauve_metric.results.text_statistics import statistics_rows, text_statistics
 
 WORDS = ["the", "a", "cat", "dog", "bird", "runs", "sleeps", "sings", "far", "near", "blue", "red"]
@@ -442,7 +441,7 @@ def test_a_failed_write_gives_back_the_lock(metric: Mauve, tmp_path: Path, monke
 
 
 def test_info_names_every_option_with_its_default(metric: Mauve) -> None:
-    for name, knob in (knobs() | run_fields()).items():
+    for name, knob in (config_fields() | run_fields()).items():
         line = next(line for line in metric.inputs_description.splitlines() if line.startswith(f"    {name}: "))
         default = "pq" if name == "row_order" else knob.default
         assert line.endswith(f"{knob.metadata['help']} (default: {default!r})")

@@ -19,6 +19,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from programs import Programs
 from samples import PACKAGE, ROOT, script
+from tested_through import TESTED_THROUGH
 
 import mauve_metric
 
@@ -175,11 +176,11 @@ def test_a_layer_that_is_no_folder_is_an_error(copy_of_the_package: Path) -> Non
 def test_an_upward_import_and_a_folder_without_a_layer_are_found(copy_of_the_package: Path) -> None:
     """Also one for types only."""
     package = copy_of_the_package / "mauve_metric"
-    with (package / "texts" / "distinct.py").open("a", encoding="utf-8") as file:
+    with (package / "lexical" / "distinct.py").open("a", encoding="utf-8") as file:
         file.write("\nfrom typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from mauve_metric.hosts import cli\n")
     config = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     status, said = lint_imports(copy_of_the_package, config)
-    assert status == 1 and "mauve_metric.texts.distinct -> mauve_metric.hosts.cli" in said
+    assert status == 1 and "mauve_metric.lexical.distinct -> mauve_metric.hosts.cli" in said
     (package / "attic").mkdir()
     (package / "attic" / "__init__.py").touch()
     status, said = lint_imports(copy_of_the_package, config)
@@ -189,15 +190,12 @@ def test_an_upward_import_and_a_folder_without_a_layer_are_found(copy_of_the_pac
 # --- the documents ------------------------------------------------------------------------------------------------
 
 
-def test_every_module_is_named_in_the_architecture_and_nothing_else() -> None:
+def test_every_folder_is_named_in_the_architecture_and_nothing_else() -> None:
     page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `([a-z_/]+)/` \|[^|]*\|([^|]*)\|$", page, flags=re.MULTILINE)
-    named = {folder: sorted(re.findall(r"`([a-z_]+)`", files)) for folder, files in rows}
-    real: dict[str, list[str]] = {}
-    for path in PACKAGE.rglob("*.py"):
-        folder = path.parent.relative_to(ROOT).as_posix().removeprefix("mauve_metric/")
-        real.setdefault(folder, []).extend([path.stem] if path.stem != "__init__" else [])
-    assert named == {folder: sorted(files) for folder, files in real.items()}
+    named = re.findall(r"^\| `([a-z_/]+)/` \|", page, flags=re.MULTILINE)
+    folders = {path.parent for path in PACKAGE.rglob("*.py")} - {PACKAGE / "hosts"}  # which holds folders alone
+    real = {folder.relative_to(ROOT).as_posix().removeprefix("mauve_metric/") for folder in folders}
+    assert sorted(named) == sorted(real)
 
 
 @functools.cache
@@ -229,10 +227,8 @@ def reached(test: Path) -> set[Path]:
     return seen
 
 
-def test_every_module_has_its_tests_where_the_architecture_says() -> None:
-    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `(tests/[\w/]+\.py)` \|(.*)\|$", page, flags=re.MULTILINE)
-    through = [(module, test) for test, modules in rows for module in re.findall(r"`([\w/]+)`", modules)]
+def test_every_module_has_its_tests_where_one_looks_for_them() -> None:
+    through = [(module, TESTS / test) for test, modules in TESTED_THROUGH.items() for module in modules]
     modules = {path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py")} - {Path("mauve_metric.py")}
     modules = {path.with_suffix("") for path in modules if path.stem != "__init__"}
     alone = {path for path in modules if not (TESTS / path.parent / f"test_{path.name}.py").is_file()}
@@ -241,7 +237,7 @@ def test_every_module_has_its_tests_where_the_architecture_says() -> None:
     assert real - set(listed) == set(), "they have neither a test file of their name nor a place in the table"
     assert set(listed) - real == set(), "they have a test file of their name, or are gone"
     for module, test in through:
-        assert PACKAGE / f"{module}.py" in reached(ROOT / test), f"{test} does not come to {module}"
+        assert PACKAGE / f"{module}.py" in reached(test), f"{test} does not come to {module}"
 
 
 def test_links_between_the_documents_lead_somewhere() -> None:

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mauve_metric.config import MauveConfig
-from mauve_metric.options import Options, OptionsOfOneProcess, RunOptions
+from mauve_metric.options import MauveConfig, Options, OptionsOfOneProcess, RunOptions
 
 ROOT = Path(__file__).parents[
     next(n for n, up in enumerate(Path(__file__).parents) if (up / "pyproject.toml").is_file())

@@ -1,4 +1,4 @@
-"""Tables of options, made of the fields' own help when the site is built: `<!-- options: config.MauveConfig -->`."""
+"""Tables of options, made of the fields' own help when the site is built: `<!-- options: options.MauveConfig -->`."""
 
 from __future__ import annotations
 

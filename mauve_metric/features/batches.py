@@ -14,7 +14,7 @@ import numpy as np
 from mauve_metric.arrays import Array, Integers
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.runtime.model_state import evaluating, out_of_memory, release_memory
-from mauve_metric.runtime.packages import import_torch
+from mauve_metric.runtime.optional_imports import import_torch
 
 if TYPE_CHECKING:
     import torch

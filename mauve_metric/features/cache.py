@@ -20,7 +20,6 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from mauve_metric.arrays import Array
-from mauve_metric.config import shown
 from mauve_metric.features.cache_file import (
     APPLICATION_ID,
     DAMAGE,
@@ -31,6 +30,7 @@ from mauve_metric.features.cache_file import (
     make_private,
     make_private_folder,
 )
+from mauve_metric.runtime.checks import shown
 
 logger = logging.getLogger(__name__)
 

@@ -18,7 +18,7 @@ from mauve_metric.features.pretrained import (
     tokenizer_sha256,
     weights_sha256,
 )
-from mauve_metric.runtime.packages import import_torch
+from mauve_metric.runtime.optional_imports import import_torch
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

@@ -11,7 +11,6 @@ from typing import Protocol
 import numpy as np
 
 from mauve_metric.arrays import Array, Integers
-from mauve_metric.config import shown
 from mauve_metric.features.batches import (
     FeaturizeStats,
     Run,
@@ -22,6 +21,7 @@ from mauve_metric.features.batches import (
 )
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.estimate import announce
+from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.model_state import settings_kept
 from mauve_metric.runtime.processes import agree, my_share, rank_and_size, together
 from mauve_metric.runtime.threads import fitting_threads

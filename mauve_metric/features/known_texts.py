@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Array, Integers
-from mauve_metric.config import MauveConfig
 from mauve_metric.features.cache import FeatureCache
 from mauve_metric.features.featurize import KEY_BYTES, token_key
 from mauve_metric.features.pretrained import FEATURIZERS, file_sha256, identity_digest
+from mauve_metric.options import MauveConfig
 
 _FORM = "1"  # of the notes; another one finds nothing of the old
 _POOLING_FILE = "1_Pooling/config.json"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mauve_metric.config import Featurizer, knobs, shown
 from mauve_metric.features.text_functions import name_of
+from mauve_metric.options import Featurizer, config_fields
+from mauve_metric.runtime.checks import shown
 
 
 def named_featurizers(featurizers: object, first: Featurizer | None = None) -> dict[str, Featurizer]:
@@ -47,7 +48,7 @@ def named_featurizers(featurizers: object, first: Featurizer | None = None) -> d
             raise TypeError(f"featurizers: names must be non-empty strings, got {shown(name)}")
         if name in found:
             raise ValueError(f"featurizers: two are called {name!r}; a dict gives each a name of its own")
-        found[name] = knobs()["featurize_model_name"].metadata["check"](f"featurizers[{name!r}]", one)
+        found[name] = config_fields()["featurize_model_name"].metadata["check"](f"featurizers[{name!r}]", one)
     if not found:
         raise ValueError("featurizers must hold at least one featurizer, got none")
     return found

@@ -11,7 +11,7 @@ import numpy as np
 
 from mauve_metric.arrays import Array
 from mauve_metric.features.rows import BLOCK_ROWS
-from mauve_metric.runtime.packages import import_parquet
+from mauve_metric.runtime.optional_imports import import_parquet
 
 if TYPE_CHECKING:
     import pyarrow

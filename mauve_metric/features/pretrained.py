@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mauve_metric.runtime.model_state import out_of_memory
-from mauve_metric.runtime.packages import import_torch, import_transformers
+from mauve_metric.runtime.optional_imports import import_torch, import_transformers
 
 logger = logging.getLogger(__name__)
 

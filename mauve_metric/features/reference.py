@@ -16,7 +16,6 @@ from typing import Any, Unpack
 import numpy as np
 
 from mauve_metric.arrays import Array, Integers, TextData
-from mauve_metric.config import MauveConfig
 from mauve_metric.features.batches import FeaturizeStats
 from mauve_metric.features.cache import FeatureCache
 from mauve_metric.features.encoder import Encoder, load_encoder, prefix_entry
@@ -27,7 +26,7 @@ from mauve_metric.features.reference_files import StoredFeatures, check_identity
 from mauve_metric.features.row_files import feature_rows
 from mauve_metric.features.rows import CheckedRows, check_features, hash_of_rows
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, name_of, text_function
-from mauve_metric.options import Options, RunOptions, split_options
+from mauve_metric.options import MauveConfig, Options, RunOptions, split_options
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.runtime.tensors import TensorRows, is_on_device

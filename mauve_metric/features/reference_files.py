@@ -16,14 +16,14 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from mauve_metric.arrays import Array, Features, Floats, Hashes, Integers
-from mauve_metric.config import shown
 from mauve_metric.features.parquet_files import ParquetFeatures, first_line
 from mauve_metric.features.row_files import NOT_A_HEADER, NpyRows, npy_header
 from mauve_metric.features.rows import CheckedRows, all_rows, check_features, hash_of_rows
 from mauve_metric.runtime.archives import check_directory
+from mauve_metric.runtime.atomic_files import written_whole
+from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.optional_imports import import_parquet
 from mauve_metric.runtime.outputs import check_replaceable
-from mauve_metric.runtime.packages import import_parquet
-from mauve_metric.runtime.whole_files import written_whole
 from mauve_metric.texts.files import FEATURE_FILES
 from mauve_metric.texts.marks import Marks
 

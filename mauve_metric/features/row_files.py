@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mauve_metric.arrays import Array, FeatureRows, Integers
-from mauve_metric.config import shown
 from mauve_metric.features.parquet_files import ParquetFeatures, first_line
 from mauve_metric.features.rows import BLOCK_ROWS, ConcatenatedRows, MappedRows, check_kind, numbers_of
+from mauve_metric.runtime.checks import shown
 
 
 class TableOfFeatures(Protocol):

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Integers
-from mauve_metric.config import MauveConfig, check_bool, shown
 from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.measures.groups import code_groups
-from mauve_metric.options import RunOptions
+from mauve_metric.options import MauveConfig, RunOptions
+from mauve_metric.runtime.checks import check_bool, shown
 from mauve_metric.texts.files import READERS, Side, SideTexts, TextFile
 from mauve_metric.texts.joined import join
 

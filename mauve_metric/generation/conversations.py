@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, cast
 
-from mauve_metric.config import shown
+from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.model_state import random_states_kept, settings_kept
 
 if TYPE_CHECKING:

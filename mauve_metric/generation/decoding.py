@@ -8,8 +8,8 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from mauve_metric.config import check_count, is_bool, shown
-from mauve_metric.runtime.packages import import_transformers
+from mauve_metric.runtime.checks import check_count, is_bool, shown
+from mauve_metric.runtime.optional_imports import import_transformers
 
 if TYPE_CHECKING:
     from transformers import GenerationConfig, PreTrainedTokenizerBase

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mauve_metric.generation.generator import Generation, token_ids
+from mauve_metric.lexical import distinct, repetition
+from mauve_metric.lexical.tokens import Tokens
 from mauve_metric.results.result import MauveResult
-from mauve_metric.texts import distinct, repetition
-from mauve_metric.texts.tokens import Tokens
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

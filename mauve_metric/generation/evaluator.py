@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
-from mauve_metric.config import Featurizer
+from mauve_metric.api.each_featurizer import with_each
 from mauve_metric.features.named_featurizers import named_featurizers
 from mauve_metric.features.reference import Reference
 from mauve_metric.features.sides import check_texts_alone
@@ -17,12 +17,13 @@ from mauve_metric.features.text_functions import name_of
 from mauve_metric.generation.conversations import first_row, has_template, is_conversational, template_entry
 from mauve_metric.generation.decoding import describe_settings, generation_settings
 from mauve_metric.generation.evaluation import Evaluation, continuation_statistics
+from mauve_metric.generation.fully_sharded import refuse_sharded, sharded_by
 from mauve_metric.generation.generator import Generator, Prompt
 from mauve_metric.generation.options import ModelKeywords, shows_options, split_writing
 from mauve_metric.generation.prompts import NEW_TOKENS, PromptSource
 from mauve_metric.generation.scorer import PromptGroups, ReferenceScorer
 from mauve_metric.generation.writer import Part, Writer, needed
-from mauve_metric.options import Options, check_option_names
+from mauve_metric.options import Featurizer, Options, check_option_names
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.model_state import (
     bare_model,
@@ -30,8 +31,6 @@ from mauve_metric.runtime.model_state import (
     release_memory,
 )
 from mauve_metric.runtime.processes import agree, gather, rank_and_size
-from mauve_metric.runtime.sharded import refuse_sharded, sharded_by
-from mauve_metric.uncertainty.each_featurizer import with_each
 
 if TYPE_CHECKING:
     import torch

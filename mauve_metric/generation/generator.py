@@ -18,7 +18,7 @@ from mauve_metric.generation.decoding import (
 )
 from mauve_metric.generation.options import GenerateFunction, WritingOptions
 from mauve_metric.runtime.model_state import generating, out_of_memory, release_memory, seed_everything, settings_kept
-from mauve_metric.runtime.packages import import_torch
+from mauve_metric.runtime.optional_imports import import_torch
 
 if TYPE_CHECKING:
     from transformers import GenerationConfig, PreTrainedTokenizerBase

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
-from mauve_metric.config import Check, check_bool, check_count, is_bool, shown
 from mauve_metric.features.reference import Reference
 from mauve_metric.options import Options, OptionsOfOneProcess, option_parameters
+from mauve_metric.runtime.checks import Check, check_bool, check_count, is_bool, shown
 
 if TYPE_CHECKING:
     from transformers import GenerationConfig

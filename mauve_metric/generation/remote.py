@@ -16,8 +16,8 @@ from types import ModuleType
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
-from mauve_metric.config import check_count, is_bool, shown
-from mauve_metric.runtime.packages import import_httpx
+from mauve_metric.runtime.checks import check_count, is_bool, shown
+from mauve_metric.runtime.optional_imports import import_httpx
 
 logger = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mauve_metric.compute import compute_mauve
+from mauve_metric.api.compute import compute_mauve
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.reference_files import is_feature_file

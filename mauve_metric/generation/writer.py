@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from mauve_metric.config import shown
+from mauve_metric.generation.fully_sharded import writing_together
 from mauve_metric.generation.generator import Generation, Generator, Prompt, ask
 from mauve_metric.generation.options import GenerateFunction
+from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.model_state import check_finite_weights, release_memory, seed_everything
 from mauve_metric.runtime.progress import progress_bar
-from mauve_metric.runtime.sharded import writing_together
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

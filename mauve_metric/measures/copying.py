@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Floats, Integers, Labels
-from mauve_metric.measures.estimate import Estimate
+from mauve_metric.arrays import Array, Estimate, Floats, Integers, Labels
 from mauve_metric.measures.tails import positive, two_sided
 
 _CELL_ROWS = 50  # training rows, human rows and model rows that a cell has on average, at least

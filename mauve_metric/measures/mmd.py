@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Floats, Integers
+from mauve_metric.arrays import Array, Estimate, Floats, Integers
 from mauve_metric.measures.cross_fitting import permuted_sides
-from mauve_metric.measures.estimate import Estimate
 from mauve_metric.measures.groups import FEWEST_GROUPS
 
 _TILE_ROWS = 2048  # a tile of the kernel is 32 MB, and so are its rows at 2000 columns

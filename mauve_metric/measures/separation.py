@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Floats, Integers
-from mauve_metric.measures.estimate import Estimate
+from mauve_metric.arrays import Array, Estimate, Floats, Integers
 from mauve_metric.measures.tails import upper_tail
 
 CROSS_FITTING = 2.0  # times the variance of independent folds: see `auc_of_scores`

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from mauve_metric.arrays import Integers, Labels, Rows
 from mauve_metric.quantize import on_device
 from mauve_metric.quantize.nearest_centres import AllCentres, NearestCentres, assign, nearest_centres
-from mauve_metric.runtime.packages import import_faiss
+from mauve_metric.runtime.optional_imports import import_faiss
 from mauve_metric.runtime.tensors import ProjectedRows, is_tensor, on_cpu
 
 logger = logging.getLogger(__name__)

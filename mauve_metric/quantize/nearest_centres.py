@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from mauve_metric.arrays import Labels, Rows
 from mauve_metric.runtime import low_precision
-from mauve_metric.runtime.packages import import_faiss
+from mauve_metric.runtime.optional_imports import import_faiss
 from mauve_metric.runtime.tensors import ProjectedRows
 
 _WORTH_BOUNDS = 10**8  # products of all rows, columns and centres: with fewer, all distances are faster

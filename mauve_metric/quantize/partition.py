@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from mauve_metric.arrays import Features, Integers, Labels
-from mauve_metric.config import MauveConfig
 from mauve_metric.features.rows import (
     MOST_NUMBERS_AT_ONCE,
     ArrayRows,
@@ -20,7 +19,7 @@ from mauve_metric.features.rows import (
     read_in_blocks,
     some_rows,
 )
-from mauve_metric.options import RunOptions
+from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.quantize import blocks, covariance, projection
 from mauve_metric.quantize.content_order import content_order
 from mauve_metric.quantize.quantized import Quantized

@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Integers
-from mauve_metric.config import MauveConfig
 from mauve_metric.measures.cross_fitting import auto_learned_buckets
+from mauve_metric.options import MauveConfig
 from mauve_metric.quantize import drmm, kmeans, lattice, spreading
 from mauve_metric.quantize.histograms import auto_num_buckets
 from mauve_metric.quantize.learned_buckets import learned_labels

@@ -15,7 +15,7 @@ from mauve_metric.arrays import Floats, Integers, Rows
 from mauve_metric.quantize.lattice import DIMENSIONS, nearest_points, num_points
 from mauve_metric.quantize.quantized import Advance, Quantized
 from mauve_metric.quantize.scaled_rows import scaled_rows
-from mauve_metric.runtime.packages import import_faiss, import_torch
+from mauve_metric.runtime.optional_imports import import_faiss, import_torch
 from mauve_metric.runtime.tensors import ProjectedRows, as_array, full_precision, index_of, is_tensor
 from mauve_metric.runtime.tensors import steps as blocks_of
 from mauve_metric.runtime.threads import one_torch_thread

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mauve_metric.arrays import Array
-from mauve_metric.measures.estimate import Estimate
-from mauve_metric.measures.ratio_estimators import estimate_ratio_scores
+from mauve_metric.arrays import Array, Estimate
+from mauve_metric.measures.ratios.ratio_estimators import estimate_ratio_scores
 from mauve_metric.quantize.projection import project
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from mauve_metric.results.calibration_numbers import CalibrationNumbers
 from mauve_metric.results.digits import digits, rounded_up
-from mauve_metric.results.featurizer_words import on_features
 from mauve_metric.results.table_forms import (
     Column,
     TableRow,
@@ -16,7 +15,8 @@ from mauve_metric.results.table_forms import (
     markdown_text,
     plain_table,
 )
-from mauve_metric.results.words import wrapped
+from mauve_metric.results.wording.featurizer_words import on_features
+from mauve_metric.results.wording.words import wrapped
 
 SIZE_COLUMNS = (
     Column("texts", "texts a set", "d"),

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from mauve_metric.results import report, tables
 from mauve_metric.results.charts import of_comparison
 from mauve_metric.results.explanation import Explanation
-from mauve_metric.results.joint_comparison import joint_comparison
 from mauve_metric.results.numbers import ComparisonNumbers
 from mauve_metric.results.result import MauveResult
+from mauve_metric.results.wording.joint_comparison import joint_comparison
 
 if TYPE_CHECKING:
     import altair as alt

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from mauve_metric.results.companions.table import COMPANIONS
+from mauve_metric.catalogue.scores import SCORES
+from mauve_metric.catalogue.table import COMPANIONS
 from mauve_metric.results.names import printable, shown_names
 from mauve_metric.results.numbers import Described, DescriptionNumbers
-from mauve_metric.results.scores import SCORES
 from mauve_metric.results.table_forms import (
     Column,
     TableRow,
@@ -15,7 +15,7 @@ from mauve_metric.results.table_forms import (
     markdown_text,
     plain_table,
 )
-from mauve_metric.results.words import collected_warnings, wrapped
+from mauve_metric.results.wording.words import collected_warnings, wrapped
 
 _BEST, _REAL = "◂", "*"
 CSV_COLUMNS = (

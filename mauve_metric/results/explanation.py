@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mauve_metric.results import explanation_text
 from mauve_metric.results.charts import of_explanation
 from mauve_metric.results.numbers import ExplanationNumbers
 from mauve_metric.results.result import MauveResult
+from mauve_metric.results.wording import explanation_text
 
 if TYPE_CHECKING:
     import altair as alt

@@ -17,7 +17,7 @@ from mauve_metric.results.table_forms import (
     markdown_text,
     plain_table,
 )
-from mauve_metric.results.words import wrapped
+from mauve_metric.results.wording.words import wrapped
 
 QUESTION = Column("question", "question")
 _NO_ENDS = ()  # a score is any number, and 0 is the mean

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
-from mauve_metric.results.companions.table import COMPANIONS
-from mauve_metric.results.scores import SCORES
+from mauve_metric.catalogue.scores import SCORES
+from mauve_metric.catalogue.table import COMPANIONS
 from mauve_metric.texts.columns import Table, listed, number_at, open_table
 from mauve_metric.texts.lines import decode, read_bytes
 from mauve_metric.texts.records import loaded

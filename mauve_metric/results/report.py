@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mauve_metric.results import description_tables, digits, learned_words, marks, tables, words
+from mauve_metric.results import description_tables, digits, tables
 from mauve_metric.results.charts import figure, of_comparison, of_explanation
-from mauve_metric.results.joint_comparison import joint_comparison
 from mauve_metric.results.numbers import ComparisonNumbers, DescriptionNumbers, NearText, ScoredText
-from mauve_metric.runtime.whole_files import check_can_be_written, written_whole
+from mauve_metric.results.wording import learned_words, marks, words
+from mauve_metric.results.wording.joint_comparison import joint_comparison
+from mauve_metric.runtime.atomic_files import check_can_be_written, written_whole
 
 if TYPE_CHECKING:
     import altair as alt

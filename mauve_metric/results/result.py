@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from mauve_metric.results.charts import of_result
 from mauve_metric.results.digits import digits
-from mauve_metric.results.joint_verdict import joint_verdict
 from mauve_metric.results.numbers import ResultNumbers
-from mauve_metric.results.verdict import finding
+from mauve_metric.results.wording.joint_verdict import joint_verdict
+from mauve_metric.results.wording.verdict import finding
 
 if TYPE_CHECKING:
     import altair as alt

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mauve_metric.config import MauveConfig, knobs
 from mauve_metric.features.reference import Reference
 from mauve_metric.measures.groups import design_of
+from mauve_metric.options import MauveConfig, config_fields
 from mauve_metric.results.names import printable
-from mauve_metric.runtime.packages import package_versions
+from mauve_metric.runtime.optional_imports import package_versions
 from mauve_metric.version import __version__
 
 
@@ -42,7 +42,7 @@ def _knobs_of(config: MauveConfig) -> dict[str, object]:
     """The options after the features; the quantizer if it is not the usual one, and those of no other quantizer."""
     return {
         name: getattr(config, name)
-        for name, knob in knobs().items()
+        for name, knob in config_fields().items()
         if knob.metadata["stage"] != "featurize"
         and knob.metadata["of"] in (None, config.quantizer)
         and (name != "quantizer" or config.quantizer != MauveConfig.quantizer)

@@ -14,7 +14,7 @@ from mauve_metric.results.table_forms import (
     markdown_text,
     plain_table,
 )
-from mauve_metric.results.words import wrapped
+from mauve_metric.results.wording.words import wrapped
 
 CSV_COLUMNS = (
     Column("featurizer", "featurizer"),

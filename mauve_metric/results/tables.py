@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from mauve_metric.catalogue.scores import SCORES
 from mauve_metric.results.digits import digits
-from mauve_metric.results.joint_comparison import joint_comparison
-from mauve_metric.results.joint_verdict import featurizer_columns, featurizer_rows, joint_verdict
-from mauve_metric.results.learned_words import LEARNED_DIFFERENCES, learned_ranking, learned_sentence
 from mauve_metric.results.names import printable
 from mauve_metric.results.numbers import ComparisonNumbers, Difference, ResultNumbers
-from mauve_metric.results.scores import SCORES
 from mauve_metric.results.table_forms import (
     Column,
     TableRow,
@@ -20,8 +17,11 @@ from mauve_metric.results.table_forms import (
     markdown_text,
     plain_table,
 )
-from mauve_metric.results.verdict import verdict
-from mauve_metric.results.words import (
+from mauve_metric.results.wording.joint_comparison import joint_comparison
+from mauve_metric.results.wording.joint_verdict import featurizer_columns, featurizer_rows, joint_verdict
+from mauve_metric.results.wording.learned_words import LEARNED_DIFFERENCES, learned_ranking, learned_sentence
+from mauve_metric.results.wording.verdict import verdict
+from mauve_metric.results.wording.words import (
     DIFFERENCE_NOTE,
     collected_warnings,
     comparison_lead,

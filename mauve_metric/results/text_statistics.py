@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mauve_metric.results.companions.row import Companion
-from mauve_metric.results.companions.table import COMPANIONS
+from mauve_metric.catalogue.row import Companion
+from mauve_metric.catalogue.table import COMPANIONS
+from mauve_metric.lexical.tokens import NumberedTokens, Tokens, number_tokens, split_words
 from mauve_metric.results.signature import format_signature
-from mauve_metric.texts.tokens import NumberedTokens, Tokens, number_tokens, split_words
 from mauve_metric.version import __version__
 
 Tokenizer = Callable[[str], Tokens]

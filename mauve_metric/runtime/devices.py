@@ -6,7 +6,7 @@ import operator
 import re
 from typing import TYPE_CHECKING, SupportsIndex, cast
 
-from mauve_metric.runtime.packages import import_torch
+from mauve_metric.runtime.optional_imports import import_torch
 
 if TYPE_CHECKING:
     import torch

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Floats, Rows
-from mauve_metric.runtime.packages import import_torch
+from mauve_metric.runtime.optional_imports import import_torch
 
 if TYPE_CHECKING:
     import torch

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from mauve_metric.arrays import Array, Integers
-from mauve_metric.runtime.packages import import_torch
+from mauve_metric.runtime.optional_imports import import_torch
 
 Item = TypeVar("Item")
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
-from mauve_metric.config import shown
+from mauve_metric.runtime.checks import shown
 from mauve_metric.texts.formats import INSPECT, Column, Format, format_of, key_of, text_column
 from mauve_metric.texts.inspect_logs import inspect_records
 from mauve_metric.texts.lines import decode, lines_of, read_bytes

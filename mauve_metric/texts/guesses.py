@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from mauve_metric.config import check_count
+from mauve_metric.runtime.checks import check_count
 from mauve_metric.texts.columns import Line, Table, TableData, listed, number_at, open_table
 from mauve_metric.texts.preferences import ANNOTATORS
 

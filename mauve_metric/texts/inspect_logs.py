@@ -6,7 +6,7 @@ import zipfile
 from pathlib import Path
 
 from mauve_metric.runtime.archives import check_archive
-from mauve_metric.runtime.packages import import_inspect_log
+from mauve_metric.runtime.optional_imports import import_inspect_log
 from mauve_metric.texts.records import Record
 
 _UNREAD = {"store", "attachments", "events"}  # large, and never a text

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mauve_metric.config import shown
+from mauve_metric.runtime.checks import shown
 from mauve_metric.texts.wrapping import Stripping
 
 _SHOWN = 5  # how many positions an error lists

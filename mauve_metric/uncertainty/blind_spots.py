@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mauve_metric.texts.perturbations import PERTURBATIONS
+from mauve_metric.perturbations.table import PERTURBATIONS
 
 _TABLE = Path(__file__).with_name("blind_spots.json")
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Floats, Integers, Labels
-from mauve_metric.config import MauveConfig
 from mauve_metric.measures.groups import codes_by_content
+from mauve_metric.options import MauveConfig
 from mauve_metric.quantize import histograms
 from mauve_metric.uncertainty import intervals, jackknife
 

@@ -15,9 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Counts, Floats
+from mauve_metric.arrays import Counts, Estimate, Floats
 from mauve_metric.measures.divergences import Divergence, check_kind, divergence_terms
-from mauve_metric.measures.estimate import Estimate
 from mauve_metric.measures.groups import FEWEST_GROUPS, GroupCounts
 from mauve_metric.quantize.histograms import Histograms
 from mauve_metric.uncertainty import intervals

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Features, Floats, Integers, Labels
-from mauve_metric.config import MauveConfig
 from mauve_metric.features.rows import ConcatenatedRows, as_rows
 from mauve_metric.measures.cross_fitting import (
     CrossFitted,
@@ -19,6 +18,7 @@ from mauve_metric.measures.cross_fitting import (
 )
 from mauve_metric.measures.discriminators import FEWEST_TEXTS
 from mauve_metric.measures.separation import auc_of_scores
+from mauve_metric.options import MauveConfig
 from mauve_metric.quantize.content_order import content_order
 from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.runtime import tensors

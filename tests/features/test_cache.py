@@ -30,7 +30,7 @@ from mauve_metric.features import cache as feature_cache_module
 from mauve_metric.features.cache import FILE_NAME, LOCK_SECONDS, FeatureCache, cache_folder, max_cache_bytes
 from mauve_metric.features.encoder import load_encoder
 from mauve_metric.features.reference import featurize as featurized
-from mauve_metric.hosts import cli
+from mauve_metric.hosts.cli import main as cli
 
 
 def keys_of(count: int, start: int = 0) -> list[bytes]:

@@ -18,7 +18,7 @@ from samples import ROOT, texts_of
 from mauve_metric.features.cache import FILE_NAME, FeatureCache
 from mauve_metric.features.cache_file import TABLE
 from mauve_metric.features.reference import featurize
-from mauve_metric.hosts import cli
+from mauve_metric.hosts.cli import main as cli
 
 KEYS = [number.to_bytes(20, "little") for number in range(5)]
 ROWS = np.arange(20, dtype=np.float32).reshape(5, 4)
@@ -186,7 +186,7 @@ def test_a_full_disk_ends_a_command_with_one_sentence(tmp_path: Path) -> None:
     code = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
-from mauve_metric.hosts.cli import main
+from mauve_metric.hosts.cli.main import main
 sys.exit(main(["cache", "clear"]))
 """
     environment: dict[str, Any] = {"MAUVE_METRIC_CACHE": str(tmp_path), "PATH": "", "PYTHONDONTWRITEBYTECODE": "1"}

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from mauve_metric import compute_mauve, featurize
-from mauve_metric.config import MauveConfig
 from mauve_metric.features import reference
 from mauve_metric.features.cache import FeatureCache
 from mauve_metric.features.known_texts import source_of
+from mauve_metric.options import MauveConfig
 
 ROOT = Path(__file__).parents[2]
 TEXTS = ["The ships count themselves.", "A list is made.", "", "She walks on. " * 40, "A list is made."]
@@ -99,7 +99,7 @@ def test_scores_of_known_texts_import_no_torch(tiny_gpt2: str, tmp_path: Path) -
     expected = compute_mauve(p_text=texts, q_text=texts[::-1], featurize_model_name=str(tiny_gpt2)).mauve
     script = (
         "import json, sys\n"
-        "from mauve_metric.hosts import cli\n"
+        "from mauve_metric.hosts.cli import main as cli\n"
         f"cli.main(['score', 'human.json', 'model.json', '--featurize-model-name', {str(tiny_gpt2)!r}, '--json'])\n"
         "print([name for name in ('torch', 'transformers', 'scipy.optimize', 'scipy.linalg') if name in sys.modules])"
     )

@@ -100,7 +100,7 @@ def test_a_short_name_is_that_of_a_preset_unless_there_is_such_a_folder(
 
 
 def test_presets_are_possible_settings_and_their_short_names_unique() -> None:
-    from mauve_metric.config import MauveConfig
+    from mauve_metric.options import MauveConfig
 
     for name, preset in PRESETS.items():
         options = {"pooling": preset.pooling, "max_text_length": preset.max_text_length}

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from samples import texts_of
 
 from mauve_metric import Reference, compute_mauve
-from mauve_metric.config import MauveConfig
-from mauve_metric.hosts import cli
+from mauve_metric.hosts.cli import main as cli
+from mauve_metric.options import MauveConfig
 from mauve_metric.results.result import MauveResult
 
 SMALL: dict[str, Any] = {"num_buckets": 4, "knn": False, "num_runs": 1, "kmeans_num_redo": 1}

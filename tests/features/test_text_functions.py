@@ -49,7 +49,7 @@ def test_only_functions_and_their_names_are_functions() -> None:
 
 
 def test_the_command_line_takes_the_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from mauve_metric.hosts.cli import main
+    from mauve_metric.hosts.cli.main import main
 
     for name, texts in {"human.txt": HUMAN, "model.txt": MODEL}.items():
         (tmp_path / name).write_text("\n".join(texts), encoding="utf-8")

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from samples import texts_of, write_jsonl
 
-from mauve_metric.hosts import cli_arguments
-from mauve_metric.hosts.cli import COMMANDS, main
+from mauve_metric.hosts.cli.main import COMMANDS, main
+from mauve_metric.hosts.cli.main import arguments as cli_arguments
 
 WHOLE = cli_arguments.parser()
 TEXTS, LANGUAGE = ["HUMAN", "MODEL"], ["--featurizer", "ngrams"]

@@ -14,10 +14,10 @@ import pytest
 from samples import texts_of
 
 from mauve_metric import Reference, read_texts
-from mauve_metric.features.likelihoods import Likelihoods
+from mauve_metric.duplicates.corpus import corpus_texts
+from mauve_metric.features.likelihood.likelihoods import Likelihoods
 from mauve_metric.features.row_files import NpyRows
 from mauve_metric.quantize import shards
-from mauve_metric.texts.corpus import corpus_texts
 
 FLIPS = 150  # of each file
 TEXTS = texts_of(40, seed=0)

@@ -19,8 +19,7 @@ from samples import ngrams, texts_of, write_jsonl
 from strategies import DOCUMENTED, VALUES, check_message, content
 
 import mauve_metric
-from mauve_metric.config import knobs
-from mauve_metric.options import run_fields
+from mauve_metric.options import config_fields, run_fields
 
 HUMAN, MODEL = texts_of(20, seed=0), texts_of(20, seed=1)
 SMALL: dict[str, Any] = {"featurize_model_name": ngrams, "num_buckets": 2, "num_runs": 1, "knn": False}
@@ -100,7 +99,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def own_parameters(name: str) -> list[str]:
     """The parameters of a function that are no options of every score, which have doors of their own."""
-    others = {*knobs(), *run_fields(), "options", "ray"}
+    others = {*config_fields(), *run_fields(), "options", "ray"}
     return [own for own in inspect.signature(getattr(mauve_metric, name)).parameters if own not in others]
 
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from scipy.stats import binomtest, fisher_exact, kstest, mannwhitneyu
 
+from mauve_metric.arrays import Estimate
 from mauve_metric.measures.copying import _mann_whitney, _nearest, authenticity, data_copying
-from mauve_metric.measures.estimate import Estimate
 
 Floats = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mauve_metric.quantize import kmeans, nearest_centres
 from mauve_metric.quantize.nearest_centres import AllCentres, BoundedCentres, assign
-from mauve_metric.runtime.packages import import_faiss
+from mauve_metric.runtime.optional_imports import import_faiss
 
 Rows = NDArray[np.float32]
 LowCentres = partial(BoundedCentres, low=True)  # bounds in bfloat16, as on a processor that has units for it

@@ -11,8 +11,7 @@ import torch
 
 from mauve_metric import compute_mauve
 from mauve_metric.arrays import Rows
-from mauve_metric.config import MauveConfig
-from mauve_metric.options import RunOptions
+from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.quantize import partition
 from mauve_metric.quantize.content_order import content_order
 from mauve_metric.quantize.partition import partition_sets

@@ -9,7 +9,7 @@ import pytest
 
 from mauve_metric import compare, compute_mauve, explain
 from mauve_metric.arrays import Rows
-from mauve_metric.config import MauveConfig, knobs
+from mauve_metric.options import MauveConfig, config_fields
 from mauve_metric.quantize import drmm
 from mauve_metric.quantize.quantizers import QUANTIZERS, num_buckets_of
 
@@ -26,8 +26,8 @@ def sets(n: int = 90, shift: float = 1.0, d: int = 5) -> tuple[Rows, Rows]:
 
 
 def test_the_config_offers_the_quantizers_that_there_are() -> None:
-    assert set(knobs()["quantizer"].metadata["choices"]) == set(QUANTIZERS)
-    owners = {knob.metadata["of"] for knob in knobs().values()} - {None}
+    assert set(config_fields()["quantizer"].metadata["choices"]) == set(QUANTIZERS)
+    owners = {knob.metadata["of"] for knob in config_fields().values()} - {None}
     assert owners <= set(QUANTIZERS)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mauve_metric.measures.ratio_estimators import ESTIMATORS, estimate_ratio_scores
+from mauve_metric.catalogue.table import COMPANIONS
+from mauve_metric.measures.ratios.ratio_estimators import ESTIMATORS, estimate_ratio_scores
 from mauve_metric.quantize.projection import project
 from mauve_metric.quantize.without_buckets import mauve_without_buckets
-from mauve_metric.results.companions.table import COMPANIONS
 
 
 @pytest.mark.parametrize("estimator", sorted(ESTIMATORS))

@@ -12,10 +12,11 @@ from samples import PACKAGE, ROOT
 
 from mauve_metric import Comparison, MauveResult, compare, compute_mauve
 from mauve_metric.hosts.space import markup
-from mauve_metric.results import report, tables, words
-from mauve_metric.results.joint_comparison import joint_comparison
-from mauve_metric.results.joint_verdict import joint_verdict
-from mauve_metric.results.verdict import LIFTED, WITHHELD, verdict
+from mauve_metric.results import report, tables
+from mauve_metric.results.wording import words
+from mauve_metric.results.wording.joint_comparison import joint_comparison
+from mauve_metric.results.wording.joint_verdict import joint_verdict
+from mauve_metric.results.wording.verdict import LIFTED, WITHHELD, verdict
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 FORBIDDEN = re.compile(

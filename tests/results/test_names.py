@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from mauve_metric import Comparison, compare
-from mauve_metric.hosts.cli import main
+from mauve_metric.catalogue.scores import SCORES
+from mauve_metric.catalogue.table import COMPANIONS
+from mauve_metric.hosts.cli.main import main
 from mauve_metric.results.charts.figure import chart_svg, save_chart
 from mauve_metric.results.charts.of_texts import map_chart
-from mauve_metric.results.companions.table import COMPANIONS
 from mauve_metric.results.names import figure_text, printable, shown_names, spreadsheet_text
-from mauve_metric.results.scores import SCORES
 from mauve_metric.results.sensitivity_tables import CSV_COLUMNS, FACTOR_COLUMNS, PAIR_COLUMNS
 from mauve_metric.results.table_forms import latex_text
 

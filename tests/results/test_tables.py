@@ -9,7 +9,8 @@ import re
 import pytest
 
 from mauve_metric import Comparison
-from mauve_metric.results import tables, words
+from mauve_metric.results import tables
+from mauve_metric.results.wording import words
 
 
 def test_csv_holds_the_numbers(told: Comparison) -> None:

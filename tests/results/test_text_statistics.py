@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from mauve_metric.lexical.self_bleu import self_bleu
+from mauve_metric.lexical.tokens import split_words
 from mauve_metric.results.text_statistics import statistics_rows, text_statistics
-from mauve_metric.texts.self_bleu import self_bleu
-from mauve_metric.texts.tokens import split_words
 
 TEXTS, WORDS = 80, 60
 

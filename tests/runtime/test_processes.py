@@ -12,7 +12,7 @@ from programs import TWO_PROCESSES, Programs
 from samples import texts_of
 
 from mauve_metric import Reference
-from mauve_metric.hosts import cli
+from mauve_metric.hosts.cli import main as cli
 from mauve_metric.runtime import processes
 from mauve_metric.runtime.processes import agree, launched_processes, my_share, process_group, rank_and_size
 
@@ -145,7 +145,7 @@ def check_failure(said: str) -> None:
 
 SHELL = """
 import contextlib, json, os, pathlib, sys
-from mauve_metric.hosts import cli
+from mauve_metric.hosts.cli import main as cli
 folder = pathlib.Path(sys.argv[1])
 with open(folder / f"said{os.environ['RANK']}", "w") as said, contextlib.redirect_stdout(said):
     assert cli.main(json.loads((folder / "arguments.json").read_text())) == 0

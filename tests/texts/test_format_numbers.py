@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mauve_metric.config import STRIP
+from mauve_metric.options import STRIP
 from mauve_metric.texts.format_numbers import FORMATS, format_numbers
 
 

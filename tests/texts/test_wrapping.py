@@ -11,8 +11,8 @@ import pytest
 from samples import HUMAN, MODEL, ngrams
 
 from mauve_metric import MauveConfig, Reference, compare, compute_mauve, explain, featurize
-from mauve_metric.config import STRIP
-from mauve_metric.hosts.cli import main
+from mauve_metric.hosts.cli.main import main
+from mauve_metric.options import STRIP
 from mauve_metric.texts.wrapping import SHOWN, WRAPPING, Stripping
 
 HARMONY = (

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric.config import MauveConfig
+from mauve_metric.options import MauveConfig
 from mauve_metric.uncertainty import intervals, jackknife
 from mauve_metric.uncertainty.differences import difference_of, joint_errors
 

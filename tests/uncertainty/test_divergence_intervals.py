@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from mauve_metric.catalogue.table import COMPANIONS
 from mauve_metric.measures import divergences
-from mauve_metric.results.companions.table import COMPANIONS
 from mauve_metric.uncertainty import divergence_intervals, intervals
 from mauve_metric.uncertainty.divergence_intervals import estimate_divergence
 from mauve_metric.uncertainty.jackknife import debiased_frontier

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mauve_metric.results.companions.table import COMPANIONS
+from mauve_metric.catalogue.table import COMPANIONS
 from mauve_metric.uncertainty.duplication_warnings import duplication_warnings
 
 

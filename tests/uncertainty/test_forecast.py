@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from mauve_metric import compare
-from mauve_metric.config import MauveConfig
 from mauve_metric.measures import frontier
+from mauve_metric.options import MauveConfig
 from mauve_metric.uncertainty.differences import design_effect, difference_of, joint_errors
 from mauve_metric.uncertainty.forecast import MOST_TEXTS, Seen, at_score, detectable_difference, texts_needed
 from mauve_metric.uncertainty.intervals import estimate_scores

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from mauve_metric import compute_mauve
-from mauve_metric.results.verdict import verdict
+from mauve_metric.results.wording.verdict import verdict
 from mauve_metric.texts.format_numbers import FORMATS, format_numbers
 from mauve_metric.uncertainty.format_check import check_format, format_warnings
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from mauve_metric import compare, compute_mauve, explain
-from mauve_metric.config import MauveConfig
+from mauve_metric.options import MauveConfig
 from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.uncertainty.learned import Learned, debiased, learned_estimates, learned_score
 

@@ -7,8 +7,8 @@ from typing import TypedDict
 
 import gradio as gr
 
-from mauve_metric.config import VERBATIM, knobs
 from mauve_metric.hosts.space.limits import MOST, Limits
+from mauve_metric.options import VERBATIM, config_fields
 
 PLAY = ("mauve_scaling_factor", "num_buckets", "seed", "confidence_level")  # beside the pictures that they change
 _ELSEWHERE = ("featurize_model_name", *PLAY)
@@ -34,7 +34,7 @@ class _Look(TypedDict):
 
 def panel_names() -> list[str]:
     """The options of the folded panel, in the order of the config."""
-    return [name for name in knobs() if name not in _ELSEWHERE]
+    return [name for name in config_fields() if name not in _ELSEWHERE]
 
 
 def label(name: str) -> str:
@@ -52,7 +52,11 @@ def panel_controls() -> list[gr.components.Component]:
 
 
 def _control(name: str) -> gr.components.Component:
-    default, help, choices = knobs()[name].default, knobs()[name].metadata["help"], knobs()[name].metadata["choices"]
+    default, help, choices = (
+        config_fields()[name].default,
+        config_fields()[name].metadata["help"],
+        config_fields()[name].metadata["choices"],
+    )
     most = f"; at most {MOST[name]} here" if name in MOST else ""
     info = f"{help} (default: {'unset' if default is None else default}{most})"
     shown: _Look = {"label": label(name), "info": info, "elem_id": name, "min_width": 250}
@@ -104,7 +108,7 @@ def play_controls(limits: Limits) -> list[gr.Slider | gr.Number]:
     def shown(name: str, info: str) -> _Look:
         return {"label": label(name), "info": info, "elem_id": name, "min_width": 280}
 
-    c, level, seed = (knobs()[name].default for name in ("mauve_scaling_factor", "confidence_level", "seed"))
+    c, level, seed = (config_fields()[name].default for name in ("mauve_scaling_factor", "confidence_level", "seed"))
     ranges = play_ranges(limits)
     (low, high), (lowest, highest) = ranges["mauve_scaling_factor"], ranges["confidence_level"]
     return [
@@ -122,7 +126,8 @@ def play_options(values: Sequence[object]) -> dict[str, object]:
     {'mauve_scaling_factor': 5, 'num_buckets': 'auto', 'seed': 25, 'confidence_level': 0.9}
     """
     options = {
-        name: knobs()[name].default if value is None else value for name, value in zip(PLAY, values, strict=True)
+        name: config_fields()[name].default if value is None else value
+        for name, value in zip(PLAY, values, strict=True)
     }
     return options | {"num_buckets": options["num_buckets"] or "auto"}
 
@@ -138,11 +143,11 @@ def _parse(name: str, value: object) -> object:
     >>> _parse("max_text_length", " 64"), _parse("text_prefix", "query: "), _parse("text_prefix", "")
     (64, 'query: ', None)
     """
-    default = knobs()[name].default
+    default = config_fields()[name].default
     if value is None or value == "":
         return default
     if name in VERBATIM:
         return value
-    if isinstance(value, str) and not knobs()[name].metadata["choices"] and value.strip().isdecimal():
+    if isinstance(value, str) and not config_fields()[name].metadata["choices"] and value.strip().isdecimal():
         return int(value)
     return value.strip() if isinstance(value, str) else value

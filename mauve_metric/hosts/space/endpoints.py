@@ -7,15 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from mauve_metric.config import MauveConfig, check_bool, knobs
-from mauve_metric.describing.describe_sets import need_features
+from mauve_metric.api.describe import need_features
 from mauve_metric.features.reference import Reference
 from mauve_metric.hosts.space.clients import forget_state, new_run
 from mauve_metric.hosts.space.limits import Limits, check_name, check_options, check_texts, check_together
 from mauve_metric.hosts.space.measuring import GROUPS, check_measures, measure_texts
 from mauve_metric.hosts.space.run import errors_shown
 from mauve_metric.hosts.space.scoring import Encoders, Scored, embed, kept_texts, score
+from mauve_metric.options import MauveConfig, config_fields
 from mauve_metric.results.description import Description
+from mauve_metric.runtime.checks import check_bool
 from mauve_metric.texts.sources import text_source
 
 SCORE, COMPARE, DESCRIBE = "score", "compare", "describe"
@@ -223,5 +224,5 @@ def document(name: str, parameters: Mapping[str, Parameter]) -> str:
 
 def _sentence(name: str) -> str:
     """What the library's help says of an option."""
-    text = str(knobs()[name].metadata["help"])
+    text = str(config_fields()[name].metadata["help"])
     return f"{text[0].upper()}{text[1:]}."

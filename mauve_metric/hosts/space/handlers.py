@@ -10,7 +10,6 @@ from pathlib import Path
 import gradio as gr
 from gradio.utils import get_upload_folder
 
-from mauve_metric.config import MauveConfig
 from mauve_metric.hosts.space import arrival, markup, notices, takeaway
 from mauve_metric.hosts.space.clients import forget_state, new_run
 from mauve_metric.hosts.space.controls import PLAY, check_play, panel_options, play_options, play_values
@@ -35,6 +34,7 @@ from mauve_metric.hosts.space.showing import (
 )
 from mauve_metric.hosts.space.text_handlers import HUMAN
 from mauve_metric.hosts.space.uploads import TextSet, read_paste
+from mauve_metric.options import MauveConfig
 
 EXAMPLE = "example"  # what `shows` holds while the example is on the page
 _FIRST = f"compare two sets first: {notices.GONE}"

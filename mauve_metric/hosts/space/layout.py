@@ -14,7 +14,6 @@ from gradio.blocks import Block
 from gradio.components import Component
 from gradio.data_classes import FileData
 
-from mauve_metric.config import knobs
 from mauve_metric.hosts.space.away_part import away_part
 from mauve_metric.hosts.space.components import with_methods
 from mauve_metric.hosts.space.controls import panel_controls, play_controls
@@ -26,6 +25,7 @@ from mauve_metric.hosts.space.session import LONGEST_NAME, delete_upload
 from mauve_metric.hosts.space.showing import MEASURES, OF_MODEL, RESULT
 from mauve_metric.hosts.space.text_handlers import example_files
 from mauve_metric.hosts.space.uploads import FILE_TYPES
+from mauve_metric.options import config_fields
 
 INTRODUCTION = """# MAUVE
 How close are a model's texts to human texts? Give a set of each, or the sets of several models. The nearer a score is
@@ -340,9 +340,9 @@ def code_part(models: Sequence[str]) -> None:
 
 def api_text(models: Sequence[str]) -> str:
     """What `api.md` says, with the defaults and choices of the library."""
-    values = {name: _quoted(knob.default) for name, knob in knobs().items()}
+    values = {name: _quoted(knob.default) for name, knob in config_fields().items()}
     offered = ", ".join(f"`{_quoted(model)}`" for model in models)
-    empty = knobs()["empty_texts"]
+    empty = config_fields()["empty_texts"]
     others = [f"`{_quoted(choice)}`" for choice in empty.metadata["choices"] if choice != empty.default]
     values |= {"other_empty_texts": " or ".join(others)}
     text = resources.files("mauve_metric.hosts.space").joinpath("api.md").read_text(encoding="utf-8")

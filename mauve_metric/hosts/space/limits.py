@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
-from mauve_metric.config import knobs, shown
+from mauve_metric.options import config_fields
+from mauve_metric.runtime.checks import shown
 
 MOST_NAME_CHARACTERS = 200  # of a model or a featurizer
 MODELS = "minilm,ngrams"  # what a visitor may choose, with commas between; the first is preset
@@ -161,6 +162,6 @@ def check_options(options: Mapping[str, object], models: Sequence[str], limits: 
         if model not in models:
             raise ValueError(f"featurize_model_name must be one of {', '.join(models)} here, got {str(model)[:60]!r}")
     for name, most in {**MOST, "num_buckets": limits.buckets}.items():
-        value = options.get(name, knobs()[name].default)
+        value = options.get(name, config_fields()[name].default)
         if isinstance(value, (int, float)) and value > most:
             raise ValueError(f"{name} may be at most {most} here, got {value}")

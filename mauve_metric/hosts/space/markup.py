@@ -10,17 +10,21 @@ import jinja2
 import numpy as np
 from markupsafe import Markup
 
+from mauve_metric.catalogue.scores import SCORES
+from mauve_metric.catalogue.table import COMPANIONS
 from mauve_metric.hosts.space.uploads import TextSet
-from mauve_metric.results import description_tables, marks, tables, words
-from mauve_metric.results.companions.table import COMPANIONS
+from mauve_metric.results import description_tables, tables
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
 from mauve_metric.results.digits import cell, digits, percent
 from mauve_metric.results.explanation import Explanation
-from mauve_metric.results.featurizer_words import on_features
-from mauve_metric.results.joint_comparison import joint_comparison
-from mauve_metric.results.joint_verdict import featurizer_columns, featurizer_rows, joint_verdict
-from mauve_metric.results.learned_words import (
+from mauve_metric.results.numbers import GapBucket, NearText
+from mauve_metric.results.result import MauveResult
+from mauve_metric.results.wording import marks, words
+from mauve_metric.results.wording.featurizer_words import on_features
+from mauve_metric.results.wording.joint_comparison import joint_comparison
+from mauve_metric.results.wording.joint_verdict import featurizer_columns, featurizer_rows, joint_verdict
+from mauve_metric.results.wording.learned_words import (
     EXTREMES_NOTE,
     LEARNED_DIFFERENCES,
     NGRAMS_NOTE,
@@ -30,10 +34,7 @@ from mauve_metric.results.learned_words import (
     normalised_sentence,
     scored_label,
 )
-from mauve_metric.results.numbers import GapBucket, NearText
-from mauve_metric.results.result import MauveResult
-from mauve_metric.results.scores import SCORES
-from mauve_metric.results.verdict import verdict
+from mauve_metric.results.wording.verdict import verdict
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 _PREVIEW_ROWS = 3

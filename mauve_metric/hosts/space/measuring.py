@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from mauve_metric.config import MauveConfig
-from mauve_metric.describing.describe_sets import HUMAN, chosen_measures, describe_read
-from mauve_metric.describing.described_rows import DescribedSets
-from mauve_metric.describing.described_set import DescribedSet
+from mauve_metric.api.describe import HUMAN, chosen_measures, describe_read
+from mauve_metric.api.described_rows import DescribedSets
+from mauve_metric.api.described_set import DescribedSet
+from mauve_metric.catalogue.table import COMPANIONS
 from mauve_metric.features.reference import Reference
 from mauve_metric.hosts.space.run import Run
 from mauve_metric.hosts.space.scoring import Scored
-from mauve_metric.results.companions.table import COMPANIONS
+from mauve_metric.options import MauveConfig
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
 from mauve_metric.results.description_tables import title_of

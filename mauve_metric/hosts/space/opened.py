@@ -12,19 +12,19 @@ from typing import Any, cast, get_args
 
 import numpy as np
 
+from mauve_metric.api.explain import explain_result
+from mauve_metric.api.score import score_histograms, score_uncertainty
 from mauve_metric.arrays import Floats
-from mauve_metric.config import MauveConfig, knobs
-from mauve_metric.explain_gap import explain_result
 from mauve_metric.hosts.space.limits import Limits, check_name, check_options
+from mauve_metric.lexical.phrases import Readable
 from mauve_metric.measures.groups import Design
+from mauve_metric.options import MauveConfig, config_fields
 from mauve_metric.quantize.histograms import Histograms
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.numbers import Difference, OwnScore, ResultNumbers, Stripped
 from mauve_metric.results.result import MauveResult
-from mauve_metric.score import score_histograms, score_uncertainty
 from mauve_metric.texts.format_numbers import FORMATS
-from mauve_metric.texts.phrases import Readable
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 _SAME = 1e-6  # by which a score may differ from what its own histograms give: other versions round otherwise
@@ -327,6 +327,6 @@ def _config(entries: Mapping[str, object], limits: Limits) -> MauveConfig:
         "seed",
         "num_runs",
     )
-    given: dict[str, Any] = {name: entries[name] for name in names if name in knobs()}
+    given: dict[str, Any] = {name: entries[name] for name in names if name in config_fields()}
     check_options({"featurize_model_name": "", **given}, [""], limits)
     return MauveConfig(**given)

@@ -19,7 +19,7 @@ from mauve_metric.hosts.space.clients import Turns
 from mauve_metric.hosts.space.handlers import Handlers
 from mauve_metric.hosts.space.limits import Limits, read_limits, read_models
 from mauve_metric.hosts.space.logs import keep_texts_out
-from mauve_metric.hosts.space.requests import BodyLimit, CallCheck, ErrorAnswers
+from mauve_metric.hosts.space.middleware import BodyLimit, CallCheck, ErrorAnswers
 from mauve_metric.hosts.space.schema import Schema, described
 from mauve_metric.hosts.space.scoring import Encoders, Featurizer
 from mauve_metric.hosts.space.session import HOUR

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from mauve_metric.api.score import score_features
 from mauve_metric.arrays import Features
-from mauve_metric.config import MauveConfig
 from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.rows import all_rows
 from mauve_metric.hosts.space.run import Run
-from mauve_metric.score import score_features
+from mauve_metric.options import MauveConfig
 
 ROUGH_TEXTS = 256  # of each set, from which a first score is made while the others are read
 

@@ -11,12 +11,12 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from mauve_metric.catalogue.scores import SCORES
 from mauve_metric.hosts.space.endpoints import COMPARE, DESCRIBE, SCORE, Endpoints
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
 from mauve_metric.results.numbers import Described, Difference, OwnScore, ResultNumbers
 from mauve_metric.results.result import MauveResult
-from mauve_metric.results.scores import SCORES
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 Schema = dict[str, Any]  # JSON Schema, whose values are of every kind

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mauve_metric.api.compare import check_sides, compare_features
+from mauve_metric.api.explain import explain_learned, explain_model
+from mauve_metric.api.score import resolve_config, score_partition
 from mauve_metric.arrays import Array
-from mauve_metric.compare_models import check_sides, compare_features
-from mauve_metric.config import MauveConfig, knobs
-from mauve_metric.explain_gap import explain_learned, explain_model
 from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.rows import all_rows
@@ -23,8 +23,9 @@ from mauve_metric.features.sides import align, check_columns
 from mauve_metric.features.text_functions import text_function
 from mauve_metric.hosts.space.reading import has_rough, read_sets
 from mauve_metric.hosts.space.run import READ, Run, named
+from mauve_metric.lexical.phrases import Readable
 from mauve_metric.measures.groups import pair_of_groups
-from mauve_metric.options import RunOptions
+from mauve_metric.options import MauveConfig, RunOptions, config_fields
 from mauve_metric.quantize.partition import Partition, partition_sets
 from mauve_metric.quantize.projection import unit_rows
 from mauve_metric.results.comparison import Comparison
@@ -32,8 +33,6 @@ from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.model_state import settings_kept
-from mauve_metric.score import resolve_config, score_partition
-from mauve_metric.texts.phrases import Readable
 from mauve_metric.texts.wrapping import Stripping
 
 Featurizer = Callable[[list[str]], ArrayLike]
@@ -42,9 +41,11 @@ _KEPT_ENCODERS = 2
 _LOOK = 0.2  # seconds between two looks whether a waiting run was stopped
 _COUNTED_TOGETHER = 256  # texts that are tokenized at a time when tokens are counted
 REPORT_BUCKETS, REPORT_TEXTS = 5, 3  # of a model's gap, and texts of each side of one, in the report
-_FEATURE_KNOBS = [name for name, knob in knobs().items() if knob.metadata["stage"] == "featurize"]
+_FEATURE_KNOBS = [name for name, knob in config_fields().items() if knob.metadata["stage"] == "featurize"]
 # num_runs says how many clusterings are made
-_SCORE_KNOBS = [name for name, knob in knobs().items() if knob.metadata["stage"] == "score" and name != "num_runs"]
+_SCORE_KNOBS = [
+    name for name, knob in config_fields().items() if knob.metadata["stage"] == "score" and name != "num_runs"
+]
 
 
 class Encoders:
@@ -62,7 +63,7 @@ class Encoders:
     def config(self, options: Mapping[str, object]) -> MauveConfig:
         """The config of a visitor's options, with a function in place of its name."""
         name = str(options["featurize_model_name"])
-        given: dict[str, Any] = {own: value for own, value in options.items() if own in knobs()}
+        given: dict[str, Any] = {own: value for own, value in options.items() if own in config_fields()}
         given["featurize_model_name"] = self.functions.get(name, name)  # checked there
         return MauveConfig(**given)
 

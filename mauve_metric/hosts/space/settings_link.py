@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
-from mauve_metric.config import VERBATIM, MauveConfig, knobs
 from mauve_metric.hosts.space.controls import PLAY, check_play, panel_names
 from mauve_metric.hosts.space.limits import Limits, check_options, other_featurizers
+from mauve_metric.options import VERBATIM, MauveConfig, config_fields
 
 _NOT_OURS = ("view", "logs")  # and what begins with two underscores: of Gradio and of the Hub
 _LONGEST = 60  # characters of a name or a value that are repeated
@@ -23,7 +23,7 @@ def query_of(options: Mapping[str, object], preset: str) -> str:
     >>> query_of({"featurize_model_name": "minilm", "seed": 3, "mauve_scaling_factor": 5}, "minilm")
     'seed=3'
     """
-    defaults = {name: knob.default for name, knob in knobs().items()} | {"featurize_model_name": preset}
+    defaults = {name: knob.default for name, knob in config_fields().items()} | {"featurize_model_name": preset}
     others = other_featurizers(options)
     given = {name: str(value) for name, value in options.items() if name in defaults and value != defaults[name]}
     return urlencode(given | ({"featurizers": ",".join(others)} if others else {}))
@@ -61,7 +61,7 @@ def _value(name: str, text: str, models: Sequence[str], limits: Limits) -> objec
         others = text.split(",")
         check_options({"featurize_model_name": models[0], name: others}, models, limits)
         return others
-    if name not in knobs():
+    if name not in config_fields():
         raise ValueError(f"the link sets “{name[:_LONGEST]}”, which is no setting of this page")
     value = text[:_LONGEST] if name == "text_prefix" else text if name in VERBATIM else _parsed(name, text)
     try:
@@ -77,7 +77,7 @@ def _value(name: str, text: str, models: Sequence[str], limits: Limits) -> objec
 
 def _parsed(name: str, text: str) -> object:
     """A value as the library takes it."""
-    knob = knobs()[name]
+    knob = config_fields()[name]
     text = text.strip()
     choices = knob.metadata["choices"] or ()
     for choice in (knob.default, *choices):
@@ -101,14 +101,14 @@ def _parsed(name: str, text: str) -> object:
 def control_values(found: Mapping[str, object], models: Sequence[str]) -> list[object]:
     """The values of the featurizer, of the controls of `PLAY`, of the panel and of the other featurizers."""
     names = ("featurize_model_name", *PLAY, *panel_names())
-    values = {name: knobs()[name].default for name in names} | {"featurize_model_name": models[0]} | dict(found)
+    values = {name: config_fields()[name].default for name in names} | {"featurize_model_name": models[0]} | dict(found)
     shown = []
     for name in names:
         value = values[name]
         if name == "num_buckets" and value == "auto":
             value = 0
-        elif knobs()[name].metadata["choices"] is None and (
-            knobs()[name].default is None or isinstance(knobs()[name].default, str)
+        elif config_fields()[name].metadata["choices"] is None and (
+            config_fields()[name].default is None or isinstance(config_fields()[name].default, str)
         ):
             value = "" if value is None else str(value) if name != "num_buckets" else value
         shown.append(value)

@@ -17,7 +17,7 @@ from mauve_metric.results.charts import of_comparison, of_explanation, of_result
 from mauve_metric.results.charts.of_texts import map_chart
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import MauveResult
-from mauve_metric.results.words import collected_warnings, result_warnings
+from mauve_metric.results.wording.words import collected_warnings, result_warnings
 from mauve_metric.runtime.tensors import on_cpu
 
 if TYPE_CHECKING:

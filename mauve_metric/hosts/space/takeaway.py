@@ -7,10 +7,10 @@ import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from mauve_metric.config import knobs
 from mauve_metric.hosts.space.limits import other_featurizers
 from mauve_metric.hosts.space.scoring import Scored
 from mauve_metric.hosts.space.uploads import TextSet
+from mauve_metric.options import config_fields
 from mauve_metric.results.charts.figure import save_chart
 from mauve_metric.results.charts.of_comparison import comparison_chart
 from mauve_metric.results.charts.of_result import result_chart
@@ -98,7 +98,7 @@ def shell_code(
         words += ["--featurize-model-name", name]
     for key, value in _given(options).items():
         flag = key.replace("_", "-")
-        if isinstance(knobs()[key].default, bool):
+        if isinstance(config_fields()[key].default, bool):
             words.append(f"--{flag}" if value else f"--no-{flag}")
         else:
             words += [f"--{flag}", str(value).lower() if isinstance(value, bool) else str(value)]
@@ -116,7 +116,9 @@ def _model_words(models: Sequence[str], files: Sequence[str]) -> list[str]:
 def _given(options: Mapping[str, object]) -> dict[str, object]:
     """The options that are not at their default, but for several featurizers."""
     several = {"featurizers", "featurize_model_name"} if other_featurizers(options) else set()
-    return {name: value for name, value in options.items() if name not in several and value != knobs()[name].default}
+    return {
+        name: value for name, value in options.items() if name not in several and value != config_fields()[name].default
+    }
 
 
 def _featurizers(options: Mapping[str, object]) -> list[str]:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 
 from mauve_metric.results.names import shown_names
-from mauve_metric.runtime.packages import import_vl_convert
-from mauve_metric.runtime.whole_files import check_can_be_written, written_whole
+from mauve_metric.runtime.atomic_files import check_can_be_written, written_whole
+from mauve_metric.runtime.optional_imports import import_vl_convert
 
 if TYPE_CHECKING:
     import altair as alt

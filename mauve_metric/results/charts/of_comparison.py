@@ -30,8 +30,8 @@ from mauve_metric.results.charts.figure import (
 )
 from mauve_metric.results.names import figure_text
 from mauve_metric.results.numbers import ComparisonNumbers
-from mauve_metric.results.words import each_featurizer, with_labels
-from mauve_metric.runtime.packages import import_altair
+from mauve_metric.results.wording.words import each_featurizer, with_labels
+from mauve_metric.runtime.optional_imports import import_altair
 
 if TYPE_CHECKING:
     import altair as alt

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mauve_metric.results.charts.figure import AXIS_STYLE, MISSED, TOO_MUCH, ChartRow, ChartRows, heading
 from mauve_metric.results.numbers import ExplanationNumbers
 from mauve_metric.results.signature import signature_number
-from mauve_metric.runtime.packages import import_altair
+from mauve_metric.runtime.optional_imports import import_altair
 
 if TYPE_CHECKING:
     import altair as alt

@@ -27,7 +27,7 @@ from mauve_metric.results.charts.figure import (
 )
 from mauve_metric.results.numbers import ResultNumbers
 from mauve_metric.results.signature import format_value
-from mauve_metric.runtime.packages import import_altair
+from mauve_metric.runtime.optional_imports import import_altair
 from mauve_metric.uncertainty.jackknife import CurveBand
 
 if TYPE_CHECKING:

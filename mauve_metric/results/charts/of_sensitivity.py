@@ -17,7 +17,7 @@ from mauve_metric.results.charts.figure import (
 )
 from mauve_metric.results.names import figure_text, shown_names
 from mauve_metric.results.sensitivity_numbers import SensitivityNumbers, Setting
-from mauve_metric.runtime.packages import import_altair
+from mauve_metric.runtime.optional_imports import import_altair
 
 if TYPE_CHECKING:
     import altair as alt

@@ -8,7 +8,7 @@ from mauve_metric.results.charts.figure import AXIS_STYLE, GAP, ChartRows, headi
 from mauve_metric.results.digits import digits
 from mauve_metric.results.names import figure_text, shown_names
 from mauve_metric.results.stress_numbers import FeaturizerStress, StressNumbers
-from mauve_metric.runtime.packages import import_altair
+from mauve_metric.runtime.optional_imports import import_altair
 
 if TYPE_CHECKING:
     import altair as alt

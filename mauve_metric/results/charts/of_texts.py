@@ -10,8 +10,8 @@ import numpy as np
 from mauve_metric.arrays import Array, Labels
 from mauve_metric.results.charts.figure import COLORS, HUMAN, SHAPES, ChartRows, cycle, heading, legend
 from mauve_metric.results.names import figure_text, shown_names
-from mauve_metric.results.words import EXCERPT, excerpt
-from mauve_metric.runtime.packages import import_altair
+from mauve_metric.results.wording.words import EXCERPT, excerpt
+from mauve_metric.runtime.optional_imports import import_altair
 
 if TYPE_CHECKING:
     import altair as alt

@@ -302,14 +302,14 @@ def test_hostile_texts_are_shown_as_they_are() -> None:
 
 
 def test_every_option_has_a_control_with_its_meaning_and_default() -> None:
-    from mauve_metric.config import knobs
     from mauve_metric.hosts.space.controls import PLAY
+    from mauve_metric.options import config_fields
 
-    assert {*panel_names(), *PLAY, "featurize_model_name"} == set(knobs())
+    assert {*panel_names(), *PLAY, "featurize_model_name"} == set(config_fields())
     config = app.build_app(LIMITS, ["minilm"]).get_config_file()
     shown = {item["props"].get("elem_id"): item["props"] for item in config["components"]}
     for name in panel_names():
-        assert knobs()[name].metadata["help"] in shown[name]["info"] and "default" in shown[name]["info"]
+        assert config_fields()[name].metadata["help"] in shown[name]["info"] and "default" in shown[name]["info"]
     assert "at most 40 texts of 200 characters, 1 MB a file" in shown["limits"]["value"]
 
 

@@ -16,15 +16,15 @@ from samples import HOSTILE, HUMAN, LIMITS, MODEL, ngrams
 from visitors import give, press, visitor
 
 from mauve_metric import MauveResult, compute_mauve, explain
-from mauve_metric.hosts import cli
+from mauve_metric.hosts.cli import main as cli
 from mauve_metric.hosts.space import reading
 from mauve_metric.hosts.space.controls import panel_names
 from mauve_metric.hosts.space.handlers import RESULT, Handlers
 from mauve_metric.hosts.space.run import Run
 from mauve_metric.hosts.space.scoring import Encoders, Scored, embed, score
 from mauve_metric.hosts.space.uploads import TextSet
-from mauve_metric.results import words
 from mauve_metric.results.digits import digits
+from mauve_metric.results.wording import words
 
 gr = pytest.importorskip("gradio")
 

@@ -13,7 +13,7 @@ from mauve_metric import Explanation, MauveResult, compare, explain
 from mauve_metric.features.ngram_use import NgramUse
 from mauve_metric.hosts.space import markup
 from mauve_metric.results.numbers import ScoredText
-from mauve_metric.results.words import lead
+from mauve_metric.results.wording.words import lead
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 from tests.samples import HOSTILE, HUMAN, MODEL, ngrams
 

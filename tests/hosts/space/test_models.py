@@ -15,7 +15,7 @@ from samples import HOSTILE, HUMAN, LIMITS, MODEL, NASTY, ngrams, write_jsonl
 from visitors import give, press, visitor
 
 from mauve_metric import compare, compute_mauve
-from mauve_metric.hosts import cli
+from mauve_metric.hosts.cli import main as cli
 from mauve_metric.hosts.space.handlers import OF_MODEL, RESULT, Handlers
 from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.scoring import Encoders

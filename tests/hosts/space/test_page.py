@@ -13,7 +13,7 @@ from samples import HOSTILE, HUMAN, MODEL, ngrams, write_jsonl
 from visitors import compare, hover, upload, wait_until
 
 from mauve_metric import MauveResult, compute_mauve
-from mauve_metric.results.words import lead
+from mauve_metric.results.wording.words import lead
 
 pytest.importorskip("gradio")
 pytest.importorskip("playwright.sync_api")

@@ -14,7 +14,7 @@ from visitors import compare, hover, paste, upload
 import mauve_metric
 from mauve_metric import compute_mauve
 from mauve_metric.results.charts.figure import COLORS, TOO_MUCH
-from mauve_metric.results.words import lead
+from mauve_metric.results.wording.words import lead
 
 pytestmark = pytest.mark.browser
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from mauve_metric import MauveResult, compute_mauve
-from mauve_metric.hosts import cli
+from mauve_metric.hosts.cli import main as cli
 from mauve_metric.measures import frontier
 from mauve_metric.results.charts import figure, of_result
 from mauve_metric.uncertainty import intervals, jackknife
@@ -269,7 +269,7 @@ def test_missing_packages_are_named(
 
 
 def test_importing_the_package_does_not_import_altair() -> None:
-    modules = "mauve_metric.results.charts.of_result, mauve_metric.hosts.cli"
+    modules = "mauve_metric.results.charts.of_result, mauve_metric.hosts.cli.main"
     command = f"import sys, {modules}; sys.exit('altair' in sys.modules)"
     subprocess.run([sys.executable, "-c", command], check=True)
 

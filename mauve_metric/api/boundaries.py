@@ -1,0 +1,123 @@
+"""How well people find the sentence at which a machine took over: guesses become points."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mauve_metric.arrays import Array
+from mauve_metric.measures.judgements import boundary_detection as game
+from mauve_metric.measures.judgements.judgement_options import FULL_POINTS, LONGEST_LOOK, RUN, SENTENCES
+from mauve_metric.results.judgement import BoundaryGame
+from mauve_metric.results.judgement_numbers import RoundScores
+from mauve_metric.runtime.checks import check_bool, check_number
+from mauve_metric.texts.columns import TableData
+from mauve_metric.texts.guesses import Guesses, read_guesses
+from mauve_metric.uncertainty.means import mean_interval
+from mauve_metric.version import __version__
+
+MOST_POINTS = 1e6  # beyond, nothing else would count
+
+
+def score_guesses(
+    guesses: TableData,
+    *,
+    sentences: int = SENTENCES,
+    all_human_points: float = FULL_POINTS,
+    keep_runs: bool = False,
+    level: float = 0.95,
+) -> BoundaryGame:
+    """Score rounds of Real or Fake Text: players say at which sentence a machine took over.
+
+    Args:
+        guesses: a table of rounds, or a list of dicts, see `read_guesses`.
+        sentences: of each text. all_human_points: for the right guess that no machine wrote, which the papers leave
+            open.
+        keep_runs: keep rounds in which a player gave the same guess five times or more in a row, which are left out as
+            in the papers.
+        level: of the intervals, which let the rounds of one player depend on each other.
+
+    Returns:
+        A `BoundaryGame`: all rounds, and those of each model if the table names one.
+
+    Raises:
+        TypeError, ValueError, OSError: bad input.
+
+    Dugan et al. 2020; Dugan et al. 2023, §4.
+
+    >>> score_guesses([{"boundary": 4, "guess": 6}, {"boundary": 5, "guess": 5}]).total.points
+    4.0
+    """
+    level = check_number("level", level, 0, 1)
+    all_human_points = check_number("all_human_points", all_human_points, 0, MOST_POINTS, low_included=True)
+    check_bool("keep_runs", keep_runs)
+    read = read_guesses(guesses, sentences=sentences)
+    kept = np.ones(len(read.guess), dtype=bool)
+    if read.players is not None and not keep_runs:
+        kept = ~game.in_runs(read.guess, read.players)
+    if not kept.any():
+        raise ValueError(f"{read.name}: every guess stands in a run of {RUN} equal ones: keep_runs (--keep-runs)")
+    total = _rounds("all", _some(read, np.flatnonzero(kept)), all_human_points, level)
+    models = {}
+    if read.models is not None:
+        rows: dict[str, list[int]] = {}
+        for row in np.flatnonzero(kept).tolist():
+            rows.setdefault(read.models[row], []).append(row)
+        models = {name: _rounds(name, _some(read, own), all_human_points, level) for name, own in rows.items()}
+    entries: dict[str, object] = {"sentences": sentences, "all_human_points": all_human_points, "keep_runs": keep_runs}
+    entries |= {"confidence_level": level, "rounds": total.rounds, "mauve_metric": __version__}
+    ordered = dict(sorted(models.items(), key=lambda item: (item[1].machine == 0, item[1].points)))
+    return BoundaryGame(total, ordered, level, int((~kept).sum()), entries)
+
+
+def _some(read: Guesses, rows: Sequence[int] | Array) -> Guesses:
+    """The rounds with these numbers, in their order."""
+    chosen: dict[str, Any] = {
+        name: [value[row] for row in rows] if isinstance(value, list) else value
+        for name, value in read._asdict().items()
+    }
+    return Guesses(**chosen)
+
+
+def _rounds(name: str, read: Guesses, all_human_points: float, level: float) -> RoundScores:
+    """The numbers of some rounds."""
+    boundary, guess = np.array(read.boundary), np.array(read.guess)
+    points = game.boundary_points(boundary, guess, read.sentences, all_human_points=all_human_points)
+    ci = mean_interval(points, level, read.players)
+    random, always_last = game.chance_points(boundary, read.sentences, all_human_points=all_human_points)
+    human = boundary == read.sentences + 1
+    return RoundScores(
+        model=name,
+        rounds=len(points),
+        players=None if read.players is None else len(set(read.players)),
+        points=float(points.mean()),
+        ci=None if ci is None else (max(ci[0], 0.0), min(ci[1], max(FULL_POINTS, all_human_points))),
+        random=random,
+        always_last=always_last,
+        exact=float((guess == boundary).mean()),
+        eventually=float((guess >= boundary).mean()),
+        machine=int((~human).sum()),
+        human=int(human.sum()),
+        false_alarms=float((guess < boundary)[human].mean()) if human.any() else None,
+        alpha=None if read.texts is None else _alpha(guess >= boundary, np.array(read.texts)),
+        seconds=_seconds(read),
+    )
+
+
+def _alpha(found: Array, texts: Array) -> float | None:
+    """Krippendorff's α; None where it is not defined."""
+    try:
+        return game.krippendorff_alpha(found, texts)
+    except ValueError:
+        return None
+
+
+def _seconds(read: Guesses) -> float | None:
+    """The mean seconds on a sentence, each at most `LONGEST_LOOK`."""
+    if read.seconds is None:
+        return None
+    looks = [min(look, LONGEST_LOOK) for times in read.seconds for look in times]
+    return math.fsum(looks) / len(looks)

@@ -1,0 +1,443 @@
+"""Several models against one human set: scores on common buckets, and which differences are real."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Unpack
+
+import numpy as np
+
+from mauve_metric.api.each_featurizer import with_each
+from mauve_metric.api.explain import explain_learned, explain_model
+from mauve_metric.api.score import (
+    Estimates,
+    debiased_estimates,
+    learned_of,
+    resolve_config,
+    score_buckets,
+    score_features,
+)
+from mauve_metric.arrays import FeatureData, Integers, Labels, TextData, TokenData
+from mauve_metric.features.named_featurizers import named_featurizers
+from mauve_metric.features.reference import Featurizing, Reference
+from mauve_metric.features.reference_files import is_feature_file
+from mauve_metric.features.sides import (
+    OpenedSides,
+    check_columns,
+    check_same_encoder,
+    check_texts_alone,
+    design_of_models,
+    open_sides,
+    read_sides,
+)
+from mauve_metric.lexical.phrases import Readable
+from mauve_metric.measures.groups import design_of, pair_of_groups
+from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, split_options, with_options
+from mauve_metric.quantize.histograms import count_labels
+from mauve_metric.quantize.partition import Partition, partition_sets, without_first
+from mauve_metric.quantize.quantizers import num_buckets_of
+from mauve_metric.results.comparison import Comparison
+from mauve_metric.results.numbers import Difference, OwnScore
+from mauve_metric.results.result import MauveResult
+from mauve_metric.results.signature import format_signature, signature_entries
+from mauve_metric.runtime.checks import check_bool, check_count
+from mauve_metric.texts.files import TextFile
+from mauve_metric.uncertainty import forecast, intervals
+from mauve_metric.uncertainty.buckets import holm
+from mauve_metric.uncertainty.comparison_warnings import comparison_warnings, partition_warnings
+from mauve_metric.uncertainty.differences import JointErrors, design_effect, difference_of, joint_errors
+from mauve_metric.uncertainty.learned import learned_estimates
+
+
+def compare(
+    p_text: TextData | TextFile | None = None,
+    models: Mapping[str, FeatureData | Reference | TextFile | str] | None = None,
+    *,
+    p_features: FeatureData | None = None,
+    p_tokens: TokenData | None = None,
+    p: Reference | None = None,
+    aligned: bool = False,
+    p_groups: Sequence[Hashable] | None = None,
+    q_groups: Mapping[str, Sequence[Hashable]] | None = None,
+    common_rows: bool = False,
+    buckets: int = 0,
+    texts: int = 3,
+    featurizers: Sequence[Featurizer] | Mapping[str, Featurizer] | None = None,
+    **options: Unpack[Options],
+) -> Comparison:
+    """Compare models with each other by their MAUVE against one human set.
+
+    The human texts and those of all models are projected and clustered together, once, so that all scores live on one
+    partition; "auto" buckets follow from the smallest set. A difference has an interval that allows for the human
+    texts that both scores share.
+
+    Args:
+        p_text, p_features, p_tokens, p: the human side, as in `compute_mauve`; texts beside another form are read only.
+            Where the models are files with human texts beside theirs, on which they agree, it can be left out.
+        models: for each name its texts, features (n, d), `Reference`, or a file of texts, by name or as `TextFile`.
+        aligned: row i of every set, the human one included, answers prompt i; see `compute_mauve`. Files that name the
+            document of each row are matched by it, and need nothing said.
+        p_groups: the prompt of each human text. q_groups: for models by name, the prompt of each text; see
+            `compute_mauve`.
+        common_rows: leave out the rows that not all of these files have, which are an error else.
+        buckets: how many buckets of each model's gap to explain, see `explain`; 0 for none.
+        texts: how many texts of each side to keep for a bucket.
+        featurizers: several, each as `featurize_model_name`; a dict gives them names. Each compares the texts of all
+            sets. The first one's comparison is the result (that of `featurize_model_name` if it is given too), with the
+            buckets; those of all stand in its `by_featurizer`, what they say together in its `joint_verdict`. Another
+            one that cannot be used is named in a warning. The other options hold for all of them.
+        **options: see `compute_mauve`.
+
+    Returns:
+        A `Comparison`.
+
+    Raises:
+        TypeError, ValueError, OSError, ImportError: as `compute_mauve`; `ValueError` too for no model, sets of fewer
+            than two texts, aligned sets of unequal size, and groups that do not fit
+            the texts.
+
+    >>> rng = np.random.default_rng(0)
+    >>> human, good, bad = (rng.normal(shift, 1, size=(200, 8)) for shift in (0, 0.1, 1))
+    >>> found = compare(p_features=human, models={"bad": bad, "good": good}, seed=1)
+    >>> found.ranking, [(item.a, item.b, item.real) for item in found.differences]
+    (('good', 'bad'), [('good', 'bad', True)])
+    """
+    check_bool("aligned", aligned)
+    buckets = check_count("buckets", buckets, low=0)
+    texts = check_count("texts", texts, low=0)
+    forms = {name: form_of(name, data) for name, data in check_models(models).items()}
+    config, run = split_options(options)
+    num_buckets_of(config)
+    human = {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text}
+    sides = {"human": human} | {f"model {key}": forms[key] for key in forms}
+    design = design_of_models(aligned, p_groups, q_groups, forms)
+    if featurizers is None:
+        job = Featurizing(config, run, frozenset(options))
+        opened = open_sides(sides, config, run, design, common_rows=common_rows)
+        return _compared(list(forms), opened, job, buckets, texts)
+    first = config.featurize_model_name if "featurize_model_name" in options else None
+    named = named_featurizers(featurizers, first)
+    check_texts_alone(sides)
+    opened = open_sides(sides, config, run, design, common_rows=common_rows).kept()
+    shown = next(iter(named))
+
+    def compared(name: str, featurizer: Featurizer) -> Comparison:
+        own = replace(config, featurize_model_name=featurizer)
+        job = Featurizing(own, run, frozenset(options) | {"featurize_model_name"})
+        return _compared(list(forms), opened, job, buckets if name == shown else 0, texts)
+
+    found, missing = with_each(named, compared)
+    return replace(found[shown], by_featurizer=found, warnings=(*found[shown].warnings, *missing))
+
+
+compare.__signature__ = with_options(compare, "Comparison")  # type: ignore[attr-defined]
+
+
+def _compared(names: Sequence[str], opened: OpenedSides, job: Featurizing, buckets: int, texts: int) -> Comparison:
+    """The comparison of one featurizer. names: of the models. job: featurizes, and has the options."""
+    config = job.config
+    with job:
+        (human, human_texts), *reads = read_sides(job, opened).values()
+    models = {name: side for name, (side, _) in zip(names, reads, strict=True)}
+    check_sides({"the human set": human} | {f"models[{name!r}]": side for name, side in models.items()})
+    return compare_features(
+        human,
+        models,
+        config,
+        run=job.run,
+        readable=Readable.of([human_texts, *(read for _, read in reads)]) if buckets else None,
+        buckets=buckets,
+        texts=texts,
+    )
+
+
+def check_models(models: object) -> dict[str, object]:
+    """The models by name; `TypeError` or `ValueError` for what is none."""
+    if not isinstance(models, Mapping):
+        raise TypeError(
+            f"models must be a dict from names to texts, features or References, got {type(models).__name__}"
+        )
+    if not models:
+        raise ValueError("models must hold at least one model, got none")
+    for name in models:
+        if not isinstance(name, str) or not name.strip():
+            raise TypeError(f"models: names must be non-empty strings, got {name!r}")
+    return dict(models)
+
+
+def form_of(name: str, data: object) -> dict[str, object]:
+    """One model's data under the name that says what it is, for `sides.read_sides`."""
+    argument = f"models[{name!r}]"
+    if isinstance(data, Reference):
+        return {f"{argument} reference": data}
+    if isinstance(data, MauveResult):
+        raise TypeError(f"{argument} must hold texts, features or a Reference, got a result")
+    if isinstance(data, (str, Path)) and is_feature_file(data):
+        return {f"{argument} reference": Reference.load(data)}
+    is_table = hasattr(data, "columns") or hasattr(data, "column_names")
+    is_rows = isinstance(data, (list, tuple)) and len(data) > 0 and isinstance(data[0], (list, tuple, np.ndarray))
+    is_numbers = getattr(getattr(data, "dtype", None), "kind", None) in ("f", "i", "u")
+    is_matrix = getattr(data, "ndim", None) == 2 and not is_table
+    return {f"{argument} features" if is_matrix or is_rows or is_numbers else f"{argument} text": data}
+
+
+def check_sides(sides: Mapping[str, Reference]) -> None:
+    """Sets that cannot be compared, the human one first.
+
+    Raises:
+        TypeError, ValueError: as `compare`; the sides are called by their keys.
+    """
+    check_columns(sides)
+    human, *models = sides.values()
+    for name, side in sides.items():
+        if len(side) < 2:
+            raise ValueError(f"{name} must hold at least 2 texts to be compared, got {len(side)}")
+        check_same_encoder(human.identity, side.identity)
+        check_same_encoder(models[0].identity, side.identity)
+
+
+def compare_features(
+    p: Reference,
+    models: Mapping[str, Reference],
+    config: MauveConfig,
+    *,
+    run: RunOptions | None = None,
+    readable: Readable | None = None,
+    buckets: int = 0,
+    texts: int = 3,
+    partition: Partition | None = None,
+    watch: Callable[[str], None] | None = None,
+) -> Comparison:
+    """Project and cluster all sets together, score each model against P, and compare the scores.
+
+    Args:
+        p, models: checked sides. config: may hold "auto". run: has the device and the checkpoint folder.
+        readable: the texts of P and of the models in order, needed for buckets > 0.
+        buckets, texts: see `compare`.
+        partition: of the same sides under a config that clusters alike; None: it is made.
+        watch: called with the name of each model before it is scored.
+    """
+    names, watch = list(models), watch or _unwatched
+    groups = [p.groups, *(side.groups for side in models.values())]
+    resolved = resolve_config(config, len(p), *(len(side) for side in models.values()), groups=groups)
+    run = run or RunOptions()
+    if partition is None:
+        partition = partition_sets(
+            [p.features, *(side.features for side in models.values())],
+            resolved,
+            _with_checkpoint(run, "common"),
+            every_row=readable is not None,
+            groups=groups,
+        )
+    rows, scored = partition.rows, partition.labels
+    texts_a_bucket = np.bincount(np.concatenate(scored[0]), minlength=int(resolved.num_buckets))
+    results = {
+        name: score_buckets(
+            p,
+            side,
+            [(run[0], run[number]) for run in scored],
+            (rows[0], rows[number]),
+            resolved,
+            entries={"partition": f"common to {', '.join(names)}", "model": name},
+            texts_a_bucket=texts_a_bucket,
+            problems=partition.problems,
+            learned=learned_of(p, side, resolved),
+        )
+        for number, (name, side) in enumerate(models.items(), start=1)
+    }
+    own = {}
+    for number, (name, side) in enumerate(models.items(), start=1):
+        watch(name)
+        own[name] = _own_score(p, side, config, _with_checkpoint(run, f"model-{number}"))
+    results = {name: replace(result, p_value=own[name].p_value) for name, result in results.items()}
+    ranking = tuple(sorted(names, key=lambda name: _quality(results[name]), reverse=True))
+    kept = without_first(scored)
+    errors = joint_errors(kept, resolved, groups)
+    estimates = {name: _estimates(kept, number, groups, resolved).mauve for number, name in enumerate(names, start=1)}
+    values = {name: _quality(result)[0] for name, result in results.items()}
+    differences = ranked_differences(estimates, values, ranking, errors, resolved.confidence_level)
+    learned_ranking, learned_differences = _by_learned_score(results, groups, resolved)
+    explanations = {}
+    if readable is not None and buckets:
+        for number, name in enumerate(names, start=1):
+            found = explain_model(partition, number, results[name], resolved, readable, buckets=buckets, texts=texts)
+            explanations[name] = explain_learned(
+                found, readable.pair(0, number).texts, pair_of_groups(groups[0], groups[number]), resolved, texts
+            )
+    common, alone = ({name: found[name].mauve for name in names} for found in (results, own))
+    best = next((item for item in differences[:1] if all(results[name].mauve_ci for name in (item.a, item.b))), None)
+    level = resolved.confidence_level
+    return Comparison(
+        models=results,
+        own=own,
+        ranking=ranking,
+        differences=differences,
+        confidence_level=level,
+        design=design_of(*groups),
+        smallest_difference=None if best is None else _smallest_difference(best, results, resolved),
+        texts_needed=None if best is None else _forecast(best, results, kept, errors, resolved, groups),
+        warnings=tuple(comparison_warnings(models) + partition_warnings(common, alone)),
+        signature_entries=_signature_entries(p, models, resolved),
+        explanations=explanations,
+        learned_ranking=learned_ranking,
+        learned_differences=learned_differences,
+    )
+
+
+def _by_learned_score(
+    results: Mapping[str, MauveResult], groups: Sequence[Integers | None], config: MauveConfig
+) -> tuple[tuple[str, ...], tuple[Difference, ...]]:
+    """The models that have a learned score by its fall, and the differences of every pair of them.
+
+    Args:
+        groups: codes of the texts of P and of each model.
+    """
+    own = {name: (result.learned, code) for (name, result), code in zip(results.items(), groups[1:], strict=True)}
+    known = {name: (learned, code) for name, (learned, code) in own.items() if learned is not None}
+    if not known:
+        return (), ()
+    scores = {name: learned.mauve for name, (learned, _) in known.items()}
+    ranking = tuple(sorted(scores, key=lambda name: scores[name], reverse=True))
+    codes = [groups[0], *(code for _, code in known.values())]
+    estimates, errors = learned_estimates([learned for learned, _ in known.values()], codes, config)
+    by_name = dict(zip(known, estimates, strict=True))
+    return ranking, ranked_differences(by_name, scores, ranking, errors, config.confidence_level)
+
+
+def _signature_entries(p: Reference, models: Mapping[str, Reference], config: MauveConfig) -> dict[str, object]:
+    """What the signature of a comparison says: sizes and files are those of each model."""
+    sizes = {_size_key(name): len(side) for name, side in models.items()}
+    of_models = [side.groups for side in models.values()]
+    digests = {f"digest_{name}": side.digest for name, side in models.items()}
+    more = {**sizes, **digests, "design": design_of(p.groups, *of_models)}
+    entries = signature_entries(p, next(iter(models.values())), config, more)
+    entries.pop("n_q")
+    entries.pop("q_digest")
+    if len({side.origin for side in models.values()}) == 1:
+        return entries
+    entries.pop("q_texts", None)
+    return {f"texts_{name}": side.origin for name, side in models.items() if side.origin is not None} | entries
+
+
+def _size_key(name: str) -> str:
+    """The signature's key for a model's number of texts: `n_` and its name, which may be that of another number.
+
+    >>> _size_key("gpt2"), _size_key("p"), _size_key("model_p")
+    ('n_gpt2', 'n_model_p', 'n_model_model_p')
+    """
+    return f"n_model_{name}" if re.fullmatch("(model_)*[pq]", name) else f"n_{name}"
+
+
+def _smallest_difference(best: Difference, results: Mapping[str, MauveResult], config: MauveConfig) -> float:
+    """The difference of the two best that these sets would show with 80 % probability.
+
+    At 1 the score has no slope, so that its delta-method error vanishes there: of a model so near to 1, the difference
+    is at least the one that would tell a score from 1.
+    """
+    level, c = config.confidence_level, config.mauve_scaling_factor
+    found = forecast.detectable_difference(best.stderr or 0.0, level)
+    for result in (results[best.a], results[best.b]):
+        if result.frontier_integral_stderr is None or result.mauve_debiased is None:
+            continue
+        told = forecast.score_told_from_one(result.frontier_integral_stderr, result.n_p, result.n_q, c, level)
+        found = max(found, 1 - told) if result.mauve_debiased >= told else found
+    return found
+
+
+def _forecast(
+    best: Difference,
+    results: Mapping[str, MauveResult],
+    runs: Sequence[Sequence[Labels]],
+    errors: JointErrors,
+    config: MauveConfig,
+    groups: Sequence[Integers | None],
+) -> int | None:
+    """Texts a set that it takes to tell the two best apart."""
+    names = list(results)
+    i, j = names.index(best.a), names.index(best.b)
+    k = int(config.num_buckets)
+    p_counts, a_counts, b_counts = (np.bincount(runs[0][number], minlength=k) for number in (0, i + 1, j + 1))
+    seen = forecast.Seen(
+        p_counts,
+        a_counts,
+        b_counts,
+        _quality(results[best.a])[0],
+        _quality(results[best.b])[0],
+        min(map(len, runs[0])),
+        max(float(errors.runs[i, i] + errors.runs[j, j] - 2 * errors.runs[i, j]), 0.0),
+        1.0 if groups[0] is None else design_effect(runs, errors, config, i, j),
+        config.mauve_scaling_factor,
+    )
+    return forecast.texts_needed(seen, config.confidence_level, seed=config.seed)
+
+
+def _unwatched(name: str) -> None:
+    """Nobody is told which model is scored."""
+
+
+def _with_checkpoint(run: RunOptions, job: str) -> RunOptions:
+    """The options of one of several clusterings, which has its own folder in that of the checkpoint."""
+    return run if run.checkpoint is None else replace(run, checkpoint=Path(run.checkpoint) / job)
+
+
+def _own_score(p: Reference, q: Reference, config: MauveConfig, run: RunOptions) -> OwnScore:
+    """MAUVE of the pair on its own buckets; the signature is that of `compute_mauve`."""
+    resolved = resolve_config(config, len(p), len(q), groups=[p.groups, q.groups])
+    once = replace(resolved, knn=False, frechet_distance=False)
+    few = 2 if config.permutations else 1
+    result = score_features(p, q, once, quiet=True, run=run, clusterings=few, with_learned=False)
+    signature = format_signature(signature_entries(p, q, resolved))
+    return OwnScore(result.mauve, result.num_buckets, result.p_value, signature)
+
+
+def _quality(result: MauveResult) -> tuple[float, float, float]:
+    """What models are ranked by: debiased MAUVE, among equal ones the debiased frontier integral, then MAUVE."""
+    debiased, integral = result.mauve_debiased, result.frontier_integral_debiased
+    return (
+        result.mauve if debiased is None else debiased,
+        -result.frontier_integral if integral is None else -integral,
+        result.mauve,
+    )
+
+
+def ranked_differences(
+    estimates: Mapping[str, intervals.Estimate | None],
+    values: Mapping[str, float],
+    ranking: Sequence[str],
+    errors: JointErrors,
+    level: float,
+) -> tuple[Difference, ...]:
+    """Every pair in the order of the ranking, with Holm's correction over all that are tested.
+
+    Args:
+        estimates: by name; those of scores without an interval are None. errors: in the order of the estimates.
+    """
+    names = list(estimates)
+    found = {}
+    for a, b in itertools.combinations(ranking, 2):
+        i, j = names.index(a), names.index(b)
+        one, two = estimates[a], estimates[b]
+        if one is not None and two is not None:
+            found[a, b] = difference_of({i: one, j: two}, errors, i, j, level)
+    corrected = dict(zip(found, holm([item.p_value for item in found.values()]), strict=True))
+    differences = []
+    for a, b in itertools.combinations(ranking, 2):
+        item = found.get((a, b))
+        if item is None:
+            differences.append(Difference(a, b, values[a] - values[b], None, None, False, None))
+        else:
+            real = bool(corrected[a, b] < 1 - level)
+            differences.append(Difference(a, b, item.value, item.ci, item.p_value, real, item.stderr))
+    return tuple(differences)
+
+
+def _estimates(
+    runs: Sequence[Sequence[Labels]], number: int, groups: Sequence[Integers | None], config: MauveConfig
+) -> Estimates:
+    """The debiased scores of the model with this number, with their errors."""
+    k, of_both = int(config.num_buckets), (groups[0], groups[number])
+    return debiased_estimates([count_labels(run[0], run[number], k, *of_both) for run in runs], config)

@@ -1,0 +1,121 @@
+"""The one place that knows all stages: two sets of texts, tokens or features in, a `MauveResult` out."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import Unpack
+
+from mauve_metric.api.each_featurizer import with_each
+from mauve_metric.api.score import score_features
+from mauve_metric.arrays import FeatureData, TextData, TokenData
+from mauve_metric.features.named_featurizers import named_featurizers
+from mauve_metric.features.reference import Featurizing, Reference
+from mauve_metric.features.sides import OpenedSides, check_same_encoder, check_texts_alone, design_of_two, open_sides
+from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, split_options, with_options
+from mauve_metric.quantize.quantizers import num_buckets_of
+from mauve_metric.results.result import MauveResult
+from mauve_metric.texts.files import TextFile
+
+
+def compute_mauve(
+    p_features: FeatureData | None = None,
+    q_features: FeatureData | None = None,
+    p_tokens: TokenData | None = None,
+    q_tokens: TokenData | None = None,
+    p_text: TextData | TextFile | None = None,
+    q_text: TextData | TextFile | None = None,
+    *,
+    p: Reference | None = None,
+    q: Reference | None = None,
+    aligned: bool = False,
+    p_groups: Sequence[Hashable] | None = None,
+    q_groups: Sequence[Hashable] | None = None,
+    featurizers: Sequence[Featurizer] | Mapping[str, Featurizer] | None = None,
+    **options: Unpack[Options],
+) -> MauveResult:
+    """MAUVE between reference (human) texts P and model texts Q (Pillutla et al. 2021), with mauve-text's keywords.
+
+    Each side is given as a `Reference`, features, tokens or texts; the first of these that is there is used, and the
+    two sides may differ in form. Where one side is a `Reference`, texts of the other are featurized as it was.
+
+    Args:
+        p_features, q_features: finite arrays (n_p, d) and (n_q, d) of one featurizer.
+        p_tokens, q_tokens: lists of token id lists of the featurizer's tokenizer, used as they are.
+        p_text, q_text: texts: a list, a `datasets` column, a stream (see `sources.text_source`), a file's name or a
+            `TextFile`. Where q_text is a file with human texts beside the model's, the side P can be left out.
+        p, q: features kept with their origin (see `Reference`).
+        aligned: row i of both sides answers prompt i, as where a model continues the beginnings of the human texts.
+            Scores of aligned sets are higher than those of sets with other prompts: compare them only with each other.
+        p_groups, q_groups: for each text of a side its prompt, or anything else that is equal for texts which are not
+            independent, such as the number of a document; equal groups on both sides are one. None, as an entry or in
+            place of those of a side, stands for texts that depend on no other. Bias, error, interval, ceiling and test
+            allow for the groups (docs/mathematics.md). A file with human texts beside the model's is aligned unasked.
+        featurizers: several, each as `featurize_model_name`; a dict gives them names. Each featurizes the texts of both
+            sides and makes a score. The first one's is the result (that of `featurize_model_name` if it is given too);
+            those of all stand in its `by_featurizer`, what they say together in its `joint_verdict`. Another one that
+            cannot be used is named in a warning. The other options hold for all of them.
+        **options: the fields of `MauveConfig` (what can change the score) and of `RunOptions` (what cannot), and
+            mauve-text's `use_float64`, which means `dtype="float64"`.
+
+    Returns:
+        A `MauveResult`.
+
+    Raises:
+        TypeError: an unknown option, or an argument of the wrong type.
+        ValueError: a value out of range, or data that cannot be scored; features or tokens with several featurizers.
+        OSError, ImportError: the model or a package is not there.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> human, model = rng.normal(size=(200, 8)), rng.normal(size=(200, 8)) + 1
+    >>> out = compute_mauve(p_features=human, q_features=model, seed=1)
+    >>> 0 < out.mauve < 1, out.num_buckets, out.divergence_curve.shape
+    (True, 20, (27, 2))
+    """
+    config, run = split_options(options)
+    num_buckets_of(config)
+    forms = {
+        "p": {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text},
+        "q": {"q": q, "q_features": q_features, "q_tokens": q_tokens, "q_text": q_text},
+    }
+    design = design_of_two(aligned, p_groups, q_groups)
+    if featurizers is None:
+        return _scored(open_sides(forms, config, run, design), config, run, frozenset(options))
+    first = config.featurize_model_name if "featurize_model_name" in options else None
+    named = named_featurizers(featurizers, first)
+    check_texts_alone(forms)
+    return _scored_by_each(named, open_sides(forms, config, run, design).kept(), config, run, frozenset(options))
+
+
+def _scored(
+    opened: OpenedSides, config: MauveConfig, run: RunOptions, given: frozenset[str], quiet: bool = False
+) -> MauveResult:
+    """The result of one featurizer. given: the names of the options that the user gave. quiet: log no warnings."""
+    with Featurizing(config, run, given) as job:
+        sides = {name: opened.placed(name, job.side(forms)) for name, forms in job.prepared(opened.forms).items()}
+    p_side, q_side = opened.grouped(sides).values()
+    check_same_encoder(p_side.identity, q_side.identity)
+    return score_features(p_side, q_side, config, quiet, run)
+
+
+def _scored_by_each(
+    featurizers: Mapping[str, Featurizer],
+    opened: OpenedSides,
+    config: MauveConfig,
+    run: RunOptions,
+    given: frozenset[str],
+) -> MauveResult:
+    """The first featurizer's result, with those of all; others that cannot be used are named in warnings."""
+    first, *_ = featurizers
+
+    def scored(name: str, featurizer: Featurizer) -> MauveResult:
+        own = replace(config, featurize_model_name=featurizer)
+        return _scored(opened, own, run, given | {"featurize_model_name"}, quiet=name != first)
+
+    found, missing = with_each(featurizers, scored)
+    result = found[first]
+    return replace(result, by_featurizer=found, warnings=(*result.warnings, *missing))
+
+
+compute_mauve.__signature__ = with_options(compute_mauve, "MauveResult")  # type: ignore[attr-defined]

@@ -1,0 +1,344 @@
+"""Every measure of a set of models in one table: MAUVE and its company."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import logging
+import time
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Unpack, get_args
+
+from mauve_metric.api.compare import check_models, compare_features, form_of
+from mauve_metric.api.described_reading import Reading
+from mauve_metric.api.described_rows import OF_FEATURES, OF_LIKELIHOODS, DescribedSets
+from mauve_metric.api.described_set import tokenizing
+from mauve_metric.arrays import FeatureData, TextData
+from mauve_metric.catalogue.row import Group
+from mauve_metric.catalogue.table import COMPANIONS
+from mauve_metric.features.likelihood.language_model import check_language_model
+from mauve_metric.features.reference import Reference
+from mauve_metric.features.sides import design_of_models, open_sides
+from mauve_metric.options import MauveConfig, Options, RunOptions, split_options, with_options
+from mauve_metric.results.comparison import Comparison
+from mauve_metric.results.description import Description
+from mauve_metric.results.numbers import Described
+from mauve_metric.results.signature import versions
+from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.failures import EXPECTED, message_of
+from mauve_metric.runtime.progress import progress_bar
+from mauve_metric.texts.files import TextFile
+from mauve_metric.uncertainty.duplication_warnings import duplication_warnings
+from mauve_metric.uncertainty.score_warnings import ScoreWarning
+
+if TYPE_CHECKING:
+    from mauve_metric.features.likelihood.likelihoods import Likelihoods
+
+logger = logging.getLogger(__name__)
+
+HUMAN = "human"
+GROUPS: tuple[str, ...] = ("score", *get_args(Group))
+_SHOWN_SCORES = (  # of a comparison, in the table
+    "mauve_debiased",
+    "mauve",
+    "mauve_classifier",
+    "auc",
+    "frontier_integral_debiased",
+    "precision",
+    "recall",
+    "density",
+    "coverage",
+    "prd_precision",
+    "prd_recall",
+)
+DEFAULT_LANGUAGE_MODEL = "gpt2"
+_WORDS = "words"  # the tokens of lexical measures unless others are asked for
+
+
+def describe(
+    p_text: TextData | TextFile | None = None,
+    models: Mapping[str, FeatureData | Reference | TextFile | str] | None = None,
+    *,
+    p_features: FeatureData | None = None,
+    p: Reference | None = None,
+    measures: str | Sequence[str] | None = None,
+    language_model: str | tuple[Any, Any] | None = None,
+    tokenizer: object = None,
+    training: object = None,
+    aligned: bool = False,
+    p_groups: Sequence[Hashable] | None = None,
+    q_groups: Mapping[str, Sequence[Hashable]] | None = None,
+    common_rows: bool = False,
+    **options: Unpack[Options],
+) -> Description:
+    """MAUVE of one or several models, and every other measure of their texts, in one table.
+
+    Each measure of one set stands beside its value for the human texts, with the difference and, where an honest one
+    can be had, its interval. A measure that cannot be computed is named with the reason; the others are still there.
+
+    Args:
+        p_text, p_features, p: the human side, as in `compare`. models: likewise.
+        measures: groups (score, lexical, distance, buckets, estimators, language-model, discriminator, duplication),
+            names of single measures, or "all"; joined by commas or a list. None: what is cheap. Features are computed
+            only for measures that need them.
+        language_model: for the group language-model: a name or folder that transformers loads, or a (model, tokenizer)
+            pair; None: gpt2.
+        tokenizer: whose token ids lexical measures count: a name, a folder, or a function from text to tokens; None:
+            words and punctuation marks.
+        training: a third set, the texts, features or file that the models were trained on, to find copies of.
+        aligned, p_groups, q_groups: see `compare`. Texts of one group count as one draw, and never stand on both sides
+            of a discriminator's folds.
+        common_rows: see `compare`.
+        **options: see `compute_mauve`.
+
+    Returns:
+        A `Description`.
+
+    Raises:
+        TypeError, ValueError, OSError, ImportError: as `compare`; ValueError too for an unknown measure, and where none
+            can be computed.
+
+    >>> human = ["the cat sat on the mat", "a dog ran off", "birds sing at dawn"]
+    >>> model = ["the cat the cat the cat", "the cat the cat", "a dog a dog"]
+    >>> found = describe(human, {"m": model}, measures="distinct_2")
+    >>> found.human["distinct_2"], found.models["m"]["distinct_2"].value
+    (1.0, 0.36363636363636365)
+    """
+    names = chosen_measures(measures)
+    config, run = split_options(options)
+    forms = {name: form_of(name, data) for name, data in check_models(models).items()}
+    _check_names(forms)
+    human = {"p": p, "p_features": p_features, "p_text": p_text}
+    sides = {HUMAN: human} | {f"model {key}": form for key, form in forms.items()}
+    design = design_of_models(aligned, p_groups, q_groups, forms)
+    opened = open_sides(sides, config, run, design, common_rows=common_rows)
+    reading = Reading(config, run, frozenset(options), opened, tokenizing(tokenizer), _likelihoods(language_model, run))
+    with_features = need_features(names)
+    human_set, *of_models = reading.sets(with_features)
+    third = None if training is None else reading.third(training)
+    sets = DescribedSets(
+        human_set, dict(zip(forms, of_models, strict=True)), third, config.confidence_level, config.seed, reading.failed
+    )
+    seconds = {"features": reading.seconds} if with_features else {}
+    more: dict[str, object] = {
+        "tokens": _WORDS if tokenizer is None else _called(tokenizer),
+        "language_model": _called(language_model or DEFAULT_LANGUAGE_MODEL),
+    }
+    more |= {} if third is None else {"n_training": len(third)}
+    return _Work(config, run, sets, {}, seconds).described(names, more)
+
+
+describe.__signature__ = with_options(describe, "Description")  # type: ignore[attr-defined]
+
+
+def describe_read(
+    sets: DescribedSets,
+    names: Sequence[str],
+    config: MauveConfig,
+    *,
+    compared: Callable[[], Comparison] | None = None,
+    watch: Callable[[str, int, int], None] | None = None,
+) -> Description:
+    """`describe` of sets that are read already: their texts, their features where measures need them.
+
+    Args:
+        sets: the sets. names: see `chosen_measures`. config: that the features were made with.
+        compared: makes the comparison of the same sets under this config, where a measure needs it; None: it is made
+            of their features.
+        watch: called before each measure with its name, how many are done and how many there are in all; what it
+            raises ends the work.
+    """
+    _check_names(sets.models)
+    work = _Work(config, RunOptions(), sets, {}, {}, compared=compared, watch=watch)
+    return work.described(names, {"tokens": _WORDS})
+
+
+def need_features(names: Sequence[str]) -> bool:
+    """Whether any of these measures is of features.
+
+    >>> need_features(["zipf", "self_bleu"]), need_features(["zipf", "score"])
+    (False, True)
+    """
+    return any(name == "score" or COMPANIONS[name].needs in OF_FEATURES for name in names)
+
+
+def _check_names(models: Mapping[str, object]) -> None:
+    if HUMAN in models:
+        raise ValueError(f"models: {HUMAN!r} stands for the human texts: give the model another name")
+
+
+def chosen_measures(measures: object) -> tuple[str, ...]:
+    """The measures that are asked for, in the order of the tables; scores of a comparison are "score".
+
+    Raises:
+        TypeError, ValueError: not names of measures or groups.
+    """
+    if measures is None:
+        return ("score", *(name for name, row in COMPANIONS.items() if row.cheap))
+    if not isinstance(measures, (str, list, tuple)) or not all(isinstance(part, str) for part in measures):
+        raise TypeError(
+            f"measures must be names of groups or measures, in a list or joined by commas, got {shown(measures)}"
+        )
+    parts = measures.split(",") if isinstance(measures, str) else measures
+    wanted = [part.strip().lower() for part in parts if part.strip()]
+    known = {name.replace("_", "-"): name for name in (*GROUPS, *COMPANIONS, "all")}
+    wanted = [known.get(name.replace("_", "-"), name) for name in wanted]
+    for name in wanted:
+        if name not in known.values():
+            near = difflib.get_close_matches(name, known.values(), n=1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            raise ValueError(
+                f"measures must be groups ({', '.join(GROUPS)}), 'all' or names of measures, got {name!r}{hint}"
+            )
+    if not wanted:
+        raise ValueError("measures must name at least one group or measure, got none")
+    everything = "all" in wanted
+    rows = (name for name, row in COMPANIONS.items() if everything or name in wanted or row.group in wanted)
+    return (*(["score"] if everything or "score" in wanted else []), *rows)
+
+
+@dataclass
+class _Work:
+    """A description on its way."""
+
+    config: MauveConfig
+    run: RunOptions
+    sets: DescribedSets
+    failed: dict[str, str]
+    seconds: dict[str, float]
+    comparison: Comparison | None = None
+    compared: Callable[[], Comparison] | None = None
+    watch: Callable[[str, int, int], None] | None = None
+
+    def described(self, names: Sequence[str], more: Mapping[str, object]) -> Description:
+        """All measures, each with its time; what fails is named.
+
+        Args:
+            names: see `chosen_measures`. more: further entries of the signature.
+        """
+        human: dict[str, float] = {}
+        models: dict[str, dict[str, Described]] = {name: {} for name in self.sets.models}
+        rows = [name for name in names if name != "score" and not self.sets.lacks(COMPANIONS[name])]
+        if "score" in names or any(COMPANIONS[name].needs == "both histograms" for name in rows):
+            self._compare()
+        if "score" in names and self.comparison is not None:
+            for name, result in self.comparison.models.items():
+                models[name] |= _scores(result)
+        with progress_bar("measure", self.run.verbose, unit=" measures", total=len(rows)) as bar:
+            for done, name in enumerate(rows):
+                if bar is not None:
+                    bar(done, len(rows))
+                if self.watch is not None:
+                    self.watch(name, done, len(rows))
+                with self._watched(name):
+                    value, of_models = self.sets.measure(COMPANIONS[name])
+                    human |= {} if value is None else {name: value}
+                    for model, item in of_models.items():
+                        models[model].setdefault(name, item)  # a score's interval knows of the clusterings too
+        order = [
+            name for name in dict.fromkeys((*_SHOWN_SCORES, *rows)) if any(name in found for found in models.values())
+        ]
+        if not order:
+            reasons = "; ".join(f"{name}: {reason}" for name, reason in self.failed.items()) or "nothing was asked for"
+            raise ValueError(f"none of the measures could be computed: {reasons}")
+        sizes = {HUMAN: len(self.sets.human)} | {name: len(item) for name, item in self.sets.models.items()}
+        moved = any(name in COMPANIONS and COMPANIONS[name].sizes_matter for name in order)
+        return Description(
+            measures=tuple(order),
+            human=human,
+            models=models,
+            failed=self.failed,
+            seconds=self.seconds,
+            sizes=sizes,
+            same_size=self.sets.smallest if moved and len(set(sizes.values())) > 1 else None,
+            confidence_level=self.config.confidence_level,
+            model_warnings={name: tuple(_warnings(found, human)) for name, found in models.items()},
+            comparison=self.comparison,
+            signature_entries=self._signature(order, more),
+        )
+
+    @contextlib.contextmanager
+    def _watched(self, name: str) -> Iterator[None]:
+        """Note how long it takes, and why it fails."""
+        start = time.perf_counter()
+        try:
+            yield
+        except EXPECTED as error:
+            self.failed[name] = message_of(error)
+            if self.watch is None:  # who watches shows it himself, and keeps a log without words of texts
+                logger.warning("%s is missing: %s", name, self.failed[name])
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+    def _compare(self) -> None:
+        with self._watched("score"):
+            if self.sets.no_features:
+                raise ValueError(self.sets.no_features)
+            self.comparison = self._compared() if self.compared is None else self.compared()
+        self.sets.comparison, self.sets.no_buckets = self.comparison, self.failed.get("score", "")
+
+    def _compared(self) -> Comparison:
+        human, *models = (item.reference() for item in (self.sets.human, *self.sets.models.values()))
+        of_models = dict(zip(self.sets.models, models, strict=True))
+        return compare_features(human, of_models, self.config, run=self.run)
+
+    def _signature(self, order: Sequence[str], more: Mapping[str, object]) -> dict[str, object]:
+        entries: dict[str, object] = {}
+        if self.comparison is not None:
+            entries = dict(self.comparison.signature_entries)
+            entries.pop("mauve_metric")
+        else:
+            config = ("strip", "empty_texts", "confidence_level", "seed")
+            entries |= {name: getattr(self.config, name) for name in config}
+            entries["n_p"] = len(self.sets.human)
+            entries |= {f"n_{name}": len(item) for name, item in self.sets.models.items()} | versions("numpy")
+            entries.pop("mauve_metric")
+        needs = {COMPANIONS[name].needs for name in order if name in COMPANIONS}
+        left_out = set() if needs & {"tokens", "prompts"} else {"tokens"}
+        left_out |= set() if needs & set(OF_LIKELIHOODS) else {"language_model"}
+        shown = {name: value for name, value in more.items() if name not in left_out}
+        return {**entries, "measures": ",".join(order), **shown, **versions()}
+
+
+def _warnings(model: Mapping[str, Described], human: Mapping[str, float]) -> list[ScoreWarning]:
+    """What the measures of a model's texts say against its score."""
+    return duplication_warnings({name: item.value for name, item in model.items()}, human)
+
+
+def _scores(result: object) -> dict[str, Described]:
+    """The scores of a comparison that the table shows."""
+    intervals = {
+        "mauve_debiased": "mauve_ci",
+        "mauve_classifier": "mauve_classifier_ci",
+        "auc": "auc_ci",
+        "frontier_integral_debiased": "frontier_integral_ci",
+    }
+    found = {}
+    for name in _SHOWN_SCORES:
+        value = getattr(result, name)
+        if value is not None:
+            ci = getattr(result, intervals[name]) if name in intervals else None
+            found[name] = Described(float(value), ci=ci)
+    return found
+
+
+def _called(model: object) -> str:
+    if isinstance(model, tuple):
+        return _called(getattr(model[0], "name_or_path", None) or type(model[0]).__name__)
+    return model if isinstance(model, str) else str(getattr(model, "name_or_path", None) or type(model).__name__)
+
+
+def _likelihoods(model: str | tuple[Any, Any] | None, run: RunOptions) -> Callable[[list[str]], Likelihoods]:
+    """What a language model says of texts; `TypeError` or `ValueError` for a value that names none."""
+    if model is not None:
+        check_language_model("language_model", model)
+
+    def of(texts: list[str]) -> Likelihoods:
+        from mauve_metric.features.likelihood.likelihoods import likelihoods
+
+        names = ("device", "batch_size", "max_batch_tokens", "cache", "verbose")
+        named = DEFAULT_LANGUAGE_MODEL if model is None else model
+        return likelihoods(texts, named, **{name: getattr(run, name) for name in names})
+
+    return of

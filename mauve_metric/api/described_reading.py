@@ -1,0 +1,98 @@
+"""The sets of a description are read: their texts, and their features where measures need them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mauve_metric.api.compare import check_sides, form_of
+from mauve_metric.api.described_set import DescribedSet
+from mauve_metric.features.reference import Featurizing, Reference
+from mauve_metric.features.sides import OpenedSides, open_sides, read_sides
+from mauve_metric.options import MauveConfig, RunOptions
+from mauve_metric.runtime.failures import EXPECTED, message_of
+
+if TYPE_CHECKING:
+    from mauve_metric.features.likelihood.likelihoods import Likelihoods
+
+_Read = dict[str, tuple[Reference | None, list[str] | None]]
+
+
+@dataclass
+class Reading:
+    """How the sets are read.
+
+    given: names of the options that the user gave. tokenize, likely: what sets make of their texts later on.
+    failed: why there are no features, empty where there are. seconds: how long they took.
+    """
+
+    config: MauveConfig
+    run: RunOptions
+    given: frozenset[str]
+    opened: OpenedSides
+    tokenize: Callable[[str], Sequence[Hashable]]
+    likely: Callable[[list[str]], Likelihoods]
+    failed: str = ""
+    seconds: float = 0.0
+
+    def sets(self, with_features: bool) -> list[DescribedSet]:
+        """All sets; where features cannot be had of texts, `failed` says why.
+
+        Raises:
+            TypeError, ValueError, OSError, ImportError: texts or features that were given are none.
+        """
+        with Featurizing(self.config, self.run, self.given) as job:
+            read = self._with_features(job) if with_features else None
+            read = self._as_given(job) if read is None else read
+        sizes = {name: len(item) for name, sides in read.items() for item in sides if item is not None}
+        codes = self.opened.codes(sizes) or {}
+        return [
+            DescribedSet(name, texts, side, codes.get(name), tokenize=self.tokenize, likely=self.likely)
+            for name, (side, texts) in read.items()
+        ]
+
+    def _with_features(self, job: Featurizing) -> _Read | None:
+        start = time.perf_counter()
+        try:
+            read = read_sides(job, self.opened)
+        except EXPECTED as error:
+            if any(not given_form(forms)[0].endswith("text") for forms in self.opened.forms.values()):
+                raise
+            self.failed = f"the texts have no features: {message_of(error)}"
+            return None
+        finally:
+            self.seconds = time.perf_counter() - start
+        sides = {name: side for name, (side, _) in read.items()}
+        check_sides({f"models[{name[6:]!r}]" if name.startswith("model ") else name: sides[name] for name in sides})
+        return dict(read)
+
+    def _as_given(self, job: Featurizing) -> _Read:
+        found: _Read = {}
+        for name, forms in job.prepared(self.opened.forms).items():
+            argument, data = given_form(forms)
+            if argument.endswith("text"):
+                found[name] = (None, list(job.source(argument, data).texts))
+            else:
+                found[name] = (job.side({argument: data}), None)
+        return found
+
+    def third(self, training: object) -> DescribedSet:
+        """The training set: its texts, and its features once they are asked for."""
+        opened = open_sides({"training": form_of("training", training)}, self.config, self.run)
+        (forms,) = opened.forms.values()
+        with Featurizing(self.config, self.run, self.given) as job:
+            argument, data = given_form(forms)
+            texts = list(job.source("training", data).texts) if argument.endswith("text") else None
+            if self.failed:
+                return DescribedSet("training", texts)
+            return DescribedSet("training", texts, job.side({argument: data if texts is None else texts}))
+
+
+def given_form(forms: Mapping[str, object]) -> tuple[str, object]:
+    """The form of a side that is read, the first that is given; `ValueError` if none is."""
+    found = next(((name, value) for name, value in forms.items() if value is not None), None)
+    if found is None:
+        raise ValueError(f"one of {', '.join(forms)} must be given, all are None")
+    return found

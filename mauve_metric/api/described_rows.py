@@ -1,0 +1,129 @@
+"""One measure of all sets of a description: given what it needs, with the intervals it can have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mauve_metric.api.described_set import DescribedSet, alone, beside, of_both, value_of
+from mauve_metric.arrays import Estimate, Floats, Integers
+from mauve_metric.catalogue.row import Companion, Needs
+from mauve_metric.duplicates.same_origin import texts_of_one_origin
+from mauve_metric.measures.groups import pair_of_groups
+from mauve_metric.quantize.histograms import count_labels
+from mauve_metric.results.numbers import ComparisonNumbers, Described
+
+OF_FEATURES: tuple[Needs, ...] = ("features", "both features", "three features", "both histograms")
+OF_LIKELIHOODS: tuple[Needs, ...] = ("likelihoods", "both likelihoods")
+
+
+def _unwatched() -> None:
+    """Nobody is told which set is measured."""
+
+
+@dataclass
+class DescribedSets:
+    """The sets of a description, and what their measures share.
+
+    human, models, training: the sets; training is None where none was given. level: of the intervals. seed: of draws.
+    no_features, no_buckets: why the sets have none; empty where they have. comparison: holds the buckets.
+    watch: called before each set is measured; what it raises ends the measure.
+    """
+
+    human: DescribedSet
+    models: dict[str, DescribedSet]
+    training: DescribedSet | None
+    level: float
+    seed: int
+    no_features: str = ""
+    no_buckets: str = ""
+    comparison: ComparisonNumbers | None = None
+    watch: Callable[[], None] = _unwatched
+
+    @property
+    def smallest(self) -> int:
+        """The size of the smallest set of the human texts and the models'."""
+        return min(len(item) for item in (self.human, *self.models.values()))
+
+    def lacks(self, row: Companion) -> bool:
+        """Whether a measure has nothing to be computed on that could have been given and was not."""
+        if row.needs == "prompts":
+            return not any(item.has_repeated_groups for item in (self.human, *self.models.values()))
+        return row.needs == "three features" and self.training is None
+
+    def measure(self, row: Companion) -> tuple[float | None, dict[str, Described]]:
+        """The human texts' value, where there is one, and that of each model."""
+        if row.needs in OF_FEATURES and self.no_features:
+            raise ValueError(self.no_features)
+        if row.needs.startswith(("both", "three")):
+            return None, {name: of_both(self._between(row, name)) for name in self.models}
+        level, human = self.level, value_of(self._of_one(row, self.human))
+        found = {}
+        for name, item in self.models.items():
+            values = value_of(self._of_one(row, item))
+            if values is None:
+                continue
+            if human is None:
+                found[name] = alone(values, level, item.groups)
+            else:
+                groups = (item.groups, self.human.groups)
+                found[name] = beside(values, human, level, *((None, None) if row.needs == "prompts" else groups))
+        return None if human is None else float(np.mean(human)), found
+
+    def _of_one(self, row: Companion, item: DescribedSet) -> float | Floats | Estimate | None:
+        self.watch()
+        if row.sizes_matter:
+            item = item.drawn(self.smallest, self.seed)
+        if row.needs == "tokens":
+            return row.compute(item.tokens)
+        if row.needs == "texts":
+            return row.compute(item.needed_texts())
+        if row.needs == "features":
+            return row.compute(item.features)
+        if row.needs == "likelihoods":
+            return row.compute(item.likelihoods)
+        if not item.has_repeated_groups or item.groups is None:
+            return None
+        return row.compute(item.tokens, item.groups.tolist())
+
+    def _between(self, row: Companion, name: str) -> float | Floats | Estimate:
+        self.watch()
+        model, human = self.models[name], self.human
+        if row.sizes_matter and not row.grouped and row.needs != "both histograms":
+            model, human = (item.drawn(self.smallest, self.seed) for item in (model, human))
+        seed, level = self.seed, self.level
+        if row.needs == "both histograms":
+            if self.comparison is None:
+                raise ValueError(self.no_buckets or "there are no buckets")
+            result = self.comparison.models[name]
+            size = result.num_buckets
+            counts = count_labels(result.p_labels, result.q_labels, size, human.groups, model.groups)
+            grouped = {} if counts.groups is None else {"groups": counts.groups}
+            return row.compute(counts.p_counts, counts.q_counts, level=level, **grouped)
+        if row.needs == "both texts":
+            prompts = {"prompts": self._prompts(name)} if row.grouped else {}
+            return row.compute(human.needed_texts(), model.needed_texts(), seed=seed, level=level, **prompts)
+        groups: dict[str, Any] = dict(self._groups(name)) if row.grouped else {}
+        pair = pair_of_groups(human.groups, model.groups) if row.designed else None
+        groups |= {} if pair is None else {"groups": pair}
+        if row.needs == "both likelihoods":
+            return row.compute(human.likelihoods, model.likelihoods, seed=seed, level=level, **groups)
+        third = [self.training.features] if row.needs == "three features" and self.training is not None else []
+        return row.compute(human.features, model.features, *third, seed=seed, level=level, **groups)
+
+    def _prompts(self, name: str) -> tuple[Sequence[Hashable], Sequence[Hashable]] | None:
+        """What the human texts and a model's were written from, where both are known."""
+        human, model = self.human.groups, self.models[name].groups
+        return None if human is None or model is None else (human.tolist(), model.tolist())
+
+    def _groups(self, name: str) -> dict[str, Sequence[Hashable] | Integers]:
+        """Which rows must not stand on both sides of a fold: copies, and answers to one prompt."""
+        human, model, prompts = self.human, self.models[name], self._prompts(name)
+        if human.texts is None or model.texts is None:
+            return {} if prompts is None else {"groups_p": prompts[0], "groups_q": prompts[1]}
+        joined = None if prompts is None else [*prompts[0], *prompts[1]]
+        groups = texts_of_one_origin([*human.texts, *model.texts], joined)
+        return {"groups_p": groups[: len(human.texts)], "groups_q": groups[len(human.texts) :]}

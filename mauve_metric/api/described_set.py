@@ -1,0 +1,144 @@
+"""One set of a description, in the forms that measures take, and what their numbers become."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mauve_metric.arrays import Array, Estimate, Floats, Integers
+from mauve_metric.features.reference import Reference
+from mauve_metric.lexical.tokens import NumberedTokens, number_tokens, split_words
+from mauve_metric.results.numbers import Described
+from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.tensors import as_rows
+from mauve_metric.uncertainty.means import difference_interval, mean_interval
+
+if TYPE_CHECKING:
+    from mauve_metric.features.likelihood.likelihoods import Likelihoods
+
+
+@dataclass
+class DescribedSet:
+    """One set of texts in the forms that measures take."""
+
+    name: str
+    texts: list[str] | None
+    side: Reference | None = None
+    groups: Integers | None = None  # codes of `measures.groups`
+    tokenize: Callable[[str], Sequence[Hashable]] = split_words
+    likely: Callable[[list[str]], Likelihoods] | None = None
+
+    def __len__(self) -> int:
+        return len(self.texts) if self.texts is not None else len(self.side or ())
+
+    @property
+    def has_repeated_groups(self) -> bool:
+        """Whether several texts of the set have one prompt."""
+        return self.groups is not None and len(np.unique(self.groups)) < len(self.groups)
+
+    def needed_texts(self) -> list[str]:
+        """The texts, or `ValueError`."""
+        if self.texts is None:
+            raise ValueError(f"it needs the texts of {self.name}, of which only features were given")
+        return self.texts
+
+    @cached_property
+    def tokens(self) -> NumberedTokens:
+        """The tokens of each text."""
+        return number_tokens([self.tokenize(text) for text in self.needed_texts()])
+
+    def reference(self) -> Reference:
+        """The features with their origin, or `ValueError`."""
+        if self.side is None:
+            raise ValueError(f"it needs the features of {self.name}")
+        return self.side
+
+    @cached_property
+    def features(self) -> Array:
+        """The features, (n, d)."""
+        return as_rows(self.reference().features)
+
+    @cached_property
+    def likelihoods(self) -> Likelihoods:
+        """What the language model says of each text."""
+        if self.likely is None:
+            raise ValueError("it needs a language model")
+        return self.likely(self.needed_texts())
+
+    def drawn(self, size: int, seed: int) -> DescribedSet:
+        """As many texts of it, drawn by the seed, in their order; itself where it holds no more."""
+        if len(self) <= size:
+            return self
+        chosen = np.sort(np.random.default_rng(seed).choice(len(self), size, replace=False))
+        texts = None if self.texts is None else [self.texts[row] for row in chosen]
+        less = DescribedSet(self.name, texts, tokenize=self.tokenize, likely=self.likely)
+        if "tokens" in vars(self):
+            less.tokens = number_tokens([self.tokens[row] for row in chosen])
+        if self.side is not None:
+            less.features = self.features[chosen]
+        return less
+
+
+def tokenizing(tokenizer: object) -> Callable[[str], Sequence[Hashable]]:
+    """The function from a text to its tokens."""
+    if tokenizer is None:
+        return split_words
+    if isinstance(tokenizer, str):
+        from mauve_metric.features.pretrained import load_tokenizer
+
+        tokenizer = load_tokenizer(tokenizer)
+    encode = getattr(tokenizer, "encode", None)
+    if encode is not None:
+        return lambda text: encode(text, add_special_tokens=False)
+    if callable(tokenizer):
+        return tokenizer
+    raise TypeError(
+        f"tokenizer must be a name, a folder, a tokenizer or a function from a text to tokens, got {shown(tokenizer)}"
+    )
+
+
+def value_of(found: float | Floats | Estimate | None) -> Floats | None:
+    """What a measure of one set gives, as an array: one number a text, or one in all."""
+    if found is None:
+        return None
+    values = np.atleast_1d(np.asarray(found.value if isinstance(found, Estimate) else found, dtype=np.float64))
+    if not len(values):
+        raise ValueError("there is nothing to compute it on")
+    if np.isnan(values).any():
+        raise ValueError(
+            "it has no value for these texts"
+            if len(values) == 1
+            else f"{int(np.isnan(values).sum())} texts have no value"
+        )
+    return values
+
+
+def alone(values: Floats, level: float, groups: Integers | None) -> Described:
+    """A measure that the human texts have no value of."""
+    return Described(float(values.mean()), None, mean_interval(values, level, groups) if len(values) > 1 else None)
+
+
+def beside(
+    values: Floats,
+    human: Floats,
+    level: float,
+    groups: Integers | None,
+    human_groups: Integers | None,
+) -> Described:
+    """A measure beside its value for the human texts."""
+    value, reference = float(values.mean()), float(human.mean())
+    ci = None
+    if len(values) > 1 and len(human) > 1:
+        ci = difference_interval(values, human, level, groups, human_groups)
+    return Described(value, value - reference, ci)
+
+
+def of_both(found: float | Floats | Estimate) -> Described:
+    """A measure of two sets."""
+    if isinstance(found, Estimate):
+        return Described(float(found.value), None, found.ci, found.p_value)
+    return Described(float(found))

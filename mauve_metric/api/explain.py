@@ -1,0 +1,301 @@
+"""Why a score is not 1: the buckets that make the gap, with the words and the texts that are in them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from typing import Any, Unpack
+
+import numpy as np
+
+from mauve_metric.api.score import learned_of, resolve_config, score_buckets
+from mauve_metric.arrays import FeatureData, Floats, Integers, Labels, Rows, TextData, TokenData
+from mauve_metric.features.ngram_use import differing_ngrams
+from mauve_metric.features.ngrams import ngram_features
+from mauve_metric.features.reference import Featurizing, Reference
+from mauve_metric.features.sides import check_columns, check_same_encoder, design_of_two, open_sides, read_sides
+from mauve_metric.lexical.phrases import Readable, repeated_phrases, telling_phrases
+from mauve_metric.measures import gap
+from mauve_metric.measures.groups import pair_of_groups
+from mauve_metric.options import MauveConfig, Options, split_options, with_options
+from mauve_metric.quantize.histograms import count_labels
+from mauve_metric.quantize.partition import Partition, partition_sets
+from mauve_metric.quantize.quantizers import num_buckets_of
+from mauve_metric.results.explanation import Explanation
+from mauve_metric.results.numbers import GapBucket, NearText, NormalisedScore, ScoredText
+from mauve_metric.results.result import MauveResult
+from mauve_metric.runtime.checks import check_count
+from mauve_metric.runtime.tensors import on_cpu
+from mauve_metric.texts.files import TextFile
+from mauve_metric.uncertainty.buckets import best_overlaps, noise_p_values
+from mauve_metric.uncertainty.learned import learned_score
+
+AROUND = 20  # texts of the other side, at least, that a side's texts in a bucket are told apart from
+
+
+def explain(
+    p_features: FeatureData | None = None,
+    q_features: FeatureData | None = None,
+    p_tokens: TokenData | None = None,
+    q_tokens: TokenData | None = None,
+    p_text: TextData | TextFile | None = None,
+    q_text: TextData | TextFile | None = None,
+    *,
+    p: Reference | None = None,
+    q: Reference | None = None,
+    aligned: bool = False,
+    p_groups: Sequence[Hashable] | None = None,
+    q_groups: Sequence[Hashable] | None = None,
+    buckets: int = 10,
+    texts: int = 3,
+    **options: Unpack[Options],
+) -> Explanation:
+    """Score two sides as `compute_mauve` does, and say which buckets make the gap 1 - MAUVE.
+
+    Each side is given as in `compute_mauve`. Texts that are given beside features, tokens or a `Reference` are not
+    featurized but read: they are what the buckets' words and texts are taken from, one for each row.
+
+    Args:
+        p_features, q_features, p_tokens, q_tokens, p_text, q_text, p, q: see `compute_mauve`.
+        aligned, p_groups, q_groups, **options: likewise.
+        buckets: how many are described, the largest contributions first.
+        texts: how many of each side are shown for a bucket.
+
+    Returns:
+        An `Explanation`.
+
+    Raises:
+        TypeError, ValueError, OSError, ImportError: as `compute_mauve`; `ValueError` too for a number of texts other
+            than that of the rows.
+
+    >>> rng = np.random.default_rng(0)
+    >>> human, model = rng.normal(size=(200, 8)), 0.5 * rng.normal(size=(200, 8))
+    >>> found = explain(p_features=human, q_features=model, seed=1)
+    >>> bool(abs(found.contributions.sum() - (1 - found.result.mauve)) < 1e-12)
+    True
+    """
+    buckets = check_count("buckets", buckets)
+    texts = check_count("texts", texts, low=0)
+    config, run = split_options(options)
+    num_buckets_of(config)
+    forms = {
+        "p": {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text},
+        "q": {"q": q, "q_features": q_features, "q_tokens": q_tokens, "q_text": q_text},
+    }
+    opened = open_sides(forms, config, run, design_of_two(aligned, p_groups, q_groups))
+    with Featurizing(config, run, frozenset(options)) as job:
+        (p_side, p_read), (q_side, q_read) = read_sides(job, opened).values()
+    check_same_encoder(p_side.identity, q_side.identity)
+    check_columns({"p_features": p_side, "q_features": q_side})
+    config = resolve_config(config, len(p_side), len(q_side), groups=[p_side.groups, q_side.groups])
+    partition = partition_sets(
+        [p_side.features, q_side.features], config, run, every_row=True, groups=[p_side.groups, q_side.groups]
+    )
+    result = score_buckets(
+        p_side,
+        q_side,
+        partition.labels,
+        partition.rows,
+        config,
+        problems=partition.problems,
+        learned=learned_of(p_side, q_side, config),
+    )
+    readable = Readable.of([p_read, q_read])
+    explanation = explain_model(partition, 1, result, config, readable, buckets=buckets, texts=texts)
+    groups = pair_of_groups(p_side.groups, q_side.groups)
+    return explain_learned(explanation, readable.texts, groups, config, texts)
+
+
+explain.__signature__ = with_options(explain, "Explanation")  # type: ignore[attr-defined]
+
+
+def explain_result(
+    result: MauveResult,
+    projected: Sequence[Rows],
+    other_labels: Sequence[Labels],
+    config: MauveConfig,
+    readable: Readable,
+    *,
+    buckets: int | Sequence[int],
+    texts: int,
+) -> Explanation:
+    """The explanation of a result whose rows and second clustering are known.
+
+    Args:
+        result: with its labels.
+        projected: the rows of P and of Q, (n_p, r) and (n_q, r).
+        other_labels: buckets of the same rows under another seed, (n_p,) and (n_q,).
+        config: of the result.
+        readable: the texts of P and Q.
+        buckets: how many to describe, the largest first, or the numbers of those to describe. texts: of each side to
+            show.
+    """
+    k, c, points = result.num_buckets, config.mauve_scaling_factor, config.divergence_curve_discretization_size
+    histograms = count_labels(result.p_labels, result.q_labels, k)
+    parts = gap.contributions(result.p_hist, result.q_hist, c, points)
+    p_values = noise_p_values(histograms.p_counts, histograms.q_counts)
+    other = count_labels(other_labels[0], other_labels[1], k).probabilities()
+    other_ranks = _ranks(gap.contributions(*other, c, points))
+    match, overlap = best_overlaps(np.concatenate([result.p_labels, result.q_labels]), np.concatenate(other_labels), k)
+    too_much, noise = result.q_hist > result.p_hist, p_values > 1 - config.confidence_level
+    total, ranks = float(parts.sum()), _ranks(parts)
+    described = []
+    for bucket in np.argsort(-parts, kind="stable")[:buckets].tolist() if isinstance(buckets, int) else buckets:
+        part, distances = float(parts[bucket]), _distances(result, projected, bucket)
+        even = result.p_hist[bucket] == result.q_hist[bucket]
+        described.append(
+            GapBucket(
+                bucket=bucket,
+                rank=int(ranks[bucket]),
+                side="even" if even else "too much" if too_much[bucket] else "missed",
+                contribution=part,
+                share=part / total if total > 0 else 0.0,
+                type_one=part if too_much[bucket] else 0.0,
+                type_two=0.0 if too_much[bucket] else part,
+                p_count=int(histograms.p_counts[bucket]),
+                q_count=int(histograms.q_counts[bucket]),
+                p_value=float(p_values[bucket]),
+                noise=bool(noise[bucket]),
+                overlap=float(overlap[bucket]),
+                other_rank=int(other_ranks[match[bucket]]),
+                **_phrases(result, bucket, distances, readable),
+                **_near_texts(result, bucket, distances, readable, texts),
+            )
+        )
+    return Explanation(
+        result=result,
+        gap=1 - result.mauve,
+        type_one=float(parts[too_much].sum()),
+        type_two=float(parts[~too_much].sum()),
+        noise=float(parts[noise].sum()),
+        contributions=parts,
+        p_values=p_values,
+        buckets=tuple(described),
+    )
+
+
+def explain_model(
+    partition: Partition,
+    number: int,
+    result: MauveResult,
+    config: MauveConfig,
+    readable: Readable,
+    *,
+    buckets: int | Sequence[int],
+    texts: int,
+) -> Explanation:
+    """`explain_result` of the model with this number, the first is 1; it has every row, and two clusterings."""
+    rows = on_cpu(partition.rows[0]), on_cpu(partition.rows[number])
+    labels = partition.labels[1][0], partition.labels[1][number]
+    pair = readable.pair(0, number)
+    return explain_result(result, rows, labels, config, pair, buckets=buckets, texts=texts)
+
+
+def explain_learned(
+    explanation: Explanation,
+    given: Sequence[Sequence[str] | None],
+    groups: tuple[Integers, Integers] | None,
+    config: MauveConfig,
+    texts: int,
+) -> Explanation:
+    """An explanation with what the classifier of its learned score tells the two sets apart by.
+
+    Args:
+        given: the texts of P and of Q, or None. groups: codes of texts that are not independent; None: each is alone.
+        config: of the result. texts: of each side to show.
+    """
+    result = explanation.result
+    if result.learned is None:
+        return explanation
+    p_texts, q_texts = given
+    found = replace(
+        explanation,
+        most_human=_extreme(result.learned.p_scores, -1, p_texts, texts),
+        most_model=_extreme(result.learned.q_scores, 1, q_texts, texts),
+    )
+    if p_texts is None or q_texts is None or result.signature_entries.get("featurize_model_name") != "ngrams":
+        return found
+    normalised = None
+    whole = result.signature_entries.get("match_lengths") == "no"  # else the texts are not what was scored
+    if whole and any(warning.code == "format_differs" for warning in result.warnings):
+        normalised = _normalised_score(p_texts, q_texts, groups, config)
+    return replace(found, ngrams=differing_ngrams(p_texts, q_texts), normalised=normalised)
+
+
+def _normalised_score(
+    p_texts: Sequence[str], q_texts: Sequence[str], groups: tuple[Integers, Integers] | None, config: MauveConfig
+) -> NormalisedScore | None:
+    """The learned score of texts each of whose runs of white space is one blank, by `ngrams`."""
+    p, q = (ngram_features([" ".join(text.split()) for text in side]) for side in (p_texts, q_texts))
+    found = learned_score(p, q, groups, config)
+    return None if found is None else NormalisedScore(found.mauve, found.ci, found.auc, found.auc_ci)
+
+
+def _extreme(scores: Floats, sign: int, texts: Sequence[str] | None, most: int) -> tuple[ScoredText, ...]:
+    """The texts with the largest (sign 1) or smallest (-1) scores, the most extreme first; those of equal content once.
+
+    >>> [item.row for item in _extreme(np.array([2.0, 5.0, 5.0]), 1, ["a", "b", "b"], 2)]
+    [1, 0]
+    """
+    found: dict[object, ScoredText] = {}
+    for row in np.argsort(-sign * scores, kind="stable").tolist():
+        if len(found) == most:
+            break
+        text = None if texts is None else texts[row]
+        found.setdefault(row if text is None else text, ScoredText(row, float(scores[row]), text))
+    return tuple(found.values())
+
+
+def _ranks(values: Floats) -> Labels:
+    """1 for the largest, (k,) → (k,)."""
+    ranks = np.empty(len(values), dtype=np.int64)
+    ranks[np.argsort(-values, kind="stable")] = np.arange(1, len(values) + 1)
+    return ranks
+
+
+def _phrases(result: MauveResult, bucket: int, distances: Sequence[Floats], readable: Readable) -> dict[str, Any]:
+    """The fields of `GapBucket` that are made of words; empty ones where the texts are not known."""
+    inside, near, everything = [], [], []
+    labels = (result.p_labels, result.q_labels)
+    known = zip(labels, distances, readable.starts, readable.texts, strict=True)
+    sizes = [int((side == bucket).sum()) for side in labels]
+    for side, away, start, texts in known:
+        rows = np.arange(len(side) if texts is not None else 0) + start
+        everything.append(rows)
+        inside.append(rows[side[: len(rows)] == bucket])
+        near.append(rows[np.argsort(away[: len(rows)], kind="stable")[: max(AROUND, 2 * max(sizes))]])
+    table, members, skip = readable.table, np.concatenate(inside), readable.functional
+    model_texts = readable.texts[1]
+    repeated: tuple[str, ...] = ()
+    if model_texts is not None:
+        repeated = repeated_phrases([model_texts[row] for row in np.nonzero(labels[1] == bucket)[0].tolist()])
+    return {
+        "words": telling_phrases(table, members, np.setdiff1d(np.concatenate(everything), members), skip),
+        "p_words": telling_phrases(table, inside[0], near[1], skip),
+        "q_words": telling_phrases(table, inside[1], near[0], skip),
+        "repeated": repeated,
+    }
+
+
+def _distances(result: MauveResult, projected: Sequence[Rows], bucket: int) -> list[Floats]:
+    """How far each row of either side is from the mean of the bucket's rows, (n_p,) and (n_q,)."""
+    labels = (result.p_labels, result.q_labels)
+    members = np.concatenate([rows[side == bucket] for rows, side in zip(projected, labels, strict=True)])
+    centre = members.mean(axis=0) if len(members) else np.zeros(projected[0].shape[1], dtype=np.float32)
+    return [np.sqrt(np.square(rows - centre).sum(axis=1, dtype=np.float64)) for rows in projected]
+
+
+def _near_texts(
+    result: MauveResult, bucket: int, distances: Sequence[Floats], readable: Readable, most: int
+) -> dict[str, Any]:
+    """The texts of each side nearest to the bucket's centre."""
+    near = []
+    for away, side, texts in zip(distances, (result.p_labels, result.q_labels), readable.texts, strict=True):
+        order = np.argsort(away, kind="stable")[:most].tolist()
+        near.append(
+            tuple(
+                NearText(row, float(away[row]), bool(side[row] == bucket), None if texts is None else texts[row])
+                for row in order
+            )
+        )
+    return {"p_texts": near[0], "q_texts": near[1]}

@@ -1,0 +1,276 @@
+"""What people think of models: preferences become scores, and those are compared with measures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple, TypeAlias, get_args
+
+import numpy as np
+
+from mauve_metric.arrays import Array, Floats, Integers
+from mauve_metric.measures.judgements.bradley_terry import (
+    bradley_terry,
+    half_width,
+    joined_units,
+    score_covariance,
+    settle_ties,
+    unit_wins,
+)
+from mauve_metric.measures.judgements.judgement_options import Errors, Ties
+from mauve_metric.measures.judgements.rank_correlation import spearman
+from mauve_metric.results.judgement import Judgement
+from mauve_metric.results.judgement_numbers import Agreement, ModelScore, QuestionScores, ScoreDifference
+from mauve_metric.results.measured import Measured, given_measures, read_measures
+from mauve_metric.runtime.checks import check_bool, check_count, check_number, shown
+from mauve_metric.texts.columns import TableData, listed
+from mauve_metric.texts.preferences import Question, read_preferences
+from mauve_metric.version import __version__
+
+MOST_WINS = 1e9  # that can be added to every pair: all scores are then the same to nine digits
+MOST_MODELS = 1_000  # of which all pairs are compared: half a million rows
+_NOTHING = 1e-9  # a variance of less than this part of Fisher's is one of rounding
+Measures: TypeAlias = str | Path | Mapping[str, Mapping[str, float | None]]
+
+
+def judge(
+    preferences: TableData,
+    measures: Measures | Sequence[str | Path] | None = None,
+    *,
+    answers: Sequence[str] | None = None,
+    human: str = "human",
+    ties: Ties = "half",
+    errors: Errors = "robust",
+    pseudo_wins: float = 0.0,
+    min_seconds: float | None = None,
+    common_models: bool = False,
+    level: float = 0.95,
+    seed: int = 25,
+) -> Judgement:
+    """Bradley–Terry scores of models from judgements of pairs, and how well measures agree with them.
+
+    Args:
+        preferences: a table of judgements, or a list of dicts, see `read_preferences`.
+        measures: what `describe` or `compare` wrote as JSON, a table, several such files (see `read_measures`), or for
+            each measure the models' values, ordered as `SCORES` and `COMPANIONS` say, else larger is better.
+        answers: the columns of the answers, a question each; None: those that are known by name.
+        human: what the people's own texts are called among the models; no measure is asked about it.
+        ties: "half" a win for each; "random" as in the paper, by a coin of `seed`; "drop".
+        errors: of the intervals: "robust" lets the judgements of one annotator depend on each other; "fisher".
+        pseudo_wins: added for every model against every other, so that nobody is unbeaten.
+        min_seconds: judgements made in less are left out.
+        common_models: correlate over the models that were both judged and measured, instead of refusing others.
+        level: of the intervals.
+
+    Returns:
+        A `Judgement`: a question each with scores, intervals, differences, and Spearman's correlations.
+
+    Raises:
+        TypeError, ValueError, OSError: bad input. ValueError: judgements that leave models without comparison, or that
+            are of more than 1000 models.
+
+    Pillutla et al. 2021, §4.3 and App. E.
+
+    >>> rows = [("human", "gpt2")] * 3 + [("gpt2", "human")]
+    >>> judgement = judge([{"winner": winner, "loser": loser} for winner, loser in rows])
+    >>> judgement.questions["winner"].models[0].model
+    'human'
+    """
+    level = check_number("level", level, 0, 1)
+    pseudo_wins = check_number("pseudo_wins", pseudo_wins, 0, MOST_WINS, low_included=True)
+    seed = check_count("seed", seed, low=0)
+    if min_seconds is not None:
+        min_seconds = check_number("min_seconds", min_seconds, 0, math.inf, low_included=True)
+    _check_options(ties, errors, human, answers, common_models)
+    read = read_preferences(preferences, answers=answers, min_seconds=min_seconds)
+    known = _measures(measures, human)
+    judged = list(dict.fromkeys(name for question in read.questions.values() for name in question.models()))
+    if len(judged) > MOST_MODELS:
+        raise ValueError(f"{read.name} judges {len(judged)} models, expected at most {MOST_MODELS}")
+    ordered, left_out = _common(read.name, [name for name in judged if name != human], known, common_models)
+    scores = {}
+    for name, question in read.questions.items():
+        try:
+            scored = _scored(name, question, ties, errors, pseudo_wins, level, seed)
+        except ValueError as error:
+            raise ValueError(f"{read.name}, {name!r}: {error}") from error
+        scores[name] = _with_agreement(scored, known, ordered, seed)
+    entries: dict[str, object] = {"ties": ties, "errors": errors, "pseudo_wins": pseudo_wins}
+    entries |= {"seed": seed} if ties == "random" else {}
+    entries |= {} if min_seconds is None else {"min_seconds": min_seconds}
+    entries |= {"confidence_level": level, "judgements": max(scored.judgements for scored in scores.values())}
+    entries["mauve_metric"] = __version__
+    return Judgement(scores, level, read.quick, human if human in judged else None, left_out, entries)
+
+
+def _check_options(ties: object, errors: object, human: object, answers: object, common_models: object) -> None:
+    for name, value, known in (("ties", ties, get_args(Ties)), ("errors", errors, get_args(Errors))):
+        if not isinstance(value, str) or value not in known:
+            raise ValueError(f"{name} must be one of {', '.join(known)}, got {shown(value)}")
+    if not isinstance(human, str):
+        raise TypeError(f"human must be a model's name, got {shown(human)}")
+    is_list = isinstance(answers, (list, tuple)) and all(isinstance(name, str) for name in answers)
+    if answers is not None and not is_list:
+        raise TypeError(f"answers must be a list of columns' names, got {shown(answers)}")
+    check_bool("common_models", common_models)
+
+
+def _measures(measures: Measures | Sequence[str | Path] | None, human: str) -> dict[str, Measured]:
+    """Measures by name; one that stands in several files is called after its file too."""
+    if measures is None:
+        return {}
+    if isinstance(measures, Mapping):
+        return given_measures(measures, human)
+    paths = [measures] if isinstance(measures, (str, Path)) else measures
+    if not isinstance(paths, (list, tuple)) or not all(isinstance(path, (str, Path)) for path in paths):
+        raise TypeError(
+            f"measures must be a file, a list of files, or a dict from measures to values, got {shown(measures)}"
+        )
+    files = {str(path): read_measures(path, human) for path in paths}
+    names = [name for found in files.values() for name in found]
+    return {
+        name if names.count(name) == 1 else f"{name} ({path})": measured
+        for path, found in files.items()
+        for name, measured in found.items()
+    }
+
+
+def _common(
+    name: str, judged: list[str], measures: Mapping[str, Measured], common_models: bool
+) -> tuple[list[str], tuple[str, ...]]:
+    """The models that measures are compared on, and those that stand on one side alone."""
+    if not measures:
+        return judged, ()
+    measured = list(dict.fromkeys(model for found in measures.values() for model in found.values))
+    unknown = [model for model in judged if model not in measured]
+    if unknown and not common_models:
+        raise ValueError(
+            f"{name} judges {listed(unknown)}, of which there are no measures: they are of {listed(measured)}; call "
+            "them the same, say which are the people's own texts with human (--human), or leave them out with "
+            "common_models (--common-models)"
+        )
+    both = [model for model in judged if model in measured]
+    return both, (*unknown, *(model for model in measured if model not in judged))
+
+
+def _scored(
+    name: str, question: Question, ties: Ties, errors: Errors, pseudo_wins: float, level: float, seed: int
+) -> QuestionScores:
+    """The scores of the models of one question, without correlations."""
+    models = question.models()
+    outcome, counted = settle_ties(np.array(question.outcome), ties, seed)
+    place = {model: number for number, model in enumerate(models)}
+    first, second = (np.array([place[one] for one in side])[counted] for side in (question.first, question.second))
+    if not counted.any():
+        raise ValueError("every judgement is a tie, and ties are dropped: there is nothing to score")
+    judges = None if question.annotators is None else np.array(question.annotators)[counted]
+    units = unit_wins(first, second, outcome[counted], len(models))
+    wins = np.asarray(units.sum(axis=0)).reshape(len(models), -1)
+    scores = bradley_terry(wins, names=models, pseudo_wins=pseudo_wins)
+    spread = _spread(units, judges, scores, errors, pseudo_wins, level)
+    order = np.argsort(-scores, kind="stable")
+    return QuestionScores(
+        question=name,
+        judgements=int(counted.sum()),
+        ties=int((np.array(question.outcome) == 0.5).sum()),
+        annotators=None if judges is None else len(np.unique(judges)),
+        models=_model_scores(models, scores, wins, order, spread),
+        differences=_differences(models, scores, order, spread),
+        agreement=(),
+        failed={},
+    )
+
+
+class _Spread(NamedTuple):
+    """How far scores move with other judgements: covariances of which the widest counts, (m, m) each.
+
+    fisher: counts where the others are 0, as they are if everybody says the same. units: see `half_width`.
+    """
+
+    covariances: tuple[Floats, ...]
+    fisher: Floats
+    units: int | None
+    level: float
+
+    def widths(self, variances: Callable[[Floats], Floats]) -> Floats:
+        """Half widths of intervals of several linear functions of the scores.
+
+        Args:
+            variances: from a covariance (m, m) to the variances of these functions, (k,).
+        """
+        fisher = variances(self.fisher)
+        largest = np.max([variances(covariance) for covariance in self.covariances], axis=0)
+        return half_width(np.where(largest > _NOTHING * fisher, largest, fisher), self.units, self.level)
+
+
+def _spread(
+    units: Array, judges: Array | None, scores: Floats, errors: Errors, pseudo_wins: float, level: float
+) -> _Spread:
+    """Annotators are the units where there are several, and intervals then no narrower than without them."""
+    fisher = score_covariance(units, scores, errors="fisher", pseudo_wins=pseudo_wins)
+    if errors == "fisher":
+        return _Spread((fisher,), fisher, None, level)
+    alone = score_covariance(units, scores, pseudo_wins=pseudo_wins)
+    together = None if judges is None else joined_units(units, judges)
+    if together is None or together.shape[0] < 2:
+        return _Spread((alone,), fisher, units.shape[0], level)
+    clustered = score_covariance(together, scores, pseudo_wins=pseudo_wins)
+    return _Spread((alone, clustered), fisher, together.shape[0], level)
+
+
+def _model_scores(
+    models: list[str], scores: Floats, wins: Floats, order: Integers, spread: _Spread
+) -> tuple[ModelScore, ...]:
+    judgements, widths = wins.sum(axis=0) + wins.sum(axis=1), spread.widths(lambda covariance: np.diag(covariance))
+    return tuple(
+        ModelScore(
+            models[i],
+            float(scores[i]),
+            (float(scores[i] - widths[i]), float(scores[i] + widths[i])),
+            float(wins[i].sum()),
+            round(float(judgements[i])),
+        )
+        for i in order
+    )
+
+
+def _differences(models: list[str], scores: Floats, order: Integers, spread: _Spread) -> tuple[ScoreDifference, ...]:
+    first, second = np.triu_indices(len(order), k=1)
+    a, b = order[first], order[second]
+
+    def variances(covariance: Floats) -> Floats:
+        """Of each difference, c_aa - c_ba - c_ab + c_bb."""
+        return covariance[a, a] - covariance[b, a] - (covariance[a, b] - covariance[b, b])
+
+    values, widths = scores[a] - scores[b], spread.widths(variances)
+    intervals = zip((values - widths).tolist(), (values + widths).tolist(), strict=True)
+    return tuple(
+        ScoreDifference(models[i], models[j], value, interval)
+        for i, j, value, interval in zip(a, b, values.tolist(), intervals, strict=True)
+    )
+
+
+def _with_agreement(
+    scored: QuestionScores, measures: Mapping[str, Measured], ordered: list[str], seed: int
+) -> QuestionScores:
+    """The scores with the correlation of every measure that has one, and the reason for the others."""
+    strength = {score.model: score.score for score in scored.models}
+    models = [model for model in ordered if model in strength]
+    found, failed = [], {}
+    for name, measured in measures.items():
+        try:
+            if len(models) < 3:
+                raise ValueError(f"a rank correlation needs at least three models, got {len(models)}")
+            values = measured.orders(models)
+            if len(set(values)) == 1:
+                raise ValueError("it is the same for all models")
+            estimate = spearman(values, [strength[model] for model in models], seed=seed)
+        except ValueError as error:
+            failed[name] = str(error)
+            continue
+        p_value = math.nan if estimate.p_value is None else estimate.p_value
+        found.append(Agreement(name, estimate.value, p_value, len(models), measured.reading))
+    found.sort(key=lambda one: -one.correlation)
+    return replace(scored, agreement=tuple(found), failed=failed)

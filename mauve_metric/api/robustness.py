@@ -1,0 +1,387 @@
+"""Does the ranking of models hold under other settings, and which difference depends on what?"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Unpack
+
+import numpy as np
+
+from mauve_metric.api.compare import check_models, check_sides, form_of, ranked_differences
+from mauve_metric.api.described_reading import given_form
+from mauve_metric.api.robustness_settings import (
+    FACTORS,
+    KMEANS,
+    LEAST_TEXTS,
+    OF_TEXTS,
+    Base,
+    Changes,
+    Part,
+    Plan,
+    changed,
+    chosen_factors,
+    level_name,
+    part_rows,
+    planned,
+    setting_name,
+)
+from mauve_metric.api.score import debiased_estimates, resolve_config, score_histograms
+from mauve_metric.arrays import FeatureData, Features, Integers, Labels, TextData
+from mauve_metric.features.encoder import Encoder
+from mauve_metric.features.estimate import duration, estimated_seconds
+from mauve_metric.features.pretrained import FEATURIZERS
+from mauve_metric.features.reference import Featurizing, Reference
+from mauve_metric.features.rows import as_rows
+from mauve_metric.features.sides import OpenedSides, design_of_models, open_sides, read_sides
+from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
+from mauve_metric.measures.groups import design_of
+from mauve_metric.measures.judgements.rank_correlation import kendall
+from mauve_metric.options import (
+    Featurizer,
+    MauveConfig,
+    Options,
+    RunOptions,
+    config_fields,
+    split_options,
+    with_options,
+)
+from mauve_metric.quantize.histograms import count_labels
+from mauve_metric.quantize.partition import partition_sets, without_first
+from mauve_metric.results.sensitivity import Sensitivity
+from mauve_metric.results.sensitivity_numbers import DEFAULT, DESIGN, RESCALING, Setting, SettingScore
+from mauve_metric.results.signature import signature_entries
+from mauve_metric.runtime.checks import check_bool, shown
+from mauve_metric.runtime.failures import EXPECTED, message_of
+from mauve_metric.runtime.progress import progress_bar
+from mauve_metric.texts.files import TextFile
+from mauve_metric.uncertainty.differences import joint_errors
+from mauve_metric.uncertainty.intervals import Estimate
+
+logger = logging.getLogger(__name__)
+_Key = tuple[tuple[str, object], ...]
+
+
+def sensitivity(
+    p_text: TextData | TextFile | None = None,
+    models: Mapping[str, FeatureData | Reference | TextFile | str] | None = None,
+    *,
+    p_features: FeatureData | None = None,
+    p: Reference | None = None,
+    featurizers: Sequence[Featurizer] = (),
+    vary: str | Sequence[str] | None = None,
+    design: bool = True,
+    aligned: bool = False,
+    p_groups: Sequence[Hashable] | None = None,
+    q_groups: Mapping[str, Sequence[Hashable]] | None = None,
+    common_rows: bool = False,
+    **options: Unpack[Options],
+) -> Sensitivity:
+    """Rank models under many settings, and say whether the ranking holds and which difference depends on what.
+
+    The options make the default setting. From it each factor is changed alone, and then about half of them at once in
+    the twelve settings of a small design (see `sensitivity_settings.small_design`). Features are computed once for each
+    featurizer, pooling and length. What takes the time, and how long, is logged before it starts.
+
+    Args:
+        p_text, p_features, p: the human side, as in `compare`. models: likewise, two at least. With features instead of
+            texts, featurizer, pooling and length cannot be varied.
+        featurizers: to try: names, folders, (model, tokenizer) pairs or functions; featurize_model_name stands before
+            them if it is given too. One that is not there is named in `failed`, and the others still run; the first
+            that is there makes the default.
+        vary: factors, joined by commas or a list: featurize_model_name, pooling, max_text_length, quantizer,
+            num_buckets, mauve_scaling_factor, seed, n (random halves and quarters of the texts), row_order. None: all.
+        design: whether to try the small design too.
+        aligned, p_groups, q_groups, common_rows: see `compare`.
+        **options: see `compute_mauve`.
+
+    Returns:
+        A `Sensitivity`.
+
+    Raises:
+        TypeError, ValueError, OSError, ImportError: as `compare`; ValueError too for fewer than two models, sets of
+            fewer than 20 texts, and an unknown factor.
+
+    >>> rng = np.random.default_rng(0)
+    >>> human, good, bad = (rng.normal(shift, 1, size=(100, 8)) for shift in (0, 0.1, 2))
+    >>> found = sensitivity(p_features=human, models={"bad": bad, "good": good}, vary="seed", design=False)
+    >>> found.holds, found.ranking, [pair.verdict for pair in found.pairs]
+    (True, ('good', 'bad'), ['holds'])
+    """
+    start = time.perf_counter()
+    for name, value in (("design", design), ("aligned", aligned)):
+        check_bool(name, value)
+    factors = chosen_factors(vary)
+    config, run = split_options(options)
+    forms = {name: form_of(name, data) for name, data in check_models(models).items()}
+    if len(forms) < 2:
+        raise ValueError(f"models must hold at least two models to be ranked, got {len(forms)}")
+    human = {"p": p, "p_features": p_features, "p_text": p_text}
+    sides = {"human": human} | {f"model {key}": form for key, form in forms.items()}
+    given = design_of_models(aligned, p_groups, q_groups, forms)
+    opened = open_sides(sides, config, run, given, common_rows=common_rows)
+    work = _Work(config, run, frozenset(options), opened, tuple(forms))
+    tried = _featurizers(featurizers, config, factors, "featurize_model_name" in options)
+    found = work.analysed(tried, factors, design)
+    return replace(found, seconds=time.perf_counter() - start)
+
+
+sensitivity.__signature__ = with_options(sensitivity, "Sensitivity")  # type: ignore[attr-defined]
+
+
+def _featurizers(
+    given: Sequence[Featurizer], config: MauveConfig, factors: Sequence[str], asked: bool
+) -> list[Featurizer]:
+    """The default's and the others, each once; without any given, the packaged ones.
+
+    asked: whether the user named the default's.
+    """
+    if isinstance(given, str) or not isinstance(given, (list, tuple)):
+        raise TypeError(f"featurizers must be a list of featurizers, got {shown(given, 80)}")
+    check = config_fields()["featurize_model_name"].metadata["check"]
+    others = [check("featurizers", one) for one in given] or [*FEATURIZERS, *TEXT_FUNCTIONS]
+    found: list[Featurizer] = [config.featurize_model_name] if asked or not given else []
+    for one in others if "featurize_model_name" in factors or given else []:
+        if not any(one is other or one == other for other in found):
+            found.append(one)
+    return found
+
+
+@dataclass(frozen=True)
+class _Sets:
+    """All sides featurized in one way, P's first."""
+
+    sides: tuple[Reference, ...]
+
+    def part(self, part: Part | None) -> tuple[list[Features], list[Integers | None]]:
+        """The features and groups of a random part of every set; sets of one size keep the same rows.
+
+        Texts of one group, of all sets, are all in the part or all left out.
+        """
+        if part is None:
+            return [side.features for side in self.sides], [side.groups for side in self.sides]
+        kept = [part_rows(len(side), part) for side in self.sides]
+        codes = [side.groups for side in self.sides if side.groups is not None]
+        if codes:
+            known = np.unique(np.concatenate(codes))
+            chosen = known[part_rows(len(known), part)]
+            kept = [np.flatnonzero(np.isin(of_side, chosen)) for of_side in codes]
+        features: list[Features] = [
+            as_rows(side.features).take(rows) for side, rows in zip(self.sides, kept, strict=True)
+        ]
+        groups = [
+            None if side.groups is None else side.groups[rows] for side, rows in zip(self.sides, kept, strict=True)
+        ]
+        return features, groups
+
+
+@dataclass
+class _Work:
+    """An analysis on its way.
+
+    given: names of the options that the user gave. names: of the models. sets: what was featurized, by how. failed:
+    featurizers and settings that could not be had, with the reason.
+    """
+
+    config: MauveConfig
+    run: RunOptions
+    given: frozenset[str]
+    opened: OpenedSides
+    names: tuple[str, ...]
+    sets: dict[_Key, _Sets] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    labels: dict[_Key, Sequence[Sequence[Labels]]] = field(default_factory=dict)
+
+    def analysed(self, featurizers: Sequence[Featurizer], factors: Sequence[str], design: bool) -> Sensitivity:
+        """All settings, the default's first; what fails is named."""
+        base = self._base(featurizers, factors)
+        plan = planned(base, factors, design)
+        tried = [(setting_name(changes), factor, changes) for factor, changes in plan.one_at_a_time()]
+        of_design = {_key(changes, *FACTORS): changes for changes in plan.design}
+        for key in [(), *(_key(changes, *FACTORS) for _, _, changes in tried)]:
+            of_design.pop(key, None)  # which is tried already
+        tried += [
+            (f"{DESIGN} {number}: {setting_name(changes)}", DESIGN, changes)
+            for number, changes in enumerate(of_design.values(), start=1)
+        ]
+        start = time.perf_counter()
+        times = Counter(_key(changes, *FACTORS) for changes in plan.design)
+        default = replace(self._setting(base, DEFAULT, DEFAULT, {}, None), in_design=times[()])
+        self._announce(base, plan, len(tried), time.perf_counter() - start)
+        settings = [default]
+        with progress_bar("settings", self.run.verbose, unit=" settings", total=len(tried)) as bar:
+            for done, (name, factor, changes) in enumerate(tried):
+                if bar is not None:
+                    bar(done, len(tried))
+                found = self._tried(base, name, factor, changes, default)
+                settings += [replace(setting, in_design=times[_key(changes, *FACTORS)]) for setting in found]
+        p, q = self._featurized(base.config).sides[:2]
+        groups = [side.groups for side in self._featurized(base.config).sides]
+        entries = signature_entries(p, q, base.config, {"design": design_of(*groups)})
+        entries.pop("n_q")
+        entries.pop("q_digest")
+        level = base.config.confidence_level
+        return Sensitivity(tuple(settings), self.failed, plan.left_out, 0.0, level, entries)
+
+    def _base(self, featurizers: Sequence[Featurizer], factors: Sequence[str]) -> Base:
+        """The default setting: its featurizer is the first that is there."""
+        has_texts = texts_alone(self.opened)
+        for number, one in enumerate(featurizers):
+            config = replace(self.config, featurize_model_name=one)
+            try:
+                sides = self._featurized(config).sides
+                break
+            except EXPECTED as error:
+                if not has_texts or number == len(featurizers) - 1:
+                    raise
+                self._note(setting_name({"featurize_model_name": one}), error)
+        smallest = min(map(len, sides))
+        if smallest < LEAST_TEXTS:
+            raise ValueError(f"every set must hold at least {LEAST_TEXTS} texts to vary settings, got {smallest}")
+        lengths = sides[0].lengths
+        resolved = replace(resolve_config(config, *map(len, sides), groups=[side.groups for side in sides]), knn=False)
+        return Base(
+            resolved,
+            tuple(map(len, sides)),
+            sides[0].identity or {},
+            None if lengths is None else float(np.median(lengths)),
+            has_texts,
+            tuple(featurizers[number + 1 :]),
+            self.config.num_buckets == "auto",
+        )
+
+    def _note(self, name: str, error: BaseException) -> None:
+        self.failed[name] = message_of(error)
+        logger.warning("%s is missing: %s", name, self.failed[name])
+
+    def _featurized(self, config: MauveConfig) -> _Sets:
+        """The features of all sides, computed once for a featurizer, pooling and length."""
+        key = _key(vars(config), *OF_TEXTS)
+        if key not in self.sets:
+            has_texts = texts_alone(self.opened)
+            with Featurizing(config, self.run, self.given | set(OF_TEXTS if has_texts else ())) as job:
+                read = read_sides(job, self.opened)
+            sides = {name: side for name, (side, _) in read.items()}
+            check_sides({"the human set" if name == "human" else name: sides[name] for name in sides})
+            self.sets[key] = _Sets(tuple(sides.values()))
+        return self.sets[key]
+
+    def _announce(self, base: Base, plan: Plan, settings: int, each: float) -> None:
+        """Say what will be done, and about how long it takes where a setting takes so many seconds."""
+        every = [*(changes for _, changes in plan.one_at_a_time()), *plan.design]
+        ways = {setting_name(own): own for changes in every if (own := _of_texts(changes))}
+        seconds = settings * each + self._featurizing_seconds(base, list(ways.values()))
+        logger.info(
+            "%d more settings of %d models, texts featurized in %d more ways: about %s, less what is in the cache",
+            settings,
+            len(self.names),
+            len(ways),
+            duration(seconds),
+        )
+        for level in set(plan.levels.get("quantizer", ())) - {KMEANS}:
+            logger.info("quantizer=%s may take longer than that: what it needs to train is not counted", level)
+        for name, reason in plan.left_out.items():
+            logger.info("%s is not varied: %s", name, reason)
+
+    def _featurizing_seconds(self, base: Base, ways: Sequence[Changes]) -> float:
+        """About what it takes to featurize all texts in other ways; functions and models that are not there take 0."""
+        lengths = [side.lengths for side in self._featurized(base.config).sides]
+        known = np.concatenate([np.zeros(0), *(item for item in lengths if item is not None)])
+        total, models = 0.0, dict[str, Encoder]()
+        for changes in ways:
+            config = changed(base, changes)
+            name = level_name(config.featurize_model_name)
+            if text_function(config.featurize_model_name) is not None:
+                continue
+            with contextlib.suppress(*EXPECTED), Featurizing(config, self.run) as job:
+                tokens = float(np.minimum(known, config.max_text_length or np.inf).sum())
+                models[name] = models[name] if name in models else job.load()
+                total += estimated_seconds(models[name], tokens)
+        return total
+
+    def _tried(self, base: Base, name: str, factor: str, changes: Changes, default: Setting) -> list[Setting]:
+        """The setting, or none where it fails."""
+        try:
+            return [self._setting(base, name, factor, changes, default)]
+        except EXPECTED as error:
+            self._note(name, error)
+            return []
+
+    def _setting(self, base: Base, name: str, factor: str, changes: Changes, default: Setting | None) -> Setting:
+        """The models under one setting."""
+        part = changes.get("n")
+        config = changed(base, changes)
+        features, groups = self._featurized(config).part(part if isinstance(part, Part) else None)
+        config = resolve_config(config, *(len_of(rows) for rows in features), groups=groups)
+        key = _key(changes, *(name for name in FACTORS if name != RESCALING))
+        runs = self._clustered(key, features, groups, config)
+        estimates, scores = _scored(runs, config, groups)
+        ranks = sorted(range(len(scores)), key=lambda number: scores[number], reverse=True)
+        ranking = tuple(self.names[number] for number in ranks)
+        of_models = {
+            self.names[number]: SettingScore(place, estimates[number].value, estimates[number].ci, scores[number][2])
+            for place, number in enumerate(ranks, start=1)
+        }
+        errors = joint_errors(without_first(runs), config, groups)
+        by_name = dict(zip(self.names, estimates, strict=True))
+        values = {name: estimate.value for name, estimate in by_name.items()}
+        return Setting(
+            name=name,
+            factor=factor,
+            changes={name: level_name(level) for name, level in changes.items()},
+            num_buckets=int(config.num_buckets),
+            texts=min(map(len_of, features)),
+            ranking=ranking,
+            models=of_models,
+            differences=ranked_differences(by_name, values, ranking, errors, config.confidence_level),
+            tau=1.0 if default is None else kendall(default.ranking, ranking),
+        )
+
+    def _clustered(
+        self, key: _Key, features: Sequence[Features], groups: Sequence[Integers | None], config: MauveConfig
+    ) -> Sequence[Sequence[Labels]]:
+        """The buckets of all texts for each clustering, P's first; c does not change them."""
+        if key not in self.labels:
+            quiet = replace(self.run, verbose=False, checkpoint=None)
+            self.labels[key] = partition_sets(features, config, quiet, groups=groups).labels
+        return self.labels[key]
+
+
+def _of_texts(changes: Changes) -> Changes:
+    return {name: changes[name] for name in OF_TEXTS if name in changes}
+
+
+def _key(values: Mapping[str, object], *names: str) -> _Key:
+    """What tells these values from others; models and functions are told apart by what they are, not by their names."""
+    found = ((name, values[name]) for name in names if name in values)
+    return tuple((name, one if isinstance(one, (str, int, float, Part)) else id(one)) for name, one in found)
+
+
+def texts_alone(opened: OpenedSides) -> bool:
+    """Whether every side is given as texts."""
+    return all(given_form(forms)[0].endswith("text") for forms in opened.forms.values())
+
+
+def len_of(features: Features) -> int:
+    """The number of texts."""
+    return int(features.shape[0])
+
+
+def _scored(
+    runs: Sequence[Sequence[Labels]], config: MauveConfig, groups: Sequence[Integers | None]
+) -> tuple[list[Estimate], list[tuple[float, float, float]]]:
+    """Each model's debiased score, and what it is ranked by, as in `compare`: ties are broken by the last two."""
+    estimates, scores = [], []
+    for number in range(1, len(runs[0])):
+        k, of_both = int(config.num_buckets), (groups[0], groups[number])
+        own, *others = [count_labels(run[0], run[number], k, *of_both) for run in runs]
+        found = debiased_estimates(others or [own], config)
+        if found.mauve is None or found.frontier_integral is None:
+            raise ValueError(f"the scores have no errors: {found.problem}")
+        estimates.append(found.mauve)
+        scores.append((found.mauve.value, -found.frontier_integral.value, score_histograms(own, config).mauve))
+    return estimates, scores

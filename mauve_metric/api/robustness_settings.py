@@ -1,0 +1,285 @@
+"""Which settings a sensitivity analysis tries: the levels of each factor, one at a time, and a small design of all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from mauve_metric.arrays import Integers
+from mauve_metric.options import Featurizer, MauveConfig, config_fields
+from mauve_metric.results.sensitivity_numbers import RESCALING
+from mauve_metric.results.signature import format_value
+from mauve_metric.runtime.checks import shown
+
+FACTORS = (
+    "featurize_model_name",
+    "pooling",
+    "max_text_length",
+    "quantizer",
+    "num_buckets",
+    "mauve_scaling_factor",
+    "seed",
+    "n",
+    "row_order",
+)
+APART = (RESCALING, "quantizer")  # not in the small design: one scales all differences, others make their own buckets
+OF_TEXTS = FACTORS[:3]  # which take the texts to vary
+KMEANS = "kmeans"
+_SHORT = {
+    "featurize_model_name": "featurizer",
+    "max_text_length": "length",
+    "num_buckets": "k",
+    "mauve_scaling_factor": "c",
+    "row_order": "order",
+}
+LEAST_TEXTS = 20  # a set; fewer have two buckets, and no ranking to speak of
+DESIGN_RUNS = 12
+_FIRST_ROW = "++-+++---+-"  # of Plackett and Burman's design for 11 factors
+_SEEDS = (100, 200, 300)  # added: compare's own clusterings take the seeds right after the first
+_OTHER_POOLINGS = {"last": ("mean",), "mean": ("last", "cls"), "cls": ("mean", "last")}
+_FEWEST_TOKENS = 4
+
+
+@dataclass(frozen=True)
+class Part:
+    """A random part of every set: 1/`of` of its texts, the one with this number."""
+
+    of: int
+    number: int
+
+    def __str__(self) -> str:
+        return f"1/{self.of} ({'ABCD'[self.number]})"
+
+
+def part_rows(n: int, part: Part) -> Integers:
+    """The rows of a part of n texts, rising; the parts of one size have no row in common.
+
+    >>> sorted([*part_rows(4, Part(2, 0)).tolist(), *part_rows(4, Part(2, 1)).tolist()])
+    [0, 1, 2, 3]
+    """
+    size = n // part.of
+    order = np.random.default_rng(25).permutation(n)
+    return np.sort(order[part.number * size : (part.number + 1) * size]).astype(np.int64)
+
+
+Level = Featurizer | Part | int | float
+Changes = Mapping[str, Level]
+
+
+def chosen_factors(vary: object) -> tuple[str, ...]:
+    """The factors that are asked for, in their order.
+
+    Raises:
+        TypeError, ValueError: not names of factors.
+
+    >>> chosen_factors("seed,pooling")
+    ('pooling', 'seed')
+    """
+    if vary is None:
+        return FACTORS
+    if not isinstance(vary, (str, list, tuple)) or not all(isinstance(part, str) for part in vary):
+        raise TypeError(f"vary must be names of factors, in a list or joined by commas, got {shown(vary)}")
+    parts = vary.split(",") if isinstance(vary, str) else vary
+    wanted = [part.strip().lower().replace("-", "_") for part in parts if part.strip()]
+    unknown = [name for name in wanted if name not in FACTORS]
+    if unknown or not wanted:
+        raise ValueError(f"vary must name at least one of {', '.join(FACTORS)}, got {(unknown or [vary])[0]!r}")
+    return tuple(name for name in FACTORS if name in wanted)
+
+
+@dataclass(frozen=True)
+class Base:
+    """What the levels follow from.
+
+    config: of the default setting, with its buckets resolved. sizes: texts of each set, P's first.
+    identity: of the encoder, empty if it is a function or unknown. median_length: of the human texts in tokens, None
+    if unknown. has_texts: whether all sets are given as texts. featurizers: the others that are to be tried.
+    auto_buckets: whether the number of buckets follows that of texts.
+    """
+
+    config: MauveConfig
+    sizes: tuple[int, ...]
+    identity: Mapping[str, str]
+    median_length: float | None
+    has_texts: bool
+    featurizers: tuple[Featurizer, ...] = ()
+    auto_buckets: bool = True
+
+
+@dataclass
+class Plan:
+    """Settings by name, each with what it changes of the default, and why some factors are not varied.
+
+    levels: of each factor that is varied, without the default's. design: the settings of the small design by number.
+    """
+
+    levels: dict[str, tuple[Level, ...]] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+    design: tuple[Changes, ...] = ()
+
+    def one_at_a_time(self) -> list[tuple[str, Changes]]:
+        """The factor and the change of each setting that changes one factor."""
+        return [(factor, {factor: level}) for factor, levels in self.levels.items() for level in levels]
+
+
+def planned(base: Base, factors: Sequence[str] = FACTORS, design: bool = True) -> Plan:
+    """The levels of the factors that can be varied, and the small design of them all.
+
+    Args:
+        factors: names out of `FACTORS`. design: whether there is one.
+
+    >>> base = Base(MauveConfig(num_buckets=60), (600, 600, 600), {}, None, False)
+    >>> planned(base, ("num_buckets", "pooling")).levels
+    {'num_buckets': (30, 120)}
+    """
+    plan = Plan()
+    for factor in FACTORS:
+        if factor not in factors:
+            continue
+        found = _levels(factor, base)
+        if isinstance(found, str):
+            plan.left_out[factor] = found
+        else:
+            plan.levels[factor] = found
+    joint = {factor: levels for factor, levels in plan.levels.items() if factor not in APART}
+    if design and len(joint) > 1:
+        plan.design = small_design(joint)
+    elif design:
+        plan.left_out["design"] = f"it takes at least two factors other than {' and '.join(APART)}"
+    return plan
+
+
+def _levels(factor: str, base: Base) -> tuple[Level, ...] | str:
+    """The levels of a factor without the default's, or why there are none."""
+    if factor in OF_TEXTS and not base.has_texts:
+        return "features are given, and it takes the texts to vary it"
+    return _OF_FACTOR[factor](base)
+
+
+def _featurizers(base: Base) -> tuple[Level, ...] | str:
+    return (
+        base.featurizers
+        or "no other featurizer is here: name some with featurizers (--featurize-model-name, again for each)"
+    )
+
+
+def _poolings(base: Base) -> tuple[Level, ...] | str:
+    found = _OTHER_POOLINGS.get(base.identity.get("pooling", ""))
+    return found or "the featurizer is a function, which pools by itself"
+
+
+def _lengths(base: Base) -> tuple[Level, ...] | str:
+    if base.config.match_lengths != "no":
+        return f"match_lengths={base.config.match_lengths!r} sets it"
+    if base.median_length is None:
+        return "the featurizer is a function, which has no tokens to count"
+    wanted = (int(base.median_length // 2), int(base.median_length // 4))
+    found = tuple(length for length in wanted if length >= _FEWEST_TOKENS)
+    return found or f"the human texts are too short to be cut: half of them have {base.median_length:g} tokens"
+
+
+def _quantizers(base: Base) -> tuple[Level, ...] | str:
+    if "quantizer" not in config_fields():
+        return "there is one quantizer, k-means"
+    choices = config_fields()["quantizer"].metadata["choices"]
+    return tuple(choice for choice in choices if choice != _quantizer(base)) or "there is one quantizer"
+
+
+def _quantizer(base: Base) -> str:
+    return str(getattr(base.config, "quantizer", KMEANS))
+
+
+def _buckets(base: Base) -> tuple[Level, ...] | str:
+    if _quantizer(base) != KMEANS:
+        return f"quantizer={_quantizer(base)!r} makes its own number of buckets"
+    k, most = int(base.config.num_buckets), min(base.sizes)
+    found = tuple(number for number in (k // 2, 2 * k) if 2 <= number <= most and number != k)
+    return found or f"{k} buckets can be neither halved nor doubled with sets of {most} texts"
+
+
+def _scaling_factors(base: Base) -> tuple[Level, ...]:
+    c = base.config.mauve_scaling_factor
+    return tuple(value for value in (c / 5, 2 * c) if 1e-6 <= value <= 10_000)
+
+
+def _seeds(base: Base) -> tuple[Level, ...]:
+    return tuple(base.config.seed + step for step in _SEEDS)
+
+
+def _parts(base: Base) -> tuple[Level, ...] | str:
+    smallest = min(base.sizes)
+    found = [Part(of, number) for of in (2, 4) if smallest // of >= LEAST_TEXTS for number in range(2)]
+    return tuple(found) or f"half of {smallest} texts is too few: a part must hold at least {LEAST_TEXTS}"
+
+
+def _row_orders(base: Base) -> tuple[Level, ...]:
+    return tuple(order for order in ("qp", "pq") if order != base.config.row_order)
+
+
+_OF_FACTOR = {
+    "featurize_model_name": _featurizers,
+    "pooling": _poolings,
+    "max_text_length": _lengths,
+    "quantizer": _quantizers,
+    "num_buckets": _buckets,
+    "mauve_scaling_factor": _scaling_factors,
+    "seed": _seeds,
+    "n": _parts,
+    "row_order": _row_orders,
+}
+
+
+def small_design(levels: Mapping[str, Sequence[Level]]) -> tuple[Changes, ...]:
+    """Twelve settings that change about half of up to eleven factors each: Plackett and Burman's design.
+
+    Each factor is at its default in six settings and at its first other level in six, and any two factors take all four
+    combinations three times, so that the mean difference between the halves is a factor's own effect, whatever the
+    others do (as far as effects add up). The last setting is the default.
+
+    Args:
+        levels: of at most eleven factors.
+
+    Plackett and Burman 1946, n = 12.
+
+    >>> len(small_design({"seed": [1], "num_buckets": [30]}))
+    12
+    """
+    signs = [_FIRST_ROW[-turn:] + _FIRST_ROW[:-turn] if turn else _FIRST_ROW for turn in range(DESIGN_RUNS - 1)]
+    rows = [*signs, "-" * len(_FIRST_ROW)]
+    return tuple(
+        {factor: levels[factor][0] for factor, sign in zip(levels, row, strict=False) if sign == "+"} for row in rows
+    )
+
+
+def changed(base: Base, changes: Changes) -> MauveConfig:
+    """The config of a setting: "auto" buckets follow the number of texts, also where k is another, and a quantizer."""
+    own: dict[str, Any] = {name: value for name, value in changes.items() if name != "n"}
+    part = changes.get("n")
+    if "quantizer" in own:
+        return replace(base.config, **own, num_buckets="auto")
+    if base.auto_buckets and isinstance(part, Part):
+        k = own.get("num_buckets")
+        own["num_buckets"] = "auto" if k is None else max(int(k) // part.of, 2)
+    return replace(base.config, **own)
+
+
+def setting_name(changes: Changes) -> str:
+    """What a setting is called.
+
+    >>> setting_name({"num_buckets": 30, "n": Part(2, 1)}), setting_name({})
+    ('k=30, n=1/2 (B)', 'default')
+    """
+    parts = (f"{_SHORT.get(factor, factor)}={level_name(level)}" for factor, level in changes.items())
+    return ", ".join(parts) or "default"
+
+
+def level_name(level: object) -> str:
+    """A level as text; a model that is no name is called by its class, a function by its own name."""
+    if isinstance(level, tuple):
+        return type(level[0]).__name__
+    if callable(level):
+        return str(getattr(level, "__qualname__", type(level).__name__))
+    return format_value(level)

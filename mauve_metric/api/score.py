@@ -1,0 +1,441 @@
+"""Two sides in buckets → every number of a result."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mauve_metric.arrays import Array, Counts, Floats, Integers, Labels
+from mauve_metric.catalogue.scores import SCORES
+from mauve_metric.features.reference import Reference
+from mauve_metric.features.rows import some_numbers, some_rows
+from mauve_metric.features.sides import check_columns
+from mauve_metric.measures import frontier, precision_recall, support, support_on_device
+from mauve_metric.measures.frontier import curve_area, divergence_curve
+from mauve_metric.measures.groups import count_groups, design_of, pair_of_groups
+from mauve_metric.options import MauveConfig, RunOptions
+from mauve_metric.quantize.histograms import Histograms, count_labels
+from mauve_metric.quantize.partition import KNN_MOST_ROWS, Partition, partition_sets
+from mauve_metric.quantize.quantizers import num_buckets_of
+from mauve_metric.results.numbers import Stripped
+from mauve_metric.results.result import MauveResult
+from mauve_metric.results.signature import signature_entries
+from mauve_metric.runtime import tensors
+from mauve_metric.runtime.tensors import ProjectedRows
+from mauve_metric.runtime.threads import fitting_threads
+from mauve_metric.uncertainty import intervals, jackknife, resampling, score_warnings, wrapping_warnings
+from mauve_metric.uncertainty.format_check import check_format, format_warnings
+from mauve_metric.uncertainty.jackknife import CurveBand
+from mauve_metric.uncertainty.learned import Learned, learned_score, permuted_aucs
+
+logger = logging.getLogger(__name__)
+
+
+class HistogramScores(NamedTuple):
+    """What follows from the histograms alone, by the names of `MauveResult`."""
+
+    mauve: float
+    mauve_star: float
+    mauve_exact: float
+    mauve_floor: float
+    frontier_integral: float
+    frontier_integral_star: float
+    prd_precision: float
+    prd_recall: float
+    prd_area: float
+    p_hist: Floats
+    q_hist: Floats
+    divergence_curve: Floats
+    curve_mixtures: Floats
+    prd_curve: Floats
+
+
+class Debiased(NamedTuple):
+    """A debiased score with its error and interval; None with one text on a side."""
+
+    value: float | None = None
+    stderr: float | None = None
+    ci: tuple[float, float] | None = None
+
+
+class Uncertainty(NamedTuple):
+    """How far a score can be believed: what equal sets give, what other clusterings give, errors and intervals.
+
+    problem: why errors, intervals and band are None; None where they are there.
+    """
+
+    ceiling: float
+    ceiling_std: float
+    runs: Floats
+    mean: float
+    std: float | None
+    scope: str
+    mauve: Debiased
+    frontier_integral: Debiased
+    band: CurveBand | None
+    problem: str | None
+
+
+class Neighbours(NamedTuple):
+    """`support.SupportScores`, or None for each."""
+
+    precision: float | None = None
+    recall: float | None = None
+    density: float | None = None
+    coverage: float | None = None
+
+
+def score_histograms(histograms: Histograms, config: MauveConfig) -> HistogramScores:
+    """Every score that follows from the histograms alone."""
+    c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
+    p, q = histograms.probabilities()
+    p_star, q_star = histograms.probabilities(smoothing=0.5)
+    weights = frontier.mixture_weights(points)
+    type_one, type_two = frontier.frontier(p, q, weights)
+    curve = frontier.curve_through(type_one, type_two, c)
+    prd = precision_recall.prd_curve(p, q)
+    return HistogramScores(
+        mauve=frontier.curve_area(curve),
+        mauve_star=frontier.curve_area(frontier.divergence_curve(p_star, q_star, c, points)),
+        mauve_exact=frontier.exact_area(p, q, c),
+        mauve_floor=frontier.mauve_floor(c),
+        frontier_integral=frontier.frontier_integral(p, q),
+        frontier_integral_star=frontier.frontier_integral(p_star, q_star),
+        prd_precision=prd.prd_precision,
+        prd_recall=prd.prd_recall,
+        prd_area=prd.area,
+        p_hist=p,
+        q_hist=q,
+        divergence_curve=curve,
+        curve_mixtures=np.stack([weights, type_one, type_two], axis=1),
+        prd_curve=np.stack([prd.recall, prd.precision], axis=1),
+    )
+
+
+def score_uncertainty(
+    mauve: float, histograms: Histograms, others: Sequence[Histograms], config: MauveConfig
+) -> Uncertainty:
+    """Debiased scores, errors, intervals, ceiling and the spread over clusterings.
+
+    Args:
+        mauve: of the histograms. others: the histograms of other clusterings, which the debiased scores are the means
+            of; without any they are those of the first one.
+    """
+    c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
+    runs = len(others) + 1 if config.num_runs == "auto" else config.num_runs
+    areas = (curve_area(divergence_curve(*run.probabilities(), c, points)) for run in others)
+    plug_in = [mauve, *areas][:runs]
+    null = resampling.null_scores(histograms.p_counts, histograms.q_counts, c, points, groups=histograms.groups)
+    estimates = debiased_estimates(others or [histograms], config)
+    debiased, integral = _shown(estimates)
+    return Uncertainty(
+        ceiling=float(null.mean()),
+        ceiling_std=float(null.std(ddof=1)),
+        runs=np.array(plug_in),
+        mean=float(np.mean(plug_in)),
+        std=float(np.std(plug_in, ddof=1)) if len(plug_in) > 1 else None,
+        scope="over clusterings" if len(others) > 1 else "for this partition",
+        mauve=debiased,
+        frontier_integral=integral,
+        band=None if estimates.problem is not None else _band(histograms, config),
+        problem=estimates.problem,
+    )
+
+
+class Estimates(NamedTuple):
+    """Debiased scores with errors, before anything is hidden; None where no error can be told at all.
+
+    values: of MAUVE and the frontier integral. problem: why no result shows errors; None where they can be trusted.
+    """
+
+    values: tuple[float, float] | None = None
+    mauve: intervals.Estimate | None = None
+    frontier_integral: intervals.Estimate | None = None
+    problem: str | None = None
+
+
+def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig) -> Estimates:
+    """The means of MAUVE and the frontier integral without bias over clusterings, and of the ends of their intervals.
+
+    Each clustering's interval allows for the spread over all of them.
+    """
+    first, groups = runs[0], runs[0].groups
+    if groups is not None and min((groups.p_sizes > 0).sum(), (groups.q_sizes > 0).sum()) < 2:
+        return Estimates(problem="the texts of a side are all of one prompt")
+    if min(first.p_counts.sum(), first.q_counts.sum()) < 2:
+        return Estimates(problem="a side has a single text")
+    c, level = config.mauve_scaling_factor, config.confidence_level
+    frontiers = [jackknife.debiased_frontier(run.p_counts, run.q_counts, run.groups) for run in runs]
+    scores = [intervals.debiased_scores(run, c) for run in frontiers]
+    spread = np.array([[run.mauve, run.frontier_integral] for run in scores])
+    problem = intervals.too_few(frontiers[0])
+    if problem is not None:
+        return Estimates((float(spread[:, 0].mean()), float(spread[:, 1].mean())), problem=problem)
+    problem = intervals.too_alike(scores)
+    each = []
+    for number, of_run in enumerate(scores):
+        own_first = np.concatenate([spread[number : number + 1], spread[:number], spread[number + 1 :]])
+        variances = np.var(own_first, axis=0, ddof=1) if len(scores) > 1 else np.zeros(2)
+        found = intervals.with_errors(of_run, level, float(variances[0]), float(variances[1]))
+        each.append(found if problem is None else intervals.inflated(of_run, *found, level))
+    mauve, integral = (_mean([found[place] for found in each]) for place in (0, 1))
+    return Estimates((mauve.value, integral.value), mauve, integral, problem)
+
+
+def _mean(found: Sequence[intervals.Estimate]) -> intervals.Estimate:
+    """Of estimates over clusterings: means of values, squared errors and ends."""
+    low, high = np.mean([item.ci for item in found], axis=0).tolist()
+    error = float(np.sqrt(np.mean(np.square([item.stderr for item in found]))))
+    value = float(np.mean([item.value for item in found]))
+    return intervals.Estimate(value, error, (low, high), min(item.freedom for item in found))
+
+
+def _shown(estimates: Estimates) -> tuple[Debiased, Debiased]:
+    """What a result shows: no errors that cannot be trusted."""
+    if estimates.values is None:
+        return Debiased(), Debiased()
+    if estimates.problem is not None or estimates.mauve is None or estimates.frontier_integral is None:
+        return Debiased(estimates.values[0]), Debiased(estimates.values[1])
+    return Debiased(*estimates.mauve[:3]), Debiased(*estimates.frontier_integral[:3])
+
+
+def _band(histograms: Histograms, config: MauveConfig) -> CurveBand:
+    """How far sampling may have moved the curve."""
+    frontier = jackknife.debiased_frontier(histograms.p_counts, histograms.q_counts, histograms.groups)
+    return jackknife.frontier_band(frontier, config.mauve_scaling_factor, config.confidence_level)
+
+
+KNN_AUTO_ROWS = 10_000  # up to so many rows a side nearest neighbours take a second or two
+FEW_TEXTS_FOR_RUNS = 1000  # below, the seed of the clustering moves the score almost as much as sampling does
+RUNS_OF_FEW_TEXTS = 5
+
+
+def score_features(
+    p: Reference,
+    q: Reference,
+    config: MauveConfig,
+    quiet: bool = False,
+    run: RunOptions | None = None,
+    *,
+    clusterings: int | None = None,
+    with_learned: bool = True,
+) -> MauveResult:
+    """Project, quantize and score two sides; `quiet` keeps the warnings out of the log.
+
+    `with_learned=False` leaves out the score on learned buckets.
+
+    Features that are not in memory, or hardly fit, are read in blocks; `run` has the checkpoint folder for that, and
+    the device to work on in place of the one where the features are. clusterings: see `partition_sets`.
+    """
+    check_columns({"p_features": p, "q_features": q})
+    config = resolve_config(config, len(p), len(q), groups=[p.groups, q.groups])
+    partition = partition_sets(
+        [p.features, q.features], config, run, clusterings=clusterings, groups=[p.groups, q.groups]
+    )
+    return score_partition(p, q, partition, config, quiet, with_learned=with_learned)
+
+
+def score_partition(
+    p: Reference,
+    q: Reference,
+    partition: Partition,
+    config: MauveConfig,
+    quiet: bool = False,
+    *,
+    with_learned: bool = True,
+) -> MauveResult:
+    """The result of two sides that are partitioned; `config` is without "auto"."""
+    p_value = _permutation_p_value(p, q, partition, config) if config.permutations else None
+    learned = learned_of(p, q, config) if with_learned else None
+    result = score_buckets(
+        p, q, partition.labels, partition.rows, config, p_value, problems=partition.problems, learned=learned
+    )
+    for warning in () if quiet else result.warnings:
+        logger.warning("%s: %s", warning.code, warning.message)
+    return result
+
+
+def learned_of(p: Reference, q: Reference, config: MauveConfig) -> Learned | None:
+    """The score on learned buckets of two sides; None where features lie on many machines or texts are too few."""
+    return learned_score(p.features, q.features, pair_of_groups(p.groups, q.groups), config)
+
+
+def _permutation_p_value(p: Reference, q: Reference, partition: Partition, config: MauveConfig) -> float:
+    """Of the permutation test: on buckets that do not know the sides, or by fitting learned ones anew."""
+    if config.quantizer != "classifier":
+        return _test(p, q, partition.labels_without_sets, config)
+    aucs = permuted_aucs(p.features, q.features, pair_of_groups(p.groups, q.groups), config)
+    return float(np.mean(aucs >= aucs[0] - 1e-12))
+
+
+def _measured(p: Reference, q: Reference, scores: HistogramScores, config: MauveConfig) -> dict[str, Any]:
+    """The scores whose row names the function that computes them; None for those that are not asked for.
+
+    Raises:
+        ValueError: one of features that are read in blocks.
+    """
+    found: dict[str, float | None] = {}
+    for name, row in SCORES.items():
+        if row.of_histograms is not None:
+            found[name] = row.of_histograms(scores.p_hist, scores.q_hist)
+        if row.of_features is not None:
+            asked_for = getattr(config, name, True)
+            found[name] = row.of_features(*(_in_memory(name, side) for side in (p, q))) if asked_for else None
+    return found
+
+
+def _in_memory(name: str, side: Reference) -> Array:
+    features = tensors.in_memory(side.features)
+    if features is None:
+        raise ValueError(f"{name}=True needs features in memory, as an array")
+    return features
+
+
+def score_buckets(
+    p: Reference,
+    q: Reference,
+    runs: Sequence[Sequence[Labels]],
+    projected: Sequence[ProjectedRows],
+    config: MauveConfig,
+    p_value: float | None = None,
+    entries: Mapping[str, object] | None = None,
+    texts_a_bucket: Counts | None = None,
+    problems: Sequence[str] = (),
+    learned: Learned | None = None,
+) -> MauveResult:
+    """The result of two sides whose texts are in buckets.
+
+    Args:
+        p, q: the sides.
+        runs: for each clustering the buckets of the texts of P and of Q, (n_p,) and (n_q,); the first makes the scores
+            of the literature, the others, if there are any, the debiased ones.
+        projected: the rows that were clustered, (n_p, r) and (n_q, r): arrays, or tensors on a device.
+        config: without "auto", see `resolve_config`.
+        p_value: of the permutation test.
+        entries: what the signature says besides.
+        texts_a_bucket: of all sets that share the buckets, (k,); None: there are only these two.
+        problems: of the partition.
+        learned: the score on learned buckets; None: it is not known.
+    """
+    k = int(config.num_buckets)
+    histograms, *others = [count_labels(of_p, of_q, k, p.groups, q.groups) for of_p, of_q in runs]
+    scores = score_histograms(histograms, config)
+    uncertainty = score_uncertainty(scores.mauve, histograms, others, config)
+    near = _neighbours(projected, config)
+    ceiling = uncertainty.ceiling, uncertainty.ceiling_std
+    formats = (
+        None
+        if learned is None
+        else check_format(p.format_numbers, q.format_numbers, pair_of_groups(p.groups, q.groups), config.seed)
+    )
+    found = score_warnings.all_warnings(p, q, histograms, scores.mauve, scores.mauve_floor, *ceiling, texts_a_bucket)
+    found += score_warnings.quantizer_warnings(problems)
+    found += score_warnings.design_warnings(histograms.groups, uncertainty.problem, k)
+    return MauveResult(
+        mauve=scores.mauve,
+        mauve_debiased=uncertainty.mauve.value,
+        mauve_stderr=uncertainty.mauve.stderr,
+        mauve_ci=uncertainty.mauve.ci,
+        ci_scope=uncertainty.scope,
+        mauve_ceiling=uncertainty.ceiling,
+        mauve_ceiling_std=uncertainty.ceiling_std,
+        mauve_floor=scores.mauve_floor,
+        mauve_star=scores.mauve_star,
+        mauve_exact=scores.mauve_exact,
+        mauve_mean=uncertainty.mean,
+        mauve_std=uncertainty.std,
+        mauve_runs=uncertainty.runs,
+        p_value=p_value,
+        frontier_integral=scores.frontier_integral,
+        frontier_integral_debiased=uncertainty.frontier_integral.value,
+        frontier_integral_stderr=uncertainty.frontier_integral.stderr,
+        frontier_integral_ci=uncertainty.frontier_integral.ci,
+        frontier_integral_star=scores.frontier_integral_star,
+        precision=near.precision,
+        recall=near.recall,
+        density=near.density,
+        coverage=near.coverage,
+        prd_precision=scores.prd_precision,
+        prd_recall=scores.prd_recall,
+        prd_area=scores.prd_area,
+        **_measured(p, q, scores, config),
+        design=design_of(p.groups, q.groups),
+        n_p=len(p),
+        n_q=len(q),
+        p_prompts=None if histograms.groups is None else int((histograms.groups.p_sizes > 0).sum()),
+        q_prompts=None if histograms.groups is None else int((histograms.groups.q_sizes > 0).sum()),
+        num_buckets=k,
+        p_dropped=p.dropped,
+        q_dropped=q.dropped,
+        p_truncated=p.truncated,
+        q_truncated=q.truncated,
+        p_stripped=tuple(Stripped(*item) for item in p.stripped.items()),
+        q_stripped=tuple(Stripped(*item) for item in q.stripped.items()),
+        p_median_length=_median_length(p),
+        q_median_length=_median_length(q),
+        warnings=(*found, *wrapping_warnings.wrapping_warnings(p, q), *format_warnings(formats)),
+        signature_entries=signature_entries(p, q, config, entries or {}),
+        p_hist=scores.p_hist,
+        q_hist=scores.q_hist,
+        divergence_curve=scores.divergence_curve,
+        prd_curve=scores.prd_curve,
+        curve_mixtures=scores.curve_mixtures,
+        curve_band=uncertainty.band,
+        p_labels=runs[0][0],
+        q_labels=runs[0][1],
+        mauve_classifier=None if learned is None else learned.mauve,
+        mauve_classifier_stderr=None if learned is None else learned.stderr,
+        mauve_classifier_ci=None if learned is None else learned.ci,
+        auc=None if learned is None else learned.auc,
+        auc_ci=None if learned is None else learned.auc_ci,
+        auc_p_value=None if learned is None else learned.auc_p_value,
+        learned=learned,
+        format_auc=None if formats is None else formats.auc,
+        format_aucs=None if formats is None else formats.each,
+    )
+
+
+def resolve_config(config: MauveConfig, *sizes: int, groups: Sequence[Integers | None] | None = None) -> MauveConfig:
+    """The config with every "auto" replaced by what it means for sets of these sizes, P's first.
+
+    groups: codes of the texts of each set; a bucket takes ten prompts then, since texts of one tell less than ten do.
+    """
+    smaller = min(sizes)
+    num_buckets = num_buckets_of(config, *sizes)
+    if config.num_buckets == "auto" and groups is not None:
+        prompts = (size if own is None else len(np.unique(own)) for size, own in zip(sizes, groups, strict=True))
+        num_buckets = min(num_buckets, num_buckets_of(config, *prompts))
+    runs = (RUNS_OF_FEW_TEXTS if smaller < FEW_TEXTS_FOR_RUNS else 1) if config.num_runs == "auto" else config.num_runs
+    knn = max(sizes) <= KNN_AUTO_ROWS and smaller > config.knn_k if config.knn == "auto" else config.knn
+    return replace(config, num_buckets=num_buckets, num_runs=runs, knn=knn)
+
+
+@fitting_threads()
+def _neighbours(projected: Sequence[ProjectedRows], config: MauveConfig) -> Neighbours:
+    """Nearest-neighbour precision, recall, density and coverage, or None for each."""
+    if not config.knn:
+        return Neighbours()
+    if tensors.is_tensor(projected[0]):
+        some = [
+            rows if len(rows) <= KNN_MOST_ROWS else rows[some_numbers(len(rows), KNN_MOST_ROWS, config.seed)]
+            for rows in projected
+            if tensors.is_tensor(rows)
+        ]
+        return Neighbours(*support_on_device.support_scores(some[0], some[1], config.knn_k, support.ROUNDING))
+    p_rows, q_rows = (some_rows(tensors.on_cpu(rows), KNN_MOST_ROWS, config.seed) for rows in projected)
+    return Neighbours(*support.support_scores(p_rows, q_rows, config.knn_k, tolerance=support.ROUNDING))
+
+
+def _test(p: Reference, q: Reference, labels: Sequence[Labels], config: MauveConfig) -> float:
+    k = int(config.num_buckets)
+    groups = count_groups(labels[0], labels[1], p.groups, q.groups, k)
+    return resampling.permutation_test(labels[0], labels[1], k, config.permutations, groups, config.seed)
+
+
+def _median_length(side: Reference) -> float | None:
+    """Of a side's texts, in tokens."""
+    return None if side.lengths is None else float(np.median(side.lengths))

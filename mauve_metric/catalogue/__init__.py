@@ -1,0 +1,1 @@
+"""The tables of every score and measure: name, direction, range, paper, meaning, function."""

@@ -1,1 +1,0 @@
-"""Every measure of a set of models in one table."""

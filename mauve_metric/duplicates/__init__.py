@@ -1,0 +1,1 @@
+"""Near duplicates, repeated and memorised passages."""

@@ -1,0 +1,139 @@
+"""Corpora that do not fit into memory: their texts one after the other."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, cast
+
+from mauve_metric.runtime.optional_imports import import_parquet
+from mauve_metric.texts.files import READERS, read_texts
+from mauve_metric.texts.lines import decode
+from mauve_metric.texts.records import Record, loaded, plain_text
+from mauve_metric.texts.sources import choose_field
+from mauve_metric.texts.tables import reading_parquet
+
+_BLOCK = 1 << 20  # bytes of running text, rows of a table
+_ENDINGS = (*READERS, ".txt.gz", ".jsonl.gz")
+
+
+class CorpusText(NamedTuple):
+    """A text, the place where it stands, and whether it goes on from the one before."""
+
+    text: str
+    where: str
+    goes_on: bool = False
+
+
+def corpus_texts(*paths: str | Path, text_field: str | None = None) -> Iterator[CorpusText]:
+    """The texts of files and of all files in folders, by name, a few in memory at a time.
+
+    `.jsonl`: one string or object a line; `.parquet`; `.txt`: running text, whose ends of lines are blanks; both `.txt`
+    and `.jsonl` also packed, as `.gz`. `.csv`, `.tsv`, `.json` and `.eval` are read whole, as `read_texts` does.
+
+    Args:
+        paths: of files and folders.
+        text_field: the field or column of the texts.
+
+    Raises:
+        FileNotFoundError: no such file. ValueError: not what its name says, with the line; no file in a folder.
+    """
+    if not paths:
+        raise ValueError("paths must name at least one file or folder of the corpus")
+    for path in map(Path, paths):
+        for file in _files_of(path):
+            yield from _texts_of(file, text_field)
+
+
+def _files_of(path: Path) -> list[Path]:
+    if path.is_dir():
+        found = sorted(file for file in path.rglob("*") if file.is_file() and file.name.lower().endswith(_ENDINGS))
+        if not found:
+            raise ValueError(f"the folder {path} holds no file of texts: expected {', '.join(_ENDINGS)}")
+        return found
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {str(path)!r}")
+    if not path.name.lower().endswith(_ENDINGS):
+        raise ValueError(f"{path} has an unknown ending: expected {', '.join(_ENDINGS)}, or a folder of such files")
+    return [path]
+
+
+def _texts_of(file: Path, text_field: str | None) -> Iterator[CorpusText]:
+    name = file.name.lower().removesuffix(".gz")
+    if name.endswith(".parquet"):
+        yield from _of_parquet(file, text_field)
+    elif name.endswith((".txt", ".jsonl")):
+        with _opened(file) as lines:
+            try:
+                yield from _running(lines, file) if name.endswith(".txt") else _of_lines(lines, file, text_field)
+            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+                raise ValueError(f"{file} is not a gzip file that can be read: {error}") from error
+    else:
+        for number, text in enumerate(read_texts(file, text_field), 1):
+            yield CorpusText(text, f"{file}, text {number}")
+
+
+def _opened(file: Path) -> BinaryIO:
+    return cast(BinaryIO, gzip.open(file)) if file.suffix.lower() == ".gz" else file.open("rb")
+
+
+def _running(raw: BinaryIO, file: Path) -> Iterator[CorpusText]:
+    """Whole words, about a megabyte at a time."""
+    number, goes_on, rest = 1, False, b""
+    while block := raw.read(_BLOCK):
+        block = rest + block
+        cut = max(block.rfind(b" "), block.rfind(b"\n")) + 1 or _last_character(block)
+        if cut:
+            yield CorpusText(_decoded(block[:cut], file, number), f"{file}, from line {number}", goes_on)
+            number, goes_on = number + block.count(b"\n", 0, cut), True
+        rest = block[cut:]
+    if rest:
+        yield CorpusText(_decoded(rest, file, number), f"{file}, from line {number}", goes_on)
+
+
+def _last_character(block: bytes) -> int:
+    """Where the last character of UTF-8 begins."""
+    start = len(block) - 1
+    while start > 0 and block[start] & 0xC0 == 0x80:
+        start -= 1
+    return start
+
+
+def _decoded(raw: bytes, file: Path, line: int) -> str:
+    """Bytes that begin on this line of a file."""
+    if line == 1:
+        return decode(raw, str(file))
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        line += raw.count(b"\n", 0, error.start)
+        raise ValueError(f"{file} is not UTF-8: line {line} holds the byte 0x{raw[error.start]:02x}") from error
+
+
+def _of_lines(lines: BinaryIO, file: Path, text_field: str | None) -> Iterator[CorpusText]:
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            record = Record(loaded(_decoded(line, file, number), str(file), number), f"{file}, line {number}")
+            yield CorpusText(plain_text(record, text_field), record.where)
+
+
+def _of_parquet(file: Path, text_field: str | None) -> Iterator[CorpusText]:
+    parquet, number = import_parquet(), 0
+    with contextlib.ExitStack() as stack:
+        with reading_parquet(file):
+            table = stack.enter_context(parquet.ParquetFile(file, page_checksum_verification=True))
+        column = choose_field(str(file), table.schema_arrow.names, text_field)
+        batches = table.iter_batches(columns=[column], batch_size=1024)
+        while True:
+            with reading_parquet(file):
+                texts = next((batch[column].to_pylist() for batch in batches), None)
+            if texts is None:
+                return
+            for text in texts:
+                if not isinstance(text, str):
+                    raise ValueError(f"{file}, row {number}: expected a text in {column!r}, got {type(text).__name__}")
+                yield CorpusText(text, f"{file}, row {number}")
+                number += 1

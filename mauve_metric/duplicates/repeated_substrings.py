@@ -1,0 +1,142 @@
+"""Passages that occur word for word in more than one place, within a set and in another one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mauve_metric.arrays import Integers
+from mauve_metric.lexical.tokens import NumberedTokens, Tokens, number_tokens, spaced_tokens
+from mauve_metric.runtime.optional_imports import import_pydivsufsort
+
+LENGTH = 50  # tokens of a passage that hardly anybody writes twice by chance (Lee et al. 2022, §4.1)
+
+
+class Span(NamedTuple):
+    """Tokens `start` to `end` (not with it) of the text with this number."""
+
+    text: int
+    start: int
+    end: int
+
+
+def repeated_substrings(texts: Sequence[Tokens], length: int = LENGTH) -> float:
+    """Share of tokens in passages that the set repeats; in [0, 1], the closer to that of human texts the better.
+
+    A token counts if a window of `length` tokens around it begins at another place of the set too, be it in the same
+    text (EXACTSUBSTR, Lee et al. 2022, §4.1). It grows with the number of texts, so only sets of one size compare.
+
+    Args:
+        texts: tokens of each text.
+        length: tokens of a window, at least 1.
+
+    Raises:
+        TypeError: a text is a string. ValueError: no text is that long, or a length below 1.
+
+    >>> repeated_substrings(["x a b c d".split(), "a b c d y".split()], length=3)
+    0.8
+    """
+    tokens = number_tokens(texts)
+    check_length(length, tokens.lengths)
+    return float(_repeated(tokens, length).mean())
+
+
+def repeated_spans(texts: Sequence[Tokens], length: int = LENGTH) -> list[Span]:
+    """The passages of which each window of `length` tokens occurs at another place of the set too.
+
+    Windows that overlap or touch make one span, which as a whole need not be repeated.
+
+    >>> repeated_spans(["x a b c d".split(), "a b c d y".split()], length=3)
+    [Span(text=0, start=1, end=5), Span(text=1, start=0, end=4)]
+    """
+    check_length(length)
+    tokens = number_tokens(texts)
+    return spans_of(_repeated(tokens, length), tokens)
+
+
+def copied_tokens(human: Sequence[str], model: Sequence[str], length: int = LENGTH) -> tuple[Integers, Integers]:
+    """Of each model text the tokens in passages that occur in the human texts word for word, and all, (n,) each.
+
+    A token counts if a window of `length` tokens around it occurs in a human text (Lee et al. 2022, §5.1).
+
+    Raises:
+        ValueError: no model text is that long, or a length below 1.
+
+    >>> [counts.tolist() for counts in copied_tokens(["a b c d"], ["x b c d", "b c"], length=3)]
+    [[3, 0], [4, 2]]
+    """
+    tokens = number_tokens([spaced_tokens(text) for text in (*human, *model)])
+    lengths = tokens.lengths[len(human) :]
+    check_length(length, lengths)
+    places, groups = window_groups(tokens.ids, tokens.text_of, length)
+    of_model = tokens.text_of[places] >= len(human)
+    copies = places[of_model & np.isin(groups, groups[~of_model])]
+    copied = tokens.text_of[covered(copies, length, len(tokens.ids))]
+    return np.bincount(copied, minlength=len(tokens))[len(human) :], lengths
+
+
+def window_groups(ids: Integers, text_of: Integers, length: int) -> tuple[Integers, Integers]:
+    """Where windows of `length` tokens begin, (w,) ascending, and a number for each, equal for equal windows, (w,).
+
+    Windows with a common beginning are neighbours in the suffix array.
+
+    Args:
+        ids, text_of: the number of each token and of its text, (t,); no window runs over the end of a text.
+
+    >>> window_groups(np.array([4, 7, 4, 7]), np.array([0, 0, 1, 1]), 2)
+    (array([0, 2]), array([0, 0]))
+    """
+    pydivsufsort = import_pydivsufsort()
+    places = np.flatnonzero(text_of[: max(len(ids) - length + 1, 0)] == text_of[length - 1 :])
+    if not len(places):
+        return places, places
+    suffixes = pydivsufsort.divsufsort(ids)
+    common = pydivsufsort.kasai(ids, suffixes)  # of each suffix and the next
+    groups = np.empty(len(ids), dtype=np.int64)
+    groups[suffixes] = np.cumsum(np.concatenate([[0], common[:-1] < length]))
+    return places, groups[places]
+
+
+def covered(places: Integers, length: int, size: int) -> NDArray[np.bool_]:
+    """Which of `size` tokens are in a window that begins at one of some places, each given once, (size,).
+
+    >>> covered(np.array([1, 2]), 2, 5).astype(int).tolist()
+    [0, 1, 1, 1, 0]
+    """
+    change = np.zeros(size + 1, dtype=np.int64)
+    change[places] += 1
+    change[places + length] -= 1
+    found: NDArray[np.bool_] = np.cumsum(change[:-1]) > 0
+    return found
+
+
+def spans_of(marked: NDArray[np.bool_], tokens: NumberedTokens) -> list[Span]:
+    """Runs of marked tokens, none over the end of a text.
+
+    >>> spans_of(np.array([True, True, True, False]), number_tokens([["a"], ["b", "c", "d"]]))
+    [Span(text=0, start=0, end=1), Span(text=1, start=0, end=2)]
+    """
+    runs = np.where(marked, tokens.text_of, -1)
+    begins = np.flatnonzero(marked & (runs != np.concatenate([[-1], runs[:-1]])))
+    ends = np.flatnonzero(marked & (runs != np.concatenate([runs[1:], [-1]]))) + 1
+    texts = tokens.text_of[begins]
+    starts = (np.cumsum(tokens.lengths) - tokens.lengths)[texts]
+    return [Span(*row) for row in np.stack([texts, begins - starts, ends - starts], axis=1).tolist()]
+
+
+def check_length(length: int, lengths: Integers | None = None) -> None:
+    """`ValueError` for a length below 1, or, with the lengths of texts, above the longest."""
+    if length < 1:
+        raise ValueError(f"length must be at least 1, got {length}")
+    if lengths is not None and (longest := int(lengths.max(initial=0))) < length:
+        raise ValueError(f"passages of {length} tokens need texts that long: the longest one has {longest}")
+
+
+def _repeated(tokens: NumberedTokens, length: int) -> NDArray[np.bool_]:
+    """Which tokens are in repeated windows, (t,)."""
+    places, groups = window_groups(tokens.ids, tokens.text_of, length)
+    repeated = np.bincount(groups)[groups] > 1
+    return covered(places[repeated], length, len(tokens.ids))

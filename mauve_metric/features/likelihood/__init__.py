@@ -1,0 +1,1 @@
+"""Log-probabilities of texts under a language model."""

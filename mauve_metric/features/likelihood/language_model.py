@@ -1,0 +1,239 @@
+"""Which causal language model gives probabilities, checked to be one, and the probabilities of one batch of texts."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mauve_metric.arrays import Array
+from mauve_metric.features.batches import as_objects, output_of, padded
+from mauve_metric.features.encoder import Encoder, text_length, without_head
+from mauve_metric.features.pretrained import folder_sha256, load_pretrained, tokenizer_sha256, weights_sha256
+from mauve_metric.runtime.model_state import bare_model, evaluating, out_of_memory
+from mauve_metric.runtime.optional_imports import import_torch
+
+if TYPE_CHECKING:
+    import torch
+
+logger = logging.getLogger(__name__)
+
+COLUMNS = ("log_probabilities", "ranks", "sparsemax", "most_likely")  # what is kept of each predicted token
+_FORM = "likelihoods 1"  # in the keys of the cache, in the place of a pooling
+_PROBE = 8  # tokens of a text that show whether the model is causal and what its head does
+_CHUNK_BYTES = {"cpu": 2**26, "cuda": 2**30}  # of the logits that are looked at together
+_SAME_HEAD = 1e-5  # of the largest logit: the same product of the same numbers, but for the order of its sums
+_SAME_PREFIX = 1e-3  # likewise; half precision is coarser, and a model that looks ahead differs by far more
+_HALF = 10
+
+
+def load_language_model(
+    model: str | tuple[Any, Any], *, max_text_length: int | None = None, dtype: str = "float32", device: str = "cpu"
+) -> Encoder:
+    """A causal language model with its head, ready to give probabilities.
+
+    Args:
+        model: a name or local folder that transformers' AutoModelForCausalLM loads, or a live (model, tokenizer) pair,
+            which is used where it is and as it is. Python code that comes with a model is never run.
+        max_text_length: tokens kept of a text; None: 1024, or what the model takes if less.
+        dtype: number format of the model. device: from `resolve_device`.
+
+    Raises:
+        OSError: the model cannot be reached. TypeError, ValueError: it is no causal language model.
+    """
+    declared: dict[str, dict[str, Any]] = {}
+    check_language_model("model", model)
+    if isinstance(model, tuple):
+        loaded: Any = bare_model(model[0])
+        tokenizer = model[1]
+        name = str(getattr(loaded.config, "_name_or_path", "") or type(loaded).__name__)
+        device, dtype = str(loaded.device), str(loaded.dtype).removeprefix("torch.")
+        revision = weights_sha256(loaded)
+    else:
+        name = model
+        loaded, tokenizer, declared = load_pretrained(name, name, getattr(import_torch(), dtype), causal=True)
+        loaded = loaded.to(device)
+        revision = getattr(loaded.config, "_commit_hash", None) or folder_sha256(Path(name))
+    positions, length = text_length(name, loaded, tokenizer, declared, max_text_length)
+    identity = {
+        "model": name,
+        "revision": revision,
+        "tokenizer": tokenizer_sha256(tokenizer)[:12],
+        "pooling": _FORM,
+        "max_text_length": str(length),
+        "dtype": dtype,
+    }
+    return Encoder(name, loaded, tokenizer, _FORM, length, positions, device, dtype, identity)
+
+
+def check_language_model(name: str, model: object) -> None:
+    """Refuse a value that names no language model, before anything is loaded.
+
+    Args:
+        name: of the argument, for errors.
+        model: what the caller gave.
+
+    Raises:
+        TypeError: neither a name or folder nor a (model, tokenizer) pair. ValueError: an empty name.
+    """
+    if isinstance(model, str) and model.strip():
+        return
+    if isinstance(model, str):
+        raise ValueError(f"{name} must be the name or the folder of a model, got {model!r}")
+    if not isinstance(model, tuple):
+        raise TypeError(f"{name} must be a name, a folder or a (model, tokenizer) pair, got {type(model).__name__}")
+    is_model = bool(model) and hasattr(model[0], "state_dict") and hasattr(model[0], "config")
+    if len(model) != 2 or not is_model or not callable(model[1]):
+        found = ", ".join(type(item).__name__ for item in model)
+        raise TypeError(f"{name} as a pair must be (transformers model, tokenizer), got ({found})")
+
+
+@dataclass(frozen=True)
+class Head:
+    """What turns a model's states into logits over `vocabulary_size` tokens.
+
+    module: the linear layer that can be applied to a few states at a time; None where the model does more after it.
+    """
+
+    module: torch.nn.Module | None
+    vocabulary_size: int
+
+
+def find_head(encoder: Encoder, row: Sequence[int]) -> Head:
+    """The head of a model, which is checked to be causal: what it says of a token must not depend on later ones.
+
+    Args:
+        encoder: from `load_language_model`. row: token ids of a text, at least two.
+
+    Raises:
+        ValueError: the model has no head for its tokens, or looks at the tokens that it is to predict.
+    """
+    torch = import_torch()
+    first = list(row[:_PROBE])
+    other = first[0] if first[0] != first[-1] else (first[-1] + 1) % _input_size(encoder)
+    model = encoder.model
+    with evaluating(model), torch.inference_mode():
+        ids, mask = padded(encoder, [first, [*first[:-1], other]])
+        both = getattr(model.config, "is_encoder_decoder", False)
+        logits = None if both else getattr(output_of(model, ids, mask), "logits", None)
+        if logits is None or logits.ndim != 3 or _output_layer(model) is None:
+            raise ValueError(f"model must be a causal language model, and {encoder.name!r} has no head: {_kind(model)}")
+        if not _same(logits[0, :-1], logits[1, :-1], _SAME_PREFIX):
+            raise ValueError(
+                f"model must be a causal language model, and {encoder.name!r} looks at later tokens: {_kind(model)}"
+            )
+        return Head(_module(model, ids, mask, logits), int(logits.shape[-1]))
+
+
+def _input_size(encoder: Encoder) -> int:
+    return int(encoder.model.get_input_embeddings().num_embeddings)
+
+
+def _kind(model: Any) -> str:
+    return f"it is a {type(model).__name__}"
+
+
+def _output_layer(model: Any) -> torch.nn.Module | None:
+    try:
+        layer: torch.nn.Module | None = model.get_output_embeddings()
+    except (AttributeError, NotImplementedError):
+        return None
+    return layer
+
+
+def _module(model: Any, ids: torch.Tensor, mask: torch.Tensor, logits: torch.Tensor) -> torch.nn.Module | None:
+    """The output layer, if it alone gives the model's logits (some scale or clip them afterwards)."""
+    layer = _output_layer(model)
+    try:
+        alone = None if layer is None else layer(output_of(without_head(model), ids, mask)[0])
+    except Exception as error:  # any model's own way to refuse; the whole logits are right for each
+        if out_of_memory(error):
+            raise
+        logger.debug("the head of %s is not applied alone: %s", type(model).__name__, error)
+        return None
+    return layer if alone is not None and _same(alone, logits, _SAME_HEAD) else None
+
+
+def _same(found: torch.Tensor, expected: torch.Tensor, tolerance: float) -> bool:
+    """Whether two tensors agree, to a share of the largest entry."""
+    if found.shape != expected.shape:
+        return False
+    half = expected.dtype.itemsize < 4
+    bound = tolerance * (_HALF if half else 1) * float(expected.abs().nan_to_num(posinf=0.0).max())
+    return not bool(((found - expected).abs() > bound).any())
+
+
+def run_likelihoods(encoder: Encoder, rows: list[tuple[int, ...]], *, head: Head) -> Array:
+    """What the model says of each token of a batch but the first, from the tokens before it.
+
+    Returns:
+        One array a row, its `COLUMNS` after one another, (4·(t - 1),): natural log-probability, rank, sparsemax score
+        and the id of the most likely token; float32, float64 if the model runs in it.
+    """
+    torch = import_torch()
+    step, parts = _rows_together(encoder, rows, head), []
+    with evaluating(encoder.model), torch.inference_mode():
+        for start in range(0, len(rows), step):
+            parts.append(_of_rows(encoder, rows[start : start + step], head).cpu().numpy())
+    table = np.concatenate(parts, axis=1)
+    ends = np.cumsum([len(row) - 1 for row in rows])
+    return as_objects([part.ravel() for part in np.split(table, ends[:-1], axis=1)])
+
+
+def _rows_together(encoder: Encoder, rows: Sequence[Sequence[int]], head: Head) -> int:
+    """How many rows go through the model at once: all, but where it makes the logits of all of them itself."""
+    if head.module is not None:
+        return len(rows)
+    return max(1, 4 * _states_together(encoder, head) // max(map(len, rows)))
+
+
+def _states_together(encoder: Encoder, head: Head) -> int:
+    """How many states' logits are looked at together."""
+    size = _CHUNK_BYTES["cuda" if encoder.device.startswith("cuda") else "cpu"]
+    return max(1, size // (head.vocabulary_size * (8 if encoder.dtype == "float64" else 4)))
+
+
+def _of_rows(encoder: Encoder, rows: Sequence[Sequence[int]], head: Head) -> torch.Tensor:
+    """The columns of all predicted tokens of some rows, one row after the other, (4, Σ (t - 1))."""
+    ids, mask = padded(encoder, rows)
+    states = output_of(encoder.model if head.module is None else without_head(encoder.model), ids, mask)
+    predicted = mask[:, 1:].bool()
+    given = (states.logits if head.module is None else states[0])[:, :-1]
+    given, targets = given[predicted.to(given.device)], ids[:, 1:][predicted]
+    wide = import_torch().float64 if encoder.dtype == "float64" else import_torch().float32
+    columns, step = [], _states_together(encoder, head)
+    for start in range(0, len(targets), step):
+        chunk = given[start : start + step]
+        logits = (chunk if head.module is None else head.module(chunk)).to(wide)
+        columns.append(token_columns(logits, targets[start : start + step].to(logits.device)))
+    joined: torch.Tensor = import_torch().cat(columns, dim=1)
+    return joined
+
+
+def token_columns(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    """`COLUMNS` of tokens, (4, m).
+
+    With p the softmax of a token's logits and x the token: log p_x; the rank 1 + #{v: p_v > p_x}; the sparsemax score
+    p_x + (1 - ‖p‖²)/2 of Martins et al. (2020, §4.3), in [0, 1]; the v of the largest p_v, the first of equal ones.
+
+    Args:
+        logits: (m, V). targets: ids in [0, V), (m,).
+
+    >>> import torch
+    >>> token_columns(torch.log(torch.tensor([[0.5, 0.25, 0.25]])), torch.tensor([1])).round(decimals=4).T
+    tensor([[-1.3863,  2.0000,  0.5625,  0.0000]])
+    """
+    of_target = logits.gather(1, targets[:, None])
+    ranks = (logits > of_target).sum(dim=1) + 1
+    total = logits.logsumexp(dim=1, keepdim=True)
+    most_likely = logits.argmax(dim=1)
+    log_probabilities = (of_target - total)[:, 0]
+    squared = import_torch().linalg.vector_norm((logits - total).exp_(), dim=1) ** 2
+    sparsemax = log_probabilities.exp() + (1 - squared) / 2
+    kind = logits.dtype
+    columns: torch.Tensor = import_torch().stack([log_probabilities, ranks.to(kind), sparsemax, most_likely.to(kind)])
+    return columns

@@ -1,0 +1,304 @@
+"""How likely a causal language model finds texts, token by token: one pass for every measure that asks for it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import logging
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from tokenize import TokenError
+from typing import Any, Literal
+
+import numpy as np
+
+from mauve_metric.arrays import Array, Floats, Integers, TextData
+from mauve_metric.features.batches import FeaturizeStats
+from mauve_metric.features.cache import FeatureCache
+from mauve_metric.features.encoder import Encoder
+from mauve_metric.features.estimate import announce
+from mauve_metric.features.featurize import WINDOW_TEXTS, featurize_tokens, tokenize
+from mauve_metric.features.likelihood.language_model import COLUMNS, find_head, load_language_model, run_likelihoods
+from mauve_metric.options import MauveConfig, RunOptions
+from mauve_metric.runtime.atomic_files import written_whole
+from mauve_metric.runtime.devices import resolve_device
+from mauve_metric.runtime.progress import progress_bar
+from mauve_metric.texts.files import read_texts
+from mauve_metric.texts.lines import read_bytes
+from mauve_metric.texts.sources import text_source
+
+logger = logging.getLogger(__name__)
+
+_FORMAT = "mauve_metric likelihoods 1"
+_ROUNDING = 1e-4  # of probabilities, which are computed in float32
+_SHOWN = 5  # how many positions an error lists
+_INTEGERS = ("token_ids", "offsets", "first_ids", "ranks", "most_likely")
+_FLOATS = ("log_probabilities", "sparsemax")
+_DAMAGE = (EOFError, OverflowError, RuntimeError, zipfile.BadZipFile, zlib.error)  # what reading a wrong file raises
+
+
+@dataclass(frozen=True)
+class Likelihoods:
+    """What a causal language model says of n texts with T predicted tokens in all.
+
+    token_ids: of the predicted tokens, text after text, (T,). offsets: where each text begins among them and the last
+    one ends, (n + 1,). first_ids: the first token of each text, which nothing stands before and which thus has no
+    probability, (n,); -1 where a mark of the beginning stands there and the text's own first token is predicted.
+    log_probabilities: natural, of each token under the model given those before it, (T,). ranks: 1 + how many tokens
+    are more likely, (T,). sparsemax: p_x + (1 - ‖p‖²)/2, (T,). most_likely: the model's first choice, (T,).
+    vocabulary_size: of the model's distribution. identity: what fixes the numbers (weights, tokenizer, dtype).
+    truncated: texts that were cut. dropped: empty texts that were left out.
+    """
+
+    token_ids: Integers
+    offsets: Integers
+    first_ids: Integers
+    log_probabilities: Floats
+    ranks: Integers
+    sparsemax: Floats
+    most_likely: Integers
+    vocabulary_size: int
+    identity: Mapping[str, str] = field(default_factory=dict)
+    truncated: int = 0
+    dropped: int = 0
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def counts(self) -> Integers:
+        """Predicted tokens of each text, (n,)."""
+        return np.diff(self.offsets)
+
+    def save(self, path: str | Path) -> Path:
+        """Write a `.npz` file, whole or not at all; its name, to which `.npz` is added where it is missing."""
+        target = Path(path) if str(path).endswith(".npz") else Path(f"{path}.npz")
+        meta = {name: getattr(self, name) for name in ("vocabulary_size", "truncated", "dropped")}
+        meta |= {"format": _FORMAT, "identity": dict(self.identity)}
+        arrays = {name: getattr(self, name) for name in (*_INTEGERS, *_FLOATS)}
+        with written_whole(target) as name, name.open("wb") as file:
+            np.savez_compressed(file, meta=np.array(json.dumps(meta)), **arrays)
+        return target
+
+    @classmethod
+    def load(cls, path: str | Path) -> Likelihoods:
+        """Read what `save` wrote.
+
+        Raises:
+            OSError: there is no such file. ValueError: it is another file, or damaged.
+        """
+        try:
+            with io.BytesIO(read_bytes(Path(path))) as content, np.load(content, allow_pickle=False) as file:
+                meta = json.loads(str(file["meta"]))
+                arrays: dict[str, Array] = {name: file[name] for name in (*_INTEGERS, *_FLOATS)}
+            if meta["format"] != _FORMAT:
+                raise ValueError(f"its format is {meta['format']!r}, not {_FORMAT!r}")
+            values: dict[str, Any] = {name: int(meta[name]) for name in ("vocabulary_size", "truncated", "dropped")}
+            values["identity"] = {str(key): str(value) for key, value in dict(meta["identity"]).items()}
+            found = cls(**_checked(arrays), **values)
+            _check_ranges(found)
+            return found
+        except (*_DAMAGE, ValueError, LookupError, TypeError, SyntaxError, TokenError) as error:
+            reason = " ".join(str(error).split())
+            raise ValueError(f"{path} is no file of likelihoods, or damaged: {reason:.200}") from error
+
+
+def _checked(arrays: Mapping[str, Array]) -> dict[str, Any]:
+    """The arrays of a file, which anyone may have written: kinds and sizes that belong together."""
+    kinds = {**dict.fromkeys(_INTEGERS, np.int64), **dict.fromkeys(_FLOATS, np.float64)}
+    for name, array in arrays.items():
+        if array.ndim != 1 or array.dtype != kinds[name]:
+            raise ValueError(f"{name} must be a vector of {kinds[name].__name__}")
+    offsets, tokens = arrays["offsets"], len(arrays["token_ids"])
+    if len(offsets) < 2 or offsets[0] != 0 or offsets[-1] != tokens or (np.diff(offsets) < 1).any():
+        raise ValueError("offsets must rise from 0 to the number of tokens")
+    if len(arrays["first_ids"]) != len(offsets) - 1:
+        raise ValueError("first_ids must have one entry a text")
+    if any(len(arrays[name]) != tokens for name in COLUMNS):
+        raise ValueError("every column must have one entry a token")
+    return dict(arrays)
+
+
+def _check_ranges(found: Likelihoods) -> None:
+    """`ValueError` for numbers that no model gives."""
+    size, most = found.vocabulary_size, np.log1p(_ROUNDING)
+    ranges = {
+        "token_ids": (found.token_ids, 0, size - 1),
+        "first_ids": (found.first_ids, -1, size - 1),
+        "ranks": (found.ranks, 1, size),
+        "most_likely": (found.most_likely, 0, size - 1),
+        "log_probabilities": (found.log_probabilities, -np.finfo(np.float64).max, most),
+        "sparsemax": (found.sparsemax, -_ROUNDING, 1 + _ROUNDING),
+        "truncated": (np.array([found.truncated]), 0, len(found)),
+        "dropped": (np.array([found.dropped]), 0, np.inf),
+    }
+    for name, (values, low, high) in ranges.items():
+        wrong = ~((values >= low) & (values <= high))  # NaN too
+        if wrong.any():
+            raise ValueError(f"{name} must be from {low:g} to {high:g}, got {values[wrong.argmax()]}")
+
+
+def likelihoods(
+    texts: TextData,
+    model: str | tuple[Any, Any],
+    *,
+    max_text_length: int | None = None,
+    prepend_bos: bool = False,
+    dtype: Literal["float32", "float64", "bfloat16", "float16"] = "float32",
+    device: str | None = None,
+    batch_size: int | None = None,
+    max_batch_tokens: int | None = None,
+    cache: bool | str | Path = True,
+    verbose: bool = False,
+    text_field: str | None = None,
+    empty_texts: Literal["error", "drop"] = "error",
+) -> Likelihoods:
+    """One pass of a causal language model over texts: probability, rank, sparsemax score, first choice of each token.
+
+    A text's first token stands after nothing and has no probability, unless the tokenizer puts a mark of the beginning
+    before it (as Llama's does; GPT-2's does not) or `prepend_bos` asks for that: T tokens give T - 1 probabilities.
+    `likelihood_measures.generation_perplexity` says what the reference implementation makes of that.
+
+    Batches are of like length; what is computed is kept in the cache batch by batch, so that a run that was killed is
+    taken up again, and the same texts under the same weights are never run twice.
+
+    Args:
+        texts: a list or any other form that `compute_mauve` takes.
+        model: a name or local folder that transformers' AutoModelForCausalLM loads, or a live (model, tokenizer) pair.
+        max_text_length: tokens kept of a text; None: 1024, or what the model takes if less.
+        prepend_bos: put the tokenizer's BOS token before each text that does not begin with it.
+        dtype: number format of the model; probabilities are computed in float32 at least.
+        device: "auto" or None (CUDA, else MPS, else CPU), or a torch device name.
+        batch_size, max_batch_tokens: most texts, and tokens with padding, of a batch.
+        cache: keep in this folder; True: in the usual place; False: nowhere.
+        verbose: a progress bar on stderr.
+        text_field: field or column of the texts. empty_texts: "error" or "drop" for empty texts.
+
+    Raises:
+        OSError: the model cannot be reached. TypeError, ValueError: it is no causal language model; a bad argument; a
+        text of which no token is predicted.
+    """
+    config = MauveConfig(max_text_length=max_text_length, dtype=dtype, empty_texts=empty_texts)
+    run = RunOptions(
+        device=device,
+        batch_size=batch_size,
+        max_batch_tokens=max_batch_tokens,
+        cache=cache,
+        verbose=verbose,
+        text_field=text_field,
+    )
+    given = read_texts(texts, run.text_field) if isinstance(texts, Path) else texts
+    source = text_source("texts", given, text_field=run.text_field, empty_texts=config.empty_texts)
+    listed = list(source.texts)
+    encoder = load_language_model(
+        model, max_text_length=config.max_text_length, dtype=config.dtype, device=resolve_device(run.device)
+    )
+    ids, cut = _token_ids(encoder, listed, prepend_bos)
+    columns, vocabulary_size = _columns(encoder, ids, run)
+    return _of_columns(encoder, ids, columns, vocabulary_size, sum(cut), source.dropped)
+
+
+def _token_ids(encoder: Encoder, texts: Sequence[str], prepend_bos: bool) -> tuple[list[list[int]], list[bool]]:
+    """Token ids of each text, and whether it was cut.
+
+    Raises:
+        ValueError: no token of a text is predicted, or there is no BOS token to put first.
+    """
+    ids: list[list[int]] = []
+    cut: list[bool] = []
+    for start in range(0, len(texts), WINDOW_TEXTS):
+        rows, cuts = tokenize(encoder, texts[start : start + WINDOW_TEXTS])
+        ids += rows
+        cut += cuts
+    bos: int | None = getattr(encoder.tokenizer, "bos_token_id", None)
+    if prepend_bos and bos is None:
+        raise ValueError(f"prepend_bos=True needs a tokenizer with a BOS token, and that of {encoder.name!r} has none")
+    if prepend_bos and bos is not None:
+        length = encoder.max_text_length
+        cut = [is_cut or (row[0] != bos and len(row) == length) for row, is_cut in zip(ids, cut, strict=True)]
+        ids = [row if row[0] == bos else [bos, *row][:length] for row in ids]
+    short = [index for index, row in enumerate(ids) if len(row) < 2]
+    if short:
+        places = ", ".join(map(str, short[:_SHOWN])) + (", …" if len(short) > _SHOWN else "")
+        way = "" if prepend_bos or bos is None else "; prepend_bos=True lets the model predict the first token too"
+        raise ValueError(
+            f"texts must have at least 2 tokens under {encoder.name!r}, the first has no probability: {len(short)} of "
+            f"{len(texts)} have one (at {places}, such as {texts[short[0]]!r:.40}){way}"
+        )
+    return ids, cut
+
+
+def _columns(encoder: Encoder, ids: list[list[int]], run: RunOptions) -> tuple[list[Array], int]:
+    """`COLUMNS` of each text, (4, t - 1), from the cache or computed, and the size of the model's vocabulary."""
+    _check_ids(encoder, ids, int(encoder.model.get_input_embeddings().num_embeddings))
+    head = find_head(encoder, ids[0])
+    _check_ids(encoder, ids, head.vocabulary_size)
+    announce(encoder, ids, len(ids), "reading")
+    stats = FeaturizeStats(batch_tokens=run.max_batch_tokens)
+    with contextlib.ExitStack() as stack:
+        store = _opened(run.cache, stack)
+        bar = stack.enter_context(progress_bar(f"read by {encoder.name}", run.verbose))
+        rows = featurize_tokens(
+            encoder,
+            ids,
+            batch_size=run.batch_size,
+            store=store,
+            stats=stats,
+            advance=None if bar is None else lambda done: bar(done, len(ids)),
+            run=partial(run_likelihoods, head=head),
+        )
+    logger.info("read by %s: %s", encoder.name, stats)
+    return [row.reshape(len(COLUMNS), -1) for row in rows], head.vocabulary_size
+
+
+def _check_ids(encoder: Encoder, ids: Sequence[Sequence[int]], size: int) -> None:
+    """`ValueError` if a tokenizer gives tokens that its model does not know."""
+    most = max(map(max, ids))
+    if most >= size:
+        raise ValueError(
+            f"the tokenizer does not belong to the model {encoder.name!r}: it gives the id {most}, and the model knows "
+            f"{size} tokens"
+        )
+
+
+def _opened(cache: bool | str | Path, stack: contextlib.ExitStack) -> FeatureCache | None:
+    """The cache in a folder or the usual place; None when it is off or cannot be used, with a warning."""
+    if cache is False:
+        return None
+    try:
+        return stack.enter_context(FeatureCache(None if cache is True else cache))
+    except OSError as error:
+        logger.warning("the cache cannot be used, likelihoods are not kept: %s", error)
+        return None
+
+
+def _of_columns(
+    encoder: Encoder, ids: list[list[int]], columns: list[Array], vocabulary_size: int, truncated: int, dropped: int
+) -> Likelihoods:
+    bos = getattr(encoder.tokenizer, "bos_token_id", None)
+    first = [-1 if row[0] == bos else row[0] for row in ids]
+    table = np.concatenate(columns, axis=1).astype(np.float64)
+    if not np.isfinite(table).all():
+        raise ValueError(
+            f"the model {encoder.name!r} must give finite log-probabilities, and does not in {encoder.dtype}: try "
+            "dtype='float32'"
+        )
+    by_name = dict(zip(COLUMNS, table, strict=True))
+    return Likelihoods(
+        token_ids=np.fromiter((token for row in ids for token in row[1:]), dtype=np.int64, count=table.shape[1]),
+        offsets=np.concatenate([[0], np.cumsum([len(row) - 1 for row in ids])]).astype(np.int64),
+        first_ids=np.array(first, dtype=np.int64),
+        log_probabilities=by_name["log_probabilities"],
+        ranks=by_name["ranks"].astype(np.int64),
+        sparsemax=by_name["sparsemax"],
+        most_likely=by_name["most_likely"].astype(np.int64),
+        vocabulary_size=vocabulary_size,
+        identity={key: value for key, value in encoder.identity.items() if key != "pooling"},
+        truncated=truncated,
+        dropped=dropped,
+    )

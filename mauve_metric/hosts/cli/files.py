@@ -1,0 +1,211 @@
+"""The files that a command is given: which of them are whose texts, and what the models are called."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mauve_metric.hosts.cli.arguments import named_file
+from mauve_metric.runtime.atomic_files import check_can_be_written
+from mauve_metric.runtime.outputs import check_outputs
+from mauve_metric.texts.files import TextFile
+
+if TYPE_CHECKING:
+    from mauve_metric.features.reference import Reference
+
+_TOOL_FILE = re.compile(r"samples_.+_\d{4}-\d\d-\d\dT.+\.jsonl|generated_predictions\.jsonl")  # alike for every model
+
+
+_READ = (  # arguments that name files or folders to read
+    "human",
+    "model",
+    "models",
+    "texts",
+    "training",
+    "against",
+    "corpus",
+    "prompts",
+    "featurizers",
+    "featurize_model_name",
+    "language_model",
+    "tokenizer",
+)
+
+
+def check_output_files(options: argparse.Namespace) -> None:
+    """Refuse files that cannot be written, or that would replace an input or each other, before anything is computed.
+
+    Of several processes only the first writes, and therefore checks. The folder of `score -o` is checked by
+    `score_sharded`, which knows the files that patterns and URLs stand for.
+
+    Raises:
+        OSError: a file cannot be written. ValueError: it would replace another one, or lie in a folder that is read.
+    """
+    if os.environ.get("RANK", "0") != "0":
+        return
+    outputs = _output_files(options)
+    for path in outputs:
+        check_can_be_written(path)
+    check_outputs(outputs, _input_files(options))
+
+
+def _output_files(options: argparse.Namespace) -> list[str | Path]:
+    """Every file that a command will write, those beside the ones that it is given too."""
+    given = vars(options)
+    outputs = [path for name in ("plot", "report", "output") if (path := given.get(name)) is not None]
+    if options.command == "featurize":
+        from mauve_metric.features.reference_files import check_sidecar
+
+        sidecar = check_sidecar(options.output)
+        outputs += [] if sidecar is None else [sidecar]
+    if options.command == "lm-eval-task":
+        from mauve_metric.hosts.plugins.lm_eval_task import task_files, task_name
+
+        files = task_files(options.folder, options.name or task_name(options.texts), with_options=True)
+        outputs += files if Path(options.folder).is_dir() else []
+    if given.get("checkpoint") is not None:
+        from mauve_metric.quantize.blocks import CHECKPOINT_FILE
+
+        folder = Path(options.checkpoint).expanduser()
+        outputs += [folder / CHECKPOINT_FILE] if folder.is_dir() else []
+    return outputs
+
+
+def _input_files(options: argparse.Namespace) -> list[str]:
+    """Every file and folder that a command reads, as far as its arguments say, and what lies beside features."""
+    given = [value for name in _READ if (value := getattr(options, name, None)) is not None]
+    listed = [item for value in given for item in (value if isinstance(value, list) else [value])]
+    paths = [path for item in listed if isinstance(item, str) and (path := named_file(item)[1]) not in ("", "-")]
+    return [*paths, *(f"{path}.json" for path in paths if path.lower().endswith(".npy"))]
+
+
+def two_sides(options: argparse.Namespace) -> dict[str, Any]:
+    """HUMAN and MODEL, or the one file that holds both, as keywords of `compute_mauve`."""
+    if options.human == options.model == "-":
+        raise ValueError("standard input can stand for one of HUMAN and MODEL, not for both")
+    human = _read_side(options.human, options)
+    if options.model is None:
+        if not isinstance(human, TextFile) or not human.has_two_fields:
+            raise ValueError(
+                f"{options.human!r} does not hold human texts and a model's beside each other: give MODEL as a second "
+                "file, or name the fields with --reference-field and --prediction-field"
+            )
+        return {"q_text": human}
+    model = _read_side(options.model, options)
+    return {f"{side}_text" if isinstance(data, TextFile) else side: data for side, data in (("p", human), ("q", model))}
+
+
+def human_side(options: argparse.Namespace) -> dict[str, Any]:
+    """HUMAN alone, as a keyword of `calibrate`."""
+    human = _read_side(options.human, options)
+    return {"p_text" if isinstance(human, TextFile) else "p": human}
+
+
+def _read_side(path: str, options: argparse.Namespace) -> Reference | TextFile:
+    """A file as a `Reference` if it holds features, else as one of texts."""
+    from mauve_metric.features.reference import Reference
+    from mauve_metric.features.reference_files import is_feature_file
+
+    if is_feature_file(path):
+        if getattr(options, "prompt_field", None) is not None:
+            raise ValueError(f"--prompt-field needs texts with fields, got features in {path!r}: use --aligned")
+        return Reference.load(path)
+    return TextFile(
+        path,
+        options.text_field,
+        reference_field=options.reference_field,
+        prediction_field=options.prediction_field,
+        filter=options.filter,
+        prompt_field=getattr(options, "prompt_field", None),
+    )
+
+
+def sides_of_models(options: argparse.Namespace) -> dict[str, Any]:
+    """HUMAN and the models, or only the models where every file holds both sides, as keywords of `compare`."""
+    given = [options.human, *options.models]
+    if [named_file(file)[1] for file in given].count("-") > 1:
+        raise ValueError("standard input can stand for one of HUMAN and the models, not for several")
+    first_name, first = named_file(options.human)
+    human = _read_side(first if first_name else options.human, options)
+    models = {file: _read_side(named_file(file)[1], options) for file in options.models}
+    if len(models) < len(options.models):
+        twice = next(file for file in options.models if options.models.count(file) > 1)
+        raise ValueError(f"{twice!r} is given twice: expected a file of its own for each model")
+    both = [isinstance(file, TextFile) and file.holds_both for file in (human, *models.values())]
+    if both[0] and (first_name or all(both)):
+        names = names_of_models(given)
+        return {"models": dict(zip(names, (human, *models.values()), strict=True))}
+    if both[0] and models:
+        raise ValueError(
+            f"{options.human!r} holds human texts and a model's, and not every other file does: write it as "
+            f"NAME={options.human} to compare its model too, or give the human texts as a file of their own first"
+        )
+    if not models:
+        raise ValueError(f"{options.human!r} is the only file: expected MODEL after HUMAN, or a file that holds both")
+    names = names_of_models(options.models)
+    side = {"p_text" if isinstance(human, TextFile) else "p": human}
+    return {"models": dict(zip(names, models.values(), strict=True)), **side}
+
+
+def names_of_models(given: Sequence[str]) -> list[str]:
+    """The name of each model: the one given as NAME=FILE, else one of its file (see `model_names`).
+
+    Raises:
+        ValueError: two models have one name, or another tool wrote two of the files for one model.
+    """
+    own, paths = [named_file(model)[0] for model in given], [named_file(model)[1] for model in given]
+    folders: dict[Path, str] = {}
+    for name, path in zip(own, paths, strict=True):
+        folder = _folder_of_model(path)
+        if folder is not None and name is None and folders.setdefault(folder, path) != path:
+            raise ValueError(
+                f"{folders[folder]!r} and {path!r} are two files of one model, {folder.name!r}: give one of them, or "
+                "NAME=FILE for each"
+            )
+    names = [name or found for name, found in zip(own, model_names(paths), strict=True)]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"two models are called {name!r}: expected a name of its own for each")
+    return names
+
+
+def _folder_of_model(path: str) -> Path | None:
+    """The folder that names the model of a file which other tools call alike for every model."""
+    file = Path(path)
+    return file.parent if file.parent.name and _TOOL_FILE.fullmatch(file.name) else None
+
+
+def model_names(paths: Sequence[str]) -> list[str]:
+    """A name for each file: its stem, with as many folders before it as it takes to be unique, else a number after it.
+
+    The name is the folder's where another tool calls the file alike for every model.
+
+    >>> model_names(["a/xl.jsonl", "b/xl.jsonl", "small.txt", "-"])
+    ['a/xl', 'b/xl', 'small', 'stdin']
+    >>> model_names(["out/gpt2-1.5/generated_predictions.jsonl", "out/phi/generated_predictions.jsonl"])
+    ['gpt2-1.5', 'phi']
+    """
+    parts = [_name_parts(path) for path in paths]
+    names = []
+    for own in parts:
+        depth = next(
+            (depth for depth in range(1, len(own) + 1) if sum(own[-depth:] == other[-depth:] for other in parts) == 1),
+            1,
+        )
+        name, number = "/".join(own[-depth:]), 2
+        while name in names:
+            name, number = f"{'/'.join(own[-depth:])}-{number}", number + 1
+        names.append(name)
+    return names
+
+
+def _name_parts(path: str) -> tuple[str, ...]:
+    """The folders and the name that stand for a file."""
+    if path == "-":
+        return ("stdin",)
+    folder = _folder_of_model(path) or (Path(path) if Path(path).is_dir() else None)
+    return folder.parts if folder is not None else (*Path(path).parent.parts, Path(path).stem or path)

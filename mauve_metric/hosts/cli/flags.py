@@ -1,0 +1,232 @@
+"""Flags that several commands have: one for each knob, files and numbers checked before anything is computed."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from mauve_metric.options import VERBATIM, config_fields, run_fields
+from mauve_metric.results.charts.figure import FIGURE_FILES, check_figure_path
+from mauve_metric.texts.files import FEATURE_FILES
+
+
+def add_text_field(parser: argparse.ArgumentParser) -> None:
+    """Flags for the options about texts."""
+    for name, item in run_fields().items():
+        if item.metadata["stage"] == "texts":
+            parser.add_argument(
+                flag_of(name), metavar=item.metadata["metavar"], help=_shell_help(item.metadata["help"])
+            )
+
+
+def add_field_options(parser: argparse.ArgumentParser) -> None:
+    """Flags for the fields of a file; a dotted path names one in a field."""
+    add_text_field(parser)
+    for flag, text in (
+        ("--reference-field", "field of the human texts, where a file holds both sides; doc.story is one inside doc"),
+        ("--prediction-field", "field of the model's texts, likewise; resps.0.0 is the first of the first"),
+    ):
+        parser.add_argument(flag, metavar="NAME", help=text)
+    add_filter(parser)
+
+
+def add_design_options(parser: argparse.ArgumentParser) -> None:
+    """Flags for texts that share prompts."""
+    group = parser.add_argument_group("texts that share prompts (bias, intervals and tests depend on it)")
+    group.add_argument("--aligned", action="store_true", help="row i of every set, HUMAN included, answers prompt i")
+    group.add_argument(
+        "--prompt-field", metavar="NAME", help="field of the prompt, or of anything equal in texts that belong together"
+    )
+
+
+def add_filter(parser: argparse.ArgumentParser) -> None:
+    """The flag for whose texts of a harness's file are read."""
+    text = "the filter of lm-evaluation-harness, or the epoch of Inspect, whose texts are read"
+    parser.add_argument("--filter", metavar="NAME", help=text)
+
+
+def flag_of(name: str) -> str:
+    """A field's name as a flag."""
+    return f"--{name.replace('_', '-')}"
+
+
+def add_output_options(parser: argparse.ArgumentParser, figure: bool = True) -> argparse._ArgumentGroup:
+    """Flags for what is printed and drawn."""
+    group = parser.add_argument_group("output")
+    group.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
+    if figure:
+        group.add_argument(
+            "--plot", metavar="FILE", type=_figure_file, help=f"also draw a figure to FILE: {', '.join(FIGURE_FILES)}"
+        )
+    return group
+
+
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    """One flag for each field of the run options that is about speed."""
+    group = parser.add_argument_group("speed (no influence on the score)")
+    for name, item in run_fields().items():
+        if item.metadata["stage"] != "speed":
+            continue
+        common: dict[str, Any] = {"default": argparse.SUPPRESS, "help": _shell_help(item.metadata["help"])}
+        if item.default is False:
+            group.add_argument(flag_of(name), action="store_true", **common)
+            continue
+        kind = int if item.type == "int | None" else str
+        group.add_argument(flag_of(name), type=kind, metavar=item.metadata["metavar"], **common)
+        if item.default is True:
+            off = f"--no-{name.replace('_', '-')}"
+            group.add_argument(off, dest=name, action="store_false", default=argparse.SUPPRESS, help="keep no features")
+    add_log_options(group)
+
+
+def add_log_options(parser: argparse._ActionsContainer) -> None:
+    """Flags for what is said on stderr."""
+    parser.add_argument("--verbose", "-v", action="store_true", help="say what is done, on stderr")
+    parser.add_argument("--quiet", "-q", action="store_true", help="no progress bar, errors only")
+    parser.add_argument("--debug", action="store_true", help="show the whole traceback of an error")
+
+
+def _figure_file(path: str) -> str:
+    """The name of a figure file, refused before anything is computed if its ending is not known."""
+    try:
+        check_figure_path(path)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return path
+
+
+def report_file(path: str) -> str:
+    """The name of a report, refused before anything is computed if its ending is not known."""
+    from mauve_metric.results.report import check_report_path
+
+    try:
+        check_report_path(path)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return path
+
+
+def features_file(path: str) -> str:
+    """The name of a file of features, refused before anything is computed if its ending is not known."""
+    if Path(path).suffix.lower() not in (*FEATURE_FILES, ".parquet"):
+        raise argparse.ArgumentTypeError(f"features are written to .npy, .npz or .parquet, got {path!r}")
+    return path
+
+
+def count(text: str) -> int:
+    """A whole number of at least 1."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text!r}")
+    return number
+
+
+def add_config_options(
+    parser: argparse.ArgumentParser, stages: Sequence[str], without: Sequence[str] = (), featurizers: str = ""
+) -> None:
+    """One flag for each field of the config; `featurizers`: what is done with several, where there may be several."""
+    group = parser.add_argument_group("options that can change the score (they stand in the signature)")
+    for name, knob in config_fields().items():
+        if knob.metadata["stage"] not in stages or name in without:
+            continue
+        flag, text = flag_of(name), _shell_help(knob.metadata["help"])
+        if name == "featurize_model_name":
+            text += f" (default: {knob.default})"
+            several: dict[str, Any] = {"action": _Once, "default": argparse.SUPPRESS, "help": text}
+            if featurizers:
+                text += f"; again for each of several: {featurizers}"
+                several = {"action": "append", "dest": "featurizers", "help": text}
+            group.add_argument(flag, "--featurizer", type=_config_value(name), metavar="MODEL", **several)
+            continue
+        if isinstance(knob.default, bool):
+            group.add_argument(flag, action=argparse.BooleanOptionalAction, default=argparse.SUPPRESS, help=text)
+            continue
+        choices = knob.metadata["choices"]
+        group.add_argument(
+            flag,
+            type=_config_value(name),
+            default=argparse.SUPPRESS,
+            metavar="{" + ",".join(str(choice).lower() for choice in choices) + "}" if choices else "VALUE",
+            help=text + ("" if knob.default is None else f" (default: {knob.default})"),
+        )
+
+
+def _shell_help(text: str) -> str:
+    """The help of an option without what is for Python alone."""
+    return text.split("; in Python")[0].replace("%", "%%")
+
+
+class _Once(argparse.Action):
+    """A flag that is given once: of two values one would be dropped."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, option: str | None = None
+    ) -> None:
+        if hasattr(namespace, self.dest):
+            parser.error(f"argument {option}: this command takes one, got {getattr(namespace, self.dest)} and {values}")
+        setattr(namespace, self.dest, values)
+
+
+def featurizers_given(options: argparse.Namespace) -> dict[str, Any]:
+    """The featurizers of a command that takes several, as keywords: one under its own name, several together."""
+    given = options.featurizers or []
+    return {"featurize_model_name": given[0]} if len(given) == 1 else {"featurizers": given} if given else {}
+
+
+def _config_value(name: str) -> Callable[[str], object]:
+    """The parser of one config flag: a number or a truth value where it is one, checked by the field's own check."""
+
+    def parse(text: str) -> object:
+        try:
+            checked: object = config_fields()[name].metadata["check"](name, _literal(name, text))
+        except (TypeError, ValueError) as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+        return checked
+
+    return parse
+
+
+def _literal(name: str, text: str) -> str | int | float | bool:
+    """A flag's text as a number or truth value, where the field can be one."""
+    knob = config_fields()[name]
+    if knob.metadata["choices"]:
+        return {"true": True, "false": False}.get(text.lower(), text)
+    if name in VERBATIM:
+        return text
+    for number in (int, float):
+        with contextlib.suppress(ValueError):
+            return number(text)
+    return text
+
+
+class _Shown(Protocol):
+    def to_dict(self) -> dict[str, Any]: ...
+
+    def to_markdown(self) -> str: ...
+
+    def to_latex(self) -> str: ...
+
+
+def check_form(options: argparse.Namespace) -> None:
+    """`ValueError` if --json and another form were asked for."""
+    flags = [name for name in ("markdown", "csv", "csv_differences", "latex") if hasattr(options, name)]
+    if options.json and any(getattr(options, name) for name in flags):
+        *most, last = map(flag_of, flags)
+        raise ValueError(f"--json prints JSON alone: leave out {', '.join(most)} or {last}")
+
+
+def in_form(result: _Shown, options: argparse.Namespace, csv: Callable[[], str] | None = None) -> str:
+    """A result in the form that was asked for; `csv` makes the CSV, None where none was."""
+    if options.json:
+        return json.dumps(result.to_dict(), allow_nan=False)
+    if csv is not None:
+        return csv().rstrip("\n")
+    text = result.to_markdown() if options.markdown else result.to_latex() if options.latex else str(result)
+    return text.rstrip("\n")

@@ -1,0 +1,115 @@
+"""The commands about people's judgements: `judge` for preferences, `roft` for guesses; what they take and print."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+from typing import TYPE_CHECKING, Literal, get_args
+
+from mauve_metric.hosts.cli.flags import in_form
+from mauve_metric.measures.judgements.judgement_options import FULL_POINTS, SENTENCES, Errors, Ties
+
+if TYPE_CHECKING:
+    pass
+
+
+def add_judgement_commands(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser],
+) -> list[argparse.ArgumentParser]:
+    """The parsers of both commands, but for the flags that all commands have."""
+    judge = commands.add_parser("judge", help="rank models by people's preferences, and measures by those ranks")
+    judge.add_argument(
+        "preferences", metavar="PREFERENCES", help="a .csv or .tsv with winner and loser, or model_a, model_b, winner"
+    )
+    judge.add_argument(
+        "--with",
+        dest="measures",
+        metavar="FILE",
+        action="append",
+        help="measures to correlate: the JSON of describe or compare, or a .csv with a column model; may be repeated",
+    )
+    judge.add_argument(
+        "--answer", dest="answers", metavar="COLUMN", action="append", help="column of answers; may be repeated"
+    )
+    judge.add_argument("--human", metavar="NAME", default="human", help="what people's own texts are called")
+    judge.add_argument("--ties", choices=get_args(Ties), default="half", help="what a tie counts (default: half)")
+    judge.add_argument(
+        "--errors",
+        choices=get_args(Errors),
+        default="robust",
+        help="of the intervals: judgements of one annotator may depend on each other, or by Fisher information alone",
+    )
+    judge.add_argument(
+        "--pseudo-wins", type=float, default=0.0, metavar="WINS", help="of every model against every other (default: 0)"
+    )
+    judge.add_argument("--min-seconds", type=float, metavar="SECONDS", help="leave out judgements made in less")
+    judge.add_argument(
+        "--common-models", action="store_true", help="correlate over the models that are both judged and measured"
+    )
+    judge.add_argument("--seed", type=int, default=25, help="of the coins for --ties random (default: 25)")
+    judge_form = _add_output(judge)
+    judge_form.add_argument("--csv-correlations", action="store_true", help="print the table of correlations as CSV")
+
+    roft = commands.add_parser("roft", help="score guesses at which sentence a machine took over (Real or Fake Text)")
+    roft.add_argument("guesses", metavar="GUESSES", help="a .csv or .tsv with boundary and guess on each row")
+    roft.add_argument(
+        "--sentences", type=int, default=SENTENCES, metavar="N", help=f"of each text (default: {SENTENCES})"
+    )
+    roft.add_argument(
+        "--all-human-points",
+        type=float,
+        default=FULL_POINTS,
+        metavar="POINTS",
+        help=f"for the right guess that no machine wrote (default: {FULL_POINTS:g})",
+    )
+    roft.add_argument(
+        "--keep-runs", action="store_true", help="keep runs of five or more equal guesses by one annotator"
+    )
+    _add_output(roft)
+    return [judge, roft]
+
+
+def _add_output(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:
+    parser.add_argument("--level", type=float, default=0.95, help="of the intervals (default: 0.95)")
+    form = parser.add_argument_group("output").add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
+    form.add_argument("--markdown", action="store_true", help="print Markdown")
+    form.add_argument("--csv", action="store_true", help="print the table as CSV")
+    form.add_argument("--latex", action="store_true", help="print LaTeX tables")
+    return form
+
+
+def judge_text(options: argparse.Namespace) -> str:
+    """What `judge` prints."""
+    from mauve_metric.api.preferences import judge
+
+    judgement = judge(
+        options.preferences,
+        options.measures,
+        answers=options.answers,
+        human=options.human,
+        ties=options.ties,
+        errors=options.errors,
+        pseudo_wins=options.pseudo_wins,
+        min_seconds=options.min_seconds,
+        common_models=options.common_models,
+        level=options.level,
+        seed=options.seed,
+    )
+    table: Literal["models", "correlations"] = "models" if options.csv else "correlations"
+    asked = options.csv or options.csv_correlations
+    return in_form(judgement, options, partial(judgement.to_csv, table) if asked else None)
+
+
+def roft_text(options: argparse.Namespace) -> str:
+    """What `roft` prints."""
+    from mauve_metric.api.boundaries import score_guesses
+
+    game = score_guesses(
+        options.guesses,
+        sentences=options.sentences,
+        all_human_points=options.all_human_points,
+        keep_runs=options.keep_runs,
+        level=options.level,
+    )
+    return in_form(game, options, game.to_csv if options.csv else None)

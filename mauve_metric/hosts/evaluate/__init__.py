@@ -1,0 +1,1 @@
+"""What the metric for Hugging Face's evaluate needs beside its class."""

@@ -1,0 +1,1 @@
+"""Plug-ins for harnesses: lm-eval, Inspect, lighteval, torchmetrics."""

@@ -1,0 +1,80 @@
+"""MAUVE in Inspect: a scorer that keeps each text beside its reference, and the metric of all of them.
+
+Inspect finds both by the entry point of the package: `mauve_metric/text_pair` and `mauve_metric/mauve`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any, Unpack
+
+try:
+    from inspect_ai.scorer import SampleScore, Score, Target, metric, scorer
+    from inspect_ai.solver import TaskState
+except ImportError as error:
+    raise ImportError(
+        "mauve_metric.hosts.plugins.inspect needs Inspect: pip install 'mauve_metric[inspect]'"
+    ) from error
+
+from mauve_metric.hosts.plugins.pair_scores import Pair, PairScores
+from mauve_metric.options import Options
+
+REFERENCE = "reference"  # in the metadata of a score
+
+MauveOfSamples = Callable[[list[SampleScore]], dict[str, float]]
+
+
+@metric(scores="unreduced")  # type: ignore[untyped-decorator]
+def mauve(**options: Unpack[Options]) -> MauveOfSamples:
+    """MAUVE of all samples in all epochs: score, debiased score, its interval, precision and recall.
+
+    Args:
+        **options: those of `compute_mauve`; Inspect notes them in the log.
+
+    Returns:
+        A function from the samples' scores to the numbers by name; NaN for one that cannot be had, as the log says.
+
+    Raises:
+        TypeError, ValueError: a wrong option, at once.
+
+    Example:
+        Task(dataset, solver=generate(), scorer=text_pair(), metrics=[mauve(featurize_model_name="minilm")])
+    """
+    pairs = PairScores(**options)
+
+    def of_samples(scores: list[SampleScore]) -> dict[str, float]:
+        documents = [number if score.sample_id is None else score.sample_id for number, score in enumerate(scores)]
+        return pairs.of((_pair(score) for score in scores), documents)
+
+    return of_samples
+
+
+@scorer(metrics=[mauve()])  # type: ignore[untyped-decorator]
+def text_pair() -> Callable[[TaskState, Target], Coroutine[Any, Any, Score]]:
+    """Keeps what the model wrote and the human text, the sample's target; the value is how many words it wrote.
+
+    Returns:
+        The scorer of a sample.
+
+    Raises:
+        ValueError: by the scorer, for a sample with another number of targets than one.
+    """
+
+    async def score(state: TaskState, target: Target) -> Score:
+        if len(target) != 1:
+            raise ValueError(f"MAUVE compares with one human text a sample, got {len(target)} as target")
+        text = state.output.completion
+        return Score(value=len(text.split()), answer=text, metadata={REFERENCE: target.text})
+
+    return score
+
+
+def _pair(sample: SampleScore) -> Pair:
+    """The human text and the model's of a score."""
+    score, reference = sample.score, (sample.score.metadata or {}).get(REFERENCE)
+    if not isinstance(score.answer, str) or not isinstance(reference, str):
+        raise ValueError(
+            f"sample {sample.sample_id!r} keeps no text with its reference: give the task the scorer "
+            "mauve_metric.hosts.plugins.inspect.text_pair(), of which mauve() is the metric"
+        )
+    return Pair(reference, score.answer)

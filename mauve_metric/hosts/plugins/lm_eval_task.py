@@ -1,0 +1,194 @@
+"""A task for lm-evaluation-harness, written from human texts: continue each of them, and be scored with MAUVE."""
+
+from __future__ import annotations
+
+import json
+import pprint
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from mauve_metric.options import Featurizer
+from mauve_metric.runtime.atomic_files import check_can_be_written, naming, written_whole
+from mauve_metric.runtime.outputs import check_replaceable
+
+PROMPT_WORDS = 20
+NEW_TOKENS = 256  # as the harness itself
+
+_INCLUDE = Path(__file__).with_name("lm_eval_mauve.yaml")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_MARK = b"a task of lm-evaluation-harness, written by `mauve-metric lm-eval-task`"
+_TASK = """\
+# Continue human texts: a task of lm-evaluation-harness, written by `mauve-metric lm-eval-task`.
+#   {command}
+task: {name}
+dataset_path: json
+dataset_kwargs:
+  data_files:
+    test: {data}
+test_split: test
+doc_to_text: prompt
+doc_to_target: target
+target_delimiter: ""
+generation_kwargs:  # texts like people's are drawn, not the likeliest ones
+  do_sample: true
+  temperature: 1.0
+  until: []
+  max_gen_toks: {new_tokens}
+filter_list:
+  - name: stripped  # as the human texts are
+    filter:
+      - function: remove_whitespace
+      - function: take_first
+num_fewshot: 0
+metadata:
+  version: 1
+"""
+_FUNCTIONS = '''\
+"""How the texts of the task {name} are scored: the options of `mauve_metric.compute_mauve`."""
+
+from mauve_metric.hosts.plugins.lm_eval import task_functions
+
+OPTIONS = {options}
+
+functions = task_functions(**OPTIONS)
+process_results, mauve, mauve_debiased, mauve_ci_low, mauve_ci_high = functions[:5]
+mauve_classifier, auc, precision, recall = functions[5:]
+'''
+
+
+class Beginning(NamedTuple):
+    """The first words of a human text, and the rest, without the whitespace between them."""
+
+    prompt: str
+    target: str
+
+
+class WrittenTask(NamedTuple):
+    """A task, the folder of its files, how many documents it has, and how many texts were too short for one."""
+
+    name: str
+    folder: Path
+    documents: int
+    short: int
+
+    def summary(self) -> str:
+        """What was written."""
+        short = f", {self.short} texts are left out: they have no word beyond the prompt's" if self.short else ""
+        return f"{self.documents} documents in {self.folder / self.name}.yaml{short}"
+
+    def command(self) -> str:
+        """What runs it."""
+        return _command(self.name, self.folder)
+
+
+def task_name(path: str) -> str:
+    """A name for the task of a file.
+
+    >>> task_name("texts/my stories-2.jsonl"), task_name("-"), task_name("2024.txt")
+    ('my_stories_2', 'stdin', '_2024')
+    """
+    name = re.sub(r"\W", "_", "stdin" if path == "-" else Path(path).stem, flags=re.ASCII)
+    return name if _NAME.fullmatch(name) else f"_{name}"
+
+
+def _command(name: str, folder: Path) -> str:
+    return (
+        f"lm_eval --model hf --model_args pretrained=MODEL --include_path {shlex.quote(str(folder))} --tasks {name} "
+        "--log_samples --output_path results"
+    )
+
+
+def cut(text: str, words: int) -> Beginning | None:
+    """A text cut after so many words; None if nothing is left then.
+
+    >>> cut("One  day it rained. ", 2), cut("One day", 2)
+    (Beginning(prompt='One  day', target='it rained.'), None)
+    """
+    match = re.match(rf"\s*((?:\S+\s+){{{words - 1}}}\S+)\s+(\S.*)", text, flags=re.DOTALL)
+    return None if match is None else Beginning(match[1], match[2].rstrip())
+
+
+def write_task(
+    texts: Sequence[str],
+    folder: str | Path,
+    name: str,
+    *,
+    prompt_words: int = PROMPT_WORDS,
+    new_tokens: int = NEW_TOKENS,
+    options: Mapping[str, Featurizer | float | bool | None] | None = None,
+) -> WrittenTask:
+    """Write `NAME.yaml`, its `NAME_documents.jsonl` and, with options, `NAME_mauve.py` to a folder.
+
+    Args:
+        texts: human texts, whole ones.
+        folder: made if it is not there; the harness gets it as `--include_path`.
+        name: of the task.
+        prompt_words: of each text are the prompt. new_tokens: of a model's text, at most.
+        options: of `compute_mauve`.
+
+    Raises:
+        ValueError: the name is none, or all texts are too short. OSError: a file cannot be written, or one of its
+        name is there that is of no such task.
+    """
+    task_files(folder, name, with_options=bool(options))
+    documents = [found for text in texts if (found := cut(text, prompt_words)) is not None]
+    if not documents:
+        raise ValueError(f"none of {len(texts)} texts has more than prompt_words={prompt_words} words: ask for fewer")
+    folder = Path(folder).resolve()
+    with naming(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    contents = _contents(documents, folder, name, new_tokens, options or {})
+    for path in contents:
+        check_can_be_written(path)
+    for path, content in contents.items():
+        with written_whole(path) as file:
+            file.write_text(content, encoding="utf-8")
+    return WrittenTask(name, folder, len(documents), len(texts) - len(documents))
+
+
+def task_files(folder: str | Path, name: str, with_options: bool) -> list[Path]:
+    """The files of a task that `write_task` will write.
+
+    Raises:
+        ValueError: the name is none. FileExistsError: one of them is there, and belongs to no task of that name.
+    """
+    check_task_name(name)
+    folder = Path(folder).resolve()
+    task, data, module = (folder / f"{name}{ending}" for ending in (".yaml", "_documents.jsonl", "_mauve.py"))
+    check_replaceable(task, _MARK)
+    files = [data, *([module] if with_options else [])]
+    if not task.is_file():
+        for path in files:
+            check_replaceable(path, _MARK)
+    return [*files, task]
+
+
+def check_task_name(name: str) -> str:
+    """`ValueError` unless a task, and the Python module beside it, can be called so."""
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"name must be letters, digits and _, and begin with no digit, got {name!r}")
+    return name
+
+
+def _contents(
+    documents: Sequence[Beginning], folder: Path, name: str, new_tokens: int, options: Mapping[str, object]
+) -> dict[Path, str]:
+    """The files of a task, and what is to stand in them."""
+    data = folder / f"{name}_documents.jsonl"
+    metrics = _INCLUDE.read_text(encoding="utf-8").split("\n", 1)[1]
+    command = _command(name, folder)
+    task = _TASK.format(
+        command=command, name=name, data=json.dumps(str(data), ensure_ascii=False), new_tokens=new_tokens
+    )
+    lines = (json.dumps(document._asdict(), ensure_ascii=False) + "\n" for document in documents)
+    contents = {data: "".join(lines)}
+    if options:
+        module = f"{name}_mauve"
+        metrics = metrics.replace("!function mauve_metric.hosts.plugins.lm_eval.", f"!function {module}.")
+        contents[folder / f"{module}.py"] = _FUNCTIONS.format(
+            name=name, options=pprint.pformat(dict(options), width=100)
+        )
+    return {**contents, folder / f"{name}.yaml": task + metrics}

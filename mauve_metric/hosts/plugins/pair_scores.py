@@ -1,0 +1,115 @@
+"""Pairs of a human text and a model's, as harnesses hand them over → the numbers that a harness can show."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Hashable, Iterable
+from typing import NamedTuple, Unpack
+
+from mauve_metric.api.compute import compute_mauve
+from mauve_metric.options import Options, split_options
+from mauve_metric.results.result import MauveResult
+
+logger = logging.getLogger(__name__)
+
+SCORES = (
+    "mauve",
+    "mauve_debiased",
+    "mauve_ci_low",
+    "mauve_ci_high",
+    "mauve_classifier",
+    "auc",
+    "precision",
+    "recall",
+)
+
+
+class Pair(NamedTuple):
+    """What a person wrote for a document, and what the model wrote."""
+
+    human: str
+    model: str
+
+
+def scalar_scores(result: MauveResult) -> dict[str, float]:
+    """`SCORES` of a result as plain floats.
+
+    Args:
+        result: what `compute_mauve` returned.
+
+    Returns:
+        The numbers by name; one that is not given (see `MauveResult`) is NaN.
+
+    Raises:
+        AttributeError: it is no result.
+
+    >>> from mauve_metric import compute_mauve
+    >>> scalar_scores(compute_mauve(p_features=[[0.0, 1.0]] * 9, q_features=[[0.0, 1.0]] * 9))["mauve"]
+    1.0
+    """
+    low, high = result.mauve_ci or (None, None)
+    interval = {"mauve_ci_low": low, "mauve_ci_high": high}
+    found = {name: interval[name] if name in interval else getattr(result, name) for name in SCORES}
+    return {name: math.nan if value is None else float(value) for name, value in found.items()}
+
+
+class PairScores:
+    """The scores of pairs, computed once for all the numbers that a harness asks for one by one.
+
+    Both texts of a pair belong to one document, so that they are not independent: they are scored as aligned.
+
+    Pairs are scored in the order in which the harness hands them over, which is that of the documents in one process.
+    The debiased score and its interval do not depend on it; the published `mauve` does. A run of hours is not lost with
+    its score: what cannot be scored is NaN, and the log says why.
+
+    Args:
+        **options: those of `compute_mauve`.
+
+    Raises:
+        TypeError, ValueError: a wrong option, at once.
+    """
+
+    def __init__(self, **options: Unpack[Options]) -> None:
+        split_options(options)
+        self._options = options
+        self._known: tuple[object, dict[str, float]] | None = None
+
+    def of(self, pairs: Iterable[tuple[str, str]], documents: Iterable[Hashable] | None = None) -> dict[str, float]:
+        """`SCORES` of pairs of a human text and a model's.
+
+        Args:
+            pairs: of each document. documents: that the pairs belong to; None: each pair is of one of its own.
+        """
+        given = [Pair(*pair) for pair in pairs]
+        groups = list(range(len(given)) if documents is None else documents)
+        if self._known is None or self._known[0] != (given, groups):
+            self._known = (given, groups), self._computed(given, groups)
+        return dict(self._known[1])
+
+    def _computed(self, pairs: list[Pair], groups: list[Hashable]) -> dict[str, float]:
+        try:
+            self._check_empty(pairs)
+            human, model = [pair.human for pair in pairs], [pair.model for pair in pairs]
+            result = compute_mauve(p_text=human, q_text=model, p_groups=groups, q_groups=groups, **self._options)
+        except (ValueError, OSError, ImportError, RuntimeError, MemoryError) as error:
+            logger.error("the texts are not scored, MAUVE is NaN: %s", error)
+            return dict.fromkeys(SCORES, math.nan)
+        logger.info("%s", result)
+        return scalar_scores(result)
+
+    def _check_empty(self, pairs: list[Pair]) -> None:
+        """`ValueError` that counts the empty texts of each side."""
+        if self._options.get("empty_texts") == "drop":
+            return
+        for side, name in (("human", "human texts"), ("model", "texts of the model")):
+            empty = sum(not getattr(pair, side).strip() for pair in pairs)
+            if empty:
+                raise ValueError(f'{empty} of {len(pairs)} {name} are empty: empty_texts="drop" leaves them out')
+
+
+def check_text(name: str, text: object) -> str:
+    """A text of a document; `TypeError` that names the field for anything else."""
+    if not isinstance(text, str):
+        raise TypeError(f"{name} must be one text, got {type(text).__name__}: {text!r:.60}")
+    return text

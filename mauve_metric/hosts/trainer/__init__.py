@@ -1,0 +1,1 @@
+"""The callback for the Trainer, and its reporters."""

@@ -1,0 +1,344 @@
+"""MAUVE while a model trains: a callback for transformers' Trainer, and a Trainer that shows it to every reporter.
+
+The Trainer logs an evaluation before it calls `on_evaluate`, and reporters stand before a user's callbacks. The values
+are therefore made when the evaluation is logged, written into the very dict that the Trainer goes on with, and into the
+row of the history; given the trainer, the callback also moves to the head of the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple, Unpack
+
+from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+
+from mauve_metric.features.reference import Reference
+from mauve_metric.generation.evaluation import Evaluation, value_names, values_of
+from mauve_metric.generation.evaluator import ModelEvaluator
+from mauve_metric.generation.options import TrainingKeywords, shows_options
+from mauve_metric.hosts.trainer.reporters import show_evaluation
+from mauve_metric.options import Featurizer, check_option_names
+from mauve_metric.results.result import MauveResult
+from mauve_metric.runtime.checks import check_bool, check_count, shown
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedTokenizerBase, Trainer
+
+    Host = Trainer
+else:
+    Host = object
+
+_RUNTIME = "_runtime"
+_TRAINING = "train_runtime"  # the key in the last row of a training
+
+Metrics = MutableMapping[str, float]
+
+
+class Moment(NamedTuple):
+    """A Trainer at the moment of an evaluation; `data` are the datasets of the training and of the evaluation."""
+
+    args: TrainingArguments
+    state: TrainerState
+    control: TrainerControl
+    model: torch.nn.Module | None
+    processing_class: PreTrainedTokenizerBase | None
+    data: tuple[object, ...]
+
+
+class Evaluated(NamedTuple):
+    """One evaluation that was scored: at which step, under which prefix, and what came out."""
+
+    step: int
+    prefix: str
+    evaluation: Evaluation
+
+
+class MauveCallback(TrainerCallback):
+    """Adds MAUVE to every evaluation of a Trainer, and changes nothing else.
+
+    Each evaluation gains `<prefix>_mauve`, `_mauve_debiased`, `_mauve_stderr`, `_precision`, `_recall`,
+    `_frontier_integral`, `_repetition`, `_distinct_4`, `_mean_length`, and the counts `_mauve_empty` and
+    `_mauve_failed`; of each featurizer after the first the six scores, with its name behind (`_mauve_ngrams`): in the
+    returned metrics, the log history, the choice of the best model, early stopping and the
+    search for hyper-parameters, wherever the callback stands in the list. Reporters get them if `trainer` is given, or
+    the Trainer has the `MauveTrainerMixin`; TensorBoard and Weights & Biases then also some texts and the curve.
+
+    Args:
+        prompts, references, dataset, prompt_tokens, include_prompt: see `generation.options.WritingOptions`.
+        chat_template, num_samples, generation_config, max_new_tokens, generate_fn, generation_batch_size: likewise.
+        every: score every so many evaluations under one prefix, the first included.
+        on_error: "warn": an evaluation that fails is logged and its scores are NaN, which is never the best;
+            "raise": it ends the training, on all processes. A model with sharded weights (FSDP, ZeRO stage 3) that
+            fails while it writes ends it in any case.
+        embed_at_start: featurize the references when training starts, not at the first evaluation.
+        tokenizer: of the model; None: the Trainer's `processing_class`.
+        trainer: the Trainer, so that reporters see the values. Give it and call `trainer.add_callback` with this.
+        table_rows: texts in the reporters' tables.
+        featurizers: several, as in `compute_mauve`; the references must be texts then. One after the first that fails
+            is named in a warning, whatever `on_error` says, and its scores are NaN.
+        **options: the others are those of `compute_mauve`; `featurize_model_name` may be "self".
+
+    Attributes:
+        history: what was scored, a list of `Evaluated`; the last one holds its texts, too.
+
+    Raises:
+        TypeError, ValueError: an argument is not what it should be; when the Trainer or its training begins, that
+            `every` leaves evaluations without the value that chooses the best model.
+
+    Example:
+        trainer = Trainer(..., callbacks=[MauveCallback(prompts=prompts, references=human_texts)])
+    """
+
+    @shows_options("distributed")
+    def __init__(
+        self,
+        prompts: Iterable[object] | None = None,
+        references: Iterable[object] | Reference | str | Path | None = None,
+        *,
+        every: int = 1,
+        on_error: Literal["warn", "raise"] = "warn",
+        embed_at_start: bool = False,
+        tokenizer: PreTrainedTokenizerBase | None = None,
+        trainer: Trainer | None = None,
+        table_rows: int = 8,
+        featurizers: Sequence[Featurizer] | Mapping[str, Featurizer] | None = None,
+        **options: Unpack[TrainingKeywords],
+    ) -> None:
+        if not isinstance(on_error, str) or on_error not in ("warn", "raise"):
+            raise ValueError(f"on_error must be 'warn' or 'raise', got {shown(on_error)}")
+        check_option_names(options, MauveCallback.__init__)
+        if "distributed" in options:
+            raise TypeError("distributed is not an option of the callback: it finds the other processes by itself")
+        self.evaluator = ModelEvaluator(
+            prompts,
+            references,
+            keep_going=on_error == "warn",
+            featurizers=featurizers,
+            distributed=True,
+            **options,
+        )
+        self.every, self.table_rows = check_count("every", every), check_count("table_rows", table_rows, low=0)
+        self.embed_at_start = check_bool("embed_at_start", embed_at_start)
+        self.tokenizer, self.trainer = tokenizer, trainer
+        self.history: list[Evaluated] = []
+        self._verbose = options.get("verbose")
+        self._done: tuple[str, float, dict[str, float]] | None = None  # prefix, runtime and values of the last row
+        self._fresh: Evaluation | None = None  # of these very weights, for the other evaluation sets
+
+    @property
+    def result(self) -> MauveResult | None:
+        """The last evaluation's result; None before the first, and when it failed."""
+        return self.history[-1].evaluation.result if self.history else None
+
+    # --- events ---------------------------------------------------------------------------------------------------
+
+    def on_init_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object) -> None:
+        """Refuse what cannot work."""
+        self._refuse(args)
+
+    def on_train_begin(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        model: torch.nn.Module | None = None,
+        processing_class: PreTrainedTokenizerBase | None = None,
+        **others: object,
+    ) -> None:
+        """Refuse what cannot work, cut the prompts, and embed the references if asked."""
+        self._fresh = None
+        self._refuse(args)
+        self._move_to_the_head()
+        tokenizer = self._tokenizer(processing_class)
+        model = self._model(model)
+        self.evaluator.see_training_data(self._data(datasets_in(others)), tokenizer)
+        self.evaluator.prepare(model, tokenizer)
+        if self.embed_at_start:
+            self.evaluator.embed(model, tokenizer)
+
+    def on_prediction_step(self, *_: object, **__: object) -> None:
+        """Move to the head of the list, before anything is logged."""
+        self._move_to_the_head()
+
+    def on_log(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        logs: Metrics | None = None,
+        model: torch.nn.Module | None = None,
+        processing_class: PreTrainedTokenizerBase | None = None,
+        **others: object,
+    ) -> None:
+        """Score the model when an evaluation is logged."""
+        if logs is not None:
+            self.add_when_logged(logs, Moment(args, state, control, model, processing_class, datasets_in(others)))
+
+    def on_evaluate(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        metrics: Metrics | None = None,
+        model: torch.nn.Module | None = None,
+        processing_class: PreTrainedTokenizerBase | None = None,
+        **others: object,
+    ) -> None:
+        """Give the values to a Trainer that logged a copy of its metrics, or none; show texts and curve."""
+        prefix = evaluation_prefix(metrics or {})
+        if metrics is None or prefix is None:
+            return
+        if f"{prefix}_mauve" not in metrics:
+            runtime = metrics[f"{prefix}{_RUNTIME}"]
+            if self._done is not None and self._done[:2] == (prefix, runtime):
+                metrics.update(self._done[2])
+            else:
+                self._add_values(
+                    metrics, prefix, Moment(args, state, control, model, processing_class, datasets_in(others))
+                )
+        if f"{prefix}_mauve" in metrics and state.is_world_process_zero and self.trainer is not None and self.history:
+            reporters = self.trainer.callback_handler.callbacks
+            show_evaluation(reporters, self.history[-1].evaluation, prefix, state.global_step, self.table_rows)
+
+    def on_predict(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        metrics: Metrics | None = None,
+        model: torch.nn.Module | None = None,
+        processing_class: PreTrainedTokenizerBase | None = None,
+        **others: object,
+    ) -> None:
+        """Score the model in `predict`, which is not logged."""
+        prefix = evaluation_prefix(metrics or {})
+        if metrics is not None and prefix is not None and f"{prefix}_mauve" not in metrics:
+            metrics.update(
+                self._values(prefix, Moment(args, state, control, model, processing_class, datasets_in(others)))
+            )
+
+    def on_step_begin(self, *_: object, **__: object) -> None:
+        """From here on the weights change."""
+        self._fresh = None
+
+    on_step_end = on_epoch_begin = on_epoch_end = on_save = on_train_end = on_step_begin
+
+    # --- values ---------------------------------------------------------------------------------------------------
+
+    def add_when_logged(self, logs: Metrics, moment: Moment) -> None:
+        """Score the model if what is logged is an evaluation that has no values yet."""
+        prefix = evaluation_prefix(logs, training=True)
+        if prefix is not None and f"{prefix}_mauve" not in logs:
+            self._add_values(logs, prefix, moment)
+
+    def _add_values(self, metrics: Metrics, prefix: str, moment: Moment) -> None:
+        """Score the model if it is this evaluation's turn, and write the values into `metrics` and the history."""
+        runtime = metrics[f"{prefix}{_RUNTIME}"]
+        rows = [row for row in moment.state.log_history if f"{prefix}{_RUNTIME}" in row]
+        last = rows[-1] if rows else {}
+        is_mine = last.get(f"{prefix}{_RUNTIME}") == runtime and last.get("step") == moment.state.global_step
+        mine = last if is_mine and f"{prefix}_mauve" not in last else None  # runtimes are rounded and may be equal
+        turn = len(rows) - (mine is not None)  # evaluations before this one; it outlives a checkpoint
+        values = {} if turn % self.every else self._values(prefix, moment)
+        self._done = (prefix, runtime, values)
+        metrics.update(values)
+        if mine is not None:
+            mine.update(values)
+
+    def _values(self, prefix: str, moment: Moment) -> dict[str, float]:
+        """The values of the model as it is, by their full names."""
+        evaluation = self._fresh
+        if evaluation is None:
+            verbose = not moment.args.disable_tqdm if self._verbose is None else self._verbose
+            tokenizer = self._tokenizer(moment.processing_class)
+            self.evaluator.see_training_data(self._data(moment.data), tokenizer)
+            evaluation = self.evaluator.evaluate(self._model(moment.model), tokenizer, verbose=verbose)
+        # inside the training loop the other evaluation sets follow at once, and the texts would be the same
+        self._fresh = evaluation if moment.control.should_evaluate or self._fresh is not None else None
+        if self.history:  # a long training would gather every text it ever wrote
+            earlier = self.history[-1]
+            self.history[-1] = earlier._replace(evaluation=replace(earlier.evaluation, texts=()))
+        self.history.append(Evaluated(moment.state.global_step, prefix, evaluation))
+        return {f"{prefix}_{name}": value for name, value in values_of(evaluation, self.evaluator.others).items()}
+
+    def _tokenizer(self, processing_class: PreTrainedTokenizerBase | None) -> PreTrainedTokenizerBase | None:
+        """The user's tokenizer, else the Trainer's, which may be inside a processor."""
+        given = self.tokenizer if self.tokenizer is not None else processing_class
+        return getattr(given, "tokenizer", given)
+
+    def _model(self, model: torch.nn.Module | None) -> torch.nn.Module | None:
+        """The Trainer's model, which FSDP may have wrapped since the Trainer told its callbacks."""
+        return model if self.trainer is None else self.trainer.model
+
+    def _data(self, datasets: tuple[object, ...]) -> tuple[object, ...]:
+        """The datasets of the training, and that of the evaluation."""
+        return datasets if self.trainer is None else (self.trainer.train_dataset, *datasets)
+
+    def _refuse(self, args: TrainingArguments) -> None:
+        """Say no at the start to what would be wrong later."""
+        best = args.metric_for_best_model
+        ours = best is not None and best.removeprefix("eval_").endswith(value_names(self.evaluator.others))
+        if self.every > 1 and ours:
+            raise ValueError(
+                f"every={self.every} leaves evaluations without {best!r}, which metric_for_best_model needs each time: "
+                "use every=1 and evaluate less often"
+            )
+
+    def _move_to_the_head(self) -> None:
+        """Stand before the reporters, which take what they find in the log."""
+        handler = getattr(self.trainer, "callback_handler", None)
+        if handler is not None and self in handler.callbacks and handler.callbacks[0] is not self:
+            # a new list: the handler may be walking through the old one
+            handler.callbacks = [self, *(item for item in handler.callbacks if item is not self)]
+
+
+class MauveTrainerMixin(Host):
+    """A Trainer whose reporters, history and callbacks all get MAUVE, in any order.
+
+    Put it before the Trainer's class; the `MauveCallback` is given as any callback:
+
+        class MauveTrainer(MauveTrainerMixin, Trainer):
+            pass
+
+        trainer = MauveTrainer(..., callbacks=[MauveCallback(prompts=prompts, references=human_texts)])
+
+    Args:
+        *args, **kwargs: those of the Trainer.
+    """
+
+    def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
+        """The values are there before anybody is told."""
+        processing_class = self.callback_handler.processing_class
+        for callback in self.callback_handler.callbacks:
+            if isinstance(callback, MauveCallback) and evaluation_prefix(logs, training=True) is not None:
+                callback.trainer = self
+                moment = Moment(
+                    self.args, self.state, self.control, self.model, processing_class, (self.train_dataset,)
+                )
+                callback.add_when_logged(logs, moment)
+        super().log(logs, start_time)
+
+
+def datasets_in(others: Mapping[str, object]) -> tuple[object, ...]:
+    """The datasets behind what else the Trainer tells a callback: that of the training first."""
+    loaders = (others.get("train_dataloader"), others.get("eval_dataloader"))
+    return tuple(loader.dataset for loader in loaders if hasattr(loader, "dataset"))
+
+
+def evaluation_prefix(metrics: Metrics, *, training: bool = False) -> str | None:
+    """The prefix of an evaluation's metrics, read from its `<prefix>_runtime`; None if it is not one.
+
+    Args:
+        metrics: what is logged or returned.
+        training: the row at the end of a training, which has a `train_runtime`, may be among them.
+
+    >>> evaluation_prefix({"eval_news_loss": 1.0, "eval_news_runtime": 2.0})
+    'eval_news'
+    """
+    for name in metrics:
+        if name.endswith(_RUNTIME) and not (training and name == _TRAINING):
+            return name.removesuffix(_RUNTIME)
+    return None

@@ -1,1 +1,0 @@
-"""People as judges: of models, and of where a machine took over."""

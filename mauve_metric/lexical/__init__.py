@@ -1,0 +1,1 @@
+"""Statistics of words and n-grams of a set of texts."""

@@ -1,0 +1,1 @@
+"""Statistics of people's judgements: preference scores, boundary guesses, rank correlation."""

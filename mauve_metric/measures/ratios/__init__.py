@@ -1,0 +1,1 @@
+"""MAUVE from estimated density ratios, without buckets."""

@@ -1,0 +1,1 @@
+"""The errors that a stress test puts into texts."""

@@ -1,0 +1,150 @@
+"""Texts as words or sentences and what stands between them, and which of these a change touches."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mauve_metric.arrays import Integers
+from mauve_metric.lexical.tokens import UNSPACED
+
+MOST = 0.9  # of a text's words, or of the texts, that the strongest change takes away: all of them would leave none
+_CHARACTERS = UNSPACED.pattern[1:-1]
+_WORD = re.compile(rf"[{_CHARACTERS}]|[^\s{_CHARACTERS}]+")
+_BETWEEN_SENTENCES = re.compile(r"(?<=[.!?…])[\"'”’»)\]]*\s+(?=[\"'“‘«(\[]*[^\Wa-z_])|(?<=[。！？])|\s*\n\s*")
+
+
+@dataclass
+class Pieces:
+    """A text in pieces, which can be replaced, or left out by None.
+
+    gaps: what stands before each piece and after the last; one more than there are pieces.
+    """
+
+    pieces: list[str | None]
+    gaps: list[str]
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    def joined(self) -> str:
+        """The text again; the gap before a piece that is left out goes with it."""
+        kept = [(gap, piece) for gap, piece in zip(self.gaps, self.pieces, strict=False) if piece is not None]
+        first = [self.gaps[0], kept[0][1]] if kept else []
+        return "".join([*first, *(part for pair in kept[1:] for part in pair), self.gaps[-1]])
+
+
+def words_in(text: str) -> Pieces:
+    """What stands between blanks; in scripts without blanks each character.
+
+    >>> words_in("A cat,  a 黑猫.")
+    Pieces(pieces=['A', 'cat,', 'a', '黑', '猫', '.'], gaps=['', ' ', '  ', ' ', '', '', ''])
+    """
+    return _split(text, [found.span() for found in _WORD.finditer(text)])
+
+
+def sentences_in(text: str) -> Pieces:
+    """Sentences and lines, as far as punctuation and capital letters tell.
+
+    >>> sentences_in("He ran. She did too, e.g. today!").pieces
+    ['He ran.', 'She did too, e.g. today!']
+    """
+    spans, start = [], 0
+    for found in _BETWEEN_SENTENCES.finditer(text):
+        closing = len(found[0]) - len(found[0].lstrip("\"'”’»)]"))
+        spans.append((start, found.start() + closing))
+        start = found.end()
+    spans = [
+        (low + len(text[low:high]) - len(text[low:high].lstrip()), low + len(text[low:high].rstrip()))
+        for low, high in [*spans, (start, len(text))]
+        if text[low:high].strip()
+    ]
+    return _split(text, spans)
+
+
+def _split(text: str, spans: Sequence[tuple[int, int]]) -> Pieces:
+    ends = [0, *(end for _, end in spans)]
+    starts = [*(start for start, _ in spans), len(text)]
+    gaps = [text[end:start] for end, start in zip(ends, starts, strict=True)]
+    return Pieces([text[start:end] for start, end in spans], gaps)
+
+
+def generator(seed: int, number: int = 0) -> np.random.Generator:
+    """The random numbers of one text: the same for every strength, so that a stronger change touches the same more."""
+    return np.random.default_rng((seed, number))
+
+
+def amount(count: int, strength: float) -> int:
+    """How many of so many pieces a strength touches, rounded.
+
+    >>> amount(10, 0.25), amount(1, 0.5), amount(3, 0.0)
+    (3, 1, 0)
+    """
+    return int(strength * count + 0.5)
+
+
+def touched(count: int, strength: float, rng: np.random.Generator) -> Integers:
+    """Which of so many pieces are touched, in random order; those of a lower strength come first."""
+    return rng.permutation(count)[: amount(count, strength)]
+
+
+def check_strength(strength: float) -> float:
+    """A strength as it was given; `ValueError` unless it is a number from 0 to 1."""
+    if isinstance(strength, bool) or not isinstance(strength, (int, float, np.number)):
+        raise TypeError(f"strength must be a number from 0 to 1, got {strength!r}")
+    if not 0 <= strength <= 1 or math.isnan(strength):
+        raise ValueError(f"strength must be a number from 0 to 1, got {strength!r}")
+    return float(strength)
+
+
+def change_each(
+    texts: Sequence[str], strength: float, seed: int, change: Callable[[str, float, np.random.Generator], str]
+) -> list[str]:
+    """Each text changed by itself; one of which nothing would be left stays as it is."""
+    if check_strength(strength) == 0:
+        return list(texts)
+    changed = (change(text, strength, generator(seed, number)) for number, text in enumerate(texts))
+    return [new if new.strip() else text for new, text in zip(changed, texts, strict=True)]
+
+
+def change_words(
+    texts: Sequence[str], strength: float, seed: int, change: Callable[[Pieces, float, np.random.Generator], None]
+) -> list[str]:
+    """Each text with its words changed in place."""
+    return change_each(texts, strength, seed, lambda text, *how: _joined(words_in(text), change, *how))
+
+
+def change_sentences(
+    texts: Sequence[str], strength: float, seed: int, change: Callable[[Pieces, float, np.random.Generator], None]
+) -> list[str]:
+    """Each text with its sentences changed in place."""
+    return change_each(texts, strength, seed, lambda text, *how: _joined(sentences_in(text), change, *how))
+
+
+def _joined(
+    pieces: Pieces,
+    change: Callable[[Pieces, float, np.random.Generator], None],
+    strength: float,
+    rng: np.random.Generator,
+) -> str:
+    change(pieces, strength, rng)
+    return pieces.joined()
+
+
+def swap_neighbours(pieces: Pieces, strength: float, rng: np.random.Generator) -> None:
+    """Swap the two of a share of the pairs."""
+    for pair in touched(len(pieces) // 2, strength, rng).tolist():
+        first, second = pieces.pieces[2 * pair : 2 * pair + 2]
+        pieces.pieces[2 * pair : 2 * pair + 2] = [second, first]
+
+
+def shuffle(pieces: Pieces, strength: float, rng: np.random.Generator) -> None:
+    """Move a share of the pieces around, each to the place of another one."""
+    places = touched(len(pieces), strength, rng).tolist()
+    moved = [pieces.pieces[place] for place in places]
+    for place, piece in zip(places, moved[1:] + moved[:1], strict=True):
+        pieces.pieces[place] = piece

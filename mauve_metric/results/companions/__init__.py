@@ -1,1 +1,0 @@
-"""The company of MAUVE: the measures that `describe` shows beside it."""

@@ -1,0 +1,1 @@
+"""Verdicts and sentences about results."""

@@ -1,0 +1,212 @@
+"""Whether two sets differ, in words that never contradict the test, the interval, the score or a warning."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from mauve_metric.results.digits import digits, p_words, rounded_up
+from mauve_metric.results.signature import signature_number
+from mauve_metric.results.wording.featurizer_words import on_features
+from mauve_metric.results.wording.learned_words import auc_words, format_sentence, told_apart_by_classifier
+from mauve_metric.uncertainty import forecast
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from mauve_metric.results.numbers import ResultNumbers
+
+Finding: TypeAlias = Literal["shown", "not shown", "undecided", "withheld"]
+
+SETTLED = 0.9  # an interval that goes down below leaves room for a difference as large as that between models
+EVEN = 0.05  # of quality and coverage: a smaller difference is none
+FEWEST_TEXTS = 20  # two buckets of ten texts: fewer support no statement about two sets
+_ROUNDING = 1e-9  # of a p-value, which is a fraction, and of a level
+
+WITHHELD = {  # warnings that contradict any verdict, with the reason
+    "shared_prompts": "the two sets share prompts, and the interval and the test are those of independent texts",
+    "above_ceiling": "the score is above what two samples of one distribution give, so that the texts of the two sets "
+    "are not independent",
+    "constant_features": "all features are equal",
+    "nearly_constant_features": "the features differ by rounding only",
+    "wrapping_in_one_set": "one set has layout that the other has not, and the score may be of that",
+    "short_references": "the human texts are a few words long, and MAUVE is not for such texts",
+}
+# These make a classifier's p-value too large, not too small: a text's partner of the other side is among those that its
+# classifier was fitted to.
+TOO_CAREFUL = ("shared_prompts", "above_ceiling")
+LIFTED = {  # warnings that contradict a verdict of no visible difference, with the reason
+    "duplicates_between": "texts of the model are in the human set too, which lifts the score",
+    "near_duplicates_between": "texts of the model nearly repeat human ones, which lifts the score",
+    "copied_passages": "texts of the model copy passages of human ones, which lifts the score",
+    "no_interval": "the score has no interval, for the reason that its warning gives",
+}
+
+
+def verdict(result: ResultNumbers) -> str:
+    """Whether these texts show a difference between the two sets, on which features, and in which direction.
+
+    The permutation test decides where there is one that can, else the interval; where both are there and disagree,
+    the words say so. A classifier that tells the sets apart decides where these do not: they follow what the texts are
+    about, and matched topics hide every other difference from them. Without a difference the words say how large one
+    would have been seen. A warning that contradicts the number withholds the verdict. What format alone
+    can do is said before anything else.
+    """
+    return " ".join(filter(None, (format_sentence(result), _verdict(result))))
+
+
+def _verdict(result: ResultNumbers) -> str:
+    """The verdict without a word on the format."""
+    reason = withheld(result)
+    if reason:
+        return f"No verdict: {reason}."
+    test, interval = _by_test(result), _by_interval(result)
+    chance = "" if result.p_value is None else f" ({chance_words(result)})"
+    by_classifier = told_apart_by_classifier(result)
+    if by_classifier and not (interval if test is None else test):
+        found = f"a classifier tells them apart ({auc_words(result)})"
+        blind = f"buckets of k-means, which follow what the texts are about, do not{chance}"
+        return (
+            f"The two sets differ by more than chance {on_features(result.signature_entries)}: {found}, where {blind}."
+        )
+    if test is None and interval is None:
+        return f"There are too few texts to say whether the two sets differ{chance}."
+    if not (interval if test is None else test):
+        return _not_apart(result, chance)
+    sentence = f"The two sets differ by more than chance{chance} {on_features(result.signature_entries)}"
+    if test and not interval and result.mauve_ci is not None:
+        sentence += "; these texts do not tell by how much, since the interval reaches as far as two human sets do"
+    return f"{sentence}. {direction(result)}"
+
+
+def withheld(result: ResultNumbers, but: Collection[str] = ()) -> str:
+    """The reason for which nothing is to be said of the two sets; empty where something can be.
+
+    but: codes of warnings that are no reason here.
+    """
+    fewest = min(result.n_p, result.n_q)
+    if fewest < FEWEST_TEXTS:
+        few = "1 text is" if fewest == 1 else f"{fewest} texts are"
+        return f"{few} too few for one, it takes {FEWEST_TEXTS} a set at least"
+    declared = () if result.design == "independent" else ("shared_prompts",)  # the intervals allow for them
+    codes = [warning.code for warning in result.warnings if warning.code not in (*declared, *but)]
+    careful = TOO_CAREFUL if told_apart_by_classifier(result) else ()
+    reasons = [WITHHELD[code] for code in codes if code in WITHHELD and code not in careful]
+    if not _apart(result):
+        reasons += [LIFTED[code] for code in codes if code in LIFTED]
+    return "; ".join(reasons)
+
+
+def finding(result: ResultNumbers) -> Finding:
+    """The verdict on a difference in a word: these texts show one, or do not, or are too few; or none is given."""
+    if withheld(result):
+        return "withheld"
+    if _apart(result):
+        return "shown"
+    if _by_test(result) is None and _by_interval(result) is None:
+        return "undecided"
+    low, high = result.mauve_ci or (0.0, 1.0)
+    learned_low = 1.0 if result.mauve_classifier_ci is None else result.mauve_classifier_ci[0]
+    return "not shown" if high >= 1 and min(low, learned_low) >= SETTLED else "undecided"
+
+
+def _apart(result: ResultNumbers) -> bool:
+    """Whether the test, or without one the interval, sees a difference, or a classifier does."""
+    test = _by_test(result)
+    return bool(_by_interval(result) if test is None else test) or bool(told_apart_by_classifier(result))
+
+
+def _not_apart(result: ResultNumbers, chance: str) -> str:
+    """The words where no difference is seen: how large one would have been, and how many texts it takes."""
+    low, high = result.mauve_ci or (0.0, 1.0)
+    features = on_features(result.signature_entries)
+    sentence = f"These texts do not show a difference between the two sets{chance} {features}"
+    sentence += f", nor does a classifier ({auc_words(result)})" if auc_words(result) else ""
+    seen = smallest_shown(result)
+    if seen is not None:
+        sentence += f"; one of {digits(seen, '.2g')} or more would have shown in 8 of 10 cases"
+    if high < 1:
+        other = "random splits of all texts" if _by_test(result) is False else "two human sets of these sizes"
+        return f"{sentence}. The interval ends below 1, but {other} often differ as much."
+    needed = None if low >= SETTLED else texts_needed(result)
+    if needed is None:
+        return f"{sentence}."
+    return f"{sentence}. If they differ by as much as it seems, it takes about {rounded_up(needed)} texts a set."
+
+
+def smallest_shown(result: ResultNumbers) -> float | None:
+    """How far below 1 a score is that sets of these sizes would tell from 1 in 8 of 10 cases; None without errors."""
+    if result.frontier_integral_stderr is None:
+        return None
+    entries = result.signature_entries
+    return 1 - forecast.score_told_from_one(
+        result.frontier_integral_stderr,
+        result.p_prompts or result.n_p,
+        result.q_prompts or result.n_q,
+        signature_number(entries, "mauve_scaling_factor"),
+        signature_number(entries, "confidence_level"),
+    )
+
+
+def _by_test(result: ResultNumbers) -> bool | None:
+    """Whether the permutation test sees a difference; None without one, or with too few permutations to see any."""
+    if result.p_value is None:
+        return None
+    level = 1 - signature_number(result.signature_entries, "confidence_level") + _ROUNDING
+    return result.p_value <= level if 1 / (permutations(result) + 1) <= level else None
+
+
+def _by_interval(result: ResultNumbers) -> bool | None:
+    """Whether the interval ends below what two human sets reach, and the score below their average; None without."""
+    if result.mauve_ci is None:
+        return None
+    return result.mauve_ci[1] < 1 and result.mauve < result.mauve_ceiling
+
+
+def permutations(result: ResultNumbers) -> int:
+    """Of the test of a result."""
+    return int(signature_number(result.signature_entries, "permutations"))
+
+
+def chance_words(result: ResultNumbers) -> str:
+    """The p-value and what it rests on, such as "p = 0.005 from 199 permutations"; empty without one."""
+    if result.p_value is None:
+        return ""
+    number = permutations(result)
+    return f"{p_words(result.p_value)} from {number} permutation{'' if number == 1 else 's'}"
+
+
+def texts_needed(result: ResultNumbers) -> int | None:
+    """Texts a set that would tell the two sets apart if they differ by as much as they seem to; None if none would.
+
+    Nor is there a forecast of a number that these sets have already.
+    """
+    if result.mauve_debiased is None or result.mauve_debiased >= 1:
+        return None
+    sides = (result.p_hist, result.n_p), (result.q_hist, result.n_q)
+    p_counts, q_counts = (np.rint(hist * texts).astype(np.int64) for hist, texts in sides)
+    entries, n = result.signature_entries, min(result.n_p, result.n_q)
+    needed = forecast.texts_to_tell(
+        p_counts,
+        q_counts,
+        result.mauve_debiased,
+        n,
+        signature_number(entries, "mauve_scaling_factor"),
+        signature_number(entries, "confidence_level"),
+    )
+    return needed if needed is not None and needed > n else None
+
+
+def direction(result: ResultNumbers) -> str:
+    """In which direction the model fails."""
+    if result.precision is None or result.recall is None:
+        quality, coverage, names = result.prd_precision, result.prd_recall, "PRD"
+    else:
+        quality, coverage, names = result.precision, result.recall, "k-NN"
+    values = f"({names} precision {digits(quality, '.2f')}, recall {digits(coverage, '.2f')})"
+    if abs(quality - coverage) < EVEN:
+        return f"Quality and coverage are about even {values}."
+    if quality < coverage:
+        return f"Quality is the weaker side: the model writes what humans here do not {values}."
+    return f"Coverage is the weaker side: the model misses what humans here write {values}."

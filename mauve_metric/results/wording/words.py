@@ -1,0 +1,454 @@
+"""Numbers as words, the same in tables, reports, figures and the page."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from mauve_metric.results.digits import digits, p_words, percent, rounded_up
+from mauve_metric.results.names import one_line, printable, shown_names
+from mauve_metric.results.signature import signature_number
+from mauve_metric.results.wording.featurizer_words import on_features
+from mauve_metric.results.wording.verdict import permutations, verdict, withheld
+from mauve_metric.uncertainty.score_warnings import ScoreWarning
+
+if TYPE_CHECKING:
+    from mauve_metric.results.numbers import ComparisonNumbers, Difference, GapBucket, NearText, ResultNumbers
+
+
+def with_labels(comparison: ComparisonNumbers, form: Callable[[str], str] = printable) -> ComparisonNumbers:
+    """The comparison with its models called by what is shown of their names."""
+    called = shown_names(list(comparison.models), form)
+    if all(name == label for name, label in called.items()):
+        return comparison
+    return replace(
+        comparison,
+        models={called[name]: result for name, result in comparison.models.items()},
+        own={called[name]: own for name, own in comparison.own.items()},
+        ranking=tuple(called[name] for name in comparison.ranking),
+        differences=_called(comparison.differences, called),
+        learned_ranking=tuple(called[name] for name in comparison.learned_ranking),
+        learned_differences=_called(comparison.learned_differences, called),
+        explanations={called[name]: explanation for name, explanation in comparison.explanations.items()},
+        by_featurizer={name: with_labels(one, form) for name, one in comparison.by_featurizer.items()},
+    )
+
+
+def _called(differences: Sequence[Difference], names: Mapping[str, str]) -> tuple[Difference, ...]:
+    """Differences with other names of the models."""
+    return tuple(replace(item, a=names[item.a], b=names[item.b]) for item in differences)
+
+
+def each_featurizer(
+    comparison: ComparisonNumbers, form: Callable[[str], str] = printable
+) -> dict[str, ComparisonNumbers]:
+    """The comparison of each of several featurizers by what is shown of its name; under "" that of one alone."""
+    if len(comparison.by_featurizer) < 2:
+        return {"": with_labels(comparison, form)}
+    called = shown_names(list(comparison.by_featurizer), form)
+    return {called[name]: with_labels(one, form) for name, one in comparison.by_featurizer.items()}
+
+
+class Lead(NamedTuple):
+    """What is said first of a score: one number and its reading, then the literature's number and its range.
+
+    number: as text. reading: what the number is. interval: in words. literature: that number as text; empty where it is
+    `number` itself. around: what the literature's number lies between. The last three may be empty.
+    """
+
+    number: str
+    reading: str
+    interval: str
+    literature: str
+    around: str
+
+    @property
+    def sentence(self) -> str:
+        """The number with its reading, without a full stop."""
+        return f"{self.number} {self.reading}" + (f" ({self.interval})" if self.interval else "")
+
+    @property
+    def beside(self) -> str:
+        """The literature's number and what it lies between."""
+        first = f"{LITERATURE}: {self.literature}" if self.literature else ""
+        text = "; ".join(part for part in (first, self.around) if part)
+        return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+LITERATURE = "MAUVE as in the literature"
+READING = "of what two human sets reach"
+
+
+def lead(result: ResultNumbers) -> Lead:
+    """The debiased score with its interval, where two human sets reach 1; without one, the literature's number."""
+    around = f"two human sets of these sizes reach about {digits(result.mauve_ceiling)}, sets with nothing in common "
+    around += digits(result.mauve_floor)
+    if result.mauve_debiased is None:
+        reading = f"is {LITERATURE}; it has no interval, since that takes two texts in each set"
+        return Lead(digits(result.mauve), reading, "", "", around)
+    value = digits(result.mauve_debiased, ".3f")
+    if result.mauve_ci is None:
+        interval = "without an interval, for the reason that its warning gives"
+        return Lead(value, READING, interval, digits(result.mauve), around)
+    interval = f"{interval_words(result.mauve_ci)}; {level_words(result)} interval {result.ci_scope}"
+    return Lead(value, READING, interval, digits(result.mauve), around)
+
+
+def interval_words(ends: tuple[float, float], form: str = ".3f") -> str:
+    """Both ends of an interval.
+
+    >>> interval_words((0.85071, 0.9999954))
+    '0.851 to 0.999995'
+    """
+    return f"{digits(ends[0], form)} to {digits(ends[1], form)}"
+
+
+def level_words(result: ResultNumbers) -> str:
+    """The level of a result's intervals."""
+    return f"{100 * signature_number(result.signature_entries, 'confidence_level'):g} %"
+
+
+def closest(comparison: ComparisonNumbers) -> tuple[str, ...]:
+    """The best model and those that these texts do not tell apart from it, as they are ranked."""
+    best = comparison.ranking[0]
+    doubtful = {item.b if item.a == best else item.a for item in comparison.differences if _is_doubtful(item, best)}
+    return tuple(name for name in comparison.ranking if name == best or name in doubtful)
+
+
+def _is_doubtful(pair: Difference, model: str) -> bool:
+    return model in (pair.a, pair.b) and not pair.real
+
+
+def comparison_lead(comparison: ComparisonNumbers) -> Lead:
+    """`lead` of the best model; the literature's number is that on buckets of its own, whose range is not known."""
+    best = comparison.ranking[0]
+    found = lead(comparison.models[best])
+    if len(comparison.models) == 1:
+        return found
+    return found._replace(literature=f"{digits(comparison.own[best].mauve)}, on buckets of its own", around="")
+
+
+def ranking_verdict(comparison: ComparisonNumbers) -> str:
+    """Which models these texts tell apart, on which features; of one model, whether it differs from the human texts.
+
+    No model is called the closest unless its difference to every other one is significant, and none is ranked where a
+    warning contradicts a score.
+    """
+    comparison = with_labels(comparison)
+    first, best = comparison_lead(comparison).sentence, comparison.models[comparison.ranking[0]]
+    if len(comparison.models) == 1:
+        return f"{first}. {verdict(best)}"
+    reason = ranking_withheld(comparison)
+    if reason:
+        return f"No ranking: {reason}. The highest score is that of {listed(_highest(comparison))}, {first}."
+    names, features = closest(comparison), on_features(best.signature_entries)
+    if len(names) == 1:
+        return f"{names[0]} is closest to the human texts {features}: {first}. {conclusion(comparison)}"
+    return (
+        f"{listed(names)} cannot be told apart by these texts {features}. The highest score is that of "
+        f"{listed(_highest(comparison))}, {first}. {conclusion(comparison)}{_detectable(comparison)}"
+    )
+
+
+def _highest(comparison: ComparisonNumbers) -> tuple[str, ...]:
+    """The models that have the highest score."""
+    best = comparison.ranking[0]
+    return best, *(item.b for item in comparison.differences if item.a == best and item.difference == 0)
+
+
+def _detectable(comparison: ComparisonNumbers) -> str:
+    """How large a difference of the two best would have been seen; empty where that is not known."""
+    smallest = comparison.smallest_difference
+    if smallest is None or comparison.differences[0].real:
+        return ""
+    pair = comparison.differences[0]
+    return (
+        f" A difference of {digits(smallest, '.2g')} or more between {pair.a} and {pair.b} would have shown in 8 of 10 "
+        "cases."
+    )
+
+
+def ranking_withheld(comparison: ComparisonNumbers) -> str:
+    """The reasons for which no ranking is given, each with its models; empty where one can be.
+
+    A score without an interval is ranked all the same where every difference from it was tested.
+    """
+    found: dict[str, list[str]] = {}
+    tested = all(pair.p_value is not None for pair in comparison.differences)
+    for name, result in comparison.models.items():
+        reason = withheld(result, ("no_interval",) if tested else ())
+        if reason:
+            found.setdefault(reason, []).append(name)
+    everyone = len(comparison.models)
+    return "; ".join(
+        reason if len(names) == everyone else f"{reason} ({listed(names)})" for reason, names in found.items()
+    )
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence.
+
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+WIDTH = 110  # characters of a line of prose in the terminal
+EXCERPT = 160  # characters shown of a text
+
+
+def forecast_sentence(comparison: ComparisonNumbers) -> str:
+    """What these sets could show, in words; empty for one model, and where a warning contradicts a score."""
+    comparison = with_labels(comparison)
+    if comparison.smallest_difference is None or ranking_withheld(comparison):
+        return ""
+    pair = comparison.differences[0]
+    n = min(min(result.n_p, result.n_q) for result in comparison.models.values())
+    smallest = digits(comparison.smallest_difference, ".2g")
+    sentence = f"Sets of {n} texts would show a difference of {smallest} between {pair.a} and {pair.b} in 8 of 10 cases"
+    if pair.difference == 0:
+        return f"{sentence}; here both have the same score."
+    if comparison.texts_needed is None:
+        return f"{sentence}; the one seen here would take more than a billion."
+    if not pair.real and comparison.texts_needed <= n:  # as good as enough: a number would contradict what was found
+        return f"{sentence}."
+    return (
+        f"{sentence}; if they truly differ by {digits(pair.difference, '.3f')}, that takes about "
+        f"{rounded_up(comparison.texts_needed)} texts a set{_prompts_needed(comparison, comparison.texts_needed)}."
+    )
+
+
+def _prompts_needed(comparison: ComparisonNumbers, texts: int) -> str:
+    """So many texts as prompts of as many texts as these have, in words; empty where a prompt has one text."""
+    if comparison.design != "prompts":
+        return ""
+    shares = [result.q_prompts / result.n_q for result in comparison.models.values() if result.q_prompts is not None]
+    if not shares or min(shares) == 1:
+        return ""
+    return f", {rounded_up(math.ceil(texts * min(shares)))} prompts with as many answers each as here"
+
+
+def conclusion(comparison: ComparisonNumbers) -> str:
+    """One sentence on which differences are significant; empty where a warning contradicts a score."""
+    comparison = with_labels(comparison)
+    pairs = comparison.differences
+    if not pairs or ranking_withheld(comparison):
+        return ""
+    level = f"{100 * (1 - comparison.confidence_level):.3g} %"
+    tested = [item.p_value for item in pairs if item.p_value is not None]
+    if not tested:
+        return "None of the differences is tested: a score that they are of has no interval."
+    if len(pairs) == 1:
+        shown = p_words(tested[0])
+        if pairs[0].real:
+            return f"The difference is significant at the level of {level} ({shown})."
+        return f"These texts do not show a difference between them at the level of {level} ({shown})."
+    real = sum(item.real for item in pairs)
+    corrected = f"corrected for {len(pairs)} pairs"
+    if not real:
+        return f"These texts do not show a difference between any two models at the level of {level} ({corrected})."
+    sentence = (
+        f"{real} of {len(pairs)} differences {'is' if real == 1 else 'are'} significant at the level of {level} "
+        f"({corrected})"
+    )
+    doubtful = [f"{item.a} and {item.b}" for item in pairs if not item.real]
+    if not doubtful:
+        return sentence + "."
+    return f"{sentence}; not told apart: {some_pairs(doubtful)}."
+
+
+def some_pairs(pairs: Sequence[str]) -> str:
+    """The first six pairs, and how many more there are."""
+    more = len(pairs) - 6
+    return ", ".join(pairs[:6]) + (f" and {more} more pair{'' if more == 1 else 's'}" if more > 0 else "")
+
+
+class Fact(NamedTuple):
+    """Something that a score rests on: its name, its value as text, what it means."""
+
+    name: str
+    value: str
+    meaning: str
+
+
+def facts(result: ResultNumbers) -> list[Fact]:
+    """What a result's scores rest on."""
+    found = [
+        Fact(
+            "floor … ceiling",
+            f"{digits(result.mauve_floor)} … {digits(result.mauve_ceiling)}",
+            "MAUVE of sets with nothing in common … of two samples of one distribution",
+        )
+    ]
+    if result.mauve_std is not None:
+        value = f"{digits(result.mauve_mean)} ± {digits(result.mauve_std)}"
+        meaning = f"mean and standard deviation of {len(result.mauve_runs)} clusterings"
+        found.append(Fact("MAUVE over seeds", value, meaning))
+    if result.p_value is not None:
+        meaning = (
+            f"share of {permutations(result) + 1} splits of all texts, this one and random ones, that differ as much"
+        )
+        found.append(Fact("p-value", digits(result.p_value), meaning))
+    found.append(Fact("texts", f"{result.n_p} human, {result.n_q} model", _lengths(result)))
+    if result.design != "independent":
+        rows = f"row by row the same {result.p_prompts} prompts"
+        prompts = f"{result.p_prompts} prompts of human texts, {result.q_prompts} of the model's"
+        meaning = "texts share prompts: such a score does not compare with one of independent texts"
+        found.append(Fact("design", rows if result.design == "aligned" else prompts, meaning))
+    found.append(Fact("buckets", str(result.num_buckets), "kinds of texts that are told apart"))
+    if result.mauve_ci is not None:
+        found.append(Fact("intervals", f"{level_words(result)} {result.ci_scope}", ""))
+    return found
+
+
+def _lengths(result: ResultNumbers) -> str:
+    if result.p_median_length is None or result.q_median_length is None:
+        return ""
+    return f"median length {result.p_median_length:.0f} and {result.q_median_length:.0f} tokens"
+
+
+def many_warnings(number: int, more: bool = False) -> str:
+    """How many warnings there are, and what they are for.
+
+    >>> many_warnings(1), many_warnings(3, more=True)
+    ('1 thing to know before you believe it', '3 more things to know before you believe it')
+    """
+    return f"{number} {'more ' if more else ''}thing{'' if number == 1 else 's'} to know before you believe it"
+
+
+NOTES = (
+    "MAUVE: on the buckets that all models share. MAUVE own: on buckets of each pair's own, the literature's number.",
+    "debiased, low, high: the shared buckets' score without sampling bias, and its interval, where two human sets "
+    "reach 1; ranks and differences are of it.",
+)
+
+
+def notes(comparison: ComparisonNumbers) -> list[str]:
+    """What the columns of the tables are."""
+    found = list(NOTES)
+    tested = [result for result in comparison.models.values() if result.p_value is not None]
+    if tested:
+        found.append(
+            f"p: of {permutations(tested[0])} permutations, that a model's texts and the human ones come from one "
+            "distribution."
+        )
+    if len(comparison.by_featurizer) > 1:
+        first = next(iter(each_featurizer(comparison)))
+        found.append(
+            f"featurizer: each ranks the models by itself, and corrects for its own pairs. What is said of one score, "
+            f"the forecast and the curves are those of the first, {first}."
+        )
+    return found
+
+
+DIFFERENCE_NOTE = "p: of each pair alone. real: significant with all pairs taken together, which asks for more."
+
+
+def collected_warnings(comparison: ComparisonNumbers) -> list[tuple[str, ScoreWarning]]:
+    """Each warning once, with the models it is about: "all models", names, or "" for the comparison's own.
+
+    What only a featurizer after the first one warns of has its name before that.
+    """
+    first = _warnings_of(with_labels(comparison))
+    _, *others = each_featurizer(comparison).items()
+    return first + own_warnings(first, {name: _warnings_of(one) for name, one in others})
+
+
+def result_warnings(result: ResultNumbers) -> list[tuple[str, ScoreWarning]]:
+    """A result's warnings, then what only featurizers after the first one warn of, with their names."""
+    first = [("", warning) for warning in result.warnings]
+    called = shown_names(list(result.by_featurizer))
+    others = [*result.by_featurizer.items()][1:]
+    return first + own_warnings(first, {called[name]: [("", item) for item in one.warnings] for name, one in others})
+
+
+def own_warnings(
+    first: Sequence[tuple[str, ScoreWarning]], others: Mapping[str, Sequence[tuple[str, ScoreWarning]]]
+) -> list[tuple[str, ScoreWarning]]:
+    """The warnings of other featurizers that the first one does not have, with the featurizer's name."""
+    known = {(warning.code, warning.message) for _, warning in first}
+    return [
+        (f"{name}, {who}" if who else name, warning)
+        for name, found in others.items()
+        for who, warning in found
+        if (warning.code, warning.message) not in known
+    ]
+
+
+def _warnings_of(comparison: ComparisonNumbers) -> list[tuple[str, ScoreWarning]]:
+    """The warnings of one featurizer."""
+    owners: dict[tuple[str, str], list[str]] = {}
+    first: dict[tuple[str, str], ScoreWarning] = {}
+    for name, result in comparison.models.items():
+        for warning in result.warnings:
+            key = (warning.code, warning.message)
+            first.setdefault(key, warning)
+            owners.setdefault(key, []).append(name)
+    found = [("", warning) for warning in comparison.warnings]
+    for key, names in owners.items():
+        everyone = len(names) == len(comparison.models) > 1
+        found.append(("all models" if everyone else ", ".join(names), first[key]))
+    return [(who, warning._replace(message=printable(warning.message))) for who, warning in found]
+
+
+STABILITY_NOTE = (
+    "Under another seed: how much of a bucket's texts another clustering keeps together (Jaccard index), and the rank "
+    "of that bucket there."
+)
+
+
+def bucket_title(bucket: GapBucket) -> str:
+    """What a bucket is, in one line."""
+    side = {"too much": "TOO MUCH", "missed": "MISSED", "even": "EVEN"}[bucket.side]
+    noise = ", could be noise" if bucket.noise else ""
+    return (
+        f"{bucket.rank}. {side}: {percent(bucket.share, 1)} of the gap, {bucket.p_count} human and {bucket.q_count} "
+        f"model texts{noise}"
+    )
+
+
+def bucket_facts(bucket: GapBucket) -> list[tuple[str, str]]:
+    """What stands below a bucket's title: names and values, without those that are empty."""
+    facts = [
+        ("about", ", ".join(bucket.words)),
+        ("human texts say", ", ".join(bucket.p_words)),
+        ("model texts say", ", ".join(bucket.q_words)),
+        ("model repeats", ", ".join(bucket.repeated)),
+        ("under another seed", f"overlap {bucket.overlap:.2f}, rank {bucket.other_rank}"),
+    ]
+    return [(name, printable(value)) for name, value in facts if value]
+
+
+def excerpt(text: str, length: int = EXCERPT) -> str:
+    """The beginning of a text on one line, without control characters.
+
+    >>> excerpt("one two three", 10)
+    'one two …'
+    """
+    line = one_line(text)
+    return line if len(line) <= length else line[: length - 2].rsplit(" ", 1)[0] + " …"
+
+
+def near_label(near: NearText) -> str:
+    """The number of a text, and whether it lies in the bucket.
+
+    >>> from mauve_metric.results.numbers import NearText
+    >>> near_label(NearText(7, 0.5, False, None))
+    'text 7 (outside, nearest)'
+    """
+    return f"text {near.row}" + ("" if near.in_bucket else " (outside, nearest)")
+
+
+def wrapped(text: str, first: str, other: str) -> list[str]:
+    """Prose in lines of `WIDTH` characters."""
+    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=other, break_on_hyphens=False)
+
+
+def warning_lines(who: str, warning: ScoreWarning) -> list[str]:
+    """A warning for the terminal, and which models it is about."""
+    message = f"{who}: {warning.message}" if who else warning.message
+    return wrapped(f"! {printable(message)}  [{warning.code}]", "  ", "    ")

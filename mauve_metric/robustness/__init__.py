@@ -1,1 +1,0 @@
-"""Whether a finding holds: other settings, equal sets, known errors."""

@@ -1,0 +1,142 @@
+"""Checks of arguments, and how messages repeat a value."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import operator
+from collections.abc import Callable, Iterable
+from typing import SupportsFloat, SupportsIndex
+
+Check = Callable[[str, object], object]
+RENAMED = {"paired": "aligned", "prompts_of": "q_groups"}  # of earlier versions, for messages
+
+
+def is_bool(value: object) -> bool:
+    """Whether a value is True or False, Python's or numpy's."""
+    return type(value).__name__ in ("bool", "bool_")
+
+
+def shown(value: object, most: int = 60) -> str:
+    """A value as a message repeats it: on one line and at most so many characters long.
+
+    >>> shown("a name"), shown(10**400, most=12)
+    ("'a name'", '10000000000…')
+    """
+    try:
+        text = repr(value)
+    except Exception:  # a repr is anybody's code, and integers of 5000 digits have none
+        text = f"a value of type {type(value).__name__} that cannot be shown"
+    text = " ".join(text.split()) if "\n" in text else text
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def integer_check(low: int, high: int = 2**31 - 16, *, also: tuple[object, ...] = ()) -> Check:
+    """A check for an integer (numpy's count, booleans do not) in [low, high] or one of the values `also`."""
+    alternatives = "".join(f" or {value!r}" for value in also)
+
+    def check(name: str, value: object) -> object:
+        if any(type(value) is type(other) and value == other for other in also):
+            return value
+        expected = f"{name} must be an integer from {low} to {high}{alternatives}"
+        if is_bool(value) or not isinstance(value, SupportsIndex):
+            raise TypeError(f"{expected}, got {shown(value)}")
+        try:
+            number = operator.index(value)
+        except TypeError:
+            raise TypeError(f"{expected}, got {shown(value)}") from None
+        if number in also:
+            return number
+        if not low <= number <= high:
+            raise ValueError(f"{expected}, got {shown(number)}")
+        return number
+
+    return check
+
+
+def number_check(low: float, high: float, *, low_included: bool = False, high_included: bool = True) -> Check:
+    """A check for a finite real number between low and high."""
+    interval = f"{'[' if low_included else '('}{low:g}, {high:g}{']' if high_included else ')'}"
+
+    def check(name: str, value: object) -> float:
+        expected = f"{name} must be a number in {interval}"
+        if is_bool(value) or not isinstance(value, (SupportsFloat, SupportsIndex)):
+            raise TypeError(f"{expected}, got {shown(value)}")
+        try:
+            number = float(value)
+        except OverflowError:
+            raise ValueError(f"{expected}, got {shown(value)}") from None
+        except (TypeError, ValueError):
+            raise TypeError(f"{expected}, got {shown(value)}") from None
+        above = number >= low if low_included else number > low
+        below = number <= high if high_included else number < high
+        if not (above and below) or math.isinf(number):
+            raise ValueError(f"{expected}, got {shown(number)}")
+        return number
+
+    return check
+
+
+def choice_check(*choices: object) -> Check:
+    """A check for one of a few values."""
+
+    def check(name: str, value: object) -> object:
+        value = bool(value) if is_bool(value) else value  # numpy's
+        for choice in choices:
+            if type(value) is type(choice) and value == choice:
+                return value
+        names = ", ".join(repr(choice) for choice in choices)
+        written = value[:60] if isinstance(value, str) else shown(value)
+        near = difflib.get_close_matches(written, [str(choice) for choice in choices], n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise ValueError(f"{name} must be one of {names}, got {shown(value)}{hint}")
+
+    return check
+
+
+def unknown_options(names: Iterable[str], known: Iterable[str]) -> str:
+    """One sentence that names unknown options and, for each, the nearest known one; empty if all are known.
+
+    >>> unknown_options(["num_bucket"], ["num_buckets", "seed"])
+    "unknown option 'num_bucket' (did you mean 'num_buckets'?)"
+    """
+    known = list(known)
+    parts = []
+    for name in names:
+        if name not in known:
+            near = RENAMED.get(name) or next(iter(difflib.get_close_matches(name, known, n=1, cutoff=0.5)), None)
+            parts.append(f"unknown option {shown(name)}" + (f" (did you mean {near!r}?)" if near else ""))
+    return "; ".join(parts)
+
+
+def check_bool(name: str, value: object) -> bool:
+    """Return True or False, numpy's too; otherwise `TypeError`."""
+    if not is_bool(value):
+        raise TypeError(f"{name} must be True or False, got {shown(value)}")
+    return bool(value)
+
+
+def check_count(name: str, value: object, low: int = 1) -> int:
+    """A number as it was given, an integer of at least `low`; otherwise `TypeError` or `ValueError`."""
+    expected = f"{name} must be an integer of at least {low}"
+    if is_bool(value) or not isinstance(value, SupportsIndex):
+        raise TypeError(f"{expected}, got {shown(value)}")
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{expected}, got {shown(value)}") from None
+    if number < low:
+        raise ValueError(f"{expected}, got {shown(number)}")
+    return number
+
+
+def check_number(name: str, value: object, low: float, high: float, *, low_included: bool = False) -> float:
+    """Return a finite real number above `low` (or at it, with `low_included`) and below `high`.
+
+    Raises:
+        TypeError: no number. ValueError: out of range.
+
+    >>> check_number("level", 0.95, 0, 1)
+    0.95
+    """
+    return float(number_check(low, high, low_included=low_included, high_included=False)(name, value))  # type: ignore[arg-type]

@@ -1,0 +1,1 @@
+"""Texts in many files, on many machines."""

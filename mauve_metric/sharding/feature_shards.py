@@ -1,0 +1,189 @@
+"""One file of texts → one file of features: the work of one machine among many.
+
+Nothing here depends on how the work is distributed: by Ray (`sharding.ray_tasks`), by a Slurm array, or in a loop.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from mauve_metric.arrays import Array
+from mauve_metric.features.encoder import prefix_entry
+from mauve_metric.features.reference import Featurizing, Reference
+from mauve_metric.features.reference_files import StoredFeatures, read_features, read_lazily, write_features
+from mauve_metric.features.rows import EvenBlocks, all_rows, as_rows
+from mauve_metric.features.text_functions import function_digest, name_of, text_function
+from mauve_metric.options import MauveConfig, RunOptions, config_fields
+from mauve_metric.runtime.failures import message_of
+from mauve_metric.sharding.text_shards import Shard, on_this_machine
+from mauve_metric.texts.files import Side, TextFile
+from mauve_metric.texts.marks import Marks
+from mauve_metric.texts.sources import NoTextsError
+
+logger = logging.getLogger(__name__)
+
+FEATURES_FOLDER = "features"
+_KEY_BYTES = 10  # of the hash that tells shards and settings apart in a file's name
+
+
+class ShardTask(NamedTuple):
+    """A shard of texts, the side that it belongs to, and the file for its features."""
+
+    shard: Shard
+    side: Side
+    target: Path
+
+    def __str__(self) -> str:
+        return self.shard.name
+
+
+class ShardDone(NamedTuple):
+    """How many texts a shard has; and, if it has none, so that there is no file, how many were dropped and stripped."""
+
+    texts: int
+    dropped: int = 0
+    stripped: Mapping[str, int] = {}
+
+
+def shard_tasks(
+    shards: Sequence[Shard], side: Side, folder: Path, config: MauveConfig, run: RunOptions
+) -> list[ShardTask]:
+    """List the tasks of one side; a target's name tells shard, version, size and the options of the featurizer."""
+    return [ShardTask(shard, side, _target(shard, side, folder, config, run)) for shard in shards]
+
+
+def _target(shard: Shard, side: Side, folder: Path, config: MauveConfig, run: RunOptions) -> Path:
+    asked = {
+        name: getattr(config, name) for name, item in config_fields().items() if item.metadata["stage"] == "featurize"
+    }
+    if callable(config.featurize_model_name):
+        model = config.featurize_model_name
+        asked["featurize_model_name"] = f"{name_of(model)} {function_digest(model)}"
+    prompts = run.prompts if run.prompts is None or isinstance(run.prompts, (str, Path)) else list(run.prompts)
+    key = json.dumps([shard, side, asked, run.text_field, prompts], sort_keys=True, default=str)
+    name = Path(shard.file_name).stem
+    return folder / FEATURES_FOLDER / f"{name}-{hashlib.blake2b(key.encode(), digest_size=_KEY_BYTES).hexdigest()}.npy"
+
+
+class ShardFeaturizer:
+    """Featurizes shards; the model is loaded once, when it is first needed.
+
+    >>> import numpy, tempfile
+    >>> from mauve_metric.sharding.text_shards import list_shards
+    >>> lengths = lambda texts: numpy.array([[len(text), 1.0] for text in texts])
+    >>> config, folder = MauveConfig(featurize_model_name=lengths), Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.jsonl").write_text('{"text": "one"}\\n{"text": "three"}\\n')
+    >>> (folder / "features").mkdir()
+    >>> tasks = shard_tasks(list_shards("p", folder), "reference", folder, config, RunOptions())
+    >>> ShardFeaturizer(config, RunOptions())(tasks[0]), numpy.load(tasks[0].target).shape
+    (ShardDone(texts=2, dropped=0, stripped={}), (2, 2))
+    """
+
+    def __init__(self, config: MauveConfig, run: RunOptions) -> None:
+        self.job = Featurizing(config, replace(run, cache=False, verbose=False))  # the files are what is kept
+
+    def __call__(self, task: ShardTask) -> ShardDone:
+        """Write a shard's features, unless they are there: whole, with their checksum, and of this model.
+
+        Raises:
+            ValueError: the texts cannot be read or featurized. OSError: nothing can be written, or the model cannot be
+                loaded or run here. The message names the shard's file.
+        """
+        try:
+            return ShardDone(self._stored_texts(task.target) or self._written_texts(task))
+        except NoTextsError as error:
+            return ShardDone(0, error.dropped, error.stripped)
+        except Exception as error:
+            kind = ValueError if isinstance(error, (ValueError, TypeError)) else OSError
+            message = message_of(error)
+            raise kind(message if task.shard.name in message else f"{task}: {message}") from error
+
+    def _stored_texts(self, target: Path) -> int:
+        """Return the number of texts in the file of features; 0 if it is missing, damaged or of another model."""
+        if not target.is_file():
+            return 0
+        try:
+            stored = read_features(target)
+        except (ValueError, OSError) as error:
+            logger.warning("a file of features is made again: %s", error)
+            return 0
+        expected, identity = self._identity(), stored.identity or {}
+        different = [name for name, value in expected.items() if identity.get(name) != value]
+        if different:
+            logger.warning("%s is made again: it is of another model (%s)", target, ", ".join(different))
+            return 0
+        return int(stored.features.shape[0])
+
+    def _identity(self) -> dict[str, str]:
+        """The part of the features' identity that is known from the featurizer."""
+        own = text_function(self.job.config.featurize_model_name)
+        if own is not None:
+            return {**own.identity, **prefix_entry(self.job.config.text_prefix)}
+        return dict(self.job.load().identity)
+
+    def _written_texts(self, task: ShardTask) -> int:
+        """Featurize a shard, write its features, and return the number of texts."""
+        with on_this_machine(task.shard) as path:
+            file = TextFile(path, self.job.run.text_field).side(task.side)
+            if self.job.config.empty_texts == "error":
+                file.check_filled()
+            made = replace(self.job.of_texts("texts", file.texts), origin=file.origin)
+        write_features(made, task.target, of_texts=True)
+        return len(made)
+
+
+def joined_shards(name: str, tasks: Sequence[ShardTask], done: Sequence[ShardDone]) -> Reference:
+    """Return the featurized shards of one side as one set, with rows that are read when they are needed.
+
+    Args:
+        name: of the side, for errors. tasks, done: of each shard.
+
+    Raises:
+        FileNotFoundError: a shard has no features. ValueError: they are damaged, or of different models; or no shard
+            holds a text.
+    """
+    parts = [read_lazily(task.target) for task, shard in zip(tasks, done, strict=True) if shard.texts]
+    if not parts:
+        raise ValueError(f"{name} must hold at least one non-empty text, got {len(tasks)} files of which none does")
+    first = parts[0]
+    for part in parts[1:]:
+        if part.identity != first.identity or part.features.shape[1] != first.features.shape[1]:
+            raise ValueError(
+                "all shards must be featurized by one model, got "
+                f"{dict(first.identity or {})} with {first.features.shape[1]} columns and "
+                f"{dict(part.identity or {})} with {part.features.shape[1]}"
+            )
+    marks = [part.marks for part in parts if part.marks is not None]
+    counted: list[StoredFeatures | ShardDone] = [*parts, *(shard for shard in done if not shard.texts)]
+    rules = dict.fromkeys(rule for part in counted for rule in part.stripped)
+    return Reference(
+        EvenBlocks([as_rows(part.features) for part in parts]),
+        first.identity,
+        lengths=_concatenated([part.lengths for part in parts]),
+        truncated=sum(part.truncated for part in parts),
+        dropped=sum(part.dropped for part in counted),
+        text_hashes=_concatenated([part.text_hashes for part in parts]),
+        opening_hashes=_concatenated([part.opening_hashes for part in parts]),
+        format_numbers=_concatenated([part.format_numbers for part in parts]),
+        marks=Marks.of_all(marks) if len(marks) == len(parts) else None,
+        stripped={rule: sum(part.stripped.get(rule, 0) for part in counted) for rule in rules},
+        origin=first.origin,
+    )
+
+
+def _concatenated(arrays: Sequence[Array | None]) -> Array | None:
+    known = [array for array in arrays if array is not None]
+    return np.concatenate(known) if len(known) == len(arrays) else None
+
+
+def in_memory(side: Reference) -> Reference:
+    """Read the features of a side into one array."""
+    return replace(side, features=all_rows(as_rows(side.features)))

@@ -1,0 +1,180 @@
+"""Items of work as tasks of a Ray cluster.
+
+A task is a function of one item. Ray places the tasks, runs them again when a worker or a machine is lost, and uses
+machines that come later. The function is loaded once in each worker process, which Ray uses again for the next task: a
+model in it stays in memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import logging
+import os
+import pickle
+import secrets
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from mauve_metric.runtime.atomic_files import naming, written_whole
+from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.failures import message_of
+from mauve_metric.runtime.optional_imports import import_ray, package_versions
+from mauve_metric.version import __version__
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+RETRIES = 3  # of a task whose worker was lost, or that met a problem of its machine (OSError)
+_QUEUED = 1000  # tasks that Ray has at once, if no number of workers is given
+TOKEN_FILE = "folder.id"
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Places:
+    """How many tasks run at once (None: as many as there is room for), and the share of a machine that each takes."""
+
+    workers: int | None = None
+    cpus_per_worker: float = 1.0
+    gpus_per_worker: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.workers is not None and (type(self.workers) is not int or self.workers < 1):
+            raise ValueError(f"workers must be a whole number of at least 1, got {shown(self.workers)}")
+        for name, low in (("cpus_per_worker", "above 0"), ("gpus_per_worker", "of at least 0")):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                raise TypeError(f"{name} must be a number {low}, got {shown(value)}")
+            if not (0 < value < 1e6 or (value == 0 and name == "gpus_per_worker")):
+                raise ValueError(f"{name} must be a number {low}, got {shown(value)}")
+        if self.gpus_per_worker > 1 and self.gpus_per_worker % 1:
+            raise ValueError(f"gpus_per_worker must be a whole number above 1, got {self.gpus_per_worker:g}")
+
+
+@contextlib.contextmanager
+def ray_cluster(address: str) -> Iterator[None]:
+    """Connect to a cluster: "local" starts one on this machine and ends it afterwards; else its address, or "auto".
+
+    A connection that the program has already is used and kept.
+
+    Raises:
+        ImportError: Ray is not installed. OSError: there is no cluster at that address.
+    """
+    ray = import_ray()
+    if ray.is_initialized():
+        yield
+        return
+    options: dict[str, Any] = {}
+    if address == "local":
+        options = {"include_dashboard": False}
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        ray.init(address=address, log_to_driver=False, configure_logging=False, **options)
+    except Exception as error:  # Ray raises Exception itself too, where a machine is too busy to start in time
+        raise OSError(f"there is no Ray cluster to work with at {address!r}: {message_of(error)}") from error
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def run_on_ray(
+    function: Callable[[Item], Answer], items: Sequence[Item], places: Places, folder: Path
+) -> Iterator[tuple[int, Answer]]:
+    """Yield the number and the answer of each item as it is done.
+
+    Args:
+        function: is pickled, and loaded once in each worker process. items: can be pickled.
+        places: of the tasks. folder: must be the same folder on all machines.
+
+    Raises:
+        OSError: a machine does not fit, or a task failed four times because of its machine or with its worker; the
+            machine is named. Any other error of the function is raised at once.
+    """
+    ray = import_ray()
+    work = ray.put(ray.cloudpickle.dumps((_versions(), folder, _token(folder), function)))
+    task = ray.remote(
+        num_cpus=places.cpus_per_worker,
+        num_gpus=places.gpus_per_worker,
+        max_calls=0,  # no limit: Ray would end a worker with a GPU, and with it the loaded model, after each task
+        max_retries=RETRIES,
+        retry_exceptions=[OSError],
+    )(_run)
+    left = iter(enumerate(items))
+    running: dict[Any, int] = {}
+    while True:
+        free = (places.workers or _QUEUED) - len(running)
+        running.update((task.remote(work, item), number) for number, item in itertools.islice(left, free))
+        if not running:
+            return
+        for done in ray.wait(list(running), num_returns=1)[0]:
+            number = running.pop(done)
+            try:
+                answer = ray.get(done)
+            except ray.exceptions.RayTaskError as error:
+                raise _failure(error.cause, items[number]) from error
+            except ray.exceptions.RayError as error:
+                raise _failure(error, items[number]) from error
+            yield number, answer
+
+
+def _run(work: bytes, item: Item) -> object:
+    """Work on one item, in a worker process."""
+    try:
+        return _loaded(work)(item)
+    except OSError as error:
+        raise OSError(f"{message_of(error)} (on {socket.gethostname()})") from error
+
+
+@functools.lru_cache(maxsize=1)
+def _loaded(work: bytes) -> Callable[[Any], object]:
+    """The function that works, if this machine can take part.
+
+    Raises:
+        OSError: other versions are installed here, or the folder is not the one that the job was started with.
+    """
+    function: Callable[[Any], object]
+    versions, folder, token, function = pickle.loads(work)
+    here = _versions()
+    other = [name for name in here if here[name] != versions[name]]
+    if other:
+        found, expected = (", ".join(f"{name} {one[name]}" for name in other) for one in (here, versions))
+        raise OSError(f"this machine has {found}, and the job was started with {expected}")
+    if _token_of(folder) != token:
+        what = "is another folder" if folder.is_dir() else "is not there"
+        raise OSError(f"{str(folder)!r} {what} on this machine: the output folder must be one that all workers share")
+    return function
+
+
+def _versions() -> dict[str, str]:
+    """The versions of the packages that a signature names."""
+    return {**package_versions("numpy", "faiss-cpu", "torch", "transformers"), "mauve_metric": __version__}
+
+
+def _token_of(folder: Path) -> str:
+    """The random text by which a folder is recognised, empty if it has none."""
+    with contextlib.suppress(OSError):
+        return (folder / TOKEN_FILE).read_text(encoding="utf-8")
+    return ""
+
+
+def _token(folder: Path) -> str:
+    """The token of a folder, written if it has none."""
+    if not _token_of(folder):
+        with naming(folder / TOKEN_FILE), written_whole(folder / TOKEN_FILE) as file:
+            file.write_text(secrets.token_hex(8), encoding="utf-8")
+    return _token_of(folder)
+
+
+def _failure(error: BaseException, item: object) -> Exception:
+    """The error to raise for a task: that of the function, or, if it is Ray's, an `OSError` that names the item."""
+    if isinstance(error, (ValueError, OSError)):
+        return error
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return OSError(f"{item}: {lines[-1] if lines else type(error).__name__}")

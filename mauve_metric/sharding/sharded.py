@@ -1,0 +1,201 @@
+"""Two sides in many files → the score of one machine, on as many machines as there are.
+
+Featurizing, which takes nearly all of the time, is shared out: one file of texts in, one file of features out. The
+features are then scored in one process, which reads them in blocks where they are many.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Hashable, Sequence
+from pathlib import Path
+from typing import NamedTuple, Unpack
+
+from mauve_metric.api.score import score_features
+from mauve_metric.features.rows import MOST_NUMBERS_AT_ONCE
+from mauve_metric.features.sides import OpenedSides, check_columns, check_same_encoder, design_of_two
+from mauve_metric.options import MauveConfig, Options, RunOptions, split_options, with_options
+from mauve_metric.quantize.blocks import CHECKPOINT_FILE
+from mauve_metric.results.result import MauveResult
+from mauve_metric.runtime.atomic_files import naming
+from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.outputs import check_outputs
+from mauve_metric.runtime.progress import job_progress
+from mauve_metric.sharding.feature_shards import (
+    FEATURES_FOLDER,
+    ShardDone,
+    ShardFeaturizer,
+    ShardTask,
+    in_memory,
+    joined_shards,
+    shard_tasks,
+)
+from mauve_metric.sharding.ray_tasks import TOKEN_FILE, Places, ray_cluster, run_on_ray
+from mauve_metric.sharding.text_shards import list_shards
+
+TextFiles = str | Path | Sequence[str | Path]
+
+_STALE_SECONDS = 3600  # the age at which a half-written file is removed
+
+
+def score_sharded(
+    human: TextFiles,
+    model: TextFiles,
+    folder: str | Path,
+    *,
+    ray: str | None = None,
+    workers: int | None = None,
+    cpus_per_worker: float = 1.0,
+    gpus_per_worker: float = 0.0,
+    aligned: bool = False,
+    p_groups: Sequence[Hashable] | None = None,
+    q_groups: Sequence[Hashable] | None = None,
+    **options: Unpack[Options],
+) -> MauveResult:
+    """Score a model's texts in many files against human ones, on the machines of a Ray cluster or one after the other.
+
+    The texts are featurized on all machines, and scored in this process: up to 2**28 numbers (a gigabyte of features)
+    from memory, to the last bit as `compute_mauve` scores them; above, in blocks. The result does not depend on the
+    number of workers, on the order in which shards are done, or on how the features are cut into files.
+
+    Args:
+        human, model: .jsonl or .parquet files, folders of them, patterns, or lists of these; also URLs that fsspec
+            opens. A set is what they hold, in the order of the files' names.
+        folder: keeps one file of features a shard; all workers must see it. Started again with it, a job does only
+            what is missing, damaged or of another model.
+        ray: the address of a cluster, "auto" for the one that this machine belongs to, "local" for one of this machine
+            alone; None: this process, without Ray.
+        workers: at most how many at once; None: as many as the cluster has room for.
+        cpus_per_worker, gpus_per_worker: what each takes; parts of a GPU are shared.
+        aligned, p_groups, q_groups: see `compute_mauve`; groups in the order of the texts.
+        **options: as for `compute_mauve`. The featurizer is a name, a folder that all workers see, or a function;
+            there is no `distributed`, no `match_lengths`, and no feature cache: the folder is one.
+
+    Returns:
+        The `MauveResult` of `compute_mauve`.
+
+    Raises:
+        ValueError: an argument, or a text that cannot be scored, with its shard; what was done before is kept.
+        OSError: a shard failed because of a machine, its packages or its model, and on Ray failed again three times;
+            the shard and the machine are named.
+        TypeError, ImportError: as `compute_mauve`; without Ray where it is asked for.
+    """
+    design = design_of_two(aligned, p_groups, q_groups)
+    places = Places(workers, cpus_per_worker, gpus_per_worker)
+    job = _job(human, model, folder, options)
+    tasks = [*job.p, *job.q]
+    with (
+        contextlib.nullcontext() if ray is None else ray_cluster(_address(ray)),
+        job_progress("featurize", [max(task.shard.size, 1) for task in tasks], job.run.verbose) as advance,
+    ):
+        answers = enumerate(map(job.work, tasks)) if ray is None else run_on_ray(job.work, tasks, places, job.output)
+        done: dict[int, ShardDone] = {}
+        for number, shard in answers:
+            done[number] = shard
+            advance(number, shard.texts)
+    ordered = [done[number] for number in range(len(tasks))]
+    p = joined_shards("human", job.p, ordered[: len(job.p)])
+    q = joined_shards("model", job.q, ordered[len(job.p) :])
+    check_columns({"the features of human": p, "the features of model": q})
+    check_same_encoder(p.identity, q.identity)
+    p, q = OpenedSides({"p": {}, "q": {}}, {}, design).grouped({"p": p, "q": q}).values()
+    if (len(p) + len(q)) * p.features.shape[1] <= MOST_NUMBERS_AT_ONCE:
+        p, q = in_memory(p), in_memory(q)
+    return score_features(p, q, job.config, run=job.run)
+
+
+score_sharded.__signature__ = with_options(score_sharded, "MauveResult", "distributed", "cache")  # type: ignore[attr-defined]
+
+
+def shard_pass(
+    human: TextFiles, model: TextFiles, folder: str | Path, **options: Unpack[Options]
+) -> tuple[list[ShardTask], Callable[[ShardTask], object]]:
+    """Return the work of `score_sharded` for an engine of your own: one task a file of texts, and what does a task.
+
+    The tasks are the same list wherever it is asked for, and can be done on any machine that sees the folder, in any
+    order, and again: what is done is kept there, and found by `score_sharded(human, model, folder, **options)`, which
+    then scores.
+
+    Args:
+        human, model, folder, **options: as for `score_sharded`.
+
+    Returns:
+        The tasks, and a function that writes the features of one; both can be pickled if a function that featurizes
+        can.
+
+    Raises:
+        ValueError, TypeError, OSError: an argument is wrong.
+    """
+    job = _job(human, model, folder, options)
+    return [*job.p, *job.q], job.work
+
+
+class _Job(NamedTuple):
+    """The tasks of the human side and of the model's, what does one, the output folder, and the options."""
+
+    p: list[ShardTask]
+    q: list[ShardTask]
+    work: ShardFeaturizer
+    output: Path
+    config: MauveConfig
+    run: RunOptions
+
+
+def _job(human: TextFiles, model: TextFiles, folder: str | Path, options: Options) -> _Job:
+    """The job of these arguments.
+
+    Raises:
+        ValueError: a file of texts is where results will be written.
+    """
+    config, run = _checked_options(options)
+    output = _output_folder(folder)
+    shards = list_shards("human", human), list_shards("model", model)
+    checkpoint = [] if run.checkpoint is None else [Path(run.checkpoint).expanduser() / CHECKPOINT_FILE]
+    read = [shard.name for side in shards for shard in side if "://" not in shard.name]
+    check_outputs([output / TOKEN_FILE, *checkpoint], [*read, *_folders(human, model)], [output / FEATURES_FOLDER])
+    p = shard_tasks(shards[0], "reference", output, config, run)
+    q = shard_tasks(shards[1], "prediction", output, config, run)
+    return _Job(p, q, ShardFeaturizer(config, run), output, config, run)
+
+
+def _folders(*sides: TextFiles) -> list[Path]:
+    """The folders that sides are read from as a whole."""
+    places = [place for side in sides for place in ([side] if isinstance(side, (str, Path)) else side)]
+    return [path for place in places if "://" not in str(place) and (path := Path(place).expanduser()).is_dir()]
+
+
+def _checked_options(options: Options) -> tuple[MauveConfig, RunOptions]:
+    """The options, without those that need all texts, or one process, at once."""
+    config, run = split_options(dict(options))
+    if config.match_lengths != "no":
+        raise ValueError(f"match_lengths={config.match_lengths!r} needs all texts at once: it is not for shards")
+    if run.distributed:
+        raise ValueError("distributed=True is for torch's process groups: shards are shared out by ray")
+    if isinstance(config.featurize_model_name, tuple):
+        raise TypeError(
+            "featurize_model_name must be a name, a folder or a function for shards, got a (model, tokenizer) pair: "
+            "save it, and give its folder"
+        )
+    return config, run
+
+
+def _address(ray: object) -> str:
+    if not isinstance(ray, str) or not ray.strip():
+        raise ValueError(f"ray must be 'local', 'auto' or the address of a cluster, got {shown(ray)}")
+    return ray
+
+
+def _output_folder(folder: str | Path) -> Path:
+    """The folder of the results, made; what a killed job left half-written goes."""
+    marks = ("://", "\0")
+    if not isinstance(folder, (str, Path)) or not str(folder).strip() or any(mark in str(folder) for mark in marks):
+        raise ValueError(f"folder must be a folder of the file system that all workers share, got {shown(folder)}")
+    path = Path(folder).expanduser().absolute()
+    with naming(path):
+        (path / FEATURES_FOLDER).mkdir(parents=True, exist_ok=True)
+        for part in path.glob("*/.mauve_metric-*.part"):
+            with contextlib.suppress(FileNotFoundError):
+                if time.time() - part.stat().st_mtime > _STALE_SECONDS:
+                    part.unlink()
+    return path

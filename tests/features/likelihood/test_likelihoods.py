@@ -1,0 +1,311 @@
+"""Likelihoods of texts under causal language models, against plain transformers one text at a time."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from samples import texts_of
+
+from mauve_metric.features.likelihood import language_model
+from mauve_metric.features.likelihood import likelihoods as module
+from mauve_metric.features.likelihood.language_model import find_head, load_language_model, token_columns
+from mauve_metric.features.likelihood.likelihoods import Likelihoods, likelihoods
+
+FLOAT32 = 1e-5  # rounding of 6e-8, through a few layers and a sum over a vocabulary
+TEXTS = texts_of(9, longest=7)
+
+
+def with_tokenizer(folder: str) -> tuple[Any, Any]:
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    return AutoModelForCausalLM.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
+
+
+def one_at_a_time(model: Any, tokenizer: Any, text: str, bos: int | None = None) -> Iterator[tuple[float, ...]]:
+    """Log-probability, rank, sparsemax score, first choice and id of each predicted token, by a loop over tokens."""
+    ids = tokenizer(text)["input_ids"]
+    ids = ids if bos is None else [bos, *ids]
+    for place in range(1, len(ids)):
+        with torch.no_grad():
+            logits = model(input_ids=torch.tensor([ids[:place]])).logits[0, -1].double()
+        p = [float(value) for value in torch.exp(logits - torch.logsumexp(logits, 0))]
+        gold = p[ids[place]]
+        sparsemax = gold + 0.5 * (1 - sum(value * value for value in p))
+        yield float(np.log(gold)), 1 + sum(value > gold for value in p), sparsemax, p.index(max(p)), ids[place]
+
+
+def assert_equals_the_loop(found: Likelihoods, model: Any, tokenizer: Any, bos: int | None = None) -> None:
+    expected = [row for text in TEXTS for row in one_at_a_time(model, tokenizer, text, bos)]
+    logs, ranks, sparsemax, choices, ids = (np.array(column) for column in zip(*expected, strict=True))
+    np.testing.assert_allclose(found.log_probabilities, logs, rtol=FLOAT32, atol=FLOAT32)
+    np.testing.assert_allclose(found.sparsemax, sparsemax, atol=FLOAT32)
+    np.testing.assert_array_equal(found.ranks, ranks)
+    np.testing.assert_array_equal(found.most_likely, choices)
+    np.testing.assert_array_equal(found.token_ids, ids)
+
+
+def assert_same(found: Likelihoods, expected: Likelihoods) -> None:
+    for name in (*module._INTEGERS, *module._FLOATS):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+
+
+def test_equals_a_loop_over_tokens(tiny_gpt2: str) -> None:
+    model, tokenizer = with_tokenizer(tiny_gpt2)
+    assert tokenizer.pad_token_id is None  # and none is needed
+    found = likelihoods(TEXTS, tiny_gpt2, max_batch_tokens=64)
+    assert_equals_the_loop(found, model, tokenizer)
+    ids = [tokenizer(text)["input_ids"] for text in TEXTS]
+    assert found.counts.tolist() == [len(row) - 1 for row in ids] and len(set(found.counts.tolist())) > 5
+    assert found.first_ids.tolist() == [row[0] for row in ids]
+    assert len(found) == 9 and found.vocabulary_size == model.config.vocab_size
+
+
+def test_live_pair_batches_and_chunks_change_nothing(tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = likelihoods(TEXTS, tiny_gpt2, cache=False)
+    monkeypatch.setattr(language_model, "_CHUNK_BYTES", {"cpu": 3 * 4 * expected.vocabulary_size})
+    model, tokenizer = with_tokenizer(tiny_gpt2)
+    tokenizer.padding_side = "left"
+    found = likelihoods([*TEXTS, TEXTS[0]], (model.train(), tokenizer), batch_size=4, cache=False)
+    assert model.training  # as it was
+    size = len(expected.token_ids)
+    np.testing.assert_allclose(found.log_probabilities[:size], expected.log_probabilities, atol=FLOAT32)
+    np.testing.assert_allclose(found.log_probabilities[size:], found.log_probabilities[: found.offsets[1]], atol=0)
+    np.testing.assert_array_equal(found.most_likely[:size], expected.most_likely)
+
+
+def test_model_that_clips_its_logits(tiny_gpt2: str) -> None:
+    model, tokenizer = with_tokenizer(tiny_gpt2)
+    row = tokenizer(TEXTS[0])["input_ids"]
+    assert find_head(load_language_model((model, tokenizer)), row).module is model.lm_head
+    plain = model.forward
+
+    def clipped(input_ids: torch.Tensor, attention_mask: torch.Tensor | None = None) -> Any:
+        output = plain(input_ids=input_ids, attention_mask=attention_mask)
+        output.logits = 3 * torch.tanh(output.logits / 3)  # as Gemma 2 does
+        return output
+
+    model.forward = clipped
+    assert find_head(load_language_model((model, tokenizer)), row).module is None
+    assert_equals_the_loop(likelihoods(TEXTS, (model, tokenizer), batch_size=3, cache=False), model, tokenizer)
+
+
+def test_whole_logits_go_a_few_rows_at_a_time(tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = likelihoods(TEXTS, tiny_gpt2, cache=False)
+    monkeypatch.setattr(language_model, "_module", lambda *_: None)
+    monkeypatch.setattr(language_model, "_CHUNK_BYTES", {"cpu": 1})
+    found = likelihoods(TEXTS, tiny_gpt2, cache=False)
+    np.testing.assert_allclose(found.log_probabilities, expected.log_probabilities, atol=FLOAT32)
+
+
+def test_mark_of_the_beginning_gives_the_first_token_a_probability(tiny_chat: str) -> None:
+    model, tokenizer = with_tokenizer(tiny_chat)
+    tokenizer.bos_token = "<|im_start|>"
+    bos = tokenizer.bos_token_id
+    found = likelihoods(TEXTS, (model, tokenizer), prepend_bos=True, cache=False)
+    assert_equals_the_loop(found, model, tokenizer, bos)
+    assert (found.first_ids == -1).all()
+    marked = likelihoods([f"<|im_start|>{text}" for text in TEXTS], (model, tokenizer), prepend_bos=True, cache=False)
+    assert_same(marked, found)
+    short = likelihoods(TEXTS, (model, tokenizer), prepend_bos=True, max_text_length=5, cache=False)
+    assert short.counts.max() == 4 and short.truncated == sum(len(tokenizer(text)["input_ids"]) > 4 for text in TEXTS)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-5), ("bfloat16", 0.3)])
+def test_number_formats(tiny_gpt2: str, dtype: Any, tolerance: float) -> None:
+    # bfloat16 keeps 8 bits: logits of about 10 are off by 0.04, and by a few times that after two layers
+    expected = likelihoods(TEXTS, tiny_gpt2)
+    found = likelihoods(TEXTS, tiny_gpt2, dtype=dtype)
+    assert abs(found.log_probabilities - expected.log_probabilities).mean() < tolerance
+    assert (found.log_probabilities != expected.log_probabilities).any()  # not those of the cache
+
+
+def test_columns_in_closed_form() -> None:
+    size = 7
+    uniform = token_columns(torch.zeros(1, size, dtype=torch.float64), torch.tensor([4]))
+    np.testing.assert_allclose(uniform[:3, 0], [-np.log(size), 1, 0.5 + 1 / (2 * size)], rtol=1e-12)
+    certain = torch.full((2, size), -np.inf, dtype=torch.float64)
+    certain[:, 3] = 2.0
+    columns = token_columns(certain, torch.tensor([3, 0]))
+    np.testing.assert_array_equal(columns, [[0, -np.inf], [1, 2], [1, 0], [3, 3]])
+
+
+# --- the cache ----------------------------------------------------------------------------------------------------
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, stop_after: int | None = None) -> list[int]:
+    """How many rows each batch that is computed has; the process is "killed" after a number of batches."""
+    sizes: list[int] = []
+    plain = module.run_likelihoods
+
+    def run(encoder: Any, rows: Any, *, head: Any) -> Any:
+        if stop_after is not None and len(sizes) == stop_after:
+            raise KeyboardInterrupt
+        sizes.append(len(rows))
+        return plain(encoder, rows, head=head)
+
+    monkeypatch.setattr(module, "run_likelihoods", run)
+    return sizes
+
+
+def test_killed_run_is_taken_up_again(tiny_gpt2: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = likelihoods(TEXTS, tiny_gpt2, batch_size=2, cache=False)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        counted(patch, stop_after=3)
+        likelihoods(TEXTS, tiny_gpt2, batch_size=2, cache=tmp_path)
+    sizes = counted(monkeypatch)
+    assert_same(likelihoods(TEXTS, tiny_gpt2, batch_size=2, cache=tmp_path), expected)
+    assert sum(sizes) == 3
+    assert_same(likelihoods(TEXTS, tiny_gpt2, cache=tmp_path), expected)
+    assert sum(sizes) == 3
+
+
+def test_features_of_the_same_model_are_something_else(tiny_gpt2: str, tmp_path: Path) -> None:
+    from mauve_metric.features.reference import featurize
+
+    features = featurize(TEXTS, featurize_model_name=tiny_gpt2, cache=tmp_path).features
+    found = likelihoods(TEXTS, tiny_gpt2, cache=tmp_path)
+    assert_same(found, likelihoods(TEXTS, tiny_gpt2, cache=False))
+    np.testing.assert_array_equal(featurize(TEXTS, featurize_model_name=tiny_gpt2, cache=tmp_path).features, features)
+
+
+def test_other_weights_are_computed_anew(tiny_gpt2: str, tmp_path: Path) -> None:
+    model, tokenizer = with_tokenizer(tiny_gpt2)
+    before = likelihoods(TEXTS, (model, tokenizer), cache=tmp_path)
+    with torch.no_grad():
+        model.transformer.wpe.weight.mul_(2)
+    after = likelihoods(TEXTS, (model, tokenizer), cache=tmp_path)
+    assert (before.log_probabilities != after.log_probabilities).any()
+    assert before.identity["revision"] != after.identity["revision"]
+
+
+# --- files --------------------------------------------------------------------------------------------------------
+
+
+def test_file_gives_back_what_was_saved(tiny_gpt2: str, tmp_path: Path) -> None:
+    found = likelihoods([*TEXTS, ""], tiny_gpt2, empty_texts="drop", max_text_length=10)
+    assert found.dropped == 1 and found.truncated > 0
+    path = found.save(tmp_path / "human")
+    assert path.name == "human.npz"
+    again = Likelihoods.load(path)
+    assert_same(again, found)
+    assert again.identity == found.identity
+    assert (again.dropped, again.truncated, again.vocabulary_size) == (1, found.truncated, found.vocabulary_size)
+
+
+def test_other_files_are_refused(tiny_gpt2: str, tmp_path: Path) -> None:
+    path = likelihoods(TEXTS, tiny_gpt2).save(tmp_path / "human.npz")
+    content = path.read_bytes()
+    (tmp_path / "cut.npz").write_bytes(content[: len(content) // 2])
+    np.savez(tmp_path / "features.npz", features=np.zeros((2, 3)))
+    np.save(tmp_path / "rows.npy", np.zeros((2, 3)))
+    arrays = dict(np.load(path))
+    np.savez(tmp_path / "uneven.npz", **{**arrays, "ranks": arrays["ranks"][1:]})
+    np.savez(tmp_path / "falling.npz", **{**arrays, "offsets": arrays["offsets"][::-1]})
+    np.savez(tmp_path / "kind.npz", **{**arrays, "ranks": arrays["ranks"].astype(float)})
+    endless = str(arrays["meta"]).replace('"vocabulary_size": ', '"vocabulary_size": Infinity, "size": ')
+    np.savez(tmp_path / "endless.npz", **{**arrays, "meta": np.array(endless)})
+    np.savez(tmp_path / "deep.npz", **{**arrays, "meta": np.array("[" * 100_000)})
+    names = ("cut.npz", "features.npz", "rows.npy", "uneven.npz", "falling.npz", "kind.npz", "endless.npz", "deep.npz")
+    for name in names:
+        with pytest.raises(ValueError, match=rf"{name} is no file of likelihoods, or damaged: ."):
+            Likelihoods.load(tmp_path / name)
+    with pytest.raises(FileNotFoundError, match=r"there is no file '.*none\.npz'"):
+        Likelihoods.load(tmp_path / "none.npz")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("log_probabilities", np.nan),
+        ("log_probabilities", 0.5),
+        ("log_probabilities", -np.inf),
+        ("sparsemax", 1.5),
+        ("sparsemax", -0.5),
+        ("ranks", 0),
+        ("ranks", 10**9),
+        ("token_ids", -1),
+        ("most_likely", 10**9),
+        ("first_ids", -2),
+    ],
+)
+def test_numbers_that_no_model_gives_are_refused(name: str, value: float, tiny_gpt2: str, tmp_path: Path) -> None:
+    path = likelihoods(TEXTS, tiny_gpt2).save(tmp_path / "human.npz")
+    arrays = dict(np.load(path))
+    arrays[name][3 % len(arrays[name])] = value
+    np.savez(path, **arrays)
+    with pytest.raises(ValueError, match=rf"human\.npz is no file of likelihoods, or damaged: {name} must be from"):
+        Likelihoods.load(path)
+
+
+# --- what is refused ----------------------------------------------------------------------------------------------
+
+
+def test_model_without_a_head_is_refused(tiny_gpt2: str, tiny_roberta: str) -> None:
+    from transformers import AutoModel, AutoTokenizer, RobertaForCausalLM, T5Config, T5ForConditionalGeneration
+
+    expected = "model must be a causal language model, and "
+    tokenizer = AutoTokenizer.from_pretrained(tiny_gpt2)
+    with pytest.raises(ValueError, match=rf"{expected}.* has no head: it is a GPT2Model"):
+        likelihoods(TEXTS, (AutoModel.from_pretrained(tiny_gpt2), tokenizer))
+    with pytest.raises(ValueError, match=rf"{expected}.* comes without weights of its head: lm_head"):
+        likelihoods(TEXTS, tiny_roberta)
+    both = RobertaForCausalLM.from_pretrained(tiny_roberta)
+    with pytest.raises(ValueError, match=rf"{expected}.* looks at later tokens: it is a RobertaForCausalLM"):
+        likelihoods(TEXTS, (both, AutoTokenizer.from_pretrained(tiny_roberta)))
+    config = T5Config(vocab_size=len(tokenizer), d_model=8, d_kv=4, d_ff=8, num_layers=1, num_heads=2)
+    with pytest.raises(ValueError, match=rf"{expected}.* has no head: it is a T5"):
+        likelihoods(TEXTS, (T5ForConditionalGeneration(config), tokenizer))
+
+
+def test_text_of_one_token_is_refused(tiny_gpt2: str) -> None:
+    model, tokenizer = with_tokenizer(tiny_gpt2)
+    expected = r"at least 2 tokens under .*: 2 of 11 have one \(at 9, 10, such as 'a'\)"
+    with pytest.raises(ValueError, match=expected + "$"):
+        likelihoods([*TEXTS, "a", "b"], (model, tokenizer))
+    tokenizer.bos_token = "<|endoftext|>"
+    with pytest.raises(ValueError, match=expected + "; prepend_bos=True lets"):
+        likelihoods([*TEXTS, "a", "b"], (model, tokenizer))
+    assert likelihoods(["a", "b"], (model, tokenizer), prepend_bos=True).counts.tolist() == [1, 1]
+
+
+def test_bad_arguments(tiny_gpt2: str, tiny_chat: str, tmp_path: Path) -> None:
+    model, _ = with_tokenizer(tiny_gpt2)
+    with pytest.raises(ValueError, match="prepend_bos=True needs a tokenizer with a BOS token"):
+        likelihoods(TEXTS, tiny_gpt2, prepend_bos=True)
+    with pytest.raises(ValueError, match=r"tokenizer does not belong to the model .* knows \d+ tokens"):
+        likelihoods(["<|im_start|>a b"], (model, with_tokenizer(tiny_chat)[1]))
+    with pytest.raises(TypeError, match=r"model must be a name, a folder or a .* pair, got int"):
+        likelihoods(TEXTS, 3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"model as a pair must be .*, got \(str, str\)"):
+        likelihoods(TEXTS, ("gpt2", "gpt2"))
+    with pytest.raises(FileNotFoundError, match=r"^model '.*' looks like a folder, and there is none"):
+        likelihoods(TEXTS, str(tmp_path / "none"))
+    with pytest.raises(ValueError, match="device 'cuda:99' does not exist"):
+        likelihoods(TEXTS, tiny_gpt2, device="cuda:99")
+    with pytest.raises(TypeError, match="texts must be a list of texts, got a single str"):
+        likelihoods("one text", tiny_gpt2)
+    with pytest.raises(ValueError, match="batch_size must be"):
+        likelihoods(TEXTS, tiny_gpt2, batch_size=0)
+
+
+def test_broken_weights_give_no_number(tiny_gpt2: str) -> None:
+    model, tokenizer = with_tokenizer(tiny_gpt2)
+    with torch.no_grad():
+        model.transformer.ln_f.bias.fill_(float("nan"))
+    with pytest.raises(ValueError, match="must give finite log-probabilities, and does not in float32"):
+        likelihoods(TEXTS, (model, tokenizer), cache=False)
+
+
+def test_folder_without_its_head_is_told_from_one_with(tiny_gpt2: str, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(tiny_gpt2, folder)
+    from transformers import GPT2LMHeadModel
+
+    GPT2LMHeadModel.from_pretrained(tiny_gpt2).save_pretrained(folder)
+    assert_same(likelihoods(TEXTS, str(folder), cache=False), likelihoods(TEXTS, tiny_gpt2, cache=False))

@@ -1,0 +1,159 @@
+"""Flags: one for each option, checked before any work, and places that cannot be written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import OUTPUTS, command_for, direct, input_error, target_of, usage_error
+
+from mauve_metric import __version__, compute_mauve
+from mauve_metric.features.reference import Reference
+from mauve_metric.hosts.cli.arguments import parsed
+from mauve_metric.hosts.cli.main import main
+from mauve_metric.options import config_fields
+
+FLAGS: dict[str, tuple[str, Any]] = {
+    "num_buckets": ("7", 7),
+    "row_order": ("pq", "pq"),
+    "quantizer": ("drmm", "drmm"),
+    "drmm_layers": ("2", 2),
+    "drmm_components": ("4", 4),
+    "drmm_steps": ("30", 30),
+    "lattice_squared_radius": ("5", 5),
+    "lattice_epochs": ("2", 2),
+    "lattice_hidden": ("4", 4),
+    "lattice_spread": ("0.05", 0.05),
+    "pca_max_data": ("20", 20),
+    "kmeans_explained_var": ("0.5", 0.5),
+    "kmeans_num_redo": ("2", 2),
+    "kmeans_max_iter": ("7", 7),
+    "seed": ("1", 1),
+    "divergence_curve_discretization_size": ("50", 50),
+    "mauve_scaling_factor": ("2.5", 2.5),
+    "featurize_model_name": ("minilm", "minilm"),
+    "max_text_length": ("9", 9),
+    "pooling": ("mean", "mean"),
+    "text_prefix": ("7", "7"),
+    "dtype": ("float64", "float64"),
+    "empty_texts": ("drop", "drop"),
+    "match_lengths": ("truncate", "truncate"),
+    "strip": ("whitespace,reasoning", "reasoning,whitespace"),
+    "num_runs": ("3", 3),
+    "confidence_level": ("0.8", 0.8),
+    "permutations": ("50", 50),
+    "knn": ("false", False),
+    "knn_k": ("3", 3),
+}
+
+
+@pytest.mark.parametrize("name", config_fields())
+def test_every_field_of_the_config_is_a_flag(
+    name: str, files: tuple[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flag = f"--{name.replace('_', '-')}"
+    own = config_fields()[name].metadata["of"]
+    with_it = (
+        {}
+        if own in (None, "kmeans") and name != "quantizer"
+        else {"quantizer": own, "drmm_steps": 20, "lattice_epochs": 1}
+    )
+    with_it = {key: value for key, value in with_it.items() if key != name}
+    arguments, value = (
+        ([flag], True) if isinstance(config_fields()[name].default, bool) else ([flag, FLAGS[name][0]], FLAGS[name][1])
+    )
+    seen: dict[str, Any] = {}
+
+    def spy(**options: Any) -> Any:
+        seen.update(options)
+        texts_only = config_fields()[name].metadata["stage"] == "featurize"  # features ignore or refuse these
+        return compute_mauve(**{key: value for key, value in options.items() if key != name or not texts_only})
+
+    monkeypatch.setattr("mauve_metric.api.compute.compute_mauve", spy)
+    for key, other in with_it.items():
+        arguments += [f"--{key.replace('_', '-')}", str(other)]
+    assert main(["score", *files, *arguments, "--json"]) == 0
+    assert seen[name] == value and type(seen[name]) is type(value)
+    signature = json.loads(capsys.readouterr().out)["signature"]
+    if config_fields()[name].metadata["stage"] != "featurize":
+        assert f"|{name}:{value}|" in f"|{signature}|"
+        assert signature == direct(files, **with_it, **{name: value}).signature
+
+
+def test_values_of_flags_are_checked_as_usage(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    for flag, value, message in (
+        ("--num-buckets", "0", "num_buckets must be an integer from 1"),
+        ("--num-buckets", "ten", "num_buckets must be an integer from 1 .* or 'auto', got 'ten'"),
+        ("--num-buckets", "2.5", "num_buckets must be"),
+        ("--mauve-scaling-factor", "nan", "mauve_scaling_factor must be a number"),
+        ("--row-order", "qq", "row_order must be one of 'qp', 'pq'"),
+        ("--pooling", "max", "pooling must be one of"),
+        ("--batch-size", "many", "invalid int value"),
+    ):
+        import re
+
+        assert re.search(message, usage_error(["score", *files, flag, value], capsys)), (flag, value)
+
+
+def test_help_names_every_flag_and_its_default(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["score", "--help"])
+    assert caught.value.code == 0
+    words = " ".join(capsys.readouterr().out.split())
+    for name, knob in config_fields().items():
+        assert f"--{name.replace('_', '-')}" in words
+        assert knob.default is None or knob.default is False or f"(default: {knob.default})" in words, name
+
+
+def test_the_featurizer_has_a_short_flag_everywhere(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    for command in (["explain", *files], ["calibrate", files[0]], ["demo"]):
+        assert parsed([*command, "--featurizer", "ngrams"]).featurize_model_name == "ngrams"
+        twice = usage_error([*command, "--featurizer", "minilm", "--featurizer", "ngrams"], capsys)
+        assert "argument --featurizer: this command takes one, got minilm and ngrams" in twice
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--version"])
+    assert caught.value.code == 0 and capsys.readouterr().out.strip().endswith(__version__)
+
+
+def test_wrong_usage(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert "usage" in usage_error([], capsys)
+    assert "invalid choice" in usage_error(["skore", *files], capsys)
+    assert "MODEL" in usage_error(["score", files[0]], capsys)
+    assert "--num-bucket-count" in usage_error(["score", *files, "--num-bucket-count", "3"], capsys)
+
+
+@pytest.mark.parametrize("flag", OUTPUTS)
+def test_a_place_that_cannot_be_written_is_refused_before_the_work(
+    flag: str, files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(Reference, "load", None)  # nothing is read
+    target = target_of(flag, tmp_path / "nowhere")
+    message = input_error(command_for(flag, target, files, tmp_path, "no-such-model"), capsys)
+    assert f"'{target}' cannot be written: there is no folder" in message
+    target = target_of(flag, tmp_path)
+    target.mkdir()
+    message = input_error(command_for(flag, target, files, tmp_path, "no-such-model"), capsys)
+    assert f"'{target}' cannot be written: it is a folder" in message
+
+
+def test_unknown_endings_are_wrong_usage(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert "written to .npy, .npz or .parquet, got 'x.csv'" in usage_error(["featurize", "x", "-o", "x.csv"], capsys)
+    assert "expected a name that ends in" in usage_error(["compare", *files, "--report", "x.pdf"], capsys)
+    assert "expected a name that ends in" in usage_error(["score", *files, "--plot", "x.txt"], capsys)
+
+
+def test_an_output_never_replaces_an_input_or_another_output(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts, twin = tmp_path / "texts.json", tmp_path / "twin.html"
+    texts.write_text('["one", "two"]')
+    message = input_error(["score", str(texts), str(texts), "--plot", str(texts)], capsys)
+    assert "would replace" in message and texts.read_text() == '["one", "two"]'
+    message = input_error(["compare", str(texts), str(texts), "--plot", str(twin), "--report", str(twin)], capsys)
+    assert "would replace" in message and not twin.exists()

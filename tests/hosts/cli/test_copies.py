@@ -1,0 +1,46 @@
+"""The commands about copies."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from samples import write_jsonl
+
+from mauve_metric.duplicates.near_duplicates import PUBLISHED
+from mauve_metric.hosts.cli.copies import _PRESETS
+from mauve_metric.hosts.cli.main import main
+
+LONG = " ".join(f"word{number}" for number in range(60))
+TEXTS = [LONG, "something else", LONG.replace("word7 ", "other "), "a third text"]
+
+
+def test_a_set_is_thinned_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert tuple(PUBLISHED) == _PRESETS
+    texts, out = write_jsonl(tmp_path / "texts.jsonl", TEXTS), tmp_path / "kept.jsonl"
+    assert main(["deduplicate", texts, "-o", str(out)]) == 0
+    assert "kept 3 of 4 texts: 1 nearly repeat" in capsys.readouterr().out
+    assert [json.loads(line)["text"] for line in out.read_text().splitlines()] == [TEXTS[0], TEXTS[1], TEXTS[3]]
+    human = write_jsonl(tmp_path / "human.jsonl", [LONG])
+    assert main(["deduplicate", texts, "--against", human, "--preset", "lee", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["kept"] == [1, 3]
+    assert main(["deduplicate", texts, "-o", texts]) == 1  # would replace what is read
+    assert "would replace" in capsys.readouterr().err
+    assert main(["deduplicate", texts, "-o", str(tmp_path / "kept.csv")]) == 1
+    assert ".jsonl or .txt" in capsys.readouterr().err
+
+
+def test_copies_of_a_corpus_are_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    texts = write_jsonl(tmp_path / "texts.jsonl", TEXTS)
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    (corpus / "book.txt").write_text(f"before {LONG} after\n", encoding="utf-8")
+    assert main(["memorised", texts, str(corpus)]) == 0
+    shown = capsys.readouterr().out
+    assert "book.txt" in shown and "text 1, tokens 0 to 60" in shown
+    assert main(["memorised", texts, str(corpus), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["shares"][0] == 1 and found["shares"][1] == 0 and 0 < found["rate"] < 1
+    assert main(["memorised", texts, str(tmp_path / "nowhere")]) == 1
+    assert "nowhere" in capsys.readouterr().err

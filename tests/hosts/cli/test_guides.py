@@ -1,0 +1,32 @@
+"""The commands that explain codes, and the pages that the help names."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from mauve_metric.hosts.cli.error_guide import GUIDES
+from mauve_metric.hosts.cli.main import main
+from mauve_metric.hosts.cli.pages import page
+from mauve_metric.uncertainty.warning_guide import ADVICE
+
+
+@pytest.mark.parametrize(("command", "code"), [("warnings", "few_texts"), ("errors", "no_file")])
+def test_the_shell_says_what_a_code_means(command: str, code: str, capsys: pytest.CaptureFixture[str]) -> None:
+    known = {name: {"cause": entry.cause, "cure": entry.cure} for name, entry in (ADVICE | GUIDES).items()}
+    assert main([command, code]) == 0
+    assert capsys.readouterr().out == f"{code}\n  {known[code]['cause']}\n  → {known[code]['cure']}\n"
+    assert main([command, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found == {name: known[name] for name in (ADVICE if command == "warnings" else GUIDES)}
+    assert main([command, "many_texts"]) == 1
+    assert f"CODE must be among {next(iter(found))}, " in capsys.readouterr().err
+
+
+def test_help_points_to_pages(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert page("errors") in said and page("measures") in said and "mauve-metric warnings CODE" in said
+    assert "mauve-metric errors CODE" in said

@@ -1,0 +1,158 @@
+"""The command line: what goes to stdout, exit statuses, flags."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from commands import OUTPUTS, command_for, direct, input_error, target_of
+from programs import Programs
+from samples import HUMAN, MODEL, write_jsonl
+
+from mauve_metric import compute_mauve
+from mauve_metric.catalogue.scores import SCORES
+from mauve_metric.hosts.cli.main import main
+
+# --- results ------------------------------------------------------------------------------------------------------
+
+
+def test_json_is_one_object_and_nothing_else(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["score", *files, "--json"]) == 0
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert out.count("\n") == 1 and err == ""
+    expected = json.loads(json.dumps(direct(files).to_dict(), allow_nan=False))
+    assert found["signature"] == expected["signature"]
+    assert {key: found[key] for key in expected} == expected
+
+
+def test_table_shows_the_lead_then_warnings_then_scores_then_the_signature(
+    files: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["score", *files, "--num-buckets", "55"]) == 0
+    out, err = capsys.readouterr()
+    result = direct(files, num_buckets=55)
+    assert err == ""
+    assert (
+        out.index("of what two human sets reach") < out.index("num_buckets_large") < out.index(SCORES["mauve"].meaning)
+    )
+    for name, score in SCORES.items():
+        lines = [line for line in out.splitlines() if line.strip().startswith(score.title + "  ")]
+        if getattr(result, name) is None:
+            assert lines == []
+        else:
+            assert len(lines) == 1 and f"{getattr(result, name):.4f}" in lines[0]
+    assert out.rstrip().splitlines()[-1] == f"signature: {result.signature}"
+    assert "60" in out and "50" in out and "55" in out
+
+
+def test_text_files(tmp_path: Path, tiny_gpt2: str, capsys: pytest.CaptureFixture[str]) -> None:
+    human, model = [f"Ship {i} left." for i in range(12)], [f"A list of {i}." for i in range(15)]
+    (tmp_path / "human.txt").write_text("\n".join(human))
+    (tmp_path / "model.jsonl").write_text("\n".join(json.dumps({"id": 1, "story": text}) for text in model))
+    arguments = ["score", str(tmp_path / "human.txt"), str(tmp_path / "model.jsonl"), "--json"]
+    arguments += ["--text-field", "story", "--featurize-model-name", tiny_gpt2, "--batch-size", "2", "--quiet"]
+    assert main(arguments) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    expected = compute_mauve(p_text=human, q_text=model, featurize_model_name=tiny_gpt2)
+    assert json.loads(out)["mauve"] == expected.mauve
+    assert json.loads(out)["signature"] == expected.signature
+
+
+def test_standard_input_is_one_side(
+    tmp_path: Path, tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "human.txt").write_text("ships\nrain\nlists\n")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"one\ntwo\n")))
+    arguments = ["score", str(tmp_path / "human.txt"), "-", "--featurize-model-name", tiny_gpt2, "--json", "--quiet"]
+    assert main(arguments) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["n_p"], found["n_q"]) == (3, 2)
+    assert "both" in input_error(["score", "-", "-"], capsys)
+
+
+def test_verbose_speaks_on_stderr_only(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["score", *files, "--json", "--verbose"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["mauve"] == direct(files).mauve
+    assert "PCA" in err
+
+
+# --- errors -------------------------------------------------------------------------------------------------------
+
+
+def test_input_errors_are_one_line(files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "there is no file 'nowhere.txt'" in input_error(["score", "nowhere.txt", files[1]], capsys)
+    assert "there is no file 'nowhere.npy'" in input_error(["score", files[0], "nowhere.npy"], capsys)
+    (tmp_path / "broken.jsonl").write_text('{"text": "a"}\n{"text"\n')
+    assert "broken.jsonl, line 2: not JSON" in input_error(["score", str(tmp_path / "broken.jsonl"), files[1]], capsys)
+    (tmp_path / "broken.npz").write_bytes(b"PK\x03\x04no")
+    assert "broken.npz is not a numpy file" in input_error(["score", files[0], str(tmp_path / "broken.npz")], capsys)
+    np.save(tmp_path / "nan.npy", np.full((3, 5), np.nan))
+    assert "must be finite: 3 rows hold NaN or infinity, the first is row 0" in input_error(
+        ["score", str(tmp_path / "nan.npy"), files[1]], capsys
+    )
+    assert "num_buckets must be at most" in input_error(["score", *files, "--num-buckets", "111"], capsys)
+
+
+def test_debug_shows_the_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(FileNotFoundError):
+        main(["score", "nowhere.txt", "nowhere.txt", "--debug"])
+
+
+# --- where results go ---------------------------------------------------------------------------------------------
+
+
+LIMITED = """
+import sys
+from mauve_metric.features.encoder import load_encoder
+import torch.utils.data  # looks for a place of temporary files
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (200, resource.RLIM_INFINITY))
+from mauve_metric.hosts.cli.main import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("flag", OUTPUTS)
+def test_a_full_disk_leaves_what_was_there(
+    flag: str, files: tuple[str, str], tmp_path: Path, tiny_gpt2: str, programs: Programs
+) -> None:
+    pytest.importorskip("resource")
+    target = target_of(flag, tmp_path / "out")
+    target.parent.mkdir()
+    target.write_text("what was there before")
+    arguments = command_for(flag, target, files, tmp_path, tiny_gpt2)
+    arguments += ["--no-cache"] if flag == "output" else []
+    done = programs.run(LIMITED, *arguments)
+    assert done.returncode == 1, done.stderr
+    error = [line for line in done.stderr.splitlines() if line.startswith("mauve-metric: error: ")]
+    assert error == [f"mauve-metric: error: '{target}' cannot be written: File too large  [not_written]"]
+    assert "Traceback" not in done.stderr
+    assert target.read_text() == "what was there before" and len(list(target.parent.iterdir())) == 1
+
+
+# --- files that hold both sides ------------------------------------------------------------------------------------
+
+
+def test_describe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    human, model = write_jsonl(tmp_path / "human.jsonl", HUMAN), write_jsonl(tmp_path / "model.jsonl", MODEL)
+    rows = [json.dumps({"text": text, "prompt": number % 5}) for number, text in enumerate(MODEL)]
+    (tmp_path / "prompted.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    arguments = ["describe", human, f"a={model}", "-q", "--measures", "lexical"]
+    assert main([*arguments, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert set(found["models"]) == {"a"} and found["human"] and found["signature"]
+    for form, start in (("--markdown", "| measure |"), ("--csv", "measure,model"), ("--latex", r"\begin{tabular}")):
+        assert main([*arguments, form]) == 0
+        assert capsys.readouterr().out.startswith(start)
+    assert main([*arguments, "--json", "--csv"]) == 1
+    assert "--json prints JSON alone" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main([*arguments, "--measures", "lexicl"])
+    assert "did you mean 'lexical'" in capsys.readouterr().err

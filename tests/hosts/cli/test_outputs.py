@@ -1,0 +1,142 @@
+"""No command changes what it reads: every input has the bytes of before, whatever the outputs are called."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from samples import texts_of, write_jsonl
+
+from mauve_metric import Reference
+from mauve_metric.hosts.cli.main import main
+
+TEXTS = {"human": texts_of(40, seed=0), "model": texts_of(40, seed=1, longest=20)}
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Inputs of every kind, made once."""
+    folder = tmp_path_factory.mktemp("sources")
+    rng = np.random.default_rng(0)
+    for number, (name, texts) in enumerate(TEXTS.items()):
+        write_jsonl(folder / f"{name}.jsonl", texts)
+        (folder / f"{name}.json").write_text(json.dumps(texts))
+        (folder / f"{name}_texts").mkdir()
+        (folder / f"{name}_shards").mkdir()
+        write_jsonl(folder / f"{name}_shards" / "0.jsonl", texts)
+        for index, text in enumerate(texts[:8]):
+            (folder / f"{name}_texts" / f"{index}.txt").write_text(text)
+        Reference(rng.normal(size=(40, 3)) + number).save(folder / f"{name}.npy")
+        Reference(rng.normal(size=(40, 3)) + number).save(folder / f"{name}.npz")
+    np.savez(folder / "clustering.npz", features=rng.normal(size=(40, 3)))
+    shutil.copy(folder / "human.jsonl", folder / "x_documents.jsonl")
+    (folder / "t.npy.json").write_text(json.dumps(TEXTS["human"]))
+    (folder / "other.npy.json").write_text("{}")
+    (folder / "preferences.csv").write_text("winner,loser\na,b\nb,a\na,b\n")
+    (folder / "guesses.csv").write_text("boundary,guess\n3,3\n4,5\n")
+    (folder / "link.jsonl").symlink_to("human.jsonl")
+    return folder
+
+
+@pytest.fixture
+def inputs(sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of the inputs, the current folder of the test; they are compared with their copy afterwards."""
+    folder = tmp_path / "work"
+    shutil.copytree(sources, folder, symlinks=True)
+    (folder / "hard.jsonl").hardlink_to(folder / "human.jsonl")
+    before = hashes(folder)
+    monkeypatch.chdir(folder)
+    yield folder
+    after = hashes(folder)
+    assert {name: after.get(name) for name in before} == before
+
+
+def hashes(folder: Path) -> dict[str, str]:
+    """A hash of each file below a folder."""
+    files = (Path(place) / name for place, _, names in os.walk(folder) for name in names)
+    return {str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+
+
+SCORE = "score human.npz model.npz --num-buckets 4 -q"
+BY_NGRAMS = "--featurizer ngrams --num-buckets 4 --no-cache -q"
+REFUSED = [
+    "score human.json model.json --plot human.json",
+    "score human.npy model.npy --plot model.npy.json",
+    "score human_texts model.jsonl --plot human_texts/figure.svg",
+    "score clustering.npz model.npz --checkpoint .",
+    "score human_shards model_shards -o human_shards",
+    "score human_shards model_shards -o .. --checkpoint human_shards --featurizer ngrams",
+    "compare human.json model.json --plot model.json",
+    "compare human.json a=model.json --plot model.json",
+    "compare human.jsonl model_texts --report model_texts/report.html",
+    "compare human.npz model.npz --plot new.html --report new.html",
+    "describe human.json model.json --training human_texts --report human_texts/new.html",
+    "sensitivity human.json model.json --plot human.json",
+    "stress human.json --plot human.json",
+    "explain human.json model.json --plot model.json",
+    "featurize human.json -o t.npy",
+    "featurize t.npy.json -o t.npy",
+    "featurize human.jsonl -o other.npy",
+    "featurize human_texts -o human_texts/features.npz",
+    "deduplicate human.jsonl -o human.jsonl",
+    "deduplicate human.jsonl -o link.jsonl",
+    "deduplicate link.jsonl -o human.jsonl",
+    "deduplicate human.jsonl -o hard.jsonl",
+    "deduplicate model.jsonl --against human.jsonl -o human.jsonl",
+    "deduplicate model.jsonl --against model_texts human.jsonl -o ./human_texts/../human.jsonl",
+    "deduplicate human_texts -o human_texts/0.txt",
+    "deduplicate human_texts -o human_texts/new.txt",
+    "lm-eval-task x_documents.jsonl -o . --name x --prompt-words 2",
+    "lm-eval-task human.jsonl -o . --name x --prompt-words 2",
+]
+
+
+@pytest.mark.parametrize("command", REFUSED)
+def test_an_output_that_would_change_an_input_is_refused(
+    inputs: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = hashes(inputs)
+    assert main(command.split()) == 1
+    error = capsys.readouterr().err
+    assert "is to be written" in error or "would replace" in error
+    made = set(hashes(inputs)) - set(before)
+    assert not {name for name in made if not name.startswith("features")}
+
+
+WRITTEN = {
+    f"{SCORE} --plot figure.json": ["figure.json"],
+    "score human_shards model_shards -o out --featurizer ngrams --num-buckets 4 -q": ["out/features"],
+    "compare human.npz model.npz --num-buckets 4 -q --plot figure.json": ["figure.json"],
+    "describe human.npz model.npz --num-buckets 4 -q --measures score --report report.html": ["report.html"],
+    "explain human.npz model.npz --num-buckets 4 -q --plot figure.json": ["figure.json"],
+    "featurize human_texts --featurizer ngrams --no-cache -o new.npy -q": ["new.npy", "new.npy.json"],
+    "featurize human.json --featurizer ngrams --no-cache -o human.npy -q": ["human.npy"],
+    "deduplicate model.jsonl --against human.jsonl human_texts -o kept.jsonl": ["kept.jsonl"],
+    "lm-eval-task human.jsonl -o . --name y --prompt-words 2": ["y.yaml", "y_documents.jsonl"],
+    "memorised model.jsonl human_texts human.jsonl --length 5": [],
+    "judge preferences.csv": [],
+    "roft guesses.csv": [],
+}
+
+
+@pytest.mark.parametrize("command", WRITTEN)
+def test_a_command_leaves_its_inputs_as_they_were(
+    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    folder = tmp_path / "work"
+    shutil.copytree(sources, folder, symlinks=True)
+    monkeypatch.chdir(folder)
+    before = hashes(folder)
+    for _ in range(2 if "featurize" in command or "lm-eval" in command else 1):  # what it wrote itself it may replace
+        assert main(command.split()) == 0
+    after = hashes(folder)
+    named = WRITTEN[command]
+    assert all((folder / name).exists() for name in named)
+    changed = {name for name in before if after.get(name) != before[name]}
+    assert changed <= {*named, *(f"{name}.json" for name in named)}

@@ -1,0 +1,47 @@
+"""Phrases that tell two sets apart."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mauve_metric.lexical import phrases
+
+TOPICS = ["the ship sails from harbour {} at noon", "a list comprehension number {} makes items", "rain on day {} here"]
+
+
+def test_telling_phrases_name_the_topic() -> None:
+    texts = [TOPICS[row % 3].format(row) for row in range(60)]
+    table = phrases.phrase_table(texts)
+    rows = np.arange(60)
+    found = phrases.telling_phrases(table, rows[rows % 3 == 0], rows[rows % 3 != 0])
+    assert found and all("list" not in phrase and "rain" not in phrase for phrase in found)
+    assert any(word in " ".join(found) for word in ("ship", "harbour", "noon"))
+    assert phrases.telling_phrases(table, rows[:0], rows) == ()
+
+
+def test_the_table_counts_texts_not_occurrences() -> None:
+    table = phrases.phrase_table(["so so so", "so it is", "it is so it is"])
+    count = dict(zip(table.phrases, table.count(np.arange(3)).tolist(), strict=True))
+    assert count == {"so": 3, "so it": 2, "so it is": 2, "it": 2, "it is": 2, "is": 2}
+
+
+def test_function_words_are_left_out() -> None:
+    table = phrases.phrase_table([f"the word{i % 10} of it" for i in range(40)])
+    spelled = {table.phrases[i] for i in np.nonzero(~table.functional(np.arange(40)))[0]}
+    assert spelled == {f"word{i}" for i in range(10)}
+
+
+def test_repeated_phrases_are_named() -> None:
+    assert phrases.repeated_phrases(["he said that it was " * 10, "nothing here repeats at all"])[0] in (
+        "he said that",
+        "said that it",
+        "that it was",
+        "it was he",
+        "was he said",
+    )
+    assert phrases.repeated_phrases(["no word of this comes back", ""]) == ()
+
+
+def test_texts_without_words() -> None:
+    table = phrases.phrase_table(["…", "!!"])
+    assert len(table.phrases) == 0 and phrases.telling_phrases(table, np.array([0]), np.array([1])) == ()

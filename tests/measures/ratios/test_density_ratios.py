@@ -1,0 +1,147 @@
+"""Scores without buckets against Gaussians whose MAUVE and frontier integral are known, and against brute force."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from mauve_metric.measures.frontier import frontier, mauve_floor
+from mauve_metric.measures.ratios.density_ratios import LogRatios, frontier_of_ratios, ratio_scores
+from mauve_metric.measures.ratios.neighbour_ratios import neighbour_log_ratios
+from mauve_metric.measures.ratios.ratio_estimators import ESTIMATORS, estimate_ratio_scores
+
+Floats = NDArray[np.float64]
+
+# N(0, 1) against N(shift, scale²), computed apart: MAUVE c=5 | frontier integral
+GAUSSIANS = [
+    (0.5, 1.0, 0.95124065, 0.04064906),
+    (1.0, 1.0, 0.63158737, 0.15141812),
+    (2.0, 1.0, 0.10492862, 0.47051663),
+    (0.0, 2.0, 0.69785674, 0.12812911),
+    (1.0, 2.0, 0.55271554, 0.17786654),
+]
+
+
+def sides(n: int, d: int, shift: float, scale: float, seed: int = 0) -> tuple[Floats, Floats]:
+    """Rows of N(0, 1), those of Q shifted and scaled in the first column."""
+    rng = np.random.default_rng(seed)
+    p, q = rng.normal(size=(2, n, d))
+    q[:, 0] = q[:, 0] * scale + shift
+    return p, q
+
+
+# --- the arithmetic -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("shift", "scale", "mauve", "integral"), GAUSSIANS)
+def test_true_ratios_give_the_true_scores(shift: float, scale: float, mauve: float, integral: float) -> None:
+    quantiles = (np.arange(20_000) + 0.5) / 20_000
+    p, q = norm.ppf(quantiles), norm.ppf(quantiles, shift, scale)
+    ratios = LogRatios(*(norm.logpdf(x) - norm.logpdf(x, shift, scale) for x in (p, q)))
+    found = ratio_scores(ratios)
+    # 200 trapezoids of a curve of length below 2: about 2/200² times its curvature; quantiles cut the tails at 1e-5
+    assert found.mauve == pytest.approx(mauve, abs=2e-4)
+    assert found.frontier_integral == pytest.approx(integral, abs=2e-4)
+    assert found.divergence_curve.shape == (27, 2)
+
+
+def test_histograms_as_points_give_the_frontier() -> None:
+    """Each bucket's log p/q as often as it has texts: the frontier of the histograms, exactly."""
+    p, q, lam = np.array([5, 3, 2]), np.array([2, 3, 5]), np.array([0.1, 0.4, 0.9])
+    t = np.log(p / q)
+    found = frontier_of_ratios(LogRatios(np.repeat(t, p), np.repeat(t, q)), lam)
+    for one, other in zip(found, frontier(p / 10, q / 10, lam), strict=True):
+        assert one == pytest.approx(other, rel=1e-12)
+
+
+def test_frontier_is_one() -> None:
+    """Whatever the ratios, both errors are at least 0, one rises and the other falls."""
+    rng = np.random.default_rng(0)
+    lam = np.linspace(0.01, 0.99, 50)
+    for spread in (0.1, 3.0, 50.0):
+        one, two = frontier_of_ratios(LogRatios(*(spread * rng.normal(size=(2, 40)))), lam)
+        assert (one >= 0).all() and (two >= 0).all()
+        assert (np.diff(one) >= 0).all() and (np.diff(two) <= 0).all()
+
+
+# --- the estimators -------------------------------------------------------------------------------------------------
+
+# How far an estimator may be off at 1000 rows a set. The sampling error of MAUVE itself is about .04 in the middle
+# (1 dimension: its delta method), that of the integral .015; the rest is bias, measured in benchmarks/estimators.py.
+ALLOWED = {"gaussian": 0.10, "classifier": 0.10, "neighbours": 0.12}
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize(("shift", "scale", "mauve", "integral"), GAUSSIANS)
+def test_gaussian_truths(name: str, shift: float, scale: float, mauve: float, integral: float) -> None:
+    off = ALLOWED[name]
+    found = estimate_ratio_scores(*sides(1000, 2, shift, scale), name)
+    assert found.mauve == pytest.approx(mauve, abs=off)
+    assert found.frontier_integral == pytest.approx(integral, abs=off / 2)
+
+
+@pytest.mark.parametrize("name", ["gaussian", "classifier"])
+def test_many_dimensions_with_a_shift(name: str) -> None:
+    found = estimate_ratio_scores(*sides(1000, 64, 1.0, 1.0, seed=1), name)
+    # buckets and neighbours are off by .3 here; the classifier by .12 to .16, as the folds fall
+    assert found.mauve == pytest.approx(0.63158737, abs=0.2)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("d", [2, 20])
+def test_equal_sets_and_sets_far_apart(name: str, d: int) -> None:
+    p, q = sides(300, d, 0.0, 1.0)
+    same, copy, far = (estimate_ratio_scores(p, other, name) for other in (q, p, q + 50))
+    assert same.mauve > 0.97 and same.frontier_integral < 0.03
+    assert copy.mauve > 0.97
+    # k neighbours of one side say no more than log p/q = log(2k + 1)
+    assert far.mauve < 0.02 and far.frontier_integral > (0.7 if name == "neighbours" else 0.95)
+    assert mauve_floor() <= far.mauve <= same.mauve <= 1
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_two_runs_are_equal_to_the_bit(name: str) -> None:
+    p, q = sides(150, 5, 0.7, 1.0)
+    one, other = (ESTIMATORS[name](p, q, 3) for _ in range(2))
+    assert np.array_equal(one.p, other.p) and np.array_equal(one.q, other.q)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_swapping_unequal_sets_changes_little(name: str) -> None:
+    p, q = sides(600, 3, 1.0, 1.0)
+    p = p[:250]
+    there, back = estimate_ratio_scores(p, q, name), estimate_ratio_scores(q, p, name)
+    # only folds, splits and drawn points differ: up to .04 is what they change
+    assert there.mauve == pytest.approx(back.mauve, abs=0.06)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_constant_rows(name: str) -> None:
+    found = estimate_ratio_scores(np.ones((60, 3)), np.ones((60, 3)), name)
+    assert found.mauve > 0.97 and found.frontier_integral < 0.03  # neighbours are any rows
+
+
+# --- bad input ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "least"), [("neighbours", 2), ("classifier", 5), ("gaussian", 10)])
+def test_what_is_refused(name: str, least: int) -> None:
+    good = np.random.default_rng(0).normal(size=(least, 3))
+    estimate_ratio_scores(good, good + 1, name)
+    with pytest.raises(ValueError, match=rf"q must have the shape \(n, d\) with at least {least} rows, got \(1, 3\)"):
+        estimate_ratio_scores(good, good[:1], name)
+    with pytest.raises(ValueError, match="p and q must be of one width, got 3 and 2 columns"):
+        estimate_ratio_scores(good, good[:, :2], name)
+    with pytest.raises(ValueError, match="p must hold finite numbers"):
+        estimate_ratio_scores(np.where(good == good[0, 0], np.nan, good), good, name)
+
+
+def test_unknown_names_and_numbers() -> None:
+    rows = np.zeros((4, 1))
+    with pytest.raises(ValueError, match="estimator must be one of neighbours, classifier, gaussian, got 'kernel'"):
+        estimate_ratio_scores(rows, rows, "kernel")
+    for k in (0, 8):
+        with pytest.raises(ValueError, match=f"k must be from 1 to 7, one less than all rows, got {k}"):
+            neighbour_log_ratios(rows, rows, k)

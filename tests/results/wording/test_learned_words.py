@@ -1,0 +1,53 @@
+"""The classifier in the headline and the verdict."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mauve_metric import MauveResult, compute_mauve
+from mauve_metric.results.tables import score_report
+from mauve_metric.results.wording.learned_words import auc_words, learned_sentence, told_apart_by_classifier
+from mauve_metric.results.wording.verdict import finding, verdict
+from mauve_metric.uncertainty.score_warnings import ScoreWarning
+
+
+@pytest.fixture(scope="module")
+def matched() -> MauveResult:
+    """Sets of the same topics, which the buckets of k-means do not tell apart and a classifier does."""
+    rng = np.random.default_rng(0)
+    topics = np.repeat(10 * rng.normal(size=(20, 10)), 15, axis=0)
+    p, q = (topics + rng.normal(size=(300, 10)) for _ in "pq")
+    style = np.stack([rng.normal(size=300), rng.normal(size=300) + 2.5], axis=0)
+    sides = [np.column_stack([rows, more]) for rows, more in zip((p, q), style, strict=True)]
+    found = compute_mauve(p_features=sides[0], q_features=sides[1], num_runs=1)
+    return replace(found, warnings=(), mauve_debiased=1.0, mauve_ci=(0.99, 1.0))
+
+
+def test_a_difference_that_only_the_classifier_sees_is_said(matched: MauveResult) -> None:
+    assert matched.mauve > matched.mauve_ceiling - 3 * matched.mauve_ceiling_std
+    assert finding(replace(matched, mauve_debiased=None, mauve_ci=None)) == "shown"
+    assert told_apart_by_classifier(matched) and finding(matched) == "shown"
+    words = verdict(matched)
+    assert words.startswith("The two sets differ by more than chance")
+    assert f"a classifier tells them apart ({auc_words(matched)})" in words
+    assert learned_sentence(matched) in " ".join(score_report(matched, "title").split())
+
+
+def test_shared_prompts_do_not_withhold_what_a_classifier_sees_anyhow(matched: MauveResult) -> None:
+    shared = replace(matched, warnings=(ScoreWarning("shared_prompts", "prompts", {}),))
+    assert finding(shared) == "shown"
+    unseen = replace(shared, auc=0.5, auc_p_value=0.5)
+    assert finding(unseen) == "withheld" and verdict(unseen).startswith("No verdict")
+
+
+def test_not_told_apart_takes_both(matched: MauveResult) -> None:
+    alike = replace(matched, auc=0.52, auc_ci=(0.46, 0.58), auc_p_value=0.3, mauve_classifier_ci=(0.95, 1.0))
+    assert finding(alike) == "not shown"
+    assert "nor does a classifier (AUC 0.520 (0.46 to 0.58), p = 0.3)" in verdict(alike)
+    assert finding(replace(alike, mauve_classifier_ci=(0.6, 1.0))) == "undecided"
+    # an AUC below one half is no difference, whatever its p-value
+    assert not told_apart_by_classifier(replace(matched, auc=0.4, auc_p_value=0.001))
+    assert told_apart_by_classifier(replace(matched, auc=None)) is None

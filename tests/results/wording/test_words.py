@@ -1,0 +1,162 @@
+"""What is said of results and comparisons: one lead, no winner among equals, no correction of one pair."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mauve_metric import Comparison, MauveResult, compare, compute_mauve
+from mauve_metric.results import report, tables
+from mauve_metric.results.names import one_line
+from mauve_metric.results.wording import words
+from mauve_metric.uncertainty.score_warnings import ScoreWarning
+
+QUICK = {"num_buckets": 8, "kmeans_num_redo": 1}
+
+
+def normal(n: int, seed: int, shift: float = 0.0) -> np.ndarray:
+    return shift + np.random.default_rng(seed).normal(size=(n, 4))
+
+
+HUMAN = normal(80, 0)
+
+
+@pytest.fixture(scope="module")
+def result() -> MauveResult:
+    return compute_mauve(p_features=HUMAN, q_features=normal(80, 1, 0.8), num_runs=3, permutations=39, **QUICK)
+
+
+def of(*models: tuple[int, float], **options: object) -> Comparison:
+    sides = {name: normal(80, *model) for name, model in zip("abcdefgh", models, strict=False)}
+    return compare(p_features=HUMAN, models=sides, **{"num_runs": 1, **QUICK, **options})
+
+
+def test_the_shell_leads_with_the_number_that_has_the_interval(result: MauveResult) -> None:
+    shown, first = tables.score_report(result, "title"), words.lead(result)
+    lines = shown.split("\n")
+    assert lines[2].startswith(f"  {result.mauve_debiased:.3f} of what two human sets reach (")
+    assert f"MAUVE as in the literature: {result.mauve:.4f}; two human sets" in first.beside
+    assert shown.index("of what two") < shown.index("differ by more than") < shown.index("literature:")
+    assert shown.index("literature:") < shown.index("few_texts") < shown.index("p-value") < shown.index("signature")
+    assert "(p = 0.025 from 39 permutations)" in " ".join(shown.split())
+    assert f"{result.mauve_mean:.4f} ± {result.mauve_std:.4f}" in shown
+
+
+def test_without_an_interval_the_literatures_number_leads() -> None:
+    found = compute_mauve(p_features=HUMAN[:1], q_features=HUMAN[:9], num_buckets=2, num_runs=1)
+    first = words.lead(found)
+    assert first.sentence.startswith(f"{found.mauve:.4f} is MAUVE as in the literature; it has no interval")
+    assert first.beside.startswith("Two human sets") and first.beside.count("MAUVE") == 0
+
+
+def test_an_end_that_is_not_1_is_not_printed_as_1(result: MauveResult) -> None:
+    almost = replace(result, mauve_debiased=0.9, mauve_ci=(0.6773, 0.9999954))
+    for shown in (str(almost), words.lead(almost).sentence, tables.score_report(almost, "")):
+        assert "0.999995" in shown and "1.000" not in shown.split("precision")[0]
+
+
+def test_models_that_are_not_told_apart_have_no_winner() -> None:
+    equal = of((1, 0.5), (1, 0.5))
+    assert words.closest(equal) == ("a", "b")
+    for shown in (words.ranking_verdict(equal), str(equal), equal.to_markdown(), report.report_page(equal)):
+        assert "closest" not in shown and "corrected" not in shown and "better" not in shown
+        assert "These texts do not show a difference between them" in " ".join(shown.split())
+    assert "here both have the same score" in words.forecast_sentence(equal)
+    both = of((1, 0.5), (1, 0.5), (2, 4.0))
+    assert [row["rank"] for row in tables.model_rows(both)] == [1, 1, 3]
+    first = words.ranking_verdict(both)
+    assert first.startswith("a and b cannot be told apart by these texts on the features given. The highest score is")
+    near = of((1, 0.0), (2, 0.05))
+    assert not near.differences[0].real and "cannot be told apart" in words.ranking_verdict(near).split(".")[0]
+    told = of((1, 0.0), (2, 4.0))
+    assert words.closest(told) == ("a",) and words.ranking_verdict(told).startswith("a is closest to the human texts ")
+
+
+def test_a_model_at_1_does_not_make_the_smallest_difference_tiny() -> None:
+    equal = of((1, 0.0), (1, 0.0))
+    copies = compare(p_features=HUMAN, models={"a": HUMAN + 1e-4, "b": HUMAN - 1e-4}, num_runs=1, **QUICK)
+    for found in (equal, copies):
+        assert found.smallest_difference is None or found.smallest_difference > 0.02  # None: no interval, no forecast
+
+
+def test_no_ranking_where_a_warning_contradicts_a_score() -> None:
+    pair = of((1, 0.0), (2, 4.0))
+    warned = replace(pair.models["a"], warnings=(ScoreWarning("shared_prompts", "message", {}),))
+    doubtful = replace(pair, models={**pair.models, "a": warned})
+    said = words.ranking_verdict(doubtful)
+    assert said.startswith("No ranking: the two sets share prompts") and "(a)" in said and "closest" not in said
+    assert words.conclusion(doubtful) == words.forecast_sentence(doubtful) == ""
+    everyone = replace(pair, models=dict.fromkeys("ab", warned))
+    assert "(a" not in words.ranking_verdict(everyone).split(". ")[0]
+
+
+def test_one_pair_is_not_corrected_and_its_p_value_is_shown() -> None:
+    for pair in (of((1, 0.0), (2, 4.0)), of((1, 0.0), (2, 0.05))):
+        said, item = words.conclusion(pair), pair.differences[0]
+        assert "corrected" not in said and "(p " in said and ("do not show" in said) == (not item.real)
+    several = of((1, 0.0), (2, 4.0), (3, 2.0))
+    assert "corrected for 3 pairs" in words.conclusion(several) and words.DIFFERENCE_NOTE in " ".join(
+        str(several).split()
+    )
+
+
+def test_a_forecast_never_contradicts_what_was_found() -> None:
+    pair = of((1, 0.0), (2, 0.3))
+    unseen = replace(pair.differences[0], real=False, difference=0.1)
+    for needed, wanted in ((50, False), (500, True)):
+        said = words.forecast_sentence(replace(pair, differences=(unseen,), texts_needed=needed))
+        assert ("that takes about" in said) == wanted
+    assert "more than a billion" in words.forecast_sentence(replace(pair, differences=(unseen,), texts_needed=None))
+
+
+def test_one_model_is_not_the_closest_of_one() -> None:
+    alone = of((1, 0.8), permutations=39)
+    said = words.ranking_verdict(alone)
+    assert "closest" not in said and "of what two human sets reach" in said and "(p = " in said
+    page = report.report_page(alone)
+    assert "from 39 permutations" in page and "<details><summary>" in page
+
+
+def test_p_values_are_a_column_where_there_was_a_test() -> None:
+    tested = of((1, 0.8), (2, 0.1), permutations=19)
+    assert [column.title for column in tables.model_columns(tested)][-1] == "p"
+    assert "of 19 permutations" in str(tested) and ",p_value" in tested.to_csv()
+    assert ",p_value" not in of((1, 0.8)).to_csv()
+
+
+def test_the_spread_over_seeds_is_in_the_report(result: MauveResult) -> None:
+    several = of((1, 0.8), (2, 0.1), num_runs=3)
+    page = report.report_page(several)
+    for one in several.models.values():
+        assert f"{one.mauve_mean:.4f} ± {one.mauve_std:.4f}, mean and standard deviation of 3 clusterings" in page
+
+
+def test_buckets_that_another_model_fills_are_not_empty() -> None:
+    far = compare(
+        p_features=HUMAN[:20], models={"near": normal(20, 1), "far": normal(60, 2, 9.0)}, num_buckets=10, num_runs=1
+    )
+    near = far.models["near"]
+    assert ((near.p_hist + near.q_hist) == 0).any()
+    assert all(warning.code != "empty_buckets" for one in far.models.values() for warning in one.warnings)
+    few = np.repeat(np.eye(4), 10, axis=0)
+    same = compare(p_features=few, models={"x": few, "y": few + 0}, num_buckets=6, num_runs=1)
+    assert [who for who, warning in words.collected_warnings(same) if warning.code == "empty_buckets"] == ["all models"]
+
+
+def lengths(texts: list[str]) -> np.ndarray:
+    """A featurizer without a model."""
+    return np.array([[len(text), text.count(" ") + 1.0] for text in texts])
+
+
+def test_severity_is_said_with_the_codes(result: MauveResult) -> None:
+    texts = ["a", "b c", "d"] * 9
+    copies = compute_mauve(p_text=texts, q_text=texts, featurize_model_name=lengths, num_buckets=2)
+    assert "duplicates_between" in {warning.code for warning in copies.warnings if warning.severe}
+    assert not any(warning.severe for warning in result.warnings)
+
+
+def test_names_and_excerpts_are_cleaned_alike() -> None:
+    hostile = " a\tb\x00\u202ec\u200b\n d "
+    assert one_line(hostile) == words.excerpt(hostile) == "a b c d"

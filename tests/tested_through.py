@@ -1,0 +1,154 @@
+"""Modules without a test file of their own, by the test file that tests them."""
+
+from __future__ import annotations
+
+TESTED_THROUGH = {
+    "api/test_baseline.py": (
+        "results/calibration",
+        "results/calibration_numbers",
+        "results/calibration_tables",
+    ),
+    "api/test_compare.py": (
+        "results/comparison",
+        "uncertainty/comparison_warnings",
+    ),
+    "api/test_compute.py": (
+        "api/each_featurizer",
+        "catalogue/scores",
+        "results/numbers",
+        "results/result",
+        "results/signature",
+        "runtime/optional_imports",
+        "version",
+    ),
+    "api/test_describe.py": (
+        "api/described_reading",
+        "api/described_rows",
+        "api/described_set",
+        "catalogue/buckets",
+        "catalogue/discriminator",
+        "catalogue/duplication",
+        "catalogue/estimators",
+        "catalogue/lexical",
+        "catalogue/row",
+        "catalogue/table",
+        "results/description",
+        "results/description_tables",
+    ),
+    "api/test_explain.py": (
+        "results/explanation",
+        "results/wording/explanation_text",
+    ),
+    "api/test_preferences.py": (
+        "measures/judgements/judgement_options",
+        "results/judgement",
+        "results/judgement_numbers",
+        "results/judgement_tables",
+        "results/measured",
+        "texts/columns",
+    ),
+    "api/test_robustness.py": (
+        "api/robustness_settings",
+        "results/charts/of_sensitivity",
+        "results/sensitivity",
+        "results/sensitivity_numbers",
+        "results/sensitivity_tables",
+    ),
+    "api/test_stress_test.py": (
+        "results/charts/of_stress",
+        "results/stress",
+        "results/stress_numbers",
+        "results/stress_tables",
+    ),
+    "duplicates/test_near_duplicates.py": ("duplicates/deduplicate",),
+    "duplicates/test_same_origin.py": ("lexical/word_counts",),
+    "features/likelihood/test_likelihood_measures.py": ("catalogue/language_model",),
+    "features/likelihood/test_likelihoods.py": ("features/likelihood/language_model",),
+    "features/test_rows.py": (
+        "features/parquet_files",
+        "features/row_files",
+    ),
+    "features/test_sides.py": (
+        "features/estimate",
+        "texts/fingerprints",
+    ),
+    "generation/test_evaluator.py": (
+        "generation/decoding",
+        "generation/options",
+        "generation/scorer",
+    ),
+    "generation/test_generator.py": (
+        "generation/fully_sharded",
+        "generation/writer",
+        "runtime/model_state",
+    ),
+    "hosts/cli/test_arguments.py": ("hosts/cli/flags",),
+    "hosts/cli/test_error_guide.py": ("hosts/cli/pages",),
+    "hosts/cli/test_main.py": ("texts/examples",),
+    "hosts/plugins/test_inspect.py": ("hosts/plugins/pair_scores",),
+    "hosts/plugins/test_lm_eval.py": ("hosts/plugins/lm_eval_task",),
+    "hosts/space/test_components.py": ("hosts/space/figures",),
+    "hosts/space/test_endpoints.py": (
+        "hosts/space/limits",
+        "hosts/space/schema",
+        "hosts/space/theme",
+    ),
+    "hosts/space/test_handlers.py": (
+        "hosts/space/controls",
+        "hosts/space/notices",
+        "hosts/space/reading",
+        "hosts/space/scoring",
+        "hosts/space/showing",
+    ),
+    "hosts/space/test_measuring.py": ("hosts/space/takeaway",),
+    "hosts/space/test_page.py": (
+        "hosts/space/away_part",
+        "hosts/space/layout",
+        "hosts/space/measures_part",
+        "hosts/space/wiring",
+    ),
+    "hosts/space/test_run.py": (
+        "hosts/space/run_handlers",
+        "hosts/space/stopping",
+    ),
+    "hosts/trainer/test_callback.py": (
+        "generation/evaluation",
+        "hosts/trainer/reporters",
+    ),
+    "lexical/test_ngrams.py": ("lexical/tokens",),
+    "measures/ratios/test_density_ratios.py": ("measures/ratios/ratio_estimators",),
+    "perturbations/test_table.py": (
+        "perturbations/pieces",
+        "perturbations/sentences",
+        "perturbations/sets",
+        "perturbations/words",
+    ),
+    "quantize/test_drmm.py": (
+        "arrays",
+        "quantize/quantized",
+        "quantize/scaled_rows",
+    ),
+    "quantize/test_on_device.py": (
+        "measures/support_on_device",
+        "runtime/tensors",
+    ),
+    "results/charts/test_figure.py": (
+        "results/charts/of_explanation",
+        "results/charts/of_texts",
+    ),
+    "results/test_names.py": ("results/table_forms",),
+    "results/wording/test_verdict.py": ("results/wording/featurizer_words",),
+    "sharding/test_sharded.py": (
+        "runtime/failures",
+        "sharding/feature_shards",
+    ),
+    "test_metric.py": (
+        "hosts/evaluate/stored_texts",
+        "hosts/evaluate/text_statistics",
+    ),
+    "texts/test_files.py": (
+        "texts/inspect_logs",
+        "texts/lines",
+    ),
+    "uncertainty/test_learned.py": ("quantize/learned_buckets",),
+}
