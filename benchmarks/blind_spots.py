@@ -1,6 +1,6 @@
-"""The table of what featurizers do not see, from the JSON of `mauve-metric stress`.
+"""The table of what featurizers do not see, from the JSON of `mauve-metric stress-test`.
 
-    mauve-metric stress examples/human.jsonl --featurize-model-name minilm --json > minilm.json
+    mauve-metric stress-test examples/human.jsonl --featurize-model-name minilm --json > minilm.json
     python benchmarks/blind_spots.py "examples/human.jsonl, documentation=minilm.json"
 
 replaces what `mauve_metric/uncertainty/blind_spots.json` says of the same featurizer and texts; the signature of each

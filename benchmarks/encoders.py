@@ -2,7 +2,7 @@
 
     python benchmarks/encoders.py [TEXTS] [--texts 400] [--train FILE] [--candidates NAMES] [--repeats 5]
 
-Half of the texts is given each error at full strength and scored against the other half, as `mauve-metric stress`
+Half of the texts is given each error at full strength and scored against the other half, as `mauve-metric stress_test`
 does it (`*`: told apart from no error). Below that, human text against human text: halves that are drawn anew, and one
 pair of halves with other seeds of the buckets. The default texts are the examples; the language model learns from
 --train, which must hold none of them. The states of MiniLM are computed once a text, and kept in the folder of
@@ -27,7 +27,7 @@ from machine import machine
 from numpy.typing import NDArray
 
 from mauve_metric import compute_mauve
-from mauve_metric.api.stress_test import stress
+from mauve_metric.api.stress_test import stress_test
 from mauve_metric.features.ngrams import COLUMNS, ngram_features
 from mauve_metric.features.pretrained import load_pretrained, minilm_folder
 from mauve_metric.lexical.tokens import split_words
@@ -219,7 +219,7 @@ def seconds_a_thousand(features: Features, texts: Sequence[str], minilm: MiniLM)
 
 def judged(name: str, features: Features, texts: Sequence[str], repeats: int, minilm: MiniLM) -> dict[str, str]:
     """What one candidate sees, and how still it stands where there is nothing to see."""
-    found = stress(
+    found = stress_test(
         texts,
         featurizers={name: features},
         perturbations=f"{FLUENCY},{TOPICS}",

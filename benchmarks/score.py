@@ -48,7 +48,7 @@ def language_model_like(n: int, d: int = 1280, seed: int = 0) -> tuple[Array, Ar
 
 def minilm(n: int) -> tuple[Array, Array]:
     """MiniLM features of sentences of the human and of the model's example texts, at most n a side."""
-    from mauve_metric.features.reference import Reference
+    from mauve_metric.features.feature_set import FeatureSet
     from mauve_metric.texts.examples import examples_folder
     from mauve_metric.texts.files import read_texts
 
@@ -56,7 +56,7 @@ def minilm(n: int) -> tuple[Array, Array]:
     for names in (("human", "human_other"), ("nucleus", "sampling", "top_k")):
         texts = [text for name in names for text in read_texts(examples_folder() / f"{name}.jsonl")]
         sentences = list(dict.fromkeys(part.strip() for text in texts for part in text.split(". ") if len(part) > 20))
-        sides.append(Reference.from_texts(sentences[:n], featurize_model_name="minilm").features)
+        sides.append(FeatureSet.from_texts(sentences[:n], featurize_model_name="minilm").features)
     return sides[0], sides[1]
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from mauve_metric.features.reference import Reference
+from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.measures import frontier, precision_recall
 from mauve_metric.quantize import kmeans
 from mauve_metric.quantize.histograms import count_labels
@@ -52,7 +52,7 @@ def main() -> None:
     p_counts, q_counts = histograms.p_counts, histograms.q_counts
     p, q = histograms.probabilities()
     sides = [
-        Reference(
+        FeatureSet(
             side,
             lengths=np.full(n, 200),
             text_hashes=rng.integers(2**63, size=n, dtype=np.uint64),

@@ -17,8 +17,8 @@ from typing import Any
 import altair as alt
 import vl_convert
 
-from mauve_metric import calibrate, compare, compute_mauve, explain, featurize, read_texts
-from mauve_metric.features.reference import Reference
+from mauve_metric import compare, compute_mauve, explain, featurize, human_baseline, read_texts
+from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.results.charts.figure import AXIS_STYLE, COLORS, LINE
 from mauve_metric.results.charts.of_comparison import forest_chart
 from mauve_metric.results.charts.of_explanation import contributions_chart
@@ -39,11 +39,11 @@ WIDTH = 640  # pixels of a wide figure
 
 
 @functools.cache
-def of_texts(name: str) -> Reference:
+def of_texts(name: str) -> FeatureSet:
     """The features of an example, kept beside it or made here."""
     kept = EXAMPLES / f"{name}.npz"
     if kept.exists():
-        return Reference.load(kept)
+        return FeatureSet.load(kept)
     return featurize(read_texts(EXAMPLES / f"{name}.jsonl"), featurize_model_name="minilm")
 
 
@@ -63,7 +63,7 @@ def calibration() -> alt.LayerChart:
     """The score of two equal sets by their size."""
     rows = [
         {"texts": size.texts, "kind": kind, "mean": spread.mean, "low": spread.low, "high": spread.high}
-        for size in calibrate(p=of_texts("human"), splits=50, num_buckets=30).sizes
+        for size in human_baseline(p=of_texts("human"), splits=50, num_buckets=30).sizes
         for kind, spread in (("MAUVE", size.mauve), ("MAUVE, debiased", size.mauve_debiased))
     ]
     base = alt.Chart(alt.InlineData(values=rows)).encode(

@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mauve_metric.catalogue.row import Companion
+from mauve_metric.catalogue.row import Measure
 from mauve_metric.catalogue.scores import SCORES, Score
-from mauve_metric.catalogue.table import COMPANIONS
+from mauve_metric.catalogue.table import MEASURES
 
 ROOT = Path(__file__).parent.parent
 VALUES = ROOT / "docs" / "measures.json"
@@ -119,7 +119,7 @@ def page() -> str:
     cards = [_card(name, score, values["score"], *_OF_SCORES[name]) for name, score in SCORES.items()]
     parts = [HEAD, SCORE_HEAD, _table(SCORES), *cards]
     for group, about in GROUPS.items():
-        rows = {name: row for name, row in COMPANIONS.items() if row.group == group}
+        rows = {name: row for name, row in MEASURES.items() if row.group == group}
         parts += [f"## {group}\n\n{about}\n", _table(rows)]
         for name, row in rows.items():
             if name not in SCORES:  # one card for what stands in both tables
@@ -127,7 +127,7 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def _table(rows: Mapping[str, Score | Companion]) -> str:
+def _table(rows: Mapping[str, Score | Measure]) -> str:
     lines = ["| measure | | better | range | what it is |", "|---|---|---|---|---|"]
     for name, row in rows.items():
         asked = row.of_features is None if isinstance(row, Score) else row.cheap
@@ -136,13 +136,13 @@ def _table(rows: Mapping[str, Score | Companion]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _range(row: Score | Companion) -> str:
+def _range(row: Score | Measure) -> str:
     return " … ".join("∞" if end is None else f"{end:.6g}" for end in (row.low, row.high)).replace("∞ …", "-∞ …")
 
 
-def _card(name: str, row: Score | Companion, values: Mapping[str, Any], formula: str, test: str) -> str:
+def _card(name: str, row: Score | Measure, values: Mapping[str, Any], formula: str, test: str) -> str:
     better = "the nearer to the human value the better" if row.better == "human" else f"{row.better} is better"
-    size = "; moves with the size" if isinstance(row, Companion) and row.sizes_matter else ""
+    size = "; moves with the size" if isinstance(row, Measure) and row.sizes_matter else ""
     lines = [
         f"### {name}\n",
         f"**{row.title.replace('*', '')}**: {row.meaning}.\n",
@@ -163,7 +163,7 @@ def _number(value: float) -> str:
     return f"{value:.4g}" if value == 0 or abs(value) >= 1e-4 else f"{value:.1e}"
 
 
-def _call(name: str, row: Score | Companion) -> str:
+def _call(name: str, row: Score | Measure) -> str:
     if isinstance(row, Score):
         asked = ", frechet_distance=True" if name == "frechet_distance" else ""
         return f"`compute_mauve(p_text=human, q_text=model{asked}).{name}`"
@@ -171,7 +171,7 @@ def _call(name: str, row: Score | Companion) -> str:
     return f"`mauve-metric describe HUMAN MODEL --measures {name}`, {function}; needs {_NEEDS[row.needs]}"
 
 
-def _function(row: Companion) -> Callable[..., Any]:
+def _function(row: Measure) -> Callable[..., Any]:
     """The function under a row: what a partial application fixes, or the one that a lambda calls."""
     function: Any = row.compute
     while isinstance(function, partial):
@@ -181,7 +181,7 @@ def _function(row: Companion) -> Callable[..., Any]:
     return function  # type: ignore[no-any-return]
 
 
-def _places(row: Companion) -> tuple[str, str]:
+def _places(row: Measure) -> tuple[str, str]:
     """The part of the page of formulas, and the test beside the function's file."""
     *folders, file = _function(row).__module__.split(".")[1:]
     return _OF_FILES[file], "/".join([*folders, f"test_{file}.py"])
@@ -206,11 +206,11 @@ def run() -> dict[str, dict[str, dict[str, float]]]:
     for name, texts in models.items():
         out = compute_mauve(p_text=human, q_text=texts, featurize_model_name="minilm", frechet_distance=True)
         score[name] = {key: _short(getattr(out, key)) for key in SCORES}
-    asked = [name for name, row in COMPANIONS.items() if "likelihoods" not in row.needs and row.needs != "prompts"]
+    asked = [name for name, row in MEASURES.items() if "likelihoods" not in row.needs and row.needs != "prompts"]
     found = describe(
         human,
         models,
-        measures=[name for name in asked if COMPANIONS[name].needs != "three features"],
+        measures=[name for name in asked if MEASURES[name].needs != "three features"],
         featurize_model_name="minilm",
     )
     described = {"human": {name: _short(value) for name, value in found.human.items()}}

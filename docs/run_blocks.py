@@ -301,7 +301,7 @@ def fill_cache(examples: Path) -> None:
     Raises:
         ValueError: they are not those of the packaged featurizer that is installed.
     """
-    from mauve_metric import MauveConfig, Reference, read_texts
+    from mauve_metric import FeatureSet, MauveConfig, read_texts
     from mauve_metric.features.cache import FeatureCache
     from mauve_metric.features.encoder import load_encoder
     from mauve_metric.features.featurize import token_key, tokenize
@@ -313,7 +313,7 @@ def fill_cache(examples: Path) -> None:
     with FeatureCache() as cache:
         notes = KnownTexts(cache, str(source), "minilm")
         for path in sorted(examples.glob("*.npz")):
-            stored, texts = Reference.load(path), read_texts(path.with_suffix(".jsonl"))
+            stored, texts = FeatureSet.load(path), read_texts(path.with_suffix(".jsonl"))
             if stored.identity != encoder.identity:
                 raise ValueError(f"{path} is of {stored.identity}, not of {encoder.identity}: run make_features.py")
             ids, cut = tokenize(encoder, texts)

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mauve_metric import Reference, read_texts
+from mauve_metric import FeatureSet, read_texts
 
 FOLDER = Path(__file__).resolve().parent
 
 if __name__ == "__main__":
     for name in ("human", "nucleus", "greedy", "top_k", "sampling", "temperature"):
         texts = read_texts(FOLDER / f"{name}.jsonl")
-        print(Reference.from_texts(texts, featurize_model_name="minilm", cache=False).save(FOLDER / f"{name}.npz"))
+        print(FeatureSet.from_texts(texts, featurize_model_name="minilm", cache=False).save(FOLDER / f"{name}.npz"))

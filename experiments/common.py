@@ -18,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mauve_metric import Reference, __version__, compute_mauve
+from mauve_metric import FeatureSet, __version__, compute_mauve
 from mauve_metric.results.charts.figure import AXIS_STYLE, COLORS, LINE, SHAPES, cycle, save_chart
 from mauve_metric.results.table_forms import Column, TableRow, csv_table, markdown_table
 from mauve_metric.runtime.atomic_files import written_whole
@@ -100,7 +100,7 @@ def progress(steps: Iterable[T], title: str, total: int | None = None) -> Iterab
     return bar
 
 
-def score_row(human: Reference, texts: Reference, seed: int) -> TableRow:
+def score_row(human: FeatureSet, texts: FeatureSet, seed: int) -> TableRow:
     """MAUVE of one set on its own buckets, as in the papers, with precision and recall: values of `SCORE_COLUMNS`."""
     result = compute_mauve(p=human, q=texts, seed=seed)
     low, high = result.mauve_ci or (None, None)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from common import EXAMPLES, progress
 
-from mauve_metric import Reference
+from mauve_metric import FeatureSet
 from mauve_metric.arrays import Array
 from mauve_metric.texts.files import read_texts
 
@@ -40,5 +40,5 @@ def feature_sets(options: argparse.Namespace) -> tuple[Array, dict[str, Array]]:
     paths = {"human": options.human} | dict(options.models)
     found: dict[str, Array] = {}
     for name, path in progress(paths.items(), "featurizing"):
-        found[name] = Reference.from_texts(read_texts(path), featurize_model_name=options.featurizer).features
+        found[name] = FeatureSet.from_texts(read_texts(path), featurize_model_name=options.featurizer).features
     return found.pop("human"), found

@@ -21,7 +21,7 @@ from common import example_texts, neighbour
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 
 import mauve_metric
-from mauve_metric import Reference
+from mauve_metric import FeatureSet
 from mauve_metric.generation.decoding import generation_settings
 from mauve_metric.generation.generator import Generator, Prompt, token_ids
 from mauve_metric.runtime.atomic_files import written_whole
@@ -169,7 +169,7 @@ class Workshop:
             f"Features: {options.featurizer}. Seed {options.seed}."
         )
 
-    def features(self, texts: Sequence[str]) -> Reference:
+    def features(self, texts: Sequence[str]) -> FeatureSet:
         """The features of texts by `--featurizer`, which may be one of the models."""
         name = self.options.featurizer
         encoder = self.model(name) if SIZE.fullmatch(name) else name

@@ -19,7 +19,7 @@ from common import argument_parser, progress, save
 from domains import FOREIGN, OWN
 from feature_sets import named_file
 
-from mauve_metric import Reference, compute_mauve
+from mauve_metric import FeatureSet, compute_mauve
 from mauve_metric.arrays import Array
 from mauve_metric.results.charts.figure import COLORS
 from mauve_metric.results.table_forms import Column, TableRow
@@ -143,7 +143,7 @@ def main() -> None:
     features: dict[str, Array] = {}
     for name, texts in progress((own | foreign).items(), "featurizing"):
         some = chosen(texts, needed[name], name, rng)
-        features[name] = Reference.from_texts(some, featurize_model_name=options.featurizer).features
+        features[name] = FeatureSet.from_texts(some, featurize_model_name=options.featurizer).features
     seeds = range(options.seed, options.seed + options.seeds)
     runs = [scores(features, list(own), list(foreign), n, seed) for seed in progress(seeds, "seeds")]
     save(

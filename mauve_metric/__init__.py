@@ -11,67 +11,67 @@ from typing import TYPE_CHECKING
 from mauve_metric.version import __version__
 
 if TYPE_CHECKING:
-    from mauve_metric.api.baseline import calibrate
-    from mauve_metric.api.boundaries import score_guesses
+    from mauve_metric.api.baseline import human_baseline
+    from mauve_metric.api.boundaries import score_boundary_guesses
     from mauve_metric.api.compare import compare
     from mauve_metric.api.compute import compute_mauve
     from mauve_metric.api.describe import describe
     from mauve_metric.api.explain import explain
-    from mauve_metric.api.preferences import judge
-    from mauve_metric.api.robustness import sensitivity
-    from mauve_metric.api.stress_test import stress
-    from mauve_metric.features.reference import Reference, featurize
+    from mauve_metric.api.preferences import rank_by_preferences
+    from mauve_metric.api.robustness import robustness
+    from mauve_metric.api.stress_test import stress_test
+    from mauve_metric.features.feature_set import FeatureSet, featurize
     from mauve_metric.generation.evaluator import evaluate_model
     from mauve_metric.hosts.trainer.callback import MauveCallback, MauveTrainerMixin
     from mauve_metric.options import MauveConfig
     from mauve_metric.quantize.histograms import Histograms
-    from mauve_metric.results.calibration import Calibration
+    from mauve_metric.results.baseline import HumanBaseline
     from mauve_metric.results.comparison import Comparison
     from mauve_metric.results.description import Description
     from mauve_metric.results.explanation import Explanation
     from mauve_metric.results.numbers import Difference
     from mauve_metric.results.result import MauveResult
-    from mauve_metric.results.sensitivity import Sensitivity
-    from mauve_metric.results.stress import Stress
+    from mauve_metric.results.robustness import Robustness
+    from mauve_metric.results.stress_test import StressTest
     from mauve_metric.sharding.sharded import score_sharded, shard_pass
     from mauve_metric.texts.files import TextFile, read_texts
     from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 __all__ = [
-    "Calibration",
     "Comparison",
     "Description",
     "Difference",
     "Explanation",
+    "FeatureSet",
     "Histograms",
+    "HumanBaseline",
     "MauveCallback",
     "MauveConfig",
     "MauveResult",
     "MauveTrainerMixin",
-    "Reference",
+    "Robustness",
     "ScoreWarning",
-    "Sensitivity",
-    "Stress",
+    "StressTest",
     "TextFile",
     "__version__",
-    "calibrate",
     "compare",
     "compute_mauve",
     "describe",
     "evaluate_model",
     "explain",
     "featurize",
-    "judge",
+    "human_baseline",
+    "rank_by_preferences",
     "read_texts",
-    "score_guesses",
+    "robustness",
+    "score_boundary_guesses",
     "score_sharded",
-    "sensitivity",
     "shard_pass",
-    "stress",
+    "stress_test",
 ]
 
 _HOMES = {  # every public name is imported when it is first asked for
-    "Calibration": "results.calibration",
+    "HumanBaseline": "results.baseline",
     "Comparison": "results.comparison",
     "Description": "results.description",
     "Difference": "results.numbers",
@@ -81,25 +81,25 @@ _HOMES = {  # every public name is imported when it is first asked for
     "MauveConfig": "options",
     "MauveResult": "results.result",
     "MauveTrainerMixin": "hosts.trainer.callback",
-    "Reference": "features.reference",
+    "FeatureSet": "features.feature_set",
     "ScoreWarning": "uncertainty.score_warnings",
-    "Sensitivity": "results.sensitivity",
-    "Stress": "results.stress",
+    "Robustness": "results.robustness",
+    "StressTest": "results.stress_test",
     "TextFile": "texts.files",
-    "calibrate": "api.baseline",
+    "human_baseline": "api.baseline",
     "compare": "api.compare",
     "compute_mauve": "api.compute",
     "describe": "api.describe",
     "evaluate_model": "generation.evaluator",
     "explain": "api.explain",
-    "featurize": "features.reference",
-    "judge": "api.preferences",
+    "featurize": "features.feature_set",
+    "rank_by_preferences": "api.preferences",
     "read_texts": "texts.files",
-    "score_guesses": "api.boundaries",
+    "score_boundary_guesses": "api.boundaries",
     "score_sharded": "sharding.sharded",
     "shard_pass": "sharding.sharded",
-    "sensitivity": "api.robustness",
-    "stress": "api.stress_test",
+    "robustness": "api.robustness",
+    "stress_test": "api.stress_test",
 }
 
 

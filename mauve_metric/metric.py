@@ -15,7 +15,7 @@ import evaluate
 
 from mauve_metric.api.compute import compute_mauve
 from mauve_metric.arrays import TextData
-from mauve_metric.features.reference import Reference
+from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.hosts.evaluate.metric_card import (
     CITATION,
     CODEBASE_URLS,
@@ -159,7 +159,7 @@ class Mauve(StoredTexts):
             if features is None:
                 sides[f"{side}_text"] = texts
             else:
-                sides[side if isinstance(features, Reference) else f"{side}_features"] = features
+                sides[side if isinstance(features, FeatureSet) else f"{side}_features"] = features
         with names_of_this_view():
             return MauveOutput(compute_mauve(**sides, **options))
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from mauve_metric import compute_mauve
-from mauve_metric.features.reference import Reference
+from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.hosts.cli.main import main
 
 
 def direct(files: tuple[str, str], **options: Any) -> Any:
-    return compute_mauve(p=Reference.load(files[0]), q=Reference.load(files[1]), **options)
+    return compute_mauve(p=FeatureSet.load(files[0]), q=FeatureSet.load(files[1]), **options)
 
 
 def usage_error(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:

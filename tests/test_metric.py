@@ -18,7 +18,7 @@ from programs import Programs
 
 from mauve_metric import compute_mauve
 from mauve_metric.catalogue.scores import SCORES
-from mauve_metric.features.reference import Reference
+from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.hosts.evaluate import stored_texts
 from mauve_metric.hosts.evaluate.text_statistics import TextStatistics
 from mauve_metric.metric import Mauve, MauveOutput
@@ -201,7 +201,7 @@ def test_features_in_place_of_texts(metric: Mauve, expected: dict[str, Any], tmp
     metric.add_batch(references=HUMAN)
     other = metric.compute(prediction_features=model, **SETTINGS)
     assert other["mauve"] == expected["mauve"]
-    kept = metric.compute(reference_features=Reference(human), prediction_features=Reference(model), **SETTINGS)
+    kept = metric.compute(reference_features=FeatureSet(human), prediction_features=FeatureSet(model), **SETTINGS)
     assert [out["p_hist"] for out in (both, one, other, kept)] == [expected["p_hist"]] * 4
 
 

@@ -20,15 +20,15 @@ RIGHT = """
 from pathlib import Path
 import numpy as np
 import torch
-from mauve_metric import Comparison, Explanation, MauveResult, Reference, compare, compute_mauve, explain, featurize
+from mauve_metric import Comparison, Explanation, MauveResult, FeatureSet, compare, compute_mauve, explain, featurize
 
 human, model = np.zeros((9, 2)), np.ones((9, 2))
 out: MauveResult = compute_mauve(p_features=human, q_features=model, seed=3, num_buckets="auto", cache=Path("x"))
 out = compute_mauve(p_features=torch.zeros(9, 2), q_features=Path("q.npy"), knn=True, score_device="cuda:0")
 out = compute_mauve(p_text=["a", "b"], q_text=(text for text in ["c"]), featurize_model_name="minilm", verbose=True)
 out = compute_mauve(p_text=["a"], q_text=["b"], featurize_model_name=lambda texts: [[len(text)] for text in texts])
-reference: Reference = featurize(["a", "b"], pooling="mean", distributed=True)
-reference = Reference.from_texts(["a", "b"], use_float64=True)
+reference: FeatureSet = featurize(["a", "b"], pooling="mean", distributed=True)
+reference = FeatureSet.from_texts(["a", "b"], use_float64=True)
 comparison: Comparison = compare(p=reference, models={"a": ["x", "y"], "b": model, "c": reference}, row_order="pq")
 explanation: Explanation = explain(human, model, buckets=3, mauve_scaling_factor=2)
 """
@@ -41,7 +41,7 @@ WRONG = {
     "compare(p_features=human, models={}, score_devices='cpu')": 'Unexpected keyword argument "score_devices"',
     "explain(human, human, bucket=3)": 'Unexpected keyword argument "bucket"',
     "featurize(['a'], batch_size='many')": 'Argument "batch_size" to "featurize"',
-    "Reference.from_texts(['a'], devise='cpu')": 'Unexpected keyword argument "devise"',
+    "FeatureSet.from_texts(['a'], devise='cpu')": 'Unexpected keyword argument "devise"',
 }
 
 SLOW = ("torch", "transformers", "gradio", "altair", "pandas", "scipy")  # to check; their types are not asked for here
@@ -57,7 +57,7 @@ def test_the_keywords_are_the_fields() -> None:
 def test_a_users_script_is_checked(tmp_path: Path) -> None:
     pytest.importorskip("mypy")
     (tmp_path / "right.py").write_text(RIGHT)
-    names = "from mauve_metric import Reference, compare, compute_mauve, explain, featurize\nimport numpy as np\n"
+    names = "from mauve_metric import FeatureSet, compare, compute_mauve, explain, featurize\nimport numpy as np\n"
     (tmp_path / "wrong.py").write_text(f"{names}human = np.zeros((9, 2))\n" + "\n".join(WRONG) + "\n")
     settings = "[mypy]\nignore_missing_imports = True\nfollow_imports = silent\n"  # the package's own errors aside
     settings += "".join(f"[mypy-{name}.*]\nfollow_imports = skip\n" for name in SLOW)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 TESTED_THROUGH = {
     "api/test_baseline.py": (
-        "results/calibration",
-        "results/calibration_numbers",
-        "results/calibration_tables",
+        "results/baseline",
+        "results/baseline_numbers",
+        "results/baseline_tables",
     ),
     "api/test_compare.py": (
         "results/comparison",
@@ -49,16 +49,16 @@ TESTED_THROUGH = {
     ),
     "api/test_robustness.py": (
         "api/robustness_settings",
-        "results/charts/of_sensitivity",
-        "results/sensitivity",
-        "results/sensitivity_numbers",
-        "results/sensitivity_tables",
+        "results/charts/of_robustness",
+        "results/robustness",
+        "results/robustness_numbers",
+        "results/robustness_tables",
     ),
     "api/test_stress_test.py": (
-        "results/charts/of_stress",
-        "results/stress",
-        "results/stress_numbers",
-        "results/stress_tables",
+        "results/charts/of_stress_test",
+        "results/stress_test",
+        "results/stress_test_numbers",
+        "results/stress_test_tables",
     ),
     "duplicates/test_near_duplicates.py": ("duplicates/deduplicate",),
     "duplicates/test_same_origin.py": ("lexical/word_counts",),

@@ -11,15 +11,15 @@ import numpy as np
 
 from mauve_metric.api.score import resolve_config, score_histograms
 from mauve_metric.arrays import Array, Counts, FeatureData, Floats, TextData
-from mauve_metric.features.reference import Featurizing, Reference
+from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.features.rows import all_rows
 from mauve_metric.features.sides import open_sides, read_sides
 from mauve_metric.measures.frontier import exact_area, mauve_floor
 from mauve_metric.options import MauveConfig, Options, RunOptions, split_options, with_options
 from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.quantize.partition import partition_sets
-from mauve_metric.results.calibration import Calibration
-from mauve_metric.results.calibration_numbers import EqualSets, Needed, Source, Spread
+from mauve_metric.results.baseline import HumanBaseline
+from mauve_metric.results.baseline_numbers import EqualSets, Needed, Source, Spread
 from mauve_metric.results.signature import signature_entries
 from mauve_metric.runtime.checks import check_count
 from mauve_metric.runtime.progress import progress_bar
@@ -35,14 +35,14 @@ _TILT = 2.0  # of the logarithms of bucket shares, for a model that departs in n
 _DOUBLINGS = 6
 
 
-def calibrate(
+def human_baseline(
     p_text: TextData | TextFile | None = None,
     *,
     p_features: FeatureData | None = None,
-    p: Reference | None = None,
+    p: FeatureSet | None = None,
     splits: int = 50,
     **options: Unpack[Options],
-) -> Calibration:
+) -> HumanBaseline:
     """How scores of equal sets spread with these human texts, this featurizer and these buckets: the yardstick.
 
     The human texts are split at random into two sets of an eighth, a quarter and half of them, `splits` times each, and
@@ -56,13 +56,13 @@ def calibrate(
             num_buckets that a part is too small for leaves that size out.
 
     Returns:
-        A `Calibration`.
+        A `HumanBaseline`.
 
     Raises:
         TypeError, ValueError, OSError, ImportError: as `compute_mauve`; ValueError too for fewer than 40 texts.
 
     >>> human = np.random.default_rng(0).normal(size=(200, 8))
-    >>> found = calibrate(p_features=human, splits=5)
+    >>> found = human_baseline(p_features=human, splits=5)
     >>> found.halves.texts, found.halves.num_buckets, [item.difference for item in found.needed]
     (100, 10, [0.01, 0.02, 0.05])
     """
@@ -95,10 +95,10 @@ def calibrate(
     entries.pop("q_digest")
     c = config.mauve_scaling_factor
     needed = tuple(_needed(counts, difference, whole) for difference in DIFFERENCES)
-    return Calibration(len(side), mauve_floor(c), tuple(found), needed, int(whole.num_buckets), AROUND, entries)
+    return HumanBaseline(len(side), mauve_floor(c), tuple(found), needed, int(whole.num_buckets), AROUND, entries)
 
 
-calibrate.__signature__ = with_options(calibrate, "Calibration")  # type: ignore[attr-defined]
+human_baseline.__signature__ = with_options(human_baseline, "HumanBaseline")  # type: ignore[attr-defined]
 
 
 def _sizes(n: int, config: MauveConfig) -> list[int]:

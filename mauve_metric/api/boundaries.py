@@ -22,13 +22,13 @@ from mauve_metric.version import __version__
 MOST_POINTS = 1e6  # beyond, nothing else would count
 
 
-def score_guesses(
+def score_boundary_guesses(
     guesses: TableData,
     *,
     sentences: int = SENTENCES,
     all_human_points: float = FULL_POINTS,
     keep_runs: bool = False,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
 ) -> BoundaryGame:
     """Score rounds of Real or Fake Text: players say at which sentence a machine took over.
 
@@ -38,7 +38,7 @@ def score_guesses(
             open.
         keep_runs: keep rounds in which a player gave the same guess five times or more in a row, which are left out as
             in the papers.
-        level: of the intervals, which let the rounds of one player depend on each other.
+        confidence_level: of the intervals, which let the rounds of one player depend on each other.
 
     Returns:
         A `BoundaryGame`: all rounds, and those of each model if the table names one.
@@ -48,10 +48,10 @@ def score_guesses(
 
     Dugan et al. 2020; Dugan et al. 2023, §4.
 
-    >>> score_guesses([{"boundary": 4, "guess": 6}, {"boundary": 5, "guess": 5}]).total.points
+    >>> score_boundary_guesses([{"boundary": 4, "guess": 6}, {"boundary": 5, "guess": 5}]).total.points
     4.0
     """
-    level = check_number("level", level, 0, 1)
+    level = check_number("confidence_level", confidence_level, 0, 1)
     all_human_points = check_number("all_human_points", all_human_points, 0, MOST_POINTS, low_included=True)
     check_bool("keep_runs", keep_runs)
     read = read_guesses(guesses, sentences=sentences)

@@ -22,9 +22,9 @@ from mauve_metric.api.score import (
     score_features,
 )
 from mauve_metric.arrays import FeatureData, Integers, Labels, TextData, TokenData
+from mauve_metric.features.feature_files import is_feature_file
+from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.features.named_featurizers import named_featurizers
-from mauve_metric.features.reference import Featurizing, Reference
-from mauve_metric.features.reference_files import is_feature_file
 from mauve_metric.features.sides import (
     OpenedSides,
     check_columns,
@@ -55,11 +55,11 @@ from mauve_metric.uncertainty.learned import learned_estimates
 
 def compare(
     p_text: TextData | TextFile | None = None,
-    models: Mapping[str, FeatureData | Reference | TextFile | str] | None = None,
+    models: Mapping[str, FeatureData | FeatureSet | TextFile | str] | None = None,
     *,
     p_features: FeatureData | None = None,
     p_tokens: TokenData | None = None,
-    p: Reference | None = None,
+    p: FeatureSet | None = None,
     aligned: bool = False,
     p_groups: Sequence[Hashable] | None = None,
     q_groups: Mapping[str, Sequence[Hashable]] | None = None,
@@ -78,7 +78,7 @@ def compare(
     Args:
         p_text, p_features, p_tokens, p: the human side, as in `compute_mauve`; texts beside another form are read only.
             Where the models are files with human texts beside theirs, on which they agree, it can be left out.
-        models: for each name its texts, features (n, d), `Reference`, or a file of texts, by name or as `TextFile`.
+        models: for each name its texts, features (n, d), `FeatureSet`, or a file of texts, by name or as `TextFile`.
         aligned: row i of every set, the human one included, answers prompt i; see `compute_mauve`. Files that name the
             document of each row are matched by it, and need nothing said.
         p_groups: the prompt of each human text. q_groups: for models by name, the prompt of each text; see
@@ -172,12 +172,12 @@ def check_models(models: object) -> dict[str, object]:
 def form_of(name: str, data: object) -> dict[str, object]:
     """One model's data under the name that says what it is, for `sides.read_sides`."""
     argument = f"models[{name!r}]"
-    if isinstance(data, Reference):
+    if isinstance(data, FeatureSet):
         return {f"{argument} reference": data}
     if isinstance(data, MauveResult):
-        raise TypeError(f"{argument} must hold texts, features or a Reference, got a result")
+        raise TypeError(f"{argument} must hold texts, features or a FeatureSet, got a result")
     if isinstance(data, (str, Path)) and is_feature_file(data):
-        return {f"{argument} reference": Reference.load(data)}
+        return {f"{argument} reference": FeatureSet.load(data)}
     is_table = hasattr(data, "columns") or hasattr(data, "column_names")
     is_rows = isinstance(data, (list, tuple)) and len(data) > 0 and isinstance(data[0], (list, tuple, np.ndarray))
     is_numbers = getattr(getattr(data, "dtype", None), "kind", None) in ("f", "i", "u")
@@ -185,7 +185,7 @@ def form_of(name: str, data: object) -> dict[str, object]:
     return {f"{argument} features" if is_matrix or is_rows or is_numbers else f"{argument} text": data}
 
 
-def check_sides(sides: Mapping[str, Reference]) -> None:
+def check_sides(sides: Mapping[str, FeatureSet]) -> None:
     """Sets that cannot be compared, the human one first.
 
     Raises:
@@ -201,8 +201,8 @@ def check_sides(sides: Mapping[str, Reference]) -> None:
 
 
 def compare_features(
-    p: Reference,
-    models: Mapping[str, Reference],
+    p: FeatureSet,
+    models: Mapping[str, FeatureSet],
     config: MauveConfig,
     *,
     run: RunOptions | None = None,
@@ -308,7 +308,7 @@ def _by_learned_score(
     return ranking, ranked_differences(by_name, scores, ranking, errors, config.confidence_level)
 
 
-def _signature_entries(p: Reference, models: Mapping[str, Reference], config: MauveConfig) -> dict[str, object]:
+def _signature_entries(p: FeatureSet, models: Mapping[str, FeatureSet], config: MauveConfig) -> dict[str, object]:
     """What the signature of a comparison says: sizes and files are those of each model."""
     sizes = {_size_key(name): len(side) for name, side in models.items()}
     of_models = [side.groups for side in models.values()]
@@ -384,7 +384,7 @@ def _with_checkpoint(run: RunOptions, job: str) -> RunOptions:
     return run if run.checkpoint is None else replace(run, checkpoint=Path(run.checkpoint) / job)
 
 
-def _own_score(p: Reference, q: Reference, config: MauveConfig, run: RunOptions) -> OwnScore:
+def _own_score(p: FeatureSet, q: FeatureSet, config: MauveConfig, run: RunOptions) -> OwnScore:
     """MAUVE of the pair on its own buckets; the signature is that of `compute_mauve`."""
     resolved = resolve_config(config, len(p), len(q), groups=[p.groups, q.groups])
     once = replace(resolved, knn=False, frechet_distance=False)

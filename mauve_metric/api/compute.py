@@ -9,8 +9,8 @@ from typing import Unpack
 from mauve_metric.api.each_featurizer import with_each
 from mauve_metric.api.score import score_features
 from mauve_metric.arrays import FeatureData, TextData, TokenData
+from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.features.named_featurizers import named_featurizers
-from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.sides import OpenedSides, check_same_encoder, check_texts_alone, design_of_two, open_sides
 from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, split_options, with_options
 from mauve_metric.quantize.quantizers import num_buckets_of
@@ -26,8 +26,8 @@ def compute_mauve(
     p_text: TextData | TextFile | None = None,
     q_text: TextData | TextFile | None = None,
     *,
-    p: Reference | None = None,
-    q: Reference | None = None,
+    p: FeatureSet | None = None,
+    q: FeatureSet | None = None,
     aligned: bool = False,
     p_groups: Sequence[Hashable] | None = None,
     q_groups: Sequence[Hashable] | None = None,
@@ -36,15 +36,15 @@ def compute_mauve(
 ) -> MauveResult:
     """MAUVE between reference (human) texts P and model texts Q (Pillutla et al. 2021), with mauve-text's keywords.
 
-    Each side is given as a `Reference`, features, tokens or texts; the first of these that is there is used, and the
-    two sides may differ in form. Where one side is a `Reference`, texts of the other are featurized as it was.
+    Each side is given as a `FeatureSet`, features, tokens or texts; the first of these that is there is used, and the
+    two sides may differ in form. Where one side is a `FeatureSet`, texts of the other are featurized as it was.
 
     Args:
         p_features, q_features: finite arrays (n_p, d) and (n_q, d) of one featurizer.
         p_tokens, q_tokens: lists of token id lists of the featurizer's tokenizer, used as they are.
         p_text, q_text: texts: a list, a `datasets` column, a stream (see `sources.text_source`), a file's name or a
             `TextFile`. Where q_text is a file with human texts beside the model's, the side P can be left out.
-        p, q: features kept with their origin (see `Reference`).
+        p, q: features kept with their origin (see `FeatureSet`).
         aligned: row i of both sides answers prompt i, as where a model continues the beginnings of the human texts.
             Scores of aligned sets are higher than those of sets with other prompts: compare them only with each other.
         p_groups, q_groups: for each text of a side its prompt, or anything else that is equal for texts which are not

@@ -16,9 +16,9 @@ from mauve_metric.api.described_rows import OF_FEATURES, OF_LIKELIHOODS, Describ
 from mauve_metric.api.described_set import tokenizing
 from mauve_metric.arrays import FeatureData, TextData
 from mauve_metric.catalogue.row import Group
-from mauve_metric.catalogue.table import COMPANIONS
+from mauve_metric.catalogue.table import MEASURES
+from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.likelihood.language_model import check_language_model
-from mauve_metric.features.reference import Reference
 from mauve_metric.features.sides import design_of_models, open_sides
 from mauve_metric.options import MauveConfig, Options, RunOptions, split_options, with_options
 from mauve_metric.results.comparison import Comparison
@@ -58,10 +58,10 @@ _WORDS = "words"  # the tokens of lexical measures unless others are asked for
 
 def describe(
     p_text: TextData | TextFile | None = None,
-    models: Mapping[str, FeatureData | Reference | TextFile | str] | None = None,
+    models: Mapping[str, FeatureData | FeatureSet | TextFile | str] | None = None,
     *,
     p_features: FeatureData | None = None,
-    p: Reference | None = None,
+    p: FeatureSet | None = None,
     measures: str | Sequence[str] | None = None,
     language_model: str | tuple[Any, Any] | None = None,
     tokenizer: object = None,
@@ -160,7 +160,7 @@ def need_features(names: Sequence[str]) -> bool:
     >>> need_features(["zipf", "self_bleu"]), need_features(["zipf", "score"])
     (False, True)
     """
-    return any(name == "score" or COMPANIONS[name].needs in OF_FEATURES for name in names)
+    return any(name == "score" or MEASURES[name].needs in OF_FEATURES for name in names)
 
 
 def _check_names(models: Mapping[str, object]) -> None:
@@ -175,14 +175,14 @@ def chosen_measures(measures: object) -> tuple[str, ...]:
         TypeError, ValueError: not names of measures or groups.
     """
     if measures is None:
-        return ("score", *(name for name, row in COMPANIONS.items() if row.cheap))
+        return ("score", *(name for name, row in MEASURES.items() if row.cheap))
     if not isinstance(measures, (str, list, tuple)) or not all(isinstance(part, str) for part in measures):
         raise TypeError(
             f"measures must be names of groups or measures, in a list or joined by commas, got {shown(measures)}"
         )
     parts = measures.split(",") if isinstance(measures, str) else measures
     wanted = [part.strip().lower() for part in parts if part.strip()]
-    known = {name.replace("_", "-"): name for name in (*GROUPS, *COMPANIONS, "all")}
+    known = {name.replace("_", "-"): name for name in (*GROUPS, *MEASURES, "all")}
     wanted = [known.get(name.replace("_", "-"), name) for name in wanted]
     for name in wanted:
         if name not in known.values():
@@ -194,7 +194,7 @@ def chosen_measures(measures: object) -> tuple[str, ...]:
     if not wanted:
         raise ValueError("measures must name at least one group or measure, got none")
     everything = "all" in wanted
-    rows = (name for name, row in COMPANIONS.items() if everything or name in wanted or row.group in wanted)
+    rows = (name for name, row in MEASURES.items() if everything or name in wanted or row.group in wanted)
     return (*(["score"] if everything or "score" in wanted else []), *rows)
 
 
@@ -219,8 +219,8 @@ class _Work:
         """
         human: dict[str, float] = {}
         models: dict[str, dict[str, Described]] = {name: {} for name in self.sets.models}
-        rows = [name for name in names if name != "score" and not self.sets.lacks(COMPANIONS[name])]
-        if "score" in names or any(COMPANIONS[name].needs == "both histograms" for name in rows):
+        rows = [name for name in names if name != "score" and not self.sets.lacks(MEASURES[name])]
+        if "score" in names or any(MEASURES[name].needs == "both histograms" for name in rows):
             self._compare()
         if "score" in names and self.comparison is not None:
             for name, result in self.comparison.models.items():
@@ -232,7 +232,7 @@ class _Work:
                 if self.watch is not None:
                     self.watch(name, done, len(rows))
                 with self._watched(name):
-                    value, of_models = self.sets.measure(COMPANIONS[name])
+                    value, of_models = self.sets.measure(MEASURES[name])
                     human |= {} if value is None else {name: value}
                     for model, item in of_models.items():
                         models[model].setdefault(name, item)  # a score's interval knows of the clusterings too
@@ -243,7 +243,7 @@ class _Work:
             reasons = "; ".join(f"{name}: {reason}" for name, reason in self.failed.items()) or "nothing was asked for"
             raise ValueError(f"none of the measures could be computed: {reasons}")
         sizes = {HUMAN: len(self.sets.human)} | {name: len(item) for name, item in self.sets.models.items()}
-        moved = any(name in COMPANIONS and COMPANIONS[name].sizes_matter for name in order)
+        moved = any(name in MEASURES and MEASURES[name].sizes_matter for name in order)
         return Description(
             measures=tuple(order),
             human=human,
@@ -294,7 +294,7 @@ class _Work:
             entries["n_p"] = len(self.sets.human)
             entries |= {f"n_{name}": len(item) for name, item in self.sets.models.items()} | versions("numpy")
             entries.pop("mauve_metric")
-        needs = {COMPANIONS[name].needs for name in order if name in COMPANIONS}
+        needs = {MEASURES[name].needs for name in order if name in MEASURES}
         left_out = set() if needs & {"tokens", "prompts"} else {"tokens"}
         left_out |= set() if needs & set(OF_LIKELIHOODS) else {"language_model"}
         shown = {name: value for name, value in more.items() if name not in left_out}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mauve_metric.api.compare import check_sides, form_of
 from mauve_metric.api.described_set import DescribedSet
-from mauve_metric.features.reference import Featurizing, Reference
+from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.features.sides import OpenedSides, open_sides, read_sides
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.runtime.failures import EXPECTED, message_of
@@ -17,7 +17,7 @@ from mauve_metric.runtime.failures import EXPECTED, message_of
 if TYPE_CHECKING:
     from mauve_metric.features.likelihood.likelihoods import Likelihoods
 
-_Read = dict[str, tuple[Reference | None, list[str] | None]]
+_Read = dict[str, tuple[FeatureSet | None, list[str] | None]]
 
 
 @dataclass

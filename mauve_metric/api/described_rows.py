@@ -10,7 +10,7 @@ import numpy as np
 
 from mauve_metric.api.described_set import DescribedSet, alone, beside, of_both, value_of
 from mauve_metric.arrays import Estimate, Floats, Integers
-from mauve_metric.catalogue.row import Companion, Needs
+from mauve_metric.catalogue.row import Measure, Needs
 from mauve_metric.duplicates.same_origin import texts_of_one_origin
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.quantize.histograms import count_labels
@@ -48,13 +48,13 @@ class DescribedSets:
         """The size of the smallest set of the human texts and the models'."""
         return min(len(item) for item in (self.human, *self.models.values()))
 
-    def lacks(self, row: Companion) -> bool:
+    def lacks(self, row: Measure) -> bool:
         """Whether a measure has nothing to be computed on that could have been given and was not."""
         if row.needs == "prompts":
             return not any(item.has_repeated_groups for item in (self.human, *self.models.values()))
         return row.needs == "three features" and self.training is None
 
-    def measure(self, row: Companion) -> tuple[float | None, dict[str, Described]]:
+    def measure(self, row: Measure) -> tuple[float | None, dict[str, Described]]:
         """The human texts' value, where there is one, and that of each model."""
         if row.needs in OF_FEATURES and self.no_features:
             raise ValueError(self.no_features)
@@ -73,7 +73,7 @@ class DescribedSets:
                 found[name] = beside(values, human, level, *((None, None) if row.needs == "prompts" else groups))
         return None if human is None else float(np.mean(human)), found
 
-    def _of_one(self, row: Companion, item: DescribedSet) -> float | Floats | Estimate | None:
+    def _of_one(self, row: Measure, item: DescribedSet) -> float | Floats | Estimate | None:
         self.watch()
         if row.sizes_matter:
             item = item.drawn(self.smallest, self.seed)
@@ -89,7 +89,7 @@ class DescribedSets:
             return None
         return row.compute(item.tokens, item.groups.tolist())
 
-    def _between(self, row: Companion, name: str) -> float | Floats | Estimate:
+    def _between(self, row: Measure, name: str) -> float | Floats | Estimate:
         self.watch()
         model, human = self.models[name], self.human
         if row.sizes_matter and not row.grouped and row.needs != "both histograms":

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mauve_metric.arrays import Array, Estimate, Floats, Integers
-from mauve_metric.features.reference import Reference
+from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.lexical.tokens import NumberedTokens, number_tokens, split_words
 from mauve_metric.results.numbers import Described
 from mauve_metric.runtime.checks import shown
@@ -27,7 +27,7 @@ class DescribedSet:
 
     name: str
     texts: list[str] | None
-    side: Reference | None = None
+    side: FeatureSet | None = None
     groups: Integers | None = None  # codes of `measures.groups`
     tokenize: Callable[[str], Sequence[Hashable]] = split_words
     likely: Callable[[list[str]], Likelihoods] | None = None
@@ -51,7 +51,7 @@ class DescribedSet:
         """The tokens of each text."""
         return number_tokens([self.tokenize(text) for text in self.needed_texts()])
 
-    def reference(self) -> Reference:
+    def reference(self) -> FeatureSet:
         """The features with their origin, or `ValueError`."""
         if self.side is None:
             raise ValueError(f"it needs the features of {self.name}")

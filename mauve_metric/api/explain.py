@@ -10,9 +10,9 @@ import numpy as np
 
 from mauve_metric.api.score import learned_of, resolve_config, score_buckets
 from mauve_metric.arrays import FeatureData, Floats, Integers, Labels, Rows, TextData, TokenData
+from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.features.ngram_use import differing_ngrams
 from mauve_metric.features.ngrams import ngram_features
-from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.sides import check_columns, check_same_encoder, design_of_two, open_sides, read_sides
 from mauve_metric.lexical.phrases import Readable, repeated_phrases, telling_phrases
 from mauve_metric.measures import gap
@@ -41,8 +41,8 @@ def explain(
     p_text: TextData | TextFile | None = None,
     q_text: TextData | TextFile | None = None,
     *,
-    p: Reference | None = None,
-    q: Reference | None = None,
+    p: FeatureSet | None = None,
+    q: FeatureSet | None = None,
     aligned: bool = False,
     p_groups: Sequence[Hashable] | None = None,
     q_groups: Sequence[Hashable] | None = None,
@@ -52,7 +52,7 @@ def explain(
 ) -> Explanation:
     """Score two sides as `compute_mauve` does, and say which buckets make the gap 1 - MAUVE.
 
-    Each side is given as in `compute_mauve`. Texts that are given beside features, tokens or a `Reference` are not
+    Each side is given as in `compute_mauve`. Texts that are given beside features, tokens or a `FeatureSet` are not
     featurized but read: they are what the buckets' words and texts are taken from, one for each row.
 
     Args:

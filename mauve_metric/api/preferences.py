@@ -35,7 +35,7 @@ _NOTHING = 1e-9  # a variance of less than this part of Fisher's is one of round
 Measures: TypeAlias = str | Path | Mapping[str, Mapping[str, float | None]]
 
 
-def judge(
+def rank_by_preferences(
     preferences: TableData,
     measures: Measures | Sequence[str | Path] | None = None,
     *,
@@ -46,7 +46,7 @@ def judge(
     pseudo_wins: float = 0.0,
     min_seconds: float | None = None,
     common_models: bool = False,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     seed: int = 25,
 ) -> Judgement:
     """Bradley–Terry scores of models from judgements of pairs, and how well measures agree with them.
@@ -54,7 +54,7 @@ def judge(
     Args:
         preferences: a table of judgements, or a list of dicts, see `read_preferences`.
         measures: what `describe` or `compare` wrote as JSON, a table, several such files (see `read_measures`), or for
-            each measure the models' values, ordered as `SCORES` and `COMPANIONS` say, else larger is better.
+            each measure the models' values, ordered as `SCORES` and `MEASURES` say, else larger is better.
         answers: the columns of the answers, a question each; None: those that are known by name.
         human: what the people's own texts are called among the models; no measure is asked about it.
         ties: "half" a win for each; "random" as in the paper, by a coin of `seed`; "drop".
@@ -62,7 +62,7 @@ def judge(
         pseudo_wins: added for every model against every other, so that nobody is unbeaten.
         min_seconds: judgements made in less are left out.
         common_models: correlate over the models that were both judged and measured, instead of refusing others.
-        level: of the intervals.
+        confidence_level: of the intervals.
 
     Returns:
         A `Judgement`: a question each with scores, intervals, differences, and Spearman's correlations.
@@ -74,11 +74,11 @@ def judge(
     Pillutla et al. 2021, §4.3 and App. E.
 
     >>> rows = [("human", "gpt2")] * 3 + [("gpt2", "human")]
-    >>> judgement = judge([{"winner": winner, "loser": loser} for winner, loser in rows])
+    >>> judgement = rank_by_preferences([{"winner": winner, "loser": loser} for winner, loser in rows])
     >>> judgement.questions["winner"].models[0].model
     'human'
     """
-    level = check_number("level", level, 0, 1)
+    level = check_number("confidence_level", confidence_level, 0, 1)
     pseudo_wins = check_number("pseudo_wins", pseudo_wins, 0, MOST_WINS, low_included=True)
     seed = check_count("seed", seed, low=0)
     if min_seconds is not None:

@@ -34,8 +34,8 @@ from mauve_metric.api.score import debiased_estimates, resolve_config, score_his
 from mauve_metric.arrays import FeatureData, Features, Integers, Labels, TextData
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.estimate import duration, estimated_seconds
+from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.features.pretrained import FEATURIZERS
-from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.rows import as_rows
 from mauve_metric.features.sides import OpenedSides, design_of_models, open_sides, read_sides
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
@@ -52,8 +52,8 @@ from mauve_metric.options import (
 )
 from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.quantize.partition import partition_sets, without_first
-from mauve_metric.results.sensitivity import Sensitivity
-from mauve_metric.results.sensitivity_numbers import DEFAULT, DESIGN, RESCALING, Setting, SettingScore
+from mauve_metric.results.robustness import Robustness
+from mauve_metric.results.robustness_numbers import DEFAULT, DESIGN, RESCALING, Setting, SettingScore
 from mauve_metric.results.signature import signature_entries
 from mauve_metric.runtime.checks import check_bool, shown
 from mauve_metric.runtime.failures import EXPECTED, message_of
@@ -66,12 +66,12 @@ logger = logging.getLogger(__name__)
 _Key = tuple[tuple[str, object], ...]
 
 
-def sensitivity(
+def robustness(
     p_text: TextData | TextFile | None = None,
-    models: Mapping[str, FeatureData | Reference | TextFile | str] | None = None,
+    models: Mapping[str, FeatureData | FeatureSet | TextFile | str] | None = None,
     *,
     p_features: FeatureData | None = None,
-    p: Reference | None = None,
+    p: FeatureSet | None = None,
     featurizers: Sequence[Featurizer] = (),
     vary: str | Sequence[str] | None = None,
     design: bool = True,
@@ -80,11 +80,11 @@ def sensitivity(
     q_groups: Mapping[str, Sequence[Hashable]] | None = None,
     common_rows: bool = False,
     **options: Unpack[Options],
-) -> Sensitivity:
+) -> Robustness:
     """Rank models under many settings, and say whether the ranking holds and which difference depends on what.
 
     The options make the default setting. From it each factor is changed alone, and then about half of them at once in
-    the twelve settings of a small design (see `sensitivity_settings.small_design`). Features are computed once for each
+    the twelve settings of a small design (see `robustness_settings.small_design`). Features are computed once for each
     featurizer, pooling and length. What takes the time, and how long, is logged before it starts.
 
     Args:
@@ -100,7 +100,7 @@ def sensitivity(
         **options: see `compute_mauve`.
 
     Returns:
-        A `Sensitivity`.
+        A `Robustness`.
 
     Raises:
         TypeError, ValueError, OSError, ImportError: as `compare`; ValueError too for fewer than two models, sets of
@@ -108,7 +108,7 @@ def sensitivity(
 
     >>> rng = np.random.default_rng(0)
     >>> human, good, bad = (rng.normal(shift, 1, size=(100, 8)) for shift in (0, 0.1, 2))
-    >>> found = sensitivity(p_features=human, models={"bad": bad, "good": good}, vary="seed", design=False)
+    >>> found = robustness(p_features=human, models={"bad": bad, "good": good}, vary="seed", design=False)
     >>> found.holds, found.ranking, [pair.verdict for pair in found.pairs]
     (True, ('good', 'bad'), ['holds'])
     """
@@ -130,7 +130,7 @@ def sensitivity(
     return replace(found, seconds=time.perf_counter() - start)
 
 
-sensitivity.__signature__ = with_options(sensitivity, "Sensitivity")  # type: ignore[attr-defined]
+robustness.__signature__ = with_options(robustness, "Robustness")  # type: ignore[attr-defined]
 
 
 def _featurizers(
@@ -155,7 +155,7 @@ def _featurizers(
 class _Sets:
     """All sides featurized in one way, P's first."""
 
-    sides: tuple[Reference, ...]
+    sides: tuple[FeatureSet, ...]
 
     def part(self, part: Part | None) -> tuple[list[Features], list[Integers | None]]:
         """The features and groups of a random part of every set; sets of one size keep the same rows.
@@ -196,7 +196,7 @@ class _Work:
     failed: dict[str, str] = field(default_factory=dict)
     labels: dict[_Key, Sequence[Sequence[Labels]]] = field(default_factory=dict)
 
-    def analysed(self, featurizers: Sequence[Featurizer], factors: Sequence[str], design: bool) -> Sensitivity:
+    def analysed(self, featurizers: Sequence[Featurizer], factors: Sequence[str], design: bool) -> Robustness:
         """All settings, the default's first; what fails is named."""
         base = self._base(featurizers, factors)
         plan = planned(base, factors, design)
@@ -225,7 +225,7 @@ class _Work:
         entries.pop("n_q")
         entries.pop("q_digest")
         level = base.config.confidence_level
-        return Sensitivity(tuple(settings), self.failed, plan.left_out, 0.0, level, entries)
+        return Robustness(tuple(settings), self.failed, plan.left_out, 0.0, level, entries)
 
     def _base(self, featurizers: Sequence[Featurizer], factors: Sequence[str]) -> Base:
         """The default setting: its featurizer is the first that is there."""

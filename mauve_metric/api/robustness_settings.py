@@ -1,4 +1,4 @@
-"""Which settings a sensitivity analysis tries: the levels of each factor, one at a time, and a small design of all."""
+"""Settings that a robustness analysis tries: the levels of each factor, one at a time, and a small design of all."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from mauve_metric.arrays import Integers
 from mauve_metric.options import Featurizer, MauveConfig, config_fields
-from mauve_metric.results.sensitivity_numbers import RESCALING
+from mauve_metric.results.robustness_numbers import RESCALING
 from mauve_metric.results.signature import format_value
 from mauve_metric.runtime.checks import shown
 

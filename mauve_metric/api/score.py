@@ -11,7 +11,7 @@ import numpy as np
 
 from mauve_metric.arrays import Array, Counts, Floats, Integers, Labels
 from mauve_metric.catalogue.scores import SCORES
-from mauve_metric.features.reference import Reference
+from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.rows import some_numbers, some_rows
 from mauve_metric.features.sides import check_columns
 from mauve_metric.measures import frontier, precision_recall, support, support_on_device
@@ -215,8 +215,8 @@ RUNS_OF_FEW_TEXTS = 5
 
 
 def score_features(
-    p: Reference,
-    q: Reference,
+    p: FeatureSet,
+    q: FeatureSet,
     config: MauveConfig,
     quiet: bool = False,
     run: RunOptions | None = None,
@@ -240,8 +240,8 @@ def score_features(
 
 
 def score_partition(
-    p: Reference,
-    q: Reference,
+    p: FeatureSet,
+    q: FeatureSet,
     partition: Partition,
     config: MauveConfig,
     quiet: bool = False,
@@ -259,12 +259,12 @@ def score_partition(
     return result
 
 
-def learned_of(p: Reference, q: Reference, config: MauveConfig) -> Learned | None:
+def learned_of(p: FeatureSet, q: FeatureSet, config: MauveConfig) -> Learned | None:
     """The score on learned buckets of two sides; None where features lie on many machines or texts are too few."""
     return learned_score(p.features, q.features, pair_of_groups(p.groups, q.groups), config)
 
 
-def _permutation_p_value(p: Reference, q: Reference, partition: Partition, config: MauveConfig) -> float:
+def _permutation_p_value(p: FeatureSet, q: FeatureSet, partition: Partition, config: MauveConfig) -> float:
     """Of the permutation test: on buckets that do not know the sides, or by fitting learned ones anew."""
     if config.quantizer != "classifier":
         return _test(p, q, partition.labels_without_sets, config)
@@ -272,7 +272,7 @@ def _permutation_p_value(p: Reference, q: Reference, partition: Partition, confi
     return float(np.mean(aucs >= aucs[0] - 1e-12))
 
 
-def _measured(p: Reference, q: Reference, scores: HistogramScores, config: MauveConfig) -> dict[str, Any]:
+def _measured(p: FeatureSet, q: FeatureSet, scores: HistogramScores, config: MauveConfig) -> dict[str, Any]:
     """The scores whose row names the function that computes them; None for those that are not asked for.
 
     Raises:
@@ -288,7 +288,7 @@ def _measured(p: Reference, q: Reference, scores: HistogramScores, config: Mauve
     return found
 
 
-def _in_memory(name: str, side: Reference) -> Array:
+def _in_memory(name: str, side: FeatureSet) -> Array:
     features = tensors.in_memory(side.features)
     if features is None:
         raise ValueError(f"{name}=True needs features in memory, as an array")
@@ -296,8 +296,8 @@ def _in_memory(name: str, side: Reference) -> Array:
 
 
 def score_buckets(
-    p: Reference,
-    q: Reference,
+    p: FeatureSet,
+    q: FeatureSet,
     runs: Sequence[Sequence[Labels]],
     projected: Sequence[ProjectedRows],
     config: MauveConfig,
@@ -430,12 +430,12 @@ def _neighbours(projected: Sequence[ProjectedRows], config: MauveConfig) -> Neig
     return Neighbours(*support.support_scores(p_rows, q_rows, config.knn_k, tolerance=support.ROUNDING))
 
 
-def _test(p: Reference, q: Reference, labels: Sequence[Labels], config: MauveConfig) -> float:
+def _test(p: FeatureSet, q: FeatureSet, labels: Sequence[Labels], config: MauveConfig) -> float:
     k = int(config.num_buckets)
     groups = count_groups(labels[0], labels[1], p.groups, q.groups, k)
     return resampling.permutation_test(labels[0], labels[1], k, config.permutations, groups, config.seed)
 
 
-def _median_length(side: Reference) -> float | None:
+def _median_length(side: FeatureSet) -> float | None:
     """Of a side's texts, in tokens."""
     return None if side.lengths is None else float(np.median(side.lengths))

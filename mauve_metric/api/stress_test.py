@@ -16,15 +16,15 @@ import numpy as np
 from mauve_metric.api.score import resolve_config, score_features
 from mauve_metric.arrays import TextData
 from mauve_metric.features.estimate import duration, estimated_seconds
+from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.features.named_featurizers import named_featurizers
-from mauve_metric.features.reference import Featurizing, Reference
 from mauve_metric.features.sides import open_sides
 from mauve_metric.options import Featurizer, MauveConfig, OptionsOfOneProcess, RunOptions, split_options, with_options
 from mauve_metric.perturbations.table import PERTURBATIONS
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, signature_entries
-from mauve_metric.results.stress import Stress
-from mauve_metric.results.stress_numbers import FeaturizerStress, StressedScore
+from mauve_metric.results.stress_test import StressTest
+from mauve_metric.results.stress_test_numbers import FeaturizerStress, StressedScore
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.failures import EXPECTED, message_of
 from mauve_metric.runtime.progress import progress_bar
@@ -41,14 +41,14 @@ FEWEST_CHANGED = 0.2  # of the texts, by the strongest change: what hardly any t
 PERMUTATIONS = 1999
 
 
-def stress(
+def stress_test(
     p_text: TextData | TextFile | str | Path,
     *,
     featurizers: Sequence[Featurizer] | Mapping[str, Featurizer] | Featurizer | None = None,
     perturbations: str | Sequence[str] | None = None,
     strengths: Sequence[float] = STRENGTHS,
     **options: Unpack[OptionsOfOneProcess],
-) -> Stress:
+) -> StressTest:
     """Find out which errors in texts a featurizer sees, on human texts of one's own.
 
     A random half of the texts is given known errors of several strengths and scored against the other half. An error
@@ -66,14 +66,14 @@ def stress(
         **options: see `compute_mauve`. permutations: 0 is for as many as it takes.
 
     Returns:
-        A `Stress`.
+        A `StressTest`.
 
     Raises:
         TypeError, ValueError, OSError, ImportError: as `compute_mauve`; ValueError too for fewer than 40 texts, texts
             that no error can be given to, and where no featurizer can be used.
 
     >>> texts = [f"The number {n} came before {n + 1} and after {n - 1}." for n in range(100)]
-    >>> found = stress(
+    >>> found = stress_test(
     ...     texts, featurizers={"length": lambda texts: [[len(text), 1.0] for text in texts]},
     ...     perturbations="truncated,words_shuffled", strengths=[1], cache=False,
     ... )
@@ -100,7 +100,7 @@ def stress(
     if not found:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in failed.items())
         raise ValueError(f"none of the featurizers can be used: {reasons}")
-    return Stress(
+    return StressTest(
         featurizers=found,
         failed=failed,
         left_out=design.left_out,
@@ -111,7 +111,7 @@ def stress(
     )
 
 
-stress.__signature__ = with_options(stress, "Stress", "distributed", "prompts")  # type: ignore[attr-defined]
+stress_test.__signature__ = with_options(stress_test, "StressTest", "distributed", "prompts")  # type: ignore[attr-defined]
 
 
 def chosen_perturbations(perturbations: object) -> tuple[str, ...]:
@@ -252,7 +252,7 @@ class _Stressing:
             start = time.perf_counter()
             results = {("equal", 0.0): self._score(reference, equal)}
             self._announce(job, equal, featurized / 2, time.perf_counter() - start)
-            with progress_bar(f"stress {self.name}", self.run.verbose, " sets", len(design.perturbed)) as bar:
+            with progress_bar(f"stress test {self.name}", self.run.verbose, " sets", len(design.perturbed)) as bar:
                 for done, (cell, texts) in enumerate(design.perturbed.items()):
                     if bar is not None:
                         bar(done, len(design.perturbed))
@@ -260,10 +260,10 @@ class _Stressing:
                     results[cell] = self._score(reference, side)
         return self._found(results, self._signature(reference, equal))
 
-    def _score(self, reference: Reference, side: Reference) -> MauveResult:
+    def _score(self, reference: FeatureSet, side: FeatureSet) -> MauveResult:
         return score_features(reference, side, self.config, quiet=True, run=self.run, with_learned=False)
 
-    def _announce(self, job: Featurizing, equal: Reference, featurizing: float, scoring: float) -> None:
+    def _announce(self, job: Featurizing, equal: FeatureSet, featurizing: float, scoring: float) -> None:
         """Say how long it will take: by how long it took so far, and by the model's size where features were known."""
         sets = len(self.design.perturbed)
         model, known = self.config.featurize_model_name, job.encoder is None
@@ -294,7 +294,7 @@ class _Stressing:
         (equal,) = scores.pop("equal")
         return FeaturizerStress(equal, {name: tuple(found) for name, found in scores.items()}, signature)
 
-    def _signature(self, reference: Reference, equal: Reference) -> str:
+    def _signature(self, reference: FeatureSet, equal: FeatureSet) -> str:
         config = resolve_config(self.config, len(reference), len(equal))
         names, strengths = (dict.fromkeys(part) for part in zip(*self.design.perturbed, strict=True))
         more = {"perturbations": ",".join(map(str, names)), "strengths": ",".join(f"{part:g}" for part in strengths)}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from mauve_metric.catalogue.row import Companion
+from mauve_metric.catalogue.row import Measure
 from mauve_metric.uncertainty import divergence_intervals
 
-BUCKETS: dict[str, Companion] = {
-    "kl_forward": Companion(
+BUCKETS: dict[str, Measure] = {
+    "kl_forward": Measure(
         "KL(human‖model)",
         "buckets",
         "lower",
@@ -19,7 +19,7 @@ BUCKETS: dict[str, Companion] = {
         sizes_matter=True,
         trap="buckets without a model text decide it, and half a text there keeps it finite",
     ),
-    "kl_backward": Companion(
+    "kl_backward": Measure(
         "KL(model‖human)",
         "buckets",
         "lower",
@@ -32,7 +32,7 @@ BUCKETS: dict[str, Companion] = {
         sizes_matter=True,
         trap="buckets without a human text decide it, and half a text there keeps it finite",
     ),
-    "kl_exponentiated": Companion(
+    "kl_exponentiated": Measure(
         "exp(-KL/10)",
         "buckets",
         "higher",
@@ -45,7 +45,7 @@ BUCKETS: dict[str, Companion] = {
         sizes_matter=True,
         trap="high for weak models as well: a KL of 1 nat still has .90",
     ),
-    "chi_square": Companion(
+    "chi_square": Measure(
         "χ² divergence",
         "buckets",
         "lower",
@@ -58,7 +58,7 @@ BUCKETS: dict[str, Companion] = {
         sizes_matter=True,
         trap="a single bucket with next to no model text can make all of it",
     ),
-    "hellinger": Companion(
+    "hellinger": Measure(
         "squared Hellinger",
         "buckets",
         "lower",
@@ -70,7 +70,7 @@ BUCKETS: dict[str, Companion] = {
         divergence_intervals.hellinger,
         trap="without the factor ½ that some books have: it ends at 2",
     ),
-    "total_variation": Companion(
+    "total_variation": Measure(
         "total variation",
         "buckets",
         "lower",
@@ -83,7 +83,7 @@ BUCKETS: dict[str, Companion] = {
         sizes_matter=True,
         trap="its bias cannot be taken off wholly: equal sets stay a little above 0",
     ),
-    "le_cam": Companion(
+    "le_cam": Measure(
         "Le Cam",
         "buckets",
         "lower",
@@ -95,7 +95,7 @@ BUCKETS: dict[str, Companion] = {
         divergence_intervals.le_cam,
         trap="grows with the square of small differences, so that near sets all look alike",
     ),
-    "jensen_shannon_debiased": Companion(
+    "jensen_shannon_debiased": Measure(
         "Jensen–Shannon, debiased",
         "buckets",
         "lower",
@@ -107,7 +107,7 @@ BUCKETS: dict[str, Companion] = {
         divergence_intervals.jensen_shannon,
         trap="in nats: divide by ln 2 for bits",
     ),
-    "frontier_integral_debiased": Companion(
+    "frontier_integral_debiased": Measure(
         "frontier int., debiased",
         "buckets",
         "lower",

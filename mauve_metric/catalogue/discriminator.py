@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mauve_metric.catalogue.row import Companion
+from mauve_metric.catalogue.row import Measure
 from mauve_metric.features.likelihood.likelihood_measures import discriminator_ranks, discriminator_total_probability
 from mauve_metric.measures.discriminators import (
     bag_of_words_accuracy,
@@ -11,8 +11,8 @@ from mauve_metric.measures.discriminators import (
     discriminator_auc,
 )
 
-DISCRIMINATOR: dict[str, Companion] = {
-    "discriminator_auc": Companion(
+DISCRIMINATOR: dict[str, Measure] = {
+    "discriminator_auc": Measure(
         title="Discriminator AUC",
         group="discriminator",
         better="lower",
@@ -26,7 +26,7 @@ DISCRIMINATOR: dict[str, Companion] = {
         grouped=True,
         trap="a mark or a length that only one set has is enough for 1: look at the warnings first",
     ),
-    "discriminator_accuracy": Companion(
+    "discriminator_accuracy": Measure(
         title="Discriminator accuracy",
         group="discriminator",
         better="lower",
@@ -40,7 +40,7 @@ DISCRIMINATOR: dict[str, Companion] = {
         grouped=True,
         trap="a mark or a length that only one set has is enough for 1: look at the warnings first",
     ),
-    "discriminator_words_auc": Companion(
+    "discriminator_words_auc": Measure(
         title="Bag-of-words AUC",
         group="discriminator",
         better="lower",
@@ -54,7 +54,7 @@ DISCRIMINATOR: dict[str, Companion] = {
         grouped=True,
         trap="other topics are enough for 1, however well the model writes",
     ),
-    "discriminator_words_accuracy": Companion(
+    "discriminator_words_accuracy": Measure(
         title="Bag-of-words accuracy",
         group="discriminator",
         better="lower",
@@ -68,7 +68,7 @@ DISCRIMINATOR: dict[str, Companion] = {
         grouped=True,
         trap="other topics are enough for 1, however well the model writes",
     ),
-    "discriminator_ranks": Companion(
+    "discriminator_ranks": Measure(
         "Accuracy from ranks",
         "discriminator",
         "lower",
@@ -82,7 +82,7 @@ DISCRIMINATOR: dict[str, Companion] = {
         grouped=True,
         trap="moves with the language model that reads: name it",
     ),
-    "discriminator_total_probability": Companion(
+    "discriminator_total_probability": Measure(
         "Accuracy from total probability",
         "discriminator",
         "lower",

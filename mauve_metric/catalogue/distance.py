@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mauve_metric.catalogue.row import Companion
+from mauve_metric.catalogue.row import Measure
 from mauve_metric.measures.clipped import clipped_coverage, clipped_density
 from mauve_metric.measures.copying import authenticity, data_copying
 from mauve_metric.measures.frechet import frechet_distance, frechet_infinity
@@ -10,8 +10,8 @@ from mauve_metric.measures.mmd import mmd, mmd_gaussian
 from mauve_metric.measures.sliced_wasserstein import sliced_wasserstein
 from mauve_metric.measures.vendi import vendi_score
 
-DISTANCE: dict[str, Companion] = {
-    "mmd": Companion(
+DISTANCE: dict[str, Measure] = {
+    "mmd": Measure(
         "MMD² (KID kernel)",
         "distance",
         "lower",
@@ -24,7 +24,7 @@ DISTANCE: dict[str, Companion] = {
         designed=True,
         trap="often below 0 for equal sets; its scale is that of the featurizer",
     ),
-    "mmd_gaussian": Companion(
+    "mmd_gaussian": Measure(
         "MMD² (Gaussian)",
         "distance",
         "lower",
@@ -37,7 +37,7 @@ DISTANCE: dict[str, Companion] = {
         designed=True,
         trap="the width of the kernel comes from the sets: other pairs of sets have another scale",
     ),
-    "frechet_distance": Companion(
+    "frechet_distance": Measure(
         "Fréchet distance",
         "distance",
         "lower",
@@ -51,7 +51,7 @@ DISTANCE: dict[str, Companion] = {
         sizes_matter=True,
         trap="needs many more texts than dimensions; compare sets of one size only",
     ),
-    "frechet_infinity": Companion(
+    "frechet_infinity": Measure(
         "Fréchet distance, n → ∞",
         "distance",
         "lower",
@@ -64,7 +64,7 @@ DISTANCE: dict[str, Companion] = {
         cheap=False,
         trap="still too high below two texts a dimension; may be below 0, and has no interval",
     ),
-    "sliced_wasserstein": Companion(
+    "sliced_wasserstein": Measure(
         "sliced Wasserstein-2²",
         "distance",
         "lower",
@@ -77,7 +77,7 @@ DISTANCE: dict[str, Companion] = {
         sizes_matter=True,
         trap="above 0 for equal sets; its scale is that of the featurizer",
     ),
-    "clipped_density": Companion(
+    "clipped_density": Measure(
         "clipped density",
         "distance",
         "higher",
@@ -89,7 +89,7 @@ DISTANCE: dict[str, Companion] = {
         lambda p, q, seed, level: clipped_density(p, q),
         trap="one good text many times over has a high one: it is quality alone",
     ),
-    "clipped_coverage": Companion(
+    "clipped_coverage": Measure(
         "clipped coverage",
         "distance",
         "higher",
@@ -101,7 +101,7 @@ DISTANCE: dict[str, Companion] = {
         lambda p, q, seed, level: clipped_coverage(p, q),
         trap="says nothing of bad texts beside the good ones: it is coverage alone",
     ),
-    "vendi": Companion(
+    "vendi": Measure(
         "Vendi score",
         "distance",
         "human",
@@ -114,7 +114,7 @@ DISTANCE: dict[str, Companion] = {
         sizes_matter=True,
         trap="noise has the highest: it is variety, not quality",
     ),
-    "authenticity": Companion(
+    "authenticity": Measure(
         "authenticity",
         "distance",
         "higher",
@@ -126,7 +126,7 @@ DISTANCE: dict[str, Companion] = {
         authenticity,
         trap="needs the training texts; new human texts have less than 1 too, so read it beside theirs",
     ),
-    "copying": Companion(
+    "copying": Measure(
         "data copying C_T",
         "distance",
         "human",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from mauve_metric.catalogue.row import Companion
+from mauve_metric.catalogue.row import Measure
 from mauve_metric.duplicates.copied_text import copied_substrings, near_duplicates_across
 from mauve_metric.duplicates.near_duplicates import near_duplicates
 from mauve_metric.duplicates.repeated_substrings import repeated_substrings
 
-DUPLICATION: dict[str, Companion] = {
-    "near_duplicates": Companion(
+DUPLICATION: dict[str, Measure] = {
+    "near_duplicates": Measure(
         title="Near duplicates",
         group="duplication",
         better="human",
@@ -21,7 +21,7 @@ DUPLICATION: dict[str, Companion] = {
         sizes_matter=True,
         trap="texts of one template count too, though nobody copied; paraphrases do not",
     ),
-    "near_duplicates_across": Companion(
+    "near_duplicates_across": Measure(
         title="Near duplicates of human texts",
         group="duplication",
         better="lower",
@@ -34,7 +34,7 @@ DUPLICATION: dict[str, Companion] = {
         sizes_matter=True,
         trap="paraphrases and copied parts of texts are not found",
     ),
-    "repeated_substrings": Companion(
+    "repeated_substrings": Measure(
         title="Repeated passages",
         group="duplication",
         better="human",
@@ -47,7 +47,7 @@ DUPLICATION: dict[str, Companion] = {
         sizes_matter=True,
         trap="texts of fewer than 50 tokens have none",
     ),
-    "copied_substrings": Companion(
+    "copied_substrings": Measure(
         title="Passages of human texts",
         group="duplication",
         better="lower",

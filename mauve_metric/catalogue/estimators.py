@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from mauve_metric.catalogue.row import Companion
+from mauve_metric.catalogue.row import Measure
 from mauve_metric.quantize.without_buckets import mauve_without_buckets
 
 _PAPER = "Pillutla et al. 2023"
 
-ESTIMATORS: dict[str, Companion] = {
-    f"mauve_{name}": Companion(
+ESTIMATORS: dict[str, Measure] = {
+    f"mauve_{name}": Measure(
         title=f"MAUVE by {shown}",
         group="estimators",
         better="higher",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from mauve_metric.catalogue.row import Companion
+from mauve_metric.catalogue.row import Measure
 from mauve_metric.features.likelihood.likelihood_measures import (
     epsilon_perplexity,
     generation_perplexity,
@@ -17,8 +17,8 @@ from mauve_metric.features.likelihood.likelihood_measures import (
     wrep,
 )
 
-LANGUAGE_MODEL: dict[str, Companion] = {
-    "generation_perplexity": Companion(
+LANGUAGE_MODEL: dict[str, Measure] = {
+    "generation_perplexity": Measure(
         "Perplexity",
         "language-model",
         "human",
@@ -31,7 +31,7 @@ LANGUAGE_MODEL: dict[str, Companion] = {
         cheap=False,
         trap="low is not good: a text that repeats itself has the lowest",
     ),
-    "epsilon_perplexity": Companion(
+    "epsilon_perplexity": Measure(
         "ε-perplexity",
         "language-model",
         "human",
@@ -44,7 +44,7 @@ LANGUAGE_MODEL: dict[str, Companion] = {
         cheap=False,
         trap="moves with ε and the vocabulary: compare under one language model only",
     ),
-    "log_probability": Companion(
+    "log_probability": Measure(
         "Log-probability",
         "language-model",
         "human",
@@ -57,7 +57,7 @@ LANGUAGE_MODEL: dict[str, Companion] = {
         cheap=False,
         trap="short texts weigh as much as long ones",
     ),
-    "sparsemax_score": Companion(
+    "sparsemax_score": Measure(
         "Sparsemax score",
         "language-model",
         "human",
@@ -70,7 +70,7 @@ LANGUAGE_MODEL: dict[str, Companion] = {
         cheap=False,
         trap="says as much about the language model as about the texts",
     ),
-    "token_jensen_shannon": Companion(
+    "token_jensen_shannon": Measure(
         "Token Jensen–Shannon",
         "language-model",
         "human",
@@ -83,7 +83,7 @@ LANGUAGE_MODEL: dict[str, Companion] = {
         cheap=False,
         trap="says as much about the language model as about the texts",
     ),
-    "rep": Companion(
+    "rep": Measure(
         "rep-64",
         "language-model",
         "human",
@@ -96,7 +96,7 @@ LANGUAGE_MODEL: dict[str, Companion] = {
         cheap=False,
         trap="people repeat words too: near the human value is good, not 0",
     ),
-    "wrep": Companion(
+    "wrep": Measure(
         "wrep-64",
         "language-model",
         "human",
@@ -109,7 +109,7 @@ LANGUAGE_MODEL: dict[str, Companion] = {
         cheap=False,
         trap="people repeat words too: near the human value is good, not 0",
     ),
-    "rank_1": Companion(
+    "rank_1": Measure(
         "Rank 1",
         "language-model",
         "human",
@@ -122,7 +122,7 @@ LANGUAGE_MODEL: dict[str, Companion] = {
         cheap=False,
         trap="a language model finds its own texts likely: take another one than wrote them",
     ),
-    "rank_2_5": Companion(
+    "rank_2_5": Measure(
         "Rank 2–5",
         "language-model",
         "human",
@@ -135,7 +135,7 @@ LANGUAGE_MODEL: dict[str, Companion] = {
         cheap=False,
         trap="a language model finds its own texts likely: take another one than wrote them",
     ),
-    "rank_6_100": Companion(
+    "rank_6_100": Measure(
         "Rank 6–100",
         "language-model",
         "human",
@@ -148,7 +148,7 @@ LANGUAGE_MODEL: dict[str, Companion] = {
         cheap=False,
         trap="a language model finds its own texts likely: take another one than wrote them",
     ),
-    "rank_above_100": Companion(
+    "rank_above_100": Measure(
         "Rank above 100",
         "language-model",
         "human",

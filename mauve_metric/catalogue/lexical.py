@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from mauve_metric.catalogue.row import Companion
+from mauve_metric.catalogue.row import Measure
 from mauve_metric.lexical.compression import compression_ratio
 from mauve_metric.lexical.distinct import distinct_n, distinct_n_once, distinct_n_per_text, entropy_n, lengths
 from mauve_metric.lexical.ngram_similarity import prompt_distinct, prompt_diversity, vendi_ngrams
@@ -12,8 +12,8 @@ from mauve_metric.lexical.repetition import MAX_PHRASE_OF_MAUVE, ends_repeating
 from mauve_metric.lexical.self_bleu import self_bleu, self_repetition
 from mauve_metric.lexical.zipf import zipf_coefficient
 
-LEXICAL: dict[str, Companion] = {
-    "distinct_1": Companion(
+LEXICAL: dict[str, Measure] = {
+    "distinct_1": Measure(
         title="Distinct-1",
         group="lexical",
         better="human",
@@ -26,7 +26,7 @@ LEXICAL: dict[str, Companion] = {
         sizes_matter=True,
         trap="falls with the number of tokens, and rises with noise",
     ),
-    "distinct_2": Companion(
+    "distinct_2": Measure(
         title="Distinct-2",
         group="lexical",
         better="human",
@@ -39,7 +39,7 @@ LEXICAL: dict[str, Companion] = {
         sizes_matter=True,
         trap="falls with the number of tokens, and rises with noise",
     ),
-    "distinct_4": Companion(
+    "distinct_4": Measure(
         title="Distinct-4",
         group="lexical",
         better="human",
@@ -52,7 +52,7 @@ LEXICAL: dict[str, Companion] = {
         sizes_matter=True,
         trap="random words have 1: near the human value is good, not high",
     ),
-    "distinct_4_per_text": Companion(
+    "distinct_4_per_text": Measure(
         title="Distinct-4 of a text",
         group="lexical",
         better="human",
@@ -64,7 +64,7 @@ LEXICAL: dict[str, Companion] = {
         compute=distinct_n_per_text,
         trap="falls with the length of a text, and is blind to texts that repeat each other",
     ),
-    "distinct_4_once": Companion(
+    "distinct_4_once": Measure(
         title="4-grams seen once",
         group="lexical",
         better="human",
@@ -77,7 +77,7 @@ LEXICAL: dict[str, Companion] = {
         sizes_matter=True,
         trap="falls with the number of tokens, and rises with noise",
     ),
-    "entropy_2": Companion(
+    "entropy_2": Measure(
         title="Ent-2",
         group="lexical",
         better="human",
@@ -90,7 +90,7 @@ LEXICAL: dict[str, Companion] = {
         sizes_matter=True,
         trap="grows with the number of tokens, whose logarithm is its limit",
     ),
-    "entropy_4": Companion(
+    "entropy_4": Measure(
         title="Ent-4",
         group="lexical",
         better="human",
@@ -103,7 +103,7 @@ LEXICAL: dict[str, Companion] = {
         sizes_matter=True,
         trap="grows with the number of tokens, whose logarithm is its limit",
     ),
-    "zipf": Companion(
+    "zipf": Measure(
         title="Zipf coefficient",
         group="lexical",
         better="human",
@@ -116,7 +116,7 @@ LEXICAL: dict[str, Companion] = {
         sizes_matter=True,
         trap="the many rare tokens lead the fit: it moves with the tokenizer and the number of tokens",
     ),
-    "repetition": Companion(
+    "repetition": Measure(
         title="Repetition",
         group="lexical",
         better="lower",
@@ -128,7 +128,7 @@ LEXICAL: dict[str, Companion] = {
         compute=ends_repeating,
         trap="sees only loops that last to the end of a text",
     ),
-    "repetition_500": Companion(
+    "repetition_500": Measure(
         title="Repetition, up to 500",
         group="lexical",
         better="lower",
@@ -140,7 +140,7 @@ LEXICAL: dict[str, Companion] = {
         compute=partial(ends_repeating, max_phrase=MAX_PHRASE_OF_MAUVE),
         trap="sees only loops that last to the end of a text",
     ),
-    "self_repetition": Companion(
+    "self_repetition": Measure(
         title="Self-repetition",
         group="lexical",
         better="human",
@@ -153,7 +153,7 @@ LEXICAL: dict[str, Companion] = {
         sizes_matter=True,
         trap="grows with the number of texts, and counts turns of phrase that people share as well",
     ),
-    "compression_ratio": Companion(
+    "compression_ratio": Measure(
         title="Compression ratio",
         group="lexical",
         better="human",
@@ -166,7 +166,7 @@ LEXICAL: dict[str, Companion] = {
         sizes_matter=True,
         trap="gzip looks back 32 kB: copies further apart are not seen, and the order of texts matters",
     ),
-    "self_bleu": Companion(
+    "self_bleu": Measure(
         title="Self-BLEU",
         group="lexical",
         better="human",
@@ -179,7 +179,7 @@ LEXICAL: dict[str, Companion] = {
         sizes_matter=True,
         trap="rises with the number of texts; published values often take a sample of them as hypotheses",
     ),
-    "vendi_ngrams": Companion(
+    "vendi_ngrams": Measure(
         title="Vendi score of n-grams",
         group="lexical",
         better="human",
@@ -193,7 +193,7 @@ LEXICAL: dict[str, Companion] = {
         sizes_matter=True,
         trap="noise has the highest: it is variety, not quality; its time grows with the cube of the texts",
     ),
-    "mean_length": Companion(
+    "mean_length": Measure(
         title="Mean length",
         group="lexical",
         better="human",
@@ -205,7 +205,7 @@ LEXICAL: dict[str, Companion] = {
         compute=lengths,
         trap="moves most other measures with it: mend the length first",
     ),
-    "prompt_diversity": Companion(
+    "prompt_diversity": Measure(
         title="Diversity within prompts",
         group="lexical",
         better="human",
@@ -217,7 +217,7 @@ LEXICAL: dict[str, Companion] = {
         compute=prompt_diversity,
         trap="needs several texts a prompt (`q_groups`, `--prompt-field`)",
     ),
-    "prompt_distinct": Companion(
+    "prompt_distinct": Measure(
         title="Distinct answers",
         group="lexical",
         better="human",

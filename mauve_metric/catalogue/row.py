@@ -22,7 +22,7 @@ Needs = Literal[
 ]
 
 
-class Companion(NamedTuple):
+class Measure(NamedTuple):
     """One row of the table of measures.
 
     better: "higher" or "lower"; "human": the closer to the human texts' value the better. low, high: the range; None

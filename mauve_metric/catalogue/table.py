@@ -9,9 +9,9 @@ from mauve_metric.catalogue.duplication import DUPLICATION
 from mauve_metric.catalogue.estimators import ESTIMATORS
 from mauve_metric.catalogue.language_model import LANGUAGE_MODEL
 from mauve_metric.catalogue.lexical import LEXICAL
-from mauve_metric.catalogue.row import Companion
+from mauve_metric.catalogue.row import Measure
 
-COMPANIONS: dict[str, Companion] = {
+MEASURES: dict[str, Measure] = {
     **LEXICAL,
     **DISTANCE,
     **BUCKETS,

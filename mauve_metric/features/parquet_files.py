@@ -23,7 +23,7 @@ class ParquetFeatures:
     The column is "features", or the only one that there is. What the file says of its pages' checksums is verified.
 
     Attributes:
-        shape: (n, d). metadata: what `Reference.save` wrote beside the features, None in files from elsewhere.
+        shape: (n, d). metadata: what `FeatureSet.save` wrote beside the features, None in files from elsewhere.
 
     Raises:
         ValueError: the file is damaged or holds something else; here, or where the rows are read.

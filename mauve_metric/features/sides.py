@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Integers
-from mauve_metric.features.reference import Featurizing, Reference
+from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.measures.groups import code_groups
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.runtime.checks import check_bool, shown
@@ -25,7 +25,7 @@ Forms = Mapping[str, object]  # of one side by name, as `Featurizing.side` takes
 Groups = dict[str, Sequence[Hashable] | None]  # by side
 
 
-def check_columns(sides: Mapping[str, Reference]) -> None:
+def check_columns(sides: Mapping[str, FeatureSet]) -> None:
     """`ValueError` unless the features of all sides have the same number of columns."""
     if len({side.features.shape[1] for side in sides.values()}) > 1:
         *most, last = sides
@@ -57,11 +57,11 @@ class OpenedSides(NamedTuple):
     origins: dict[str, str]
     design: GivenDesign = GivenDesign()
 
-    def placed(self, name: str, side: Reference) -> Reference:
+    def placed(self, name: str, side: FeatureSet) -> FeatureSet:
         """The features of a side with the origin of its texts."""
         return replace(side, origin=self.origins[name]) if name in self.origins else side
 
-    def grouped(self, sides: Mapping[str, Reference]) -> dict[str, Reference]:
+    def grouped(self, sides: Mapping[str, FeatureSet]) -> dict[str, FeatureSet]:
         """The sides with the codes of their groups.
 
         Raises:
@@ -113,7 +113,7 @@ def _rows_as_groups(sizes: Mapping[str, int]) -> Groups:
     return {name: range(count) for name, count in sizes.items()}
 
 
-def align(sides: Mapping[str, Reference]) -> dict[str, Reference]:
+def align(sides: Mapping[str, FeatureSet]) -> dict[str, FeatureSet]:
     """The sides with the number of each row as its group.
 
     Raises:
@@ -283,14 +283,14 @@ def _design_of_files(
     return GivenDesign(False, groups)
 
 
-def read_sides(job: Featurizing, sides: OpenedSides) -> dict[str, tuple[Reference, list[str] | None]]:
+def read_sides(job: Featurizing, sides: OpenedSides) -> dict[str, tuple[FeatureSet, list[str] | None]]:
     """The features of each side and its texts where they are given."""
     read = {name: _read_side(job, forms) for name, forms in job.prepared(sides.forms).items()}
     grouped = sides.grouped({name: sides.placed(name, side) for name, (side, _) in read.items()})
     return {name: (grouped[name], texts) for name, (_, texts) in read.items()}
 
 
-def _read_side(job: Featurizing, forms: Forms) -> tuple[Reference, list[str] | None]:
+def _read_side(job: Featurizing, forms: Forms) -> tuple[FeatureSet, list[str] | None]:
     name, data = next(((name, data) for name, data in forms.items() if name.endswith("text")), ("", None))
     if data is None:
         return job.side(forms), None

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
 from mauve_metric.api.each_featurizer import with_each
+from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.named_featurizers import named_featurizers
-from mauve_metric.features.reference import Reference
 from mauve_metric.features.sides import check_texts_alone
 from mauve_metric.features.text_functions import name_of
 from mauve_metric.generation.conversations import first_row, has_template, is_conversational, template_entry
@@ -75,7 +75,7 @@ class ModelEvaluator:
     def __init__(
         self,
         prompts: Iterable[object] | None = None,
-        references: Iterable[object] | Reference | str | Path | None = None,
+        references: Iterable[object] | FeatureSet | str | Path | None = None,
         *,
         keep_going: bool = False,
         featurizers: Sequence[Featurizer] | Mapping[str, Featurizer] | None = None,
@@ -93,7 +93,7 @@ class ModelEvaluator:
         self.keep_going, self.distributed = keep_going, self.scorer.run.distributed
         self.conversational: bool | None = None
         self._plan: _Plan | None = None
-        if others and isinstance(references, (Reference, str, Path)):
+        if others and isinstance(references, (FeatureSet, str, Path)):
             check_texts_alone({"human": {"references": references}})
         self.scorer.set_references(references)
         for other in others:
@@ -368,7 +368,7 @@ def evaluate_model(
     model: torch.nn.Module | None,
     tokenizer: PreTrainedTokenizerBase | None,
     prompts: Iterable[object] | None = None,
-    references: Iterable[object] | Reference | str | Path | None = None,
+    references: Iterable[object] | FeatureSet | str | Path | None = None,
     *,
     featurizers: Sequence[Featurizer] | Mapping[str, Featurizer] | None = None,
     **options: Unpack[ModelKeywords],

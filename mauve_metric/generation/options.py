@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
-from mauve_metric.features.reference import Reference
+from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.options import Options, OptionsOfOneProcess, option_parameters
 from mauve_metric.runtime.checks import Check, check_bool, check_count, is_bool, shown
 
@@ -59,8 +59,8 @@ class WritingOptions:
         "texts or a dataset column to continue, or conversations (lists of messages with role and content) to answer; "
         "None: start from the BOS token",
     )
-    references: Iterable[object] | Reference | str | Path | None = _option(
-        None, _anything, "human texts, a dataset column, a `Reference`, or a file of texts or of a saved `Reference`"
+    references: Iterable[object] | FeatureSet | str | Path | None = _option(
+        None, _anything, "human texts, a dataset column, a `FeatureSet`, or a file of texts or of a saved `FeatureSet`"
     )
     dataset: Iterable[object] | None = _option(
         None,

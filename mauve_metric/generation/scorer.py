@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from mauve_metric.api.compute import compute_mauve
 from mauve_metric.features.encoder import Encoder
-from mauve_metric.features.reference import Featurizing, Reference
-from mauve_metric.features.reference_files import is_feature_file
+from mauve_metric.features.feature_files import is_feature_file
+from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.options import Options, split_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.model_state import release_memory
@@ -39,7 +39,7 @@ class ReferenceScorer:
         options: those of `compute_mauve`; `featurize_model_name` may be "self": the model that writes.
 
     Attributes:
-        human: the human texts, None where a `Reference` was given. reference: their features, once they are known.
+        human: the human texts, None where a `FeatureSet` was given. reference: their features, once they are known.
 
     Raises:
         TypeError, ValueError: an option is not what it should be.
@@ -49,15 +49,15 @@ class ReferenceScorer:
         self.options = options
         self.config, self.run = split_options(options)
         self.itself = self.config.featurize_model_name == SELF
-        self.reference: Reference | None = None
+        self.reference: FeatureSet | None = None
         self.human: list[str] | None = None
         self._encoder: Encoder | None = None
 
     def __len__(self) -> int:
         return len(self.reference) if self.reference is not None else len(self.human or ())
 
-    def set_references(self, given: Iterable[object] | Reference | str | Path | None) -> None:
-        """Take the human side: texts, a `Reference`, or a file of either; None if `set_texts` follows.
+    def set_references(self, given: Iterable[object] | FeatureSet | str | Path | None) -> None:
+        """Take the human side: texts, a `FeatureSet`, or a file of either; None if `set_texts` follows.
 
         Raises:
             OSError: there is no such file. TypeError, ValueError: it is not what it should be, or does not fit the
@@ -70,12 +70,12 @@ class ReferenceScorer:
             )
         if isinstance(given, (str, Path)):
             given = self._opened(given)
-        if isinstance(given, Reference):
+        if isinstance(given, FeatureSet):
             if self.itself or self.config.match_lengths != "no":
                 option = (
                     "featurize_model_name='self'" if self.itself else f"match_lengths={self.config.match_lengths!r}"
                 )
-                raise ValueError(f"{option} needs the references as texts, got a Reference")
+                raise ValueError(f"{option} needs the references as texts, got a FeatureSet")
             job = Featurizing(self.config, self.run, given=frozenset(self.options))
             job.follow(given)
             job.check_asked()
@@ -86,10 +86,10 @@ class ReferenceScorer:
             )
             self.human = list(source.texts)
 
-    def _opened(self, path: str | Path) -> list[str] | Reference:
+    def _opened(self, path: str | Path) -> list[str] | FeatureSet:
         """What a file holds: texts, by its ending or for a folder, else features."""
         if is_feature_file(path) or not (Path(path).suffix.lower() in READERS or Path(path).is_dir()):
-            return Reference.load(path)
+            return FeatureSet.load(path)
         return read_texts(path, self.run.text_field, side="reference")
 
     def set_texts(self, human: list[str]) -> None:
@@ -179,7 +179,7 @@ class ReferenceScorer:
                     job.encoder.model.to("cpu")
                     release_memory()
 
-    def embedded(self, job: Featurizing) -> Reference:
+    def embedded(self, job: Featurizing) -> FeatureSet:
         """The references' features, computed once (each time if the model itself is the featurizer)."""
         if self.reference is not None and not self.itself:
             return self.reference

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mauve_metric.catalogue.scores import SCORES
-from mauve_metric.catalogue.table import COMPANIONS
+from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.results.names import printable, shown_names
 from mauve_metric.results.numbers import Described, DescriptionNumbers
 from mauve_metric.results.table_forms import (
@@ -33,13 +33,13 @@ CSV_COLUMNS = (
 
 def title_of(measure: str) -> str:
     """What people call a measure; for what is none, as the features that many share, its own name."""
-    found = COMPANIONS.get(measure) or SCORES.get(measure)
+    found = MEASURES.get(measure) or SCORES.get(measure)
     return measure if found is None else found.title
 
 
 def better_of(measure: str) -> str:
     """Which direction is better: "higher", "lower" or, nearest to the human texts, "human"."""
-    return COMPANIONS[measure].better if measure in COMPANIONS else SCORES[measure].better
+    return MEASURES[measure].better if measure in MEASURES else SCORES[measure].better
 
 
 def best_model(description: DescriptionNumbers, measure: str) -> str | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 from mauve_metric.catalogue.scores import SCORES
-from mauve_metric.catalogue.table import COMPANIONS
+from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.texts.columns import Table, listed, number_at, open_table
 from mauve_metric.texts.lines import decode, read_bytes
 from mauve_metric.texts.records import loaded
@@ -56,7 +56,7 @@ def reading_of(measure: str) -> Reading:
     >>> reading_of("mauve"), reading_of("frontier_integral"), reading_of("my_score")
     ('higher', 'lower', 'as it is')
     """
-    known = SCORES.get(measure) or COMPANIONS.get(measure)
+    known = SCORES.get(measure) or MEASURES.get(measure)
     return "as it is" if known is None else known.better
 
 
@@ -101,7 +101,7 @@ def _numbers(values: object) -> dict[str, float | None]:
     for name, entry in values.items():
         if isinstance(entry, Mapping) and "value" in entry:
             found[str(name)] = _number(entry["value"])
-        elif name in SCORES or name in COMPANIONS:
+        elif name in SCORES or name in MEASURES:
             found[str(name)] = _number(entry)
     return found
 

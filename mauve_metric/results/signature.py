@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mauve_metric.features.reference import Reference
+from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.measures.groups import design_of
 from mauve_metric.options import MauveConfig, config_fields
 from mauve_metric.results.names import printable
@@ -13,7 +13,7 @@ from mauve_metric.version import __version__
 
 
 def signature_entries(
-    p: Reference, q: Reference, config: MauveConfig, more: Mapping[str, object] | None = None
+    p: FeatureSet, q: FeatureSet, config: MauveConfig, more: Mapping[str, object] | None = None
 ) -> dict[str, object]:
     """What fixes the score, in the order in which the signature shows it: `more` and then the versions last."""
     entries: dict[str, object] = {

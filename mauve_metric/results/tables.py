@@ -24,12 +24,12 @@ from mauve_metric.results.wording.verdict import verdict
 from mauve_metric.results.wording.words import (
     DIFFERENCE_NOTE,
     collected_warnings,
-    comparison_lead,
+    comparison_headline,
     conclusion,
     each_featurizer,
     facts,
     forecast_sentence,
-    lead,
+    headline,
     notes,
     ranking_verdict,
     result_warnings,
@@ -146,7 +146,7 @@ def _rows_of_differences(differences: Sequence[Difference]) -> list[TableRow]:
 
 def score_report(result: ResultNumbers, title: str) -> str:
     """The result for people: what it says, warnings, the scores, what they rest on, and the signature."""
-    first = lead(result)
+    first = headline(result)
     lines = [printable(title), ""]
     for text in (
         f"{first.sentence}.",
@@ -202,7 +202,12 @@ def comparison_table(comparison: ComparisonNumbers) -> str:
     models = f"{len(results)} model{'' if len(results) == 1 else 's'}"
     lines = [f"{models} against {common.n_p} human texts, {common.num_buckets} common buckets", ""]
     joint = joint_comparison(comparison.by_featurizer)
-    for text in (ranking_verdict(comparison), learned_ranking(comparison), joint, comparison_lead(comparison).beside):
+    for text in (
+        ranking_verdict(comparison),
+        learned_ranking(comparison),
+        joint,
+        comparison_headline(comparison).beside,
+    ):
         lines += wrapped(text, "  ", "  ")
     found = collected_warnings(comparison)
     lines += ["", *(line for who, warning in found for line in warning_lines(who, warning))]

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mauve_metric.catalogue.row import Companion
-from mauve_metric.catalogue.table import COMPANIONS
+from mauve_metric.catalogue.row import Measure
+from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.lexical.tokens import NumberedTokens, Tokens, number_tokens, split_words
 from mauve_metric.results.signature import format_signature
 from mauve_metric.version import __version__
@@ -23,7 +23,7 @@ class _Input(NamedTuple):
     tokens: NumberedTokens
     prompts: Sequence[Hashable] | None
 
-    def compute(self, row: Companion) -> float:
+    def compute(self, row: Measure) -> float:
         """The row's number, the mean where it has one for each text or prompt."""
         arguments = {"texts": (self.texts,), "tokens": (self.tokens,), "prompts": (self.tokens, self.prompts)}
         found = row.compute(*arguments[row.needs])
@@ -75,13 +75,13 @@ def text_statistics(
     return values | sizes | {"not_computed": reasons, "signature": _signature(sizes, tokenizer)}
 
 
-def statistics_rows() -> dict[str, Companion]:
+def statistics_rows() -> dict[str, Measure]:
     """The rows that need texts, their tokens and prompts, and nothing else."""
     wanted = ("texts", "tokens", "prompts")
-    return {name: row for name, row in COMPANIONS.items() if row.group == "lexical" and row.needs in wanted}
+    return {name: row for name, row in MEASURES.items() if row.group == "lexical" and row.needs in wanted}
 
 
-def _chosen(measures: Sequence[str] | None, *, with_prompts: bool) -> dict[str, Companion]:
+def _chosen(measures: Sequence[str] | None, *, with_prompts: bool) -> dict[str, Measure]:
     rows = statistics_rows()
     if measures is None:
         return {name: row for name, row in rows.items() if row.cheap and (with_prompts or row.needs != "prompts")}

@@ -17,8 +17,8 @@ import numpy as np
 
 from mauve_metric.arrays import Array
 from mauve_metric.features.encoder import prefix_entry
-from mauve_metric.features.reference import Featurizing, Reference
-from mauve_metric.features.reference_files import StoredFeatures, read_features, read_lazily, write_features
+from mauve_metric.features.feature_files import StoredFeatures, read_features, read_lazily, write_features
+from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.features.rows import EvenBlocks, all_rows, as_rows
 from mauve_metric.features.text_functions import function_digest, name_of, text_function
 from mauve_metric.options import MauveConfig, RunOptions, config_fields
@@ -140,7 +140,7 @@ class ShardFeaturizer:
         return len(made)
 
 
-def joined_shards(name: str, tasks: Sequence[ShardTask], done: Sequence[ShardDone]) -> Reference:
+def joined_shards(name: str, tasks: Sequence[ShardTask], done: Sequence[ShardDone]) -> FeatureSet:
     """Return the featurized shards of one side as one set, with rows that are read when they are needed.
 
     Args:
@@ -164,7 +164,7 @@ def joined_shards(name: str, tasks: Sequence[ShardTask], done: Sequence[ShardDon
     marks = [part.marks for part in parts if part.marks is not None]
     counted: list[StoredFeatures | ShardDone] = [*parts, *(shard for shard in done if not shard.texts)]
     rules = dict.fromkeys(rule for part in counted for rule in part.stripped)
-    return Reference(
+    return FeatureSet(
         EvenBlocks([as_rows(part.features) for part in parts]),
         first.identity,
         lengths=_concatenated([part.lengths for part in parts]),
@@ -184,6 +184,6 @@ def _concatenated(arrays: Sequence[Array | None]) -> Array | None:
     return np.concatenate(known) if len(known) == len(arrays) else None
 
 
-def in_memory(side: Reference) -> Reference:
+def in_memory(side: FeatureSet) -> FeatureSet:
     """Read the features of a side into one array."""
     return replace(side, features=all_rows(as_rows(side.features)))

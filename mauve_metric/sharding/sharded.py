@@ -40,8 +40,8 @@ _STALE_SECONDS = 3600  # the age at which a half-written file is removed
 
 
 def score_sharded(
-    human: TextFiles,
-    model: TextFiles,
+    p_text: TextFiles,
+    q_text: TextFiles,
     folder: str | Path,
     *,
     ray: str | None = None,
@@ -60,8 +60,8 @@ def score_sharded(
     number of workers, on the order in which shards are done, or on how the features are cut into files.
 
     Args:
-        human, model: .jsonl or .parquet files, folders of them, patterns, or lists of these; also URLs that fsspec
-            opens. A set is what they hold, in the order of the files' names.
+        p_text, q_text: the human side and the model's: .jsonl or .parquet files, folders of them, patterns, or lists
+            of these; also URLs that fsspec opens. A set is what they hold, in the order of the files' names.
         folder: keeps one file of features a shard; all workers must see it. Started again with it, a job does only
             what is missing, damaged or of another model.
         ray: the address of a cluster, "auto" for the one that this machine belongs to, "local" for one of this machine
@@ -83,7 +83,7 @@ def score_sharded(
     """
     design = design_of_two(aligned, p_groups, q_groups)
     places = Places(workers, cpus_per_worker, gpus_per_worker)
-    job = _job(human, model, folder, options)
+    job = _job(p_text, q_text, folder, options)
     tasks = [*job.p, *job.q]
     with (
         contextlib.nullcontext() if ray is None else ray_cluster(_address(ray)),
@@ -95,9 +95,9 @@ def score_sharded(
             done[number] = shard
             advance(number, shard.texts)
     ordered = [done[number] for number in range(len(tasks))]
-    p = joined_shards("human", job.p, ordered[: len(job.p)])
-    q = joined_shards("model", job.q, ordered[len(job.p) :])
-    check_columns({"the features of human": p, "the features of model": q})
+    p = joined_shards("p_text", job.p, ordered[: len(job.p)])
+    q = joined_shards("q_text", job.q, ordered[len(job.p) :])
+    check_columns({"the features of p_text": p, "the features of q_text": q})
     check_same_encoder(p.identity, q.identity)
     p, q = OpenedSides({"p": {}, "q": {}}, {}, design).grouped({"p": p, "q": q}).values()
     if (len(p) + len(q)) * p.features.shape[1] <= MOST_NUMBERS_AT_ONCE:
@@ -109,16 +109,16 @@ score_sharded.__signature__ = with_options(score_sharded, "MauveResult", "distri
 
 
 def shard_pass(
-    human: TextFiles, model: TextFiles, folder: str | Path, **options: Unpack[Options]
+    p_text: TextFiles, q_text: TextFiles, folder: str | Path, **options: Unpack[Options]
 ) -> tuple[list[ShardTask], Callable[[ShardTask], object]]:
     """Return the work of `score_sharded` for an engine of your own: one task a file of texts, and what does a task.
 
     The tasks are the same list wherever it is asked for, and can be done on any machine that sees the folder, in any
-    order, and again: what is done is kept there, and found by `score_sharded(human, model, folder, **options)`, which
+    order, and again: what is done is kept there, and found by `score_sharded(p_text, q_text, folder, **options)`, which
     then scores.
 
     Args:
-        human, model, folder, **options: as for `score_sharded`.
+        p_text, q_text, folder, **options: as for `score_sharded`.
 
     Returns:
         The tasks, and a function that writes the features of one; both can be pickled if a function that featurizes
@@ -127,7 +127,7 @@ def shard_pass(
     Raises:
         ValueError, TypeError, OSError: an argument is wrong.
     """
-    job = _job(human, model, folder, options)
+    job = _job(p_text, q_text, folder, options)
     return [*job.p, *job.q], job.work
 
 
@@ -142,7 +142,7 @@ class _Job(NamedTuple):
     run: RunOptions
 
 
-def _job(human: TextFiles, model: TextFiles, folder: str | Path, options: Options) -> _Job:
+def _job(p_text: TextFiles, q_text: TextFiles, folder: str | Path, options: Options) -> _Job:
     """The job of these arguments.
 
     Raises:
@@ -150,10 +150,10 @@ def _job(human: TextFiles, model: TextFiles, folder: str | Path, options: Option
     """
     config, run = _checked_options(options)
     output = _output_folder(folder)
-    shards = list_shards("human", human), list_shards("model", model)
+    shards = list_shards("p_text", p_text), list_shards("q_text", q_text)
     checkpoint = [] if run.checkpoint is None else [Path(run.checkpoint).expanduser() / CHECKPOINT_FILE]
     read = [shard.name for side in shards for shard in side if "://" not in shard.name]
-    check_outputs([output / TOKEN_FILE, *checkpoint], [*read, *_folders(human, model)], [output / FEATURES_FOLDER])
+    check_outputs([output / TOKEN_FILE, *checkpoint], [*read, *_folders(p_text, q_text)], [output / FEATURES_FOLDER])
     p = shard_tasks(shards[0], "reference", output, config, run)
     q = shard_tasks(shards[1], "prediction", output, config, run)
     return _Job(p, q, ShardFeaturizer(config, run), output, config, run)

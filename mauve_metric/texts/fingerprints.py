@@ -16,7 +16,7 @@ OPENING_WORDS = 8  # texts with so many first words in common were written from 
 
 
 class Fingerprints(TypedDict):
-    """Fields of `Reference`: hashes, (n,) each, marks, and numbers of the format, (n, f)."""
+    """Fields of `FeatureSet`: hashes, (n,) each, marks, and numbers of the format, (n, f)."""
 
     text_hashes: Hashes
     opening_hashes: Hashes
@@ -43,7 +43,7 @@ class TextHashes:
             yield text
 
     def fields(self) -> Fingerprints:
-        """The fields of `Reference`."""
+        """The fields of `FeatureSet`."""
         return {
             "text_hashes": np.array(self.texts, dtype=np.uint64),
             "opening_hashes": np.array(self.openings, dtype=np.uint64),

@@ -1,4 +1,4 @@
-"""Which errors a featurizer was measured not to see; `blind_spots.json` beside this file is the output of `stress`.
+"""Errors that a featurizer was measured not to see; `blind_spots.json` in this folder is output of `stress_test`.
 
 `benchmarks/blind_spots.py` writes that file.
 """

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from mauve_metric.features.reference import Reference
+from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.rows import equal_rows
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
@@ -15,7 +15,7 @@ BLURRED = 0.1  # common buckets that lift a score by more hide a difference as l
 ALIGNED_SHARE = 0.5  # of rows whose texts open alike in two models: they answer the same prompts
 
 
-def comparison_warnings(models: Mapping[str, Reference]) -> list[ScoreWarning]:
+def comparison_warnings(models: Mapping[str, FeatureSet]) -> list[ScoreWarning]:
     """Equal sets under two names, unequal sizes, rows that look aligned."""
     found = []
     sizes = {name: len(side) for name, side in models.items()}
@@ -60,7 +60,7 @@ def partition_warnings(common: Mapping[str, float], own: Mapping[str, float]) ->
     return found
 
 
-def _same_openings(one: Reference, two: Reference) -> float:
+def _same_openings(one: FeatureSet, two: FeatureSet) -> float:
     """Share of rows whose texts open with the same words; 0 where that is not known."""
     a, b = one.opening_hashes, two.opening_hashes
     return 0.0 if a is None or b is None or len(a) != len(b) else float(np.mean(a == b))

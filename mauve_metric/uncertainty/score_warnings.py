@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from mauve_metric.arrays import Array, Counts, Features, Hashes, Integers
-from mauve_metric.features.reference import Reference
+from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.rows import read_in_blocks, some_rows
 from mauve_metric.measures.groups import FEW_GROUPS, GROUPS_A_BUCKET, GroupCounts
 from mauve_metric.quantize.histograms import Histograms
@@ -41,7 +41,7 @@ TINY_VARIANCE = 1e-8  # of unit rows: what differs is of the size of float32 rou
 
 
 class TextFacts(Protocol):
-    """What `text_warnings` and `origin_warnings` look at (`Reference`)."""
+    """What `text_warnings` and `origin_warnings` look at (`FeatureSet`)."""
 
     @property
     def lengths(self) -> Integers | None:
@@ -80,8 +80,8 @@ class TextFacts(Protocol):
 
 
 def all_warnings(
-    p: Reference,
-    q: Reference,
+    p: FeatureSet,
+    q: FeatureSet,
     histograms: Histograms,
     mauve: float,
     floor: float,
@@ -212,7 +212,7 @@ def featurizer_warnings(p: Mapping[str, str] | None, q: Mapping[str, str] | None
     numbers: dict[str, Any] = {"featurizer": name}
     spots = blind_spots(identity)
     if spots is not None:
-        message += f"; it does not see ({spots.texts} texts a side, `mauve-metric stress` for yours): {spots.said}"
+        message += f"; it does not see ({spots.texts} texts a side, `mauve-metric stress-test` for yours): {spots.said}"
         numbers |= {"unseen": list(spots.errors), "n": spots.texts}
     return [ScoreWarning("not_literature_featurizer", message, numbers)]
 

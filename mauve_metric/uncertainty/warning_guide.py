@@ -30,7 +30,8 @@ ADVICE: dict[str, Advice] = {
     "few_texts": Advice(
         f"A set has fewer than {score_warnings.FEW_TEXTS} texts. The standard error of a middling score is then above "
         ".05, more than most models differ by.",
-        "Take more texts (`calibrate` says how many a difference takes), or report the interval of the debiased score.",
+        "Take more texts (`human_baseline` says how many a difference takes), or report the interval of the debiased "
+        "score.",
     ),
     "unequal_sizes": Advice(
         f"One set is more than {score_warnings.SIZE_RATIO:g} times as large as the other, and lays the buckets alone.",
@@ -77,7 +78,7 @@ ADVICE: dict[str, Advice] = {
     "not_literature_featurizer": Advice(
         f"The featurizer is not {score_warnings.LITERATURE_FEATURIZER}. Scores with it compare among themselves only; "
         "where it was measured, the message names the errors that it does not see.",
-        "Name the featurizer beside the score. Run `stress` with it on your texts; featurize with gpt2-large to "
+        "Name the featurizer beside the score. Run `stress_test` with it on your texts; featurize with gpt2-large to "
         "compare with published numbers.",
     ),
     "featurizer_missing": Advice(
@@ -87,7 +88,7 @@ ADVICE: dict[str, Advice] = {
     "features_without_identity": Advice(
         "A file of features does not say which featurizer made it, so that nothing can check that both sets were "
         "featurized alike.",
-        "Write features with `mauve-metric featurize` or `Reference.save`, which keep it.",
+        "Write features with `mauve-metric featurize` or `FeatureSet.save`, which keep it.",
     ),
     # texts
     "duplicates_between": Advice(

@@ -24,7 +24,7 @@ _SIGHTS = {
 
 
 class Wrapped(Protocol):
-    """What `wrapping_warnings` looks at (`Reference`)."""
+    """What `wrapping_warnings` looks at (`FeatureSet`)."""
 
     @property
     def marks(self) -> Marks | None:

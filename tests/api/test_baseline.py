@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mauve_metric import Calibration, calibrate, compute_mauve
+from mauve_metric import HumanBaseline, compute_mauve, human_baseline
 from mauve_metric.measures.frontier import mauve_floor
 
 
@@ -17,11 +17,11 @@ def human(n: int = 160) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def found() -> Calibration:
-    return calibrate(p_features=human(), splits=4, seed=3)
+def found() -> HumanBaseline:
+    return human_baseline(p_features=human(), splits=4, seed=3)
 
 
-def test_the_halves_score_as_compute_mauve_does(found: Calibration) -> None:
+def test_the_halves_score_as_compute_mauve_does(found: HumanBaseline) -> None:
     rng, rows, scores = np.random.default_rng(3), human(), []
     for _ in range(4):
         order = rng.permutation(160)
@@ -35,7 +35,7 @@ def test_the_halves_score_as_compute_mauve_does(found: Calibration) -> None:
     assert halves.mauve_debiased.mean == pytest.approx(debiased.mean())
 
 
-def test_sizes_floor_and_forecasts(found: Calibration) -> None:
+def test_sizes_floor_and_forecasts(found: HumanBaseline) -> None:
     assert [(item.texts, item.source) for item in found.sizes] == [
         (20, "split"),
         (40, "split"),
@@ -54,7 +54,7 @@ def test_sizes_floor_and_forecasts(found: Calibration) -> None:
 @pytest.mark.parametrize(("k", "parts"), [(2, [20, 40, 80]), (60, [40, 80])])
 def test_any_number_of_buckets_has_its_sizes_and_its_models(k: int, parts: list[int]) -> None:
     """A part too small for k is left out; forecasts rise on two buckets too, where models hardly depart by chance."""
-    found = calibrate(p_features=human(), splits=2, num_buckets=k)
+    found = human_baseline(p_features=human(), splits=2, num_buckets=k)
     assert [item.texts for item in found.sizes] == [*parts, 160]
     for key in ("from_human", "between"):
         first, second, third = (getattr(item, key) for item in found.needed)
@@ -63,15 +63,15 @@ def test_any_number_of_buckets_has_its_sizes_and_its_models(k: int, parts: list[
 
 @pytest.mark.slow
 def test_a_forecast_is_what_equal_sets_of_that_size_score() -> None:
-    """Sets drawn from the same population, which calibrate never saw, on the same number of buckets."""
+    """Sets drawn from the same population, which human_baseline never saw, on the same number of buckets."""
     rng = np.random.default_rng(5)
     scores = [compute_mauve(*rng.normal(size=(2, 160, 6)), knn=False, num_runs=1).mauve for _ in range(20)]
-    forecast = calibrate(p_features=human(), splits=2).sizes[-1].mauve
+    forecast = human_baseline(p_features=human(), splits=2).sizes[-1].mauve
     error = np.hypot(forecast.std, np.std(scores)) / np.sqrt(20)
     assert abs(forecast.mean - np.mean(scores)) < 4 * error + 0.01  # .01: of one histogram in place of the population
 
 
-def test_every_form(found: Calibration) -> None:
+def test_every_form(found: HumanBaseline) -> None:
     held = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert held["texts"] == 160 and len(held["sizes"]) == 4 and len(held["needed"]) == 3
     assert "Two halves of your own human texts, 80 each on 8 buckets, score" in str(found)
@@ -89,4 +89,4 @@ def test_every_form(found: Calibration) -> None:
 )
 def test_bad_input(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        calibrate(**options)
+        human_baseline(**options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mauve_metric import score_guesses
+from mauve_metric import score_boundary_guesses
 from mauve_metric.measures.judgements.boundary_detection import krippendorff_alpha
 
 
@@ -24,7 +24,7 @@ def rounds(n: int = 200) -> list[dict[str, object]]:
 def test_every_number_is_what_a_loop_counts() -> None:
     rows = rounds()
     pairs = [(int(str(row["true_boundary_index"])), int(str(row["predicted_boundary_index"]))) for row in rows]
-    total = score_guesses(rows, keep_runs=True).total
+    total = score_boundary_guesses(rows, keep_runs=True).total
     points = [max(5 - (guess - last), 0) if guess >= last else 0 for last, guess in pairs]
     assert total.points == pytest.approx(sum(points) / 200)
     assert total.exact == pytest.approx(sum(last == guess for last, guess in pairs) / 200)
@@ -38,7 +38,7 @@ def test_every_number_is_what_a_loop_counts() -> None:
 
 
 def test_models_stand_apart_and_human_texts_last() -> None:
-    game = score_guesses(rounds(), keep_runs=True)
+    game = score_boundary_guesses(rounds(), keep_runs=True)
     assert list(game.models)[-1] == "human" and set(game.models) == {"gpt2", "xl", "human"}
     assert sum(scores.rounds for scores in game.models.values()) == 200
     first, second = list(game.models.values())[:2]
@@ -49,25 +49,25 @@ def test_models_stand_apart_and_human_texts_last() -> None:
 def test_runs_of_equal_guesses_are_left_out_and_counted() -> None:
     bored = [{"boundary": 4, "guess": 2, "player": "bored"}] * 5
     awake = [{"boundary": 4, "guess": guess, "player": "awake"} for guess in (4, 5, 4, 4, 4)]
-    game = score_guesses([*bored, *awake])
+    game = score_boundary_guesses([*bored, *awake])
     assert (game.in_runs, game.total.rounds, game.total.points) == (5, 5, 4.8)
-    assert score_guesses([*bored, *awake], keep_runs=True).total.rounds == 10
+    assert score_boundary_guesses([*bored, *awake], keep_runs=True).total.rounds == 10
     assert "5 rounds are left out" in str(game)
     with pytest.raises(ValueError, match="every guess stands in a run of 5 equal ones"):
-        score_guesses(bored)
+        score_boundary_guesses(bored)
 
 
 def test_points_for_an_all_human_text_and_capped_looks() -> None:
     row = {"boundary": "none", "guess": "none", "sentence_seconds": "20 400"}
-    assert score_guesses([row]).total.points == 5.0
-    scored = score_guesses([row], all_human_points=0.0)
+    assert score_boundary_guesses([row]).total.points == 5.0
+    scored = score_boundary_guesses([row], all_human_points=0.0)
     assert scored.total.points == 0.0 and "all_human_points:0" in scored.signature
     assert scored.total.seconds == 70.0  # of 20 and 120
     assert scored.total.ci is None and scored.total.alpha is None
 
 
 def test_options_are_checked() -> None:
-    with pytest.raises(ValueError, match="level must be a number in"):
-        score_guesses(rounds(), level=0)
+    with pytest.raises(ValueError, match="confidence_level must be a number in"):
+        score_boundary_guesses(rounds(), confidence_level=0)
     with pytest.raises(ValueError, match=r"all_human_points must be a number in \[0, 1e\+06\), got -1"):
-        score_guesses(rounds(), all_human_points=-1)
+        score_boundary_guesses(rounds(), all_human_points=-1)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric import Comparison, Reference, compare, compute_mauve
+from mauve_metric import Comparison, FeatureSet, compare, compute_mauve
 from mauve_metric.hosts.cli.main import main
 from mauve_metric.uncertainty.buckets import holm
 
@@ -75,8 +75,8 @@ def test_row_order_moves_the_humans(comparison: Comparison) -> None:
 
 
 def test_inputs_of_all_kinds_agree(comparison: Comparison) -> None:
-    models = {"bad": MODELS["bad"].tolist(), "good": Reference(MODELS["good"]), "middle": MODELS["middle"]}
-    assert compare(p=Reference(HUMAN), models=models, num_runs=2).to_dict() == comparison.to_dict()
+    models = {"bad": MODELS["bad"].tolist(), "good": FeatureSet(MODELS["good"]), "middle": MODELS["middle"]}
+    assert compare(p=FeatureSet(HUMAN), models=models, num_runs=2).to_dict() == comparison.to_dict()
 
 
 # --- differences --------------------------------------------------------------------------------------------------
@@ -138,9 +138,9 @@ def test_wrong_input() -> None:
         compare(p_features=HUMAN, models={"a": "one text"})
     with pytest.raises(ValueError, match=r"NaN|nan|finite"):
         compare(p_features=HUMAN, models={"a": np.full((5, 5), np.nan)})
-    other = Reference(HUMAN, {"model": "x", "revision": "1"})
+    other = FeatureSet(HUMAN, {"model": "x", "revision": "1"})
     with pytest.raises(ValueError, match="featurized differently"):
-        compare(p_features=HUMAN, models={"a": other, "b": Reference(HUMAN, {"model": "x", "revision": "2"})})
+        compare(p_features=HUMAN, models={"a": other, "b": FeatureSet(HUMAN, {"model": "x", "revision": "2"})})
 
 
 # --- output -------------------------------------------------------------------------------------------------------

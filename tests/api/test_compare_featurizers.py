@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from samples import HUMAN, MODEL, ngrams, texts_of, write_jsonl
 
-from mauve_metric import Comparison, Reference, compare
+from mauve_metric import Comparison, FeatureSet, compare
 from mauve_metric.hosts.cli.main import main
 from mauve_metric.results import report, tables
 from mauve_metric.results.charts import of_comparison
@@ -110,7 +110,7 @@ def test_one_that_cannot_be_used_is_named_and_the_others_run() -> None:
     [
         (lambda: {"p_features": np.eye(9), "models": MODELS}, "p_features"),
         (lambda: {"p_text": TEXTS, "models": {"a b": np.eye(9)}}, r"models\['a b'\]"),
-        (lambda: {"p_text": TEXTS, "models": {"a": Reference(np.eye(9))}}, r"models\['a'\]"),
+        (lambda: {"p_text": TEXTS, "models": {"a": FeatureSet(np.eye(9))}}, r"models\['a'\]"),
     ],
 )
 def test_what_one_featurizer_made_is_refused(sides: Callable[[], dict[str, Any]], name: str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mauve_metric import MauveResult, compute_mauve
-from mauve_metric.features.reference_files import read_features
+from mauve_metric.features.feature_files import read_features
 from mauve_metric.texts.files import read_texts
 
 RNG = np.random.default_rng(0)

@@ -13,7 +13,7 @@ from samples import EXAMPLES
 
 from mauve_metric import MauveResult, compute_mauve
 from mauve_metric.catalogue.scores import SCORES
-from mauve_metric.features.reference import featurize
+from mauve_metric.features.feature_set import featurize
 from mauve_metric.texts.files import read_texts
 
 Floats = NDArray[np.float64]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from samples import HUMAN, MODEL, ngrams, texts_of, write_jsonl
 
-from mauve_metric import MauveResult, Reference, compute_mauve
+from mauve_metric import FeatureSet, MauveResult, compute_mauve
 from mauve_metric.hosts.cli.main import main
 
 SETS = {"p_text": texts_of(150, 0), "q_text": [f"{text}!" for text in texts_of(150, 1)]}
@@ -97,7 +97,7 @@ def test_streams_are_read_once_for_all_and_options_hold_for_all(tiny_gpt2: str, 
     [
         (lambda: {"p_features": np.eye(9), "q_text": MODEL}, "p_features"),
         (lambda: {"p_text": HUMAN, "q_tokens": [[1, 2]] * 9}, "q_tokens"),
-        (lambda: {"p": Reference(np.eye(9)), "q_text": MODEL}, "p_features"),
+        (lambda: {"p": FeatureSet(np.eye(9)), "q_text": MODEL}, "p_features"),
     ],
 )
 def test_what_one_featurizer_made_is_refused(sides: Callable[[], dict[str, Any]], name: str) -> None:

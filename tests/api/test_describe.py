@@ -14,20 +14,18 @@ from mauve_metric import describe
 from mauve_metric.api import describe as describe_sets
 from mauve_metric.api.describe import GROUPS, chosen_measures
 from mauve_metric.arrays import Estimate
-from mauve_metric.catalogue.row import Companion
-from mauve_metric.catalogue.table import COMPANIONS
+from mauve_metric.catalogue.row import Measure
+from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.results import description_tables
 from mauve_metric.results.description_tables import best_model
 
 
-def row(compute: Callable[..., Any], needs: Any, **more: Any) -> Companion:
-    return Companion(
-        "a title", more.pop("group", "lexical"), "lower", None, None, "a paper", "", needs, compute, **more
-    )
+def row(compute: Callable[..., Any], needs: Any, **more: Any) -> Measure:
+    return Measure("a title", more.pop("group", "lexical"), "lower", None, None, "a paper", "", needs, compute, **more)
 
 
 @pytest.fixture
-def rows(monkeypatch: pytest.MonkeyPatch) -> dict[str, Companion]:
+def rows(monkeypatch: pytest.MonkeyPatch) -> dict[str, Measure]:
     """A table of measures that is small and known."""
     found = {
         "lengths": row(lambda tokens: np.array([float(len(text)) for text in tokens]), "tokens"),
@@ -46,7 +44,7 @@ def rows(monkeypatch: pytest.MonkeyPatch) -> dict[str, Companion]:
         "broken": row(lambda tokens: _fail(), "tokens", cheap=False),
     }
     for module in (describe_sets, description_tables):
-        monkeypatch.setattr(module, "COMPANIONS", found)
+        monkeypatch.setattr(module, "MEASURES", found)
     return found
 
 
@@ -54,7 +52,7 @@ def _fail() -> float:
     raise ValueError("it has its reasons")
 
 
-def test_every_kind_of_measure_is_given_what_it_needs(rows: dict[str, Companion]) -> None:
+def test_every_kind_of_measure_is_given_what_it_needs(rows: dict[str, Measure]) -> None:
     human, model = [number % 12 for number in range(30)], [number % 12 for number in range(24)]
     options = {"featurize_model_name": ngrams, "p_groups": human, "q_groups": {"m": model}}
     found = describe(HUMAN, {"m": MODEL}, measures="all", training=HUMAN[:5], **options)
@@ -73,7 +71,7 @@ def test_every_kind_of_measure_is_given_what_it_needs(rows: dict[str, Companion]
     assert set(found.seconds) == {"features", "score", *rows}
 
 
-def test_only_what_is_asked_for_is_computed(rows: dict[str, Companion]) -> None:
+def test_only_what_is_asked_for_is_computed(rows: dict[str, Measure]) -> None:
     def never(texts: list[str]) -> Any:
         raise AssertionError("no measure needs features")
 
@@ -82,7 +80,7 @@ def test_only_what_is_asked_for_is_computed(rows: dict[str, Companion]) -> None:
     assert "featurize_model_name" not in found.signature and "tokens:words" in found.signature
 
 
-def test_without_features_the_others_are_still_there(rows: dict[str, Companion]) -> None:
+def test_without_features_the_others_are_still_there(rows: dict[str, Measure]) -> None:
     found = describe(HUMAN, {"m": MODEL}, measures="lengths,spread,score", featurize_model_name="./nowhere")
     assert found.measures == ("lengths",)
     assert set(found.failed) == {"score", "spread"} and "nowhere" in found.failed["score"]
@@ -90,7 +88,7 @@ def test_without_features_the_others_are_still_there(rows: dict[str, Companion])
         describe(HUMAN, {"m": MODEL}, measures="spread", featurize_model_name="./nowhere")
 
 
-def test_features_alone_have_no_texts(rows: dict[str, Companion]) -> None:
+def test_features_alone_have_no_texts(rows: dict[str, Measure]) -> None:
     rng = np.random.default_rng(0)
     p, q = rng.normal(size=(2, 40, 4))
     found = describe(p_features=p, models={"m": q}, measures="all")
@@ -98,7 +96,7 @@ def test_features_alone_have_no_texts(rows: dict[str, Companion]) -> None:
     assert "needs the texts" in found.failed["shared"]
 
 
-def test_sets_of_unequal_size_are_cut_for_measures_that_move_with_it(rows: dict[str, Companion]) -> None:
+def test_sets_of_unequal_size_are_cut_for_measures_that_move_with_it(rows: dict[str, Measure]) -> None:
     found = describe(HUMAN, {"m": MODEL, "few": MODEL[:7]}, measures="count,lengths")
     assert found.human["count"] == found.models["m"]["count"].value == found.models["few"]["count"].value == 7
     assert found.same_size == 7 and "7 texts of each set" in str(found)
@@ -108,7 +106,7 @@ def test_sets_of_unequal_size_are_cut_for_measures_that_move_with_it(rows: dict[
     assert again.same_size is None and again.human["count"] == 24
 
 
-def test_texts_of_one_prompt_count_as_one_draw(rows: dict[str, Companion]) -> None:
+def test_texts_of_one_prompt_count_as_one_draw(rows: dict[str, Measure]) -> None:
     texts = [f"{'word ' * (1 + number % 6)}" for number in range(24)]
     alone = describe(HUMAN, {"m": texts}, measures="lengths").models["m"]["lengths"]
     prompts = {"m": [number % 6 for number in range(24)]}
@@ -118,7 +116,7 @@ def test_texts_of_one_prompt_count_as_one_draw(rows: dict[str, Companion]) -> No
     assert grouped.ci[1] - grouped.ci[0] > alone.ci[1] - alone.ci[0]
 
 
-def test_tables(rows: dict[str, Companion]) -> None:
+def test_tables(rows: dict[str, Measure]) -> None:
     long = [f"{text} and then some more words beside it, and again" for text in MODEL]
     found = describe(HUMAN, {"near": HUMAN[::-1], "far|_%": long}, measures="lengths,broken")
     assert best_model(found, "lengths") == "near"
@@ -149,7 +147,7 @@ def test_tables(rows: dict[str, Companion]) -> None:
         ({"p_text": None}, "must be given"),
     ],
 )
-def test_wrong_input(rows: dict[str, Companion], wrong: dict[str, Any], said: str) -> None:
+def test_wrong_input(rows: dict[str, Measure], wrong: dict[str, Any], said: str) -> None:
     given = {"p_text": HUMAN, "models": {"m": MODEL}, "measures": "lengths", **wrong}
     with pytest.raises((ValueError, TypeError), match=said):
         describe(**given)
@@ -158,6 +156,6 @@ def test_wrong_input(rows: dict[str, Companion], wrong: dict[str, Any], said: st
 def test_groups_and_names() -> None:
     assert "score" in chosen_measures(None)
     everything = chosen_measures("all")
-    assert everything == ("score", *COMPANIONS)
+    assert everything == ("score", *MEASURES)
     for group in GROUPS[1:]:
-        assert chosen_measures(group) == tuple(name for name, item in COMPANIONS.items() if item.group == group)
+        assert chosen_measures(group) == tuple(name for name, item in MEASURES.items() if item.group == group)

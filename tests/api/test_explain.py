@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric import Explanation, Reference, compute_mauve, explain
+from mauve_metric import Explanation, FeatureSet, compute_mauve, explain
 from mauve_metric.hosts.cli.main import main
 
 Floats = NDArray[np.float64]
@@ -77,7 +77,7 @@ def test_everything_is_fit_for_json_and_for_reading(explanation: Explanation) ->
 
 def test_features_alone_are_explained_without_words() -> None:
     p, _ = topics_set([0.6, 0.3, 0.1], 60, 0)
-    found = explain(p_features=p, q=Reference(p[::-1].copy()), num_buckets=3)
+    found = explain(p_features=p, q=FeatureSet(p[::-1].copy()), num_buckets=3)
     assert found.buckets[0].words == () and found.buckets[0].p_texts[0].text is None
     assert all(bucket.side == "even" and bucket.noise for bucket in found.buckets) and found.gap == 0
     assert str(found)

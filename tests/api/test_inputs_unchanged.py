@@ -14,7 +14,7 @@ import pytest
 from samples import ngrams, texts_of, write_jsonl
 
 import mauve_metric
-from mauve_metric import Reference
+from mauve_metric import FeatureSet
 
 FAST: dict[str, Any] = {"num_buckets": 4, "num_runs": 1, "kmeans_num_redo": 1}
 BY_TEXT: dict[str, Any] = {**FAST, "featurize_model_name": ngrams, "cache": False}
@@ -26,7 +26,7 @@ def inputs(folder: Path) -> dict[str, Any]:
     given: dict[str, Any] = {"out": folder / "out"}
     for number, name in enumerate("pq"):
         texts, rows = texts_of(30, seed=number), rng.normal(size=(30, 3)) + number
-        given |= {f"{name}_texts": texts, f"{name}_rows": rows, f"{name}_reference": Reference(rows.copy())}
+        given |= {f"{name}_texts": texts, f"{name}_rows": rows, f"{name}_reference": FeatureSet(rows.copy())}
         given |= {f"{name}_float32": rows.astype(np.float32), f"{name}_file": folder / f"{name}.npy"}
         given[f"{name}_shards"] = folder / name
         np.save(folder / f"{name}.npy", rows)

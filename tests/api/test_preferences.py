@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from samples import script
 
-from mauve_metric import compare, judge, score_guesses
+from mauve_metric import compare, rank_by_preferences, score_boundary_guesses
 from mauve_metric.measures.judgements.bradley_terry import bradley_terry
 
 Row = dict[str, Any]
@@ -46,7 +46,7 @@ def wins_of(rows: list[Row], models: list[str]) -> np.ndarray:
 
 def test_scores_are_those_of_the_table_of_wins() -> None:
     rows = preferences()
-    question = judge(rows).questions["winner"]
+    question = rank_by_preferences(rows).questions["winner"]
     ranking = [score.model for score in question.models]
     wins = wins_of(rows, ranking)
     assert [score.score for score in question.models] == pytest.approx(bradley_terry(wins), abs=1e-8)
@@ -62,7 +62,7 @@ def test_scores_are_those_of_the_table_of_wins() -> None:
 def test_a_score_that_is_rounded_to_zero_is_shown_as_zero() -> None:
     pairs = [("a", "b"), ("b", "c"), ("a", "c")]
     rows = [{"winner": pair[turn], "loser": pair[1 - turn]} for pair in pairs for turn in (0, 0, 0, 1)]
-    found = judge(rows)
+    found = rank_by_preferences(rows)
     middle = found.questions["winner"].models[1]
     assert middle.model == "b" and abs(middle.score) < 1e-9
     for table in (str(found), found.to_markdown(), found.to_latex()):
@@ -72,47 +72,51 @@ def test_a_score_that_is_rounded_to_zero_is_shown_as_zero() -> None:
 
 def test_dropped_and_drawn_ties_change_the_counts() -> None:
     rows = preferences()
-    ties = judge(rows).questions["winner"].ties
+    ties = rank_by_preferences(rows).questions["winner"].ties
     assert ties > 10
-    assert judge(rows, ties="drop").questions["winner"].judgements == 300 - ties
-    drawn = judge(rows, ties="random", seed=3)
+    assert rank_by_preferences(rows, ties="drop").questions["winner"].judgements == 300 - ties
+    drawn = rank_by_preferences(rows, ties="random", seed=3)
     assert all(score.wins == int(score.wins) for score in drawn.questions["winner"].models)
-    assert drawn == judge(rows, ties="random", seed=3)
-    assert "seed:3" in drawn.signature and "seed" not in judge(rows).signature
+    assert drawn == rank_by_preferences(rows, ties="random", seed=3)
+    assert "seed:3" in drawn.signature and "seed" not in rank_by_preferences(rows).signature
 
 
 def test_annotators_never_make_intervals_narrower() -> None:
     rows = preferences()
     alone = [{key: value for key, value in row.items() if key != "annotator"} for row in rows]
-    for one, other in zip(judge(rows).questions["winner"].models, judge(alone).questions["winner"].models, strict=True):
+    for one, other in zip(
+        rank_by_preferences(rows).questions["winner"].models,
+        rank_by_preferences(alone).questions["winner"].models,
+        strict=True,
+    ):
         assert one.ci[1] - one.ci[0] >= 0.99 * (other.ci[1] - other.ci[0])
 
 
 def test_judgements_that_are_all_alike_are_not_taken_for_certain() -> None:
     rows = [{"model_a": "x", "model_b": "y", "winner": "tie", "annotator": name} for name in "ab"]
-    (first, _) = judge(rows).questions["winner"].models
+    (first, _) = rank_by_preferences(rows).questions["winner"].models
     assert first.score == 0 and first.ci[1] > 100
 
 
 def test_a_single_judge_is_judged_by_his_judgements() -> None:
     rows = [row | {"annotator": "gpt-4"} for row in preferences()]
-    question = judge(rows).questions["winner"]
+    question = rank_by_preferences(rows).questions["winner"]
     assert question.annotators == 1
     alone = [{key: value for key, value in row.items() if key != "annotator"} for row in rows]
-    assert question.models == judge(alone).questions["winner"].models
-    assert "by 1 annotator," in str(judge(rows))
+    assert question.models == rank_by_preferences(alone).questions["winner"].models
+    assert "by 1 annotator," in str(rank_by_preferences(rows))
 
 
 def test_what_cannot_be_scored_is_said_with_file_and_question(tmp_path: Path) -> None:
     path = tmp_path / "p.csv"
     path.write_text("winner,loser\na,b\nb,a\na,c\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"p\.csv, 'winner': 'a' and 'b' never lost to 'c'.*--pseudo-wins"):
-        judge(path)
-    assert judge(path, pseudo_wins=0.5).questions["winner"].models[-1].model == "c"
-    with pytest.raises(ValueError, match=r"level must be a number in \(0, 1\), got 95"):
-        judge(path, level=95)
+        rank_by_preferences(path)
+    assert rank_by_preferences(path, pseudo_wins=0.5).questions["winner"].models[-1].model == "c"
+    with pytest.raises(ValueError, match=r"confidence_level must be a number in \(0, 1\), got 95"):
+        rank_by_preferences(path, confidence_level=95)
     with pytest.raises(ValueError, match="ties must be one of half, random, drop"):
-        judge(path, ties="A")  # type: ignore[arg-type]
+        rank_by_preferences(path, ties="A")  # type: ignore[arg-type]
 
 
 # --- measures -----------------------------------------------------------------------------------------------------
@@ -127,7 +131,7 @@ def test_measures_are_ordered_by_their_own_direction(tmp_path: Path) -> None:
     models = {name: {"mauve": entries[name], "frontier_integral": divergence[name]} for name in VALUES}
     path = tmp_path / "described.json"
     path.write_text(json.dumps({"human": {}, "models": models, "signature": "s"}), encoding="utf-8")
-    judgement = judge(preferences(), path)
+    judgement = rank_by_preferences(preferences(), path)
     found = {item.measure: item for item in judgement.questions["winner"].agreement}
     assert {name: (item.correlation, item.reading) for name, item in found.items()} == {
         "mauve": (1.0, "higher"),
@@ -144,7 +148,7 @@ def test_a_comparison_is_read_as_it_is_printed(tmp_path: Path) -> None:
     compared = compare(models=models, p_features=rng.normal(size=(80, 4)))
     path = tmp_path / "compared.json"
     path.write_text(json.dumps(compared.to_dict(), allow_nan=False), encoding="utf-8")
-    question = judge(preferences(), path).questions["winner"]
+    question = rank_by_preferences(preferences(), path).questions["winner"]
     found = {item.measure: item.correlation for item in question.agreement}
     assert found["mauve"] == found["frontier_integral"] == 1.0
     assert "num_buckets" not in found and "frechet_distance" not in {**found, **question.failed}  # not computed
@@ -156,21 +160,24 @@ def test_a_table_of_ones_own_is_compared_with_its_human_row(tmp_path: Path) -> N
         "model,perplexity,odd,same,mine\nhuman,12,,,\nnucleus,13,1,1,3\nsampling,30,,1,2\ngreedy,100,2,1,1\n",
         encoding="utf-8",
     )
-    question = judge(preferences(), path).questions["winner"]
+    question = rank_by_preferences(preferences(), path).questions["winner"]
     found = {item.measure: (item.correlation, item.reading) for item in question.agreement}
     assert found == {"perplexity": (1.0, "human"), "mine": (1.0, "as it is")}
     assert question.failed == {"odd": "it has no value for 'sampling'", "same": "it is the same for all models"}
     copy = tmp_path / "copy.csv"
     copy.write_text("model,mine\nnucleus,1\nsampling,2\ngreedy,3\n", encoding="utf-8")
-    both = {item.measure: item.correlation for item in judge(preferences(), [path, copy]).questions["winner"].agreement}
+    both = {
+        item.measure: item.correlation
+        for item in rank_by_preferences(preferences(), [path, copy]).questions["winner"].agreement
+    }
     assert both == {"perplexity": 1.0, f"mine ({path})": 1.0, f"mine ({copy})": -1.0}
 
 
 def test_models_that_are_unknown_are_refused_unless_left_out() -> None:
     measures = {"mauve": {"nucleus": 0.9, "greedy": 0.1, "beam": 0.2}}
     with pytest.raises(ValueError, match="judges 'sampling', of which there are no measures: they are of 'nucleus'"):
-        judge(preferences(), measures)
-    judgement = judge(preferences(), measures, common_models=True)
+        rank_by_preferences(preferences(), measures)
+    judgement = rank_by_preferences(preferences(), measures, common_models=True)
     assert judgement.left_out == ("sampling", "beam")
     assert judgement.questions["winner"].failed == {"mauve": "a rank correlation needs at least three models, got 2"}
 
@@ -188,7 +195,7 @@ def test_other_files_are_no_measures(tmp_path: Path, content: str, said: str) ->
     path = tmp_path / "measures.json"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(ValueError, match=said):
-        judge(preferences(), path)
+        rank_by_preferences(preferences(), path)
 
 
 # --- the published tables -----------------------------------------------------------------------------------------
@@ -230,7 +237,7 @@ def test_the_example_prints_them(published: types.ModuleType, capsys: pytest.Cap
 @pytest.mark.parametrize(
     ("options", "error", "said"),
     [
-        ({"level": "0.9"}, TypeError, "level must be a number"),
+        ({"confidence_level": "0.9"}, TypeError, "confidence_level must be a number"),
         ({"pseudo_wins": float("nan")}, ValueError, "pseudo_wins must be a number"),
         ({"pseudo_wins": "2"}, TypeError, "pseudo_wins must be a number"),
         ({"min_seconds": "2"}, TypeError, "min_seconds must be a number"),
@@ -243,20 +250,20 @@ def test_the_example_prints_them(published: types.ModuleType, capsys: pytest.Cap
 )
 def test_bad_options_are_named(options: dict[str, Any], error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
-        judge(preferences(30), **options)
+        rank_by_preferences(preferences(30), **options)
 
 
 def test_more_models_than_can_be_compared_are_refused() -> None:
     chain = [{"winner": f"m{number}", "loser": f"m{number + 1}"} for number in range(1_000)]
     with pytest.raises(ValueError, match="preferences judges 1001 models, expected at most 1000"):
-        judge(chain)
+        rank_by_preferences(chain)
 
 
 @pytest.mark.parametrize("measures", ["nowhere.json", ["nowhere.csv"]])
 def test_missing_files_are_named(measures: Any) -> None:
     with pytest.raises(FileNotFoundError, match=r"^preferences: there is no file 'nowhere\.csv'$"):
-        judge("nowhere.csv")
+        rank_by_preferences("nowhere.csv")
     with pytest.raises(FileNotFoundError, match=r"^measures: there is no file 'nowhere\."):
-        judge(preferences(30), measures)
+        rank_by_preferences(preferences(30), measures)
     with pytest.raises(FileNotFoundError, match=r"^guesses: there is no file 'nowhere\.csv'$"):
-        score_guesses("nowhere.csv")
+        score_boundary_guesses("nowhere.csv")

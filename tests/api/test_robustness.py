@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from samples import ngrams, texts_of
 
-from mauve_metric import Sensitivity, compare, sensitivity
+from mauve_metric import Robustness, compare, robustness
 from mauve_metric.api.robustness_settings import FACTORS, Base, Part, changed, part_rows, planned, small_design
 
 Features = Callable[[list[str]], np.ndarray]
@@ -25,11 +25,11 @@ def sets(n: int = 60, shifts: tuple[float, ...] = (0.0, 0.1, 3.0)) -> dict[str, 
 
 
 @pytest.fixture(scope="module")
-def found() -> Sensitivity:
-    return sensitivity(**sets(), vary="num_buckets,mauve_scaling_factor,seed,n,row_order,pooling", num_runs=2)
+def found() -> Robustness:
+    return robustness(**sets(), vary="num_buckets,mauve_scaling_factor,seed,n,row_order,pooling", num_runs=2)
 
 
-def test_every_setting_scores_as_compare_does(found: Sensitivity) -> None:
+def test_every_setting_scores_as_compare_does(found: Robustness) -> None:
     by_name = {setting.name: setting for setting in found.settings}
     for name, options in (
         ("default", {}),
@@ -51,7 +51,7 @@ def test_every_setting_scores_as_compare_does(found: Sensitivity) -> None:
             )
 
 
-def test_a_part_of_the_texts_scores_as_compare_does_on_it(found: Sensitivity) -> None:
+def test_a_part_of_the_texts_scores_as_compare_does_on_it(found: Robustness) -> None:
     setting = next(item for item in found.settings if item.name == "n=1/2 (B)")
     rows, given = part_rows(60, Part(2, 1)), sets()
     half = {name: features[rows] for name, features in given["models"].items()}
@@ -65,7 +65,7 @@ def test_the_parts_of_one_size_share_no_row() -> None:
     assert len(one) == len(two) == 15 and not set(one) & set(two)
 
 
-def test_what_becomes_of_pairs_and_factors(found: Sensitivity) -> None:
+def test_what_becomes_of_pairs_and_factors(found: Robustness) -> None:
     assert found.holds and found.ranking[-1] == "bad"
     pairs = {(pair.a, pair.b): pair for pair in found.pairs}
     apart = pairs[found.ranking[0], "bad"]
@@ -104,7 +104,7 @@ def test_a_ranking_that_hangs_on_the_featurizer() -> None:
     def second(texts: list[str]) -> np.ndarray:
         return ngrams(texts) + 5.0 * np.array([[text in two] for text in texts])
 
-    found = sensitivity(
+    found = robustness(
         human,
         {"one": one, "two": two},
         featurize_model_name=first,
@@ -126,7 +126,7 @@ def test_without_a_featurizer_of_its_own_the_first_makes_the_default() -> None:
     human, one, two = (texts_of(24, seed) for seed in range(3))
     sides: Any = {"p_text": human, "models": {"one": one, "two": two}}
     named = [ngrams, lambda texts: ngrams(texts)[:, ::2]]
-    found = sensitivity(**sides, featurizers=named, vary="featurize_model_name", num_runs=1)
+    found = robustness(**sides, featurizers=named, vary="featurize_model_name", num_runs=1)
     assert found.failed == {} and len(found.settings) == 2
     assert "2 models under 2 settings" in str(found) and "1 other settings" not in str(found)
     assert found.default.differences == compare(**sides, featurize_model_name=ngrams, num_runs=1).differences
@@ -135,7 +135,7 @@ def test_without_a_featurizer_of_its_own_the_first_makes_the_default() -> None:
 def test_functions_of_one_name_are_told_apart() -> None:
     human, one, two = (texts_of(40, seed) for seed in range(3))
     made = [lambda texts, scale=scale: ngrams(texts)[:, ::scale] for scale in (1, 2, 3)]
-    found = sensitivity(
+    found = robustness(
         human,
         {"one": one, "two": two},
         featurize_model_name=made[0],
@@ -149,7 +149,7 @@ def test_functions_of_one_name_are_told_apart() -> None:
 def test_pooling_and_length_of_texts(tiny_gpt2: str, caplog: pytest.LogCaptureFixture) -> None:
     human, one, two = (texts_of(24, seed, shortest=10) for seed in range(3))
     with caplog.at_level(logging.INFO, "mauve_metric.api.robustness"):
-        found = sensitivity(
+        found = robustness(
             human,
             {"one": one, "two": two},
             featurize_model_name="no/such-model",
@@ -198,7 +198,7 @@ def test_factors_that_cannot_be_varied_say_why() -> None:
     assert "name some with featurizers" in left_out["featurize_model_name"]
 
 
-def test_every_form_holds_every_setting(found: Sensitivity) -> None:
+def test_every_form_holds_every_setting(found: Robustness) -> None:
     held = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert len(held["settings"]) == len(found.settings) and held["left_out"].keys() == {"pooling"}
     assert held["pairs"][0]["verdict"] == found.pairs[0].verdict
@@ -227,13 +227,13 @@ def test_every_form_holds_every_setting(found: Sensitivity) -> None:
 )
 def test_bad_input(change: dict[str, Any], options: dict[str, Any], message: str) -> None:
     with pytest.raises((TypeError, ValueError), match=message):
-        sensitivity(**(sets(20) | change), **options)
+        robustness(**(sets(20) | change), **options)
 
 
 def test_nothing_moves_equal_models() -> None:
     sides = sets(20)
     twins = dict.fromkeys(("one", "two"), next(iter(sides["models"].values())))
-    found = sensitivity(**(sides | {"models": twins}), vary="row_order", num_runs=1)
+    found = robustness(**(sides | {"models": twins}), vary="row_order", num_runs=1)
     (pair,) = found.pairs
     assert (pair.depends_on, pair.moved, pair.verdict) == (None, None, "never told apart")
     shown = " ".join(str(found).split())
@@ -242,4 +242,4 @@ def test_nothing_moves_equal_models() -> None:
 
 def test_too_few_texts() -> None:
     with pytest.raises(ValueError, match="at least 20 texts to vary settings, got 19"):
-        sensitivity(**sets(19))
+        robustness(**sets(19))

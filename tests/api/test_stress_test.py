@@ -1,4 +1,4 @@
-"""Stress tests of featurizers: what is seen follows from what the featurizer looks at."""
+"""StressTest tests of featurizers: what is seen follows from what the featurizer looks at."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mauve_metric import Stress, stress
+from mauve_metric import StressTest, stress_test
 from mauve_metric.api.stress_test import chosen_perturbations
 
 RNG = np.random.default_rng(0)
@@ -41,8 +41,8 @@ ERRORS = "truncated,words_shuffled,lower_case,languages_mixed"
 
 
 @pytest.fixture(scope="module")
-def found() -> Stress:
-    return stress(
+def found() -> StressTest:
+    return stress_test(
         TEXTS,
         featurizers={"bag": bag_of_words, "broken": broken, "shape": shape_of_text},
         perturbations=f"{ERRORS},numbers_changed",
@@ -51,7 +51,7 @@ def found() -> Stress:
     )
 
 
-def test_a_featurizer_sees_what_it_looks_at_and_nothing_else(found: Stress) -> None:
+def test_a_featurizer_sees_what_it_looks_at_and_nothing_else(found: StressTest) -> None:
     bag, shape = found.featurizers["bag"], found.featurizers["shape"]
     assert bag.unseen == ("words_shuffled", "lower_case") and shape.unseen == ("words_shuffled",)
     # the same under every seed that was tried; the corrected p-values of what is seen are .002, those of the rest .97
@@ -63,21 +63,23 @@ def test_a_featurizer_sees_what_it_looks_at_and_nothing_else(found: Stress) -> N
     assert bag.equal.mauve_debiased > 0.8 > bag.perturbations["truncated"][-1].mauve_debiased
 
 
-def test_what_cannot_be_tested_is_named_and_the_rest_is_there(found: Stress, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_cannot_be_tested_is_named_and_the_rest_is_there(
+    found: StressTest, caplog: pytest.LogCaptureFixture
+) -> None:
     assert list(found.featurizers) == ["bag", "shape"] and found.failed == {"broken": "no such model"}
     assert list(found.left_out) == ["numbers_changed"] and "changes only 0%" in found.left_out["numbers_changed"]
     assert (found.n_reference, found.n_perturbed) == (80, 80)
     assert [warning.code for warning in found.warnings] == ["few_texts"]
     with pytest.raises(OSError, match="no such model"):
-        stress(TEXTS, featurizers=broken, perturbations="typos", **OPTIONS)
+        stress_test(TEXTS, featurizers=broken, perturbations="typos", **OPTIONS)
     with pytest.raises(ValueError, match="none of the featurizers can be used: a: no such model; b: no such model"):
-        stress(TEXTS, featurizers={"a": broken, "b": broken}, perturbations="typos", **OPTIONS)
+        stress_test(TEXTS, featurizers={"a": broken, "b": broken}, perturbations="typos", **OPTIONS)
     with caplog.at_level(logging.INFO, logger="mauve_metric.api.stress_test"):
-        stress(TEXTS, featurizers={"bag": bag_of_words}, perturbations="typos", strengths=[1], **OPTIONS)
+        stress_test(TEXTS, featurizers={"bag": bag_of_words}, perturbations="typos", strengths=[1], **OPTIONS)
     assert "bag: 1 sets of 80 texts, about 0 seconds to featurize" in caplog.text
 
 
-def test_the_json_has_the_keys_that_are_promised(found: Stress) -> None:
+def test_the_json_has_the_keys_that_are_promised(found: StressTest) -> None:
     said = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     truncated = said["featurizers"]["bag"]["truncated"]
     assert truncated["strengths"] == [0.25, 1.0] and truncated["smallest_seen"] == 1
@@ -89,7 +91,7 @@ def test_the_json_has_the_keys_that_are_promised(found: Stress) -> None:
     assert "strengths:0.25,1|" in said["signatures"]["bag"]
 
 
-def test_tables_and_figure_say_the_same(found: Stress) -> None:
+def test_tables_and_figure_say_the_same(found: StressTest) -> None:
     lines = str(found).splitlines()
     row = next(line.split() for line in lines if "lower_case" in line)
     assert row[1] == "=" and "–" in row
@@ -114,7 +116,7 @@ def test_equal_sets_are_told_apart_as_rarely_as_promised() -> None:
         return rng.normal(size=(len(texts), 4)).tolist()
 
     runs = [
-        stress(TEXTS, featurizers=noise, perturbations="truncated,typos", strengths=[1], seed=seed, **OPTIONS)
+        stress_test(TEXTS, featurizers=noise, perturbations="truncated,typos", strengths=[1], seed=seed, **OPTIONS)
         for seed in range(20)
     ]
     seen = sum(len(next(iter(run.featurizers.values())).unseen) < 2 for run in runs)
@@ -124,15 +126,18 @@ def test_equal_sets_are_told_apart_as_rarely_as_promised() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: stress(TEXTS[:39]), "p_text must hold at least 40 texts, .* got 39"),
-        (lambda: stress(["word"] * 50, featurizers=bag_of_words, perturbations="truncated"), "too short to be given"),
-        (lambda: stress(TEXTS, perturbations="typo"), "none called 'typo' .did you mean 'typos'"),
-        (lambda: stress(TEXTS, perturbations=[]), "perturbations must name at least one error"),
-        (lambda: stress(TEXTS, strengths=[0, 1]), "strengths must be numbers above 0 and up to 1, got 0"),
-        (lambda: stress(TEXTS, featurizers=["minilm", "minilm"]), "two are called 'minilm'"),
-        (lambda: stress(TEXTS, featurizers=[]), "at least one featurizer"),
-        (lambda: stress(TEXTS, match_lengths="truncate"), "match_lengths='truncate' would take off"),
-        (lambda: stress(TEXTS, permutations=100), "permutations must be at least 1200 .* got 100"),
+        (lambda: stress_test(TEXTS[:39]), "p_text must hold at least 40 texts, .* got 39"),
+        (
+            lambda: stress_test(["word"] * 50, featurizers=bag_of_words, perturbations="truncated"),
+            "too short to be given",
+        ),
+        (lambda: stress_test(TEXTS, perturbations="typo"), "none called 'typo' .did you mean 'typos'"),
+        (lambda: stress_test(TEXTS, perturbations=[]), "perturbations must name at least one error"),
+        (lambda: stress_test(TEXTS, strengths=[0, 1]), "strengths must be numbers above 0 and up to 1, got 0"),
+        (lambda: stress_test(TEXTS, featurizers=["minilm", "minilm"]), "two are called 'minilm'"),
+        (lambda: stress_test(TEXTS, featurizers=[]), "at least one featurizer"),
+        (lambda: stress_test(TEXTS, match_lengths="truncate"), "match_lengths='truncate' would take off"),
+        (lambda: stress_test(TEXTS, permutations=100), "permutations must be at least 1200 .* got 100"),
     ],
 )
 def test_bad_input_is_refused_in_one_sentence(call: Callable[[], object], message: str) -> None:
@@ -143,5 +148,5 @@ def test_bad_input_is_refused_in_one_sentence(call: Callable[[], object], messag
 def test_wrong_types_are_refused() -> None:
     for options in ({"strengths": "1"}, {"strengths": 1}, {"perturbations": 3}, {"featurizers": 3}):
         with pytest.raises(TypeError, match=f"^{next(iter(options))}"):
-            stress(TEXTS, **options)  # type: ignore[arg-type]
+            stress_test(TEXTS, **options)  # type: ignore[arg-type]
     assert chosen_perturbations("Noise-Early, typos") == ("noise_early", "typos")

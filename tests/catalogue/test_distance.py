@@ -7,11 +7,11 @@ import pytest
 from numpy.typing import NDArray
 
 from mauve_metric.arrays import Estimate
-from mauve_metric.catalogue.table import COMPANIONS
+from mauve_metric.catalogue.table import MEASURES
 
 Floats = NDArray[np.float64]
 
-_DISTANCES = {name: row for name, row in COMPANIONS.items() if row.group == "distance"}
+_DISTANCES = {name: row for name, row in MEASURES.items() if row.group == "distance"}
 _FROM_0 = ["mmd", "mmd_gaussian", "frechet_distance", "frechet_infinity", "sliced_wasserstein"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mauve_metric.catalogue.table import COMPANIONS
+from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.duplicates.copied_text import copied_substrings, near_duplicates_across
 from mauve_metric.duplicates.near_duplicates import near_duplicates
 from mauve_metric.duplicates.repeated_substrings import repeated_substrings
@@ -65,7 +65,7 @@ def test_directions() -> None:
         assert values == [0, 0.5, 1, 0, 0], name
     for model, share in ((equal, 0), (human, 0), (collapsed, 1), (noisy, 0)):
         assert near_duplicates(model) == repeated_substrings([text.split() for text in model]) == share
-    rows = {name: row.better for name, row in COMPANIONS.items() if row.group == "duplication"}
+    rows = {name: row.better for name, row in MEASURES.items() if row.group == "duplication"}
     assert rows == {
         "near_duplicates": "human",
         "near_duplicates_across": "lower",

@@ -17,7 +17,7 @@ import altair as alt
 import common
 import torch
 
-from mauve_metric import Reference
+from mauve_metric import FeatureSet
 
 
 def chart() -> alt.Chart:
@@ -151,7 +151,7 @@ def test_duplication_sees_copies_of_training_texts(tmp_path: Path, monkeypatch: 
     (folder / "passages.json").write_text(json.dumps([training, [], prompts, others]), encoding="utf-8")
     kept = folder / "texts" / "1x8-nucleus 0.95-40-12-8-7-0.json"
     kept.write_text(json.dumps([" ".join(text.split()[:12]) for text in written[:40]]), encoding="utf-8")
-    monkeypatch.setattr(Workshop, "features", lambda self, texts: Reference(ngrams(list(texts))))
+    monkeypatch.setattr(Workshop, "features", lambda self, texts: FeatureSet(ngrams(list(texts))))
     more = ["--shares", "1", "0", "0.5", "--window", "8", "--out", str(tmp_path / "out")]
     page = duplication.main(options_of(folder, *more)).read_text(encoding="utf-8")
     lines = [line.split(" | ") for line in page.splitlines() if re.match(r"\| [01]\.", line)]

@@ -29,7 +29,7 @@ from mauve_metric.features import cache as feature_cache
 from mauve_metric.features import cache as feature_cache_module
 from mauve_metric.features.cache import FILE_NAME, LOCK_SECONDS, FeatureCache, cache_folder, max_cache_bytes
 from mauve_metric.features.encoder import load_encoder
-from mauve_metric.features.reference import featurize as featurized
+from mauve_metric.features.feature_set import featurize as featurized
 from mauve_metric.hosts.cli import main as cli
 
 
@@ -459,9 +459,9 @@ def slow(encoder, rows):
     time.sleep(0.1)
     return original(encoder, rows)
 batches.run_batch = slow
-from mauve_metric import Reference
+from mauve_metric import FeatureSet
 from samples import texts_of
-Reference.from_texts(
+FeatureSet.from_texts(
     texts_of(60), featurize_model_name=sys.argv[1], cache=sys.argv[2], max_batch_tokens=96
 )
 """
@@ -621,11 +621,11 @@ def test_caches_opened_at_once_lose_nothing(tmp_path: Path, caplog: pytest.LogCa
 
 
 def test_the_identity_is_hashed_once(tiny_gpt2: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mauve_metric.features import encoder, reference
+    from mauve_metric.features import encoder, feature_set
 
     calls: list[int] = []
     whole = encoder.identity_digest
     monkeypatch.setattr(encoder, "identity_digest", lambda identity: calls.append(1) or whole(identity))
     texts = [f"text number {number}" for number in range(9)]
-    reference.Reference.from_texts(texts, featurize_model_name=tiny_gpt2, batch_size=2, cache=tmp_path, device="cpu")
+    feature_set.FeatureSet.from_texts(texts, featurize_model_name=tiny_gpt2, batch_size=2, cache=tmp_path, device="cpu")
     assert len(calls) == 1

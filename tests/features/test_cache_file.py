@@ -17,7 +17,7 @@ from samples import ROOT, texts_of
 
 from mauve_metric.features.cache import FILE_NAME, FeatureCache
 from mauve_metric.features.cache_file import TABLE
-from mauve_metric.features.reference import featurize
+from mauve_metric.features.feature_set import featurize
 from mauve_metric.hosts.cli import main as cli
 
 KEYS = [number.to_bytes(20, "little") for number in range(5)]
@@ -160,7 +160,7 @@ def test_a_folder_that_is_there_keeps_its_permissions(tmp_path: Path) -> None:
 FULL = """
 import logging, resource, sys
 from samples import texts_of
-from mauve_metric.features.reference import featurize
+from mauve_metric.features.feature_set import featurize
 logging.basicConfig(level=logging.WARNING, format="%(message)s")
 featurize(["one"], featurize_model_name=sys.argv[1], cache=False)  # loads what needs a temporary file
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))

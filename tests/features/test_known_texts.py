@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from mauve_metric import compute_mauve, featurize
-from mauve_metric.features import reference
+from mauve_metric.features import feature_set
 from mauve_metric.features.cache import FeatureCache
 from mauve_metric.features.known_texts import source_of
 from mauve_metric.options import MauveConfig
@@ -27,10 +27,10 @@ def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("the model was loaded")
 
-    monkeypatch.setattr(reference, "load_encoder", refuse)
+    monkeypatch.setattr(feature_set, "load_encoder", refuse)
 
 
-def read(model: Path | str, texts: list[str] = TEXTS, **options: object) -> reference.Reference:
+def read(model: Path | str, texts: list[str] = TEXTS, **options: object) -> feature_set.FeatureSet:
     return featurize(texts, featurize_model_name=str(model), empty_texts="drop", max_text_length=16, **options)  # type: ignore[arg-type]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from samples import HUMAN, MODEL
 
-from mauve_metric import Reference, compute_mauve
+from mauve_metric import FeatureSet, compute_mauve
 from mauve_metric.features.encoder import load_encoder
 from mauve_metric.features.presets import PRESETS, Preset, preset_of
 
@@ -21,14 +21,14 @@ def entries(signature: str) -> dict[str, str]:
 
 
 def test_a_prefix_is_what_stands_before_each_text(tiny_gpt2: str) -> None:
-    prefixed = Reference.from_texts(HUMAN, featurize_model_name=tiny_gpt2, text_prefix="ships: ")
-    by_hand = Reference.from_texts([f"ships: {text}" for text in HUMAN], featurize_model_name=tiny_gpt2)
+    prefixed = FeatureSet.from_texts(HUMAN, featurize_model_name=tiny_gpt2, text_prefix="ships: ")
+    by_hand = FeatureSet.from_texts([f"ships: {text}" for text in HUMAN], featurize_model_name=tiny_gpt2)
     np.testing.assert_array_equal(prefixed.features, by_hand.features)
     np.testing.assert_array_equal(prefixed.lengths, by_hand.lengths)
-    plain = Reference.from_texts(HUMAN, featurize_model_name=tiny_gpt2)
+    plain = FeatureSet.from_texts(HUMAN, featurize_model_name=tiny_gpt2)
     np.testing.assert_array_equal(prefixed.text_hashes, plain.text_hashes)  # what is said of the texts is of the texts
     np.testing.assert_array_equal(prefixed.opening_hashes, plain.opening_hashes)
-    again = Reference.from_texts(HUMAN, featurize_model_name=tiny_gpt2, text_prefix="ships: ")  # from the cache
+    again = FeatureSet.from_texts(HUMAN, featurize_model_name=tiny_gpt2, text_prefix="ships: ")  # from the cache
     np.testing.assert_array_equal(prefixed.features, again.features)
     assert again.identity == prefixed.identity and not np.array_equal(prefixed.features, plain.features)
 
@@ -45,7 +45,7 @@ def test_functions_and_tokens_know_of_the_prefix(tiny_gpt2: str) -> None:
     def lengths(texts: list[str]) -> list[list[float]]:
         return [[len(text), float(text.startswith("q: "))] for text in texts]
 
-    found = Reference.from_texts(HUMAN, featurize_model_name=lengths, text_prefix="q: ")
+    found = FeatureSet.from_texts(HUMAN, featurize_model_name=lengths, text_prefix="q: ")
     assert found.features[:, 1].all() and found.features[0, 0] == len(HUMAN[0]) + 3
     assert found.identity is not None and found.identity["text_prefix"] == "q: "
     tokens = [[1, 2, 3]] * 4
@@ -54,7 +54,7 @@ def test_functions_and_tokens_know_of_the_prefix(tiny_gpt2: str) -> None:
 
 
 def test_texts_follow_the_prefix_of_a_reference(tiny_gpt2: str) -> None:
-    reference = Reference.from_texts(HUMAN, featurize_model_name=tiny_gpt2, text_prefix="q: ")
+    reference = FeatureSet.from_texts(HUMAN, featurize_model_name=tiny_gpt2, text_prefix="q: ")
     assert entries(compute_mauve(p=reference, q_text=MODEL).signature)["text_prefix"] == "q: "
     with pytest.raises(ValueError, match="text_prefix q:  and None"):
         compute_mauve(p=reference, q_text=MODEL, text_prefix="")

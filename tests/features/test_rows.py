@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric import Reference, compare, compute_mauve, explain
-from mauve_metric.features import reference_files, rows
+from mauve_metric import FeatureSet, compare, compute_mauve, explain
+from mauve_metric.features import feature_files, rows
 from mauve_metric.features.row_files import NpyRows, feature_rows, take_from_blocks
 from mauve_metric.features.rows import ArrayRows, ConcatenatedRows, all_rows
 from mauve_metric.quantize.blocks import CHECKPOINT_FILE
@@ -54,12 +54,12 @@ def shards(rows: Array, folder: Path) -> Any:
 
 
 def parquet(rows: Array, folder: Path) -> Any:
-    return Reference(rows).save(folder / "rows.parquet")
+    return FeatureSet(rows).save(folder / "rows.parquet")
 
 
 def parquet_shards(rows: Array, folder: Path) -> Any:
     for number, part in enumerate(np.array_split(rows, 3)):
-        Reference(part).save(folder / f"{number}.parquet")
+        FeatureSet(part).save(folder / f"{number}.parquet")
     return folder
 
 
@@ -158,10 +158,10 @@ def test_a_checkpoint_of_another_job_is_not_believed(
 
 def test_large_feature_files_are_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     human, model = samples()
-    path = Reference(human).save(tmp_path / "human.npy")
-    expected = compute_mauve(p=Reference.load(path), q_features=model, **OPTIONS)
-    monkeypatch.setattr(reference_files, "LAZY_BYTES", 100)
-    lazy = Reference.load(path)
+    path = FeatureSet(human).save(tmp_path / "human.npy")
+    expected = compute_mauve(p=FeatureSet.load(path), q_features=model, **OPTIONS)
+    monkeypatch.setattr(feature_files, "LAZY_BYTES", 100)
+    lazy = FeatureSet.load(path)
     assert not isinstance(lazy.features, np.ndarray)
     assert len(lazy) == len(human)
     assert compute_mauve(p=lazy, q_features=model, **OPTIONS).mauve == pytest.approx(expected.mauve, abs=1e-3)
@@ -247,10 +247,10 @@ def test_explanations_need_every_row(tmp_path: Path) -> None:
 
 def test_lazy_features_are_saved_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     human, _ = samples()
-    path = Reference(human).save(tmp_path / "human.npy")
-    monkeypatch.setattr(reference_files, "LAZY_BYTES", 100)
-    copy = Reference.load(path).save(tmp_path / "copy.npz")
-    np.testing.assert_array_equal(Reference.load(copy).features, human)
+    path = FeatureSet(human).save(tmp_path / "human.npy")
+    monkeypatch.setattr(feature_files, "LAZY_BYTES", 100)
+    copy = FeatureSet.load(path).save(tmp_path / "copy.npz")
+    np.testing.assert_array_equal(FeatureSet.load(copy).features, human)
 
 
 # --- the numbers that are there, in whatever form ------------------------------------------------------------------
@@ -325,12 +325,12 @@ def masked(rows: Array) -> Any:
 
 @pytest.mark.parametrize(
     "form",
-    [lambda rows: rows, list, lambda rows: iter([rows]), lambda rows: Reference(rows)],
-    ids=["array", "list of rows", "blocks", "Reference"],
+    [lambda rows: rows, list, lambda rows: iter([rows]), lambda rows: FeatureSet(rows)],
+    ids=["array", "list of rows", "blocks", "FeatureSet"],
 )
 def test_masked_values_are_refused_with_the_way_out(form: Callable[[Any], Any]) -> None:
     features = form(masked(small()))
-    name = "p" if isinstance(features, Reference) else "p_features"
+    name = "p" if isinstance(features, FeatureSet) else "p_features"
     with pytest.raises(ValueError, match=rf"^{name}.* holds masked values.*give the rows without one.*getmaskarray"):
         compute_mauve(**{name: features}, q_features=small())
     features = masked(small())
@@ -371,7 +371,7 @@ def test_a_file_that_holds_no_features_is_refused_at_both_doors(
     make: Callable[[Path], Path], message: str, tmp_path: Path
 ) -> None:
     path = make(tmp_path)
-    for door in (lambda: compute_mauve(p_features=path, q_features=small()), lambda: Reference.load(path)):
+    for door in (lambda: compute_mauve(p_features=path, q_features=small()), lambda: FeatureSet.load(path)):
         with pytest.raises(ValueError, match=message) as caught:
             door()
         assert str(path) in str(caught.value) and "\n" not in str(caught.value) and len(str(caught.value)) < 400

@@ -14,10 +14,10 @@ import pytest
 from numpy.typing import NDArray
 from samples import texts_of
 
-from mauve_metric import Reference, compute_mauve
+from mauve_metric import FeatureSet, compute_mauve
 from mauve_metric.features import batches, encoder, estimate, featurize
-from mauve_metric.features.reference import Featurizing
-from mauve_metric.features.reference import featurize as featurized
+from mauve_metric.features.feature_set import Featurizing
+from mauve_metric.features.feature_set import featurize as featurized
 from mauve_metric.options import RunOptions, split_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.texts import sources
@@ -206,7 +206,7 @@ def test_a_stream_is_worked_through_in_windows(tiny_gpt2: str, monkeypatch: pyte
         read_at_batch.append(read[0])
         return run_batch(encoder, rows)
 
-    monkeypatch.setattr("mauve_metric.features.reference.text_source", counting_source)
+    monkeypatch.setattr("mauve_metric.features.feature_set.text_source", counting_source)
     monkeypatch.setattr(batches, "run_batch", noted)
     monkeypatch.setattr(featurize, "WINDOW_TEXTS", 16)
     found = featurized(form(texts), featurize_model_name=tiny_gpt2, cache=False)
@@ -281,7 +281,7 @@ def test_lengths_cut_to_the_shorter_median(tiny_gpt2: str, form: Any) -> None:
 
 
 def test_matched_lengths_need_texts(tiny_gpt2: str) -> None:
-    kept = Reference.from_texts(HUMAN, featurize_model_name=tiny_gpt2)
+    kept = FeatureSet.from_texts(HUMAN, featurize_model_name=tiny_gpt2)
     with pytest.raises(ValueError, match=r"match_lengths='truncate' needs texts on both sides, got p$"):
         compute_mauve(p=kept, q_text=MODEL, match_lengths="truncate", **SMALL)
     with pytest.raises(ValueError, match=r"needs texts on both sides, got q_features"):
@@ -346,7 +346,7 @@ def test_the_encoder_is_loaded_once_and_only_if_needed(tiny_gpt2: str, monkeypat
         loaded.append(arguments)
         return load(*arguments, **options)
 
-    monkeypatch.setattr("mauve_metric.features.reference.load_encoder", noted)
+    monkeypatch.setattr("mauve_metric.features.feature_set.load_encoder", noted)
     compute_mauve(p_features=np.eye(5), q_features=np.eye(5), **SMALL)
     assert loaded == []
     compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=tiny_gpt2, **SMALL)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mauve_metric import Reference, compute_mauve
+from mauve_metric import FeatureSet, compute_mauve
 from mauve_metric.features.ngrams import REVISION, ngram_features
 from mauve_metric.features.text_functions import function_digest, text_function
 
@@ -29,8 +29,8 @@ def test_a_packaged_function_is_signed_by_name_and_revision() -> None:
 
 
 def test_stored_features_are_followed_without_asking(tmp_path: Path) -> None:
-    path = Reference.from_texts(HUMAN, featurize_model_name="ngrams", cache=False).save(tmp_path / "human.npz")
-    result = compute_mauve(p=Reference.load(path), q_text=MODEL, cache=False)
+    path = FeatureSet.from_texts(HUMAN, featurize_model_name="ngrams", cache=False).save(tmp_path / "human.npz")
+    result = compute_mauve(p=FeatureSet.load(path), q_text=MODEL, cache=False)
     direct = compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name="ngrams", cache=False)
     assert result.mauve == direct.mauve and result.signature == direct.signature
 

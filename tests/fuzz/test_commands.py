@@ -20,17 +20,17 @@ GIVEN: dict[str, list[str]] = {
     "score": [*TEXTS, *LANGUAGE],
     "compare": [*TEXTS, *LANGUAGE],
     "describe": [*TEXTS, *LANGUAGE],
-    "sensitivity": [*TEXTS, "OTHER", *LANGUAGE],
-    "calibrate": ["HUMAN", *LANGUAGE],
-    "stress": ["HUMAN", *LANGUAGE],
+    "robustness": [*TEXTS, "OTHER", *LANGUAGE],
+    "baseline": ["HUMAN", *LANGUAGE],
+    "stress-test": ["HUMAN", *LANGUAGE],
     "explain": [*TEXTS, *LANGUAGE],
     "demo": [],
     "featurize": ["HUMAN", "-o", "features.npz", *LANGUAGE],
     "lm-eval-task": ["HUMAN", "-o", "task", "--prompt-words", "1"],
     "deduplicate": ["HUMAN"],
     "memorised": ["MODEL", "HUMAN", "--length", "2"],
-    "judge": ["PREFERENCES"],
-    "roft": ["GUESSES"],
+    "preferences": ["PREFERENCES"],
+    "boundaries": ["GUESSES"],
     "cache": ["info"],
     "warnings": [],
     "errors": [],
@@ -63,7 +63,7 @@ BAD = {
 BAD_OUTPUT = "HUMAN/inside"  # a file is no folder
 # A name that no model has, with which none is left out; a file that is read when the task is scored; a field of texts
 # that this command does not read.
-ANY_TEXT = {"judge --human", "lm-eval-task --prompts", "calibrate --prediction-field"}
+ANY_TEXT = {"preferences --human", "lm-eval-task --prompts", "baseline --prediction-field"}
 
 
 @pytest.fixture

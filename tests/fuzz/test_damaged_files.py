@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from samples import texts_of
 
-from mauve_metric import Reference, read_texts
+from mauve_metric import FeatureSet, read_texts
 from mauve_metric.duplicates.corpus import corpus_texts
 from mauve_metric.features.likelihood.likelihoods import Likelihoods
 from mauve_metric.features.row_files import NpyRows
@@ -27,7 +27,7 @@ ROWS = np.random.default_rng(0).normal(size=(40, 5)).astype(np.float32)
 def features(path: Path) -> Path:
     identity = {"model": "some/model", "pooling": "mean", "max_text_length": "64"}
     hashes = np.arange(40, dtype=np.uint64) * 2**57
-    return Reference(ROWS, identity, np.arange(40), 3, 1, hashes, hashes, None, {"think": 2}, "jsonl/text").save(path)
+    return FeatureSet(ROWS, identity, np.arange(40), 3, 1, hashes, hashes, None, {"think": 2}, "jsonl/text").save(path)
 
 
 def likelihoods(path: Path) -> Path:
@@ -77,7 +77,7 @@ def facts(value: Any) -> list[Any]:
 
 
 def read_features(path: Path) -> list[Any]:
-    return facts(Reference.load(path))
+    return facts(FeatureSet.load(path))
 
 
 FORMATS: dict[str, tuple[Callable[[Path], Path], Callable[[Path], list[Any]], str]] = {
@@ -153,9 +153,9 @@ def test_an_array_that_is_not_all_of_its_file_is_refused(old: bytes, new: bytes,
     content = path.read_bytes()
     assert old in content
     path.write_bytes(content.replace(old, new))
-    for read in (Reference.load, NpyRows.of_file):
+    for read in (FeatureSet.load, NpyRows.of_file):
         with pytest.raises(ValueError, match=r"rows\.npy (is not a numpy file of numbers|must hold numbers of shape)"):
             read(path)
     path.write_bytes(content + b"\0" * 20)
     with pytest.raises(ValueError, match="it goes on, to"):
-        Reference.load(path)
+        FeatureSet.load(path)

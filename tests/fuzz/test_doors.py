@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from strategies import ANYTHING
 
-from mauve_metric import MauveConfig, MauveResult, Reference, compute_mauve, read_texts
+from mauve_metric import FeatureSet, MauveConfig, MauveResult, compute_mauve, read_texts
 from mauve_metric.features.row_files import feature_rows
 from mauve_metric.options import RunOptions
 
@@ -172,7 +172,7 @@ def test_any_value_of_a_run_option(name: str, value: Any) -> None:
 
 def feature_files(folder: Path) -> dict[str, bytes]:
     """One good file of features in each format."""
-    reference = Reference(PLAIN.astype(np.float32), identity={"model": "a function"})
+    reference = FeatureSet(PLAIN.astype(np.float32), identity={"model": "a function"})
     found = {}
     for suffix in (".npy", ".npz", ".parquet"):
         path = reference.save(folder / f"good{suffix}")
@@ -215,7 +215,7 @@ def test_any_file_of_features(suffix: str, changes: list[tuple[str, int, bytes]]
     path = folder / f"damaged{suffix}"
     path.write_bytes(changed(good, changes))
     try:
-        reference = Reference.load(path)
+        reference = FeatureSet.load(path)
         result = compute_mauve(p=reference, q_features=PLAIN, **OPTIONS)
     except (TypeError, ValueError, OSError) as error:
         assert "\n" not in str(error) and len(str(error)) < 600, error

@@ -40,9 +40,9 @@ CALLS: dict[str, dict[str, Any]] = {
     "describe": {"p_text": HUMAN, "models": {"a": MODEL}, "measures": "distinct_2"},
     "explain": {"p_text": HUMAN, "q_text": MODEL},
     "featurize": {"texts": HUMAN},
-    "calibrate": {"p_text": texts_of(40), "splits": 2},
-    "sensitivity": {"p_text": HUMAN, "models": {"a": MODEL, "b": HUMAN[::-1]}, "vary": ["seed"], "design": False},
-    "stress": {"p_text": texts_of(40), "perturbations": ["words_shuffled"], "strengths": (1.0,)},
+    "human_baseline": {"p_text": texts_of(40), "splits": 2},
+    "robustness": {"p_text": HUMAN, "models": {"a": MODEL, "b": HUMAN[::-1]}, "vary": ["seed"], "design": False},
+    "stress_test": {"p_text": texts_of(40), "perturbations": ["words_shuffled"], "strengths": (1.0,)},
     "evaluate_model": {
         "model": None,
         "tokenizer": None,
@@ -50,22 +50,22 @@ CALLS: dict[str, dict[str, Any]] = {
         "references": HUMAN,
         "generate_fn": _write,
     },
-    "judge": {"preferences": PREFERENCES},
-    "score_guesses": {"guesses": GUESSES},
+    "rank_by_preferences": {"preferences": PREFERENCES},
+    "score_boundary_guesses": {"guesses": GUESSES},
     "read_texts": {"path": "{human}"},
-    "score_sharded": {"human": "{human}", "model": "{model}", "folder": "{folder}"},
-    "shard_pass": {"human": "{human}", "model": "{model}", "folder": "{folder}"},
+    "score_sharded": {"p_text": "{human}", "q_text": "{model}", "folder": "{folder}"},
+    "shard_pass": {"p_text": "{human}", "q_text": "{model}", "folder": "{folder}"},
 }
-SLOW = {"calibrate", "sensitivity"}
-WITHOUT_OPTIONS = {"judge", "score_guesses", "read_texts"}
+SLOW = {"human_baseline", "robustness"}
+WITHOUT_OPTIONS = {"rank_by_preferences", "score_boundary_guesses", "read_texts"}
 # What a message may say in the place of an argument's name.
 ALSO: dict[str, tuple[str, ...]] = {
     "models": ("model ",),
-    "p_text": ("human set",),
+    "p_text": ("human set", "file", "folder"),
     "p_features": ("human set", "of features"),
-    "p": ("p_features", "Reference", "human set"),
+    "p": ("p_features", "FeatureSet", "human set"),
     "q_features": ("of features",),
-    "q": ("q_features", "Reference"),
+    "q": ("q_features", "FeatureSet"),
     "featurizers": ("featurizer", "featurize_model_name"),
     "vary": ("MauveConfig",),
     "prompts": ("prompt",),
@@ -73,7 +73,6 @@ ALSO: dict[str, tuple[str, ...]] = {
     "tokenizer": ("generate_fn",),
     "generate_fn": ("model",),
     "path": ("file", "folder", "ending"),
-    "human": ("file", "folder"),
     "preferences": ("judgement", "a table", "winner"),
     "guesses": ("a table",),
     "sentences": ("a sentence from",),

@@ -15,7 +15,7 @@ from samples import write_jsonl
 from writers import HUMAN, PROMPTS, features, score
 
 import mauve_metric
-from mauve_metric import MauveConfig, Reference, evaluate_model
+from mauve_metric import FeatureSet, MauveConfig, evaluate_model
 from mauve_metric.generation.decoding import describe_settings, generation_settings
 from mauve_metric.generation.evaluator import ModelEvaluator
 from mauve_metric.generation.options import ModelKeywords, TrainingKeywords, WritingKeywords, WritingOptions
@@ -29,7 +29,7 @@ transformers = pytest.importorskip("transformers")
 def test_references_in_every_form_give_one_score(model: Any, tokenizer: Any, tmp_path: Path) -> None:
     options = {"num_samples": 20, "max_new_tokens": 8}
     texts = score(model, tokenizer, PROMPTS, HUMAN, **options)
-    reference = Reference.from_texts(HUMAN, featurize_model_name=features)
+    reference = FeatureSet.from_texts(HUMAN, featurize_model_name=features)
     path = reference.save(tmp_path / "human.npz")
     assert score(model, tokenizer, PROMPTS, reference, **options).mauve == texts.mauve
     assert score(model, tokenizer, PROMPTS, path, **options).mauve == texts.mauve
@@ -48,7 +48,7 @@ def test_a_language_model_as_featurizer_is_loaded_once(
     loads: list[str] = []
     load: Callable[..., Any] = encoder.load_encoder
     monkeypatch.setattr(
-        "mauve_metric.features.reference.load_encoder", lambda *a, **k: (loads.append("load"), load(*a, **k))[1]
+        "mauve_metric.features.feature_set.load_encoder", lambda *a, **k: (loads.append("load"), load(*a, **k))[1]
     )
     evaluator = ModelEvaluator(PROMPTS, HUMAN, featurize_model_name=tiny_gpt2, max_new_tokens=8)
     first, second = (evaluator.evaluate(model, tokenizer).result for _ in range(2))
@@ -73,7 +73,7 @@ def test_the_model_judges_itself_with_a_warning(
     assert first.signature != second.signature  # the revision is a hash of the weights
     assert not (tmp_path / "cache").exists()  # features of passing weights are not kept
     with pytest.raises(ValueError, match="needs the references as texts"):
-        ModelEvaluator(PROMPTS, Reference(np.ones((3, 2))), featurize_model_name="self")
+        ModelEvaluator(PROMPTS, FeatureSet(np.ones((3, 2))), featurize_model_name="self")
 
 
 def test_lengths_can_be_matched(model: Any, tokenizer: Any, tiny_gpt2: str) -> None:
@@ -260,6 +260,6 @@ def test_help_shows_every_option_with_its_default(shown: Any) -> None:
 
 
 def test_a_file_of_references_chooses_no_model(tmp_path: Path) -> None:
-    path = Reference(np.ones((3, 2)), {"model": "nobody/no-model"}).save(tmp_path / "human.npz")
+    path = FeatureSet(np.ones((3, 2)), {"model": "nobody/no-model"}).save(tmp_path / "human.npz")
     with pytest.raises(ValueError, match="pass featurize_model_name='nobody/no-model'"):  # before anything is written
         ModelEvaluator(PROMPTS, path)

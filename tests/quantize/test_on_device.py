@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric import Reference, compare, compute_mauve, explain
+from mauve_metric import FeatureSet, compare, compute_mauve, explain
 from mauve_metric.measures import support, support_on_device
 from mauve_metric.quantize import kmeans, on_device, projection
 from mauve_metric.runtime import tensors
@@ -107,7 +107,7 @@ def test_the_whole_score(device: str, options: dict[str, Any]) -> None:
     if device == "cuda":
         ways.append({"p_features": on(device, human), "q_features": on(device, model)})
         ways.append({"p_features": on(device, human), "q_features": model})
-    ways.append({side: Reference(TensorRows(side, on(device, rows))) for side, rows in (("p", human), ("q", model))})
+    ways.append({side: FeatureSet(TensorRows(side, on(device, rows))) for side, rows in (("p", human), ("q", model))})
     for way in ways:
         found = compute_mauve(**way, **options).to_dict()
         for name, value in expected.items():
@@ -119,7 +119,7 @@ def test_the_whole_score(device: str, options: dict[str, Any]) -> None:
 def test_frechet_distance_and_warnings_of_tensors() -> None:
     human, _ = samples()
     expected = compute_mauve(p_features=human, q_features=human, frechet_distance=True)
-    rows = Reference(TensorRows("p_features", torch.from_numpy(human)))
+    rows = FeatureSet(TensorRows("p_features", torch.from_numpy(human)))
     found = compute_mauve(p=rows, q=rows, frechet_distance=True)
     assert found.frechet_distance == pytest.approx(expected.frechet_distance, abs=1e-6)
     assert [warning.code for warning in found.warnings] == [warning.code for warning in expected.warnings]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mauve_metric.catalogue.table import COMPANIONS
+from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.measures.ratios.ratio_estimators import ESTIMATORS, estimate_ratio_scores
 from mauve_metric.quantize.projection import project
 from mauve_metric.quantize.without_buckets import mauve_without_buckets
@@ -20,7 +20,7 @@ def test_each_is_the_estimate_on_projected_rows_and_sees_a_shift(estimator: str)
     assert close.ci is None and close.p_value is None  # never a number of something else
     rows = np.asarray(project(np.concatenate([near, p]), seed=25), dtype=np.float64)
     assert close.value == estimate_ratio_scores(rows[300:], rows[:300], estimator).mauve
-    assert COMPANIONS[f"mauve_{estimator}"].compute(p, near, seed=25, level=0.9) == close
+    assert MEASURES[f"mauve_{estimator}"].compute(p, near, seed=25, level=0.9) == close
 
 
 def test_too_few_rows() -> None:

@@ -55,7 +55,7 @@ def test_no_verdict_claims_equality(pair: Comparison, code: str) -> None:
         result = changed(pair.models["a"], ends, code, p)
         other = changed(pair.models["b"], (0.3, 0.5, 0.8), "", 0.05)
         both = joint_verdict({"x": result, "y": other}), joint_verdict({"x": result, "y": result})
-        for said in (verdict(result), words.lead(result).sentence, *both, markup.headline(result)):
+        for said in (verdict(result), words.headline(result).sentence, *both, markup.headline(result)):
             assert not FORBIDDEN.search(said), said
 
 

@@ -11,7 +11,7 @@ import torch
 from programs import TWO_PROCESSES, Programs
 from samples import texts_of
 
-from mauve_metric import Reference
+from mauve_metric import FeatureSet
 from mauve_metric.hosts.cli import main as cli
 from mauve_metric.runtime import processes
 from mauve_metric.runtime.processes import agree, launched_processes, my_share, process_group, rank_and_size
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(not GLOO, reason="torch was built without gloo")
 FEATURIZES = """
 import json, pathlib, sys
 import numpy as np
-from mauve_metric import Reference, compute_mauve
+from mauve_metric import FeatureSet, compute_mauve
 from mauve_metric.features import batches, featurize
 from mauve_metric.runtime.processes import process_group
 folder, model = pathlib.Path(sys.argv[1]), sys.argv[2]
@@ -35,15 +35,15 @@ def counted(encoder, rows):
 batches.run_batch = counted
 options = {"featurize_model_name": model, "max_batch_tokens": 96, "distributed": True}
 with process_group() as rank:
-    made = Reference.from_texts(texts, cache=False, **options)
+    made = FeatureSet.from_texts(texts, cache=False, **options)
     computed = sum(rows_run)
-    single = Reference.from_texts(iter(texts[:1]), cache=False, **options)
+    single = FeatureSet.from_texts(iter(texts[:1]), cache=False, **options)
     featurize.WINDOW_TEXTS = 16
-    stream = Reference.from_texts(iter(texts), cache=False, **options)
+    stream = FeatureSet.from_texts(iter(texts), cache=False, **options)
     featurize.WINDOW_TEXTS = 8192
-    first = Reference.from_texts(texts, **options)
+    first = FeatureSet.from_texts(texts, **options)
     before = len(rows_run)
-    again = Reference.from_texts(texts, **options)
+    again = FeatureSet.from_texts(texts, **options)
     cached = len(rows_run) - before
     score = compute_mauve(p=made, q_text=texts[:20], num_buckets=4, cache=False, **options)
     ids = [[1, 2, 3], [4, 5], [6]] * 4
@@ -81,7 +81,7 @@ def test_two_processes(tiny_gpt2: str, tmp_path: Path, programs: Programs, capsy
     check_shell(arguments, tmp_path, capsys)
 
 
-def prepare_features(tiny_gpt2: str, tmp_path: Path) -> Reference:
+def prepare_features(tiny_gpt2: str, tmp_path: Path) -> FeatureSet:
     """The texts, and the features that one process gives them."""
     texts = texts_of(60)
     texts[50] = texts[3]
@@ -89,12 +89,12 @@ def prepare_features(tiny_gpt2: str, tmp_path: Path) -> Reference:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # as torchrun's processes have: then the same batches give the same bits
     try:
-        return Reference.from_texts(texts, featurize_model_name=tiny_gpt2, max_batch_tokens=96, cache=False)
+        return FeatureSet.from_texts(texts, featurize_model_name=tiny_gpt2, max_batch_tokens=96, cache=False)
     finally:
         torch.set_num_threads(threads)
 
 
-def check_features(expected: Reference, tmp_path: Path) -> None:
+def check_features(expected: FeatureSet, tmp_path: Path) -> None:
     """The features of one process, from both, and each text computed by one of them."""
     ranks = [dict(np.load(tmp_path / f"rank{rank}.npz")) for rank in (0, 1)]
     for found in ranks:
@@ -115,7 +115,7 @@ def check_features(expected: Reference, tmp_path: Path) -> None:
 
 FAILS = """
 import sys
-from mauve_metric import Reference
+from mauve_metric import FeatureSet
 from mauve_metric.features import batches
 from mauve_metric.runtime.processes import process_group
 run_batch = batches.run_batch
@@ -128,11 +128,11 @@ with process_group() as rank:
     texts = ["ships and rain", "lists of numbers", "the quick harbour"]
     options = {"featurize_model_name": sys.argv[2], "cache": False, "distributed": True, "batch_size": 1}
     try:
-        Reference.from_texts(texts, **options)
+        FeatureSet.from_texts(texts, **options)
     except RuntimeError as error:
         print(f"<rank {rank}: {error}>", flush=True)
     batches.run_batch = run_batch
-    print(f"<rank {rank} goes on: {len(Reference.from_texts(texts, **options))}>", flush=True)
+    print(f"<rank {rank} goes on: {len(FeatureSet.from_texts(texts, **options))}>", flush=True)
 """
 
 
@@ -181,8 +181,8 @@ def test_one_process_is_the_usual_run(tiny_gpt2: str) -> None:
     options = {"featurize_model_name": tiny_gpt2, "cache": False}
     with process_group() as rank:
         assert rank == 0
-        found = Reference.from_texts(texts_of(10), distributed=True, **options)
-    np.testing.assert_array_equal(found.features, Reference.from_texts(texts_of(10), **options).features)
+        found = FeatureSet.from_texts(texts_of(10), distributed=True, **options)
+    np.testing.assert_array_equal(found.features, FeatureSet.from_texts(texts_of(10), **options).features)
 
 
 @pytest.mark.parametrize(

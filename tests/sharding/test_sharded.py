@@ -19,7 +19,7 @@ import pytest
 from samples import ROOT, ngrams, slow_ngrams, texts_of, write_jsonl
 
 from mauve_metric import compute_mauve, score_sharded
-from mauve_metric.features.reference_files import read_features, write_features
+from mauve_metric.features.feature_files import read_features, write_features
 from mauve_metric.sharding import feature_shards
 from mauve_metric.sharding.feature_shards import ShardFeaturizer
 from mauve_metric.sharding.sharded import shard_pass
@@ -251,7 +251,7 @@ def test_shards_without_texts_count_as_they_do_in_a_list(
 
 def test_a_side_without_any_text_is_refused(sides: tuple[Path, Path], tmp_path: Path) -> None:
     blank = write_shards(tmp_path / "blank", ["", " ", ""], 2)
-    with pytest.raises(ValueError, match=r"model must hold at least one non-empty text, got 1 files"):
+    with pytest.raises(ValueError, match=r"q_text must hold at least one non-empty text, got 1 files"):
         score_sharded(sides[0], blank, tmp_path / "out", **OPTIONS, empty_texts="drop")
     with pytest.raises(ValueError, match=r"part-001\.jsonl: texts holds 3 empty or whitespace-only texts"):
         score_sharded(sides[0], blank, tmp_path / "out", **OPTIONS)
@@ -267,16 +267,16 @@ def test_a_side_without_any_text_is_refused(sides: tuple[Path, Path], tmp_path: 
         ({"gpus_per_worker": 1.5}, "gpus_per_worker must be a whole number above 1, got 1.5"),
         ({"cpus_per_worker": "two"}, "cpus_per_worker must be a number above 0, got 'two'"),
         ({"ray": " "}, "ray must be 'local', 'auto' or the address"),
-        ({"human": []}, "human must name at least one file of texts"),
-        ({"human": "nowhere/*.jsonl"}, "human: there are no .jsonl or .parquet files at 'nowhere/"),
-        ({"human": __file__}, "human must be .jsonl or .parquet files"),
+        ({"p_text": []}, "p_text must name at least one file of texts"),
+        ({"p_text": "nowhere/*.jsonl"}, "p_text: there are no .jsonl or .parquet files at 'nowhere/"),
+        ({"p_text": __file__}, "p_text must be .jsonl or .parquet files"),
         ({"folder": "s3://bucket/out"}, "folder must be a folder of the file system"),
     ],
 )
 def test_wrong_arguments_are_named_before_any_work(
     sides: tuple[Path, Path], tmp_path: Path, made: list[str], changes: dict[str, Any], message: str
 ) -> None:
-    given = {"human": sides[0], "model": sides[1], "folder": tmp_path / "out", **OPTIONS, **changes}
+    given = {"p_text": sides[0], "q_text": sides[1], "folder": tmp_path / "out", **OPTIONS, **changes}
     with pytest.raises((ValueError, TypeError, OSError)) as raised:
         score_sharded(**given)
     assert str(raised.value).startswith(message) and made == []

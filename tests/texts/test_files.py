@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mauve_metric.features.reference_files import read_features
+from mauve_metric.features.feature_files import read_features
 from mauve_metric.texts.files import READERS, TextFile, read_texts
 from mauve_metric.texts.sources import text_source
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from samples import HUMAN, MODEL, ngrams
 
-from mauve_metric import MauveConfig, Reference, compare, compute_mauve, explain, featurize
+from mauve_metric import FeatureSet, MauveConfig, compare, compute_mauve, explain, featurize
 from mauve_metric.hosts.cli.main import main
 from mauve_metric.options import STRIP
 from mauve_metric.texts.wrapping import SHOWN, WRAPPING, Stripping
@@ -184,7 +184,7 @@ def test_explain_and_compare_read_the_texts_without_their_wrapping() -> None:
 
 def test_both_sets_are_stripped_alike(tmp_path: Path) -> None:
     made = featurize(THOUGHT, strip=["whitespace", "reasoning"], **SMALL)
-    loaded = Reference.load(made.save(tmp_path / "made.npz"))
+    loaded = FeatureSet.load(made.save(tmp_path / "made.npz"))
     assert loaded.identity == made.identity and loaded.stripped == made.stripped
     assert made.stripped == {"reasoning": len(MODEL), "whitespace": 0}
     assert loaded.marks is not None and made.marks is not None
@@ -196,7 +196,7 @@ def test_both_sets_are_stripped_alike(tmp_path: Path) -> None:
 
 
 def test_a_reference_without_wrapping_needs_no_stripping(tmp_path: Path) -> None:
-    kept = Reference.load(featurize(HUMAN, **SMALL).save(tmp_path / "human.npz"))
+    kept = FeatureSet.load(featurize(HUMAN, **SMALL).save(tmp_path / "human.npz"))
     both = compute_mauve(p_text=HUMAN, q_text=THOUGHT, strip="reasoning", **SMALL)
     found = compute_mauve(p=kept, q_text=THOUGHT, strip="reasoning", **SMALL)
     assert (found.signature, found.mauve, found.p_stripped) == (both.signature, both.mauve, both.p_stripped)

@@ -39,7 +39,7 @@ def test_the_warning_says_what_is_not_seen() -> None:
     (warning,) = featurizer_warnings(IDENTITY, None)
     assert warning.numbers == {"featurizer": "mine", "unseen": ["words_shuffled"], "n": 250}
     assert warning.message.endswith(
-        "it does not see (250 texts a side, `mauve-metric stress` for yours): words shuffled"
+        "it does not see (250 texts a side, `mauve-metric stress-test` for yours): words shuffled"
     )
     (general,) = featurizer_warnings({"model": "other"}, None)
     assert "does not see" not in general.message and general.numbers == {"featurizer": "other"}

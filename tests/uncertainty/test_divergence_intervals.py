@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric.catalogue.table import COMPANIONS
+from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.measures import divergences
 from mauve_metric.uncertainty import divergence_intervals, intervals
 from mauve_metric.uncertainty.divergence_intervals import estimate_divergence
@@ -149,7 +149,7 @@ def test_equal_sets_are_not_called_different(k: int, n: int) -> None:
 
 def test_rows_of_the_table() -> None:
     p, q = np.array([40, 10, 3]), np.array([10, 40, 0])
-    rows = {name: row for name, row in COMPANIONS.items() if row.group == "buckets" and row.needs == "both histograms"}
+    rows = {name: row for name, row in MEASURES.items() if row.group == "buckets" and row.needs == "both histograms"}
     assert {"kl_forward", "kl_backward", "kl_exponentiated", "total_variation"} <= set(rows)
     for name, row in rows.items():
         found = row.compute(p, q, level=0.9)

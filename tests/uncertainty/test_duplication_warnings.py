@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mauve_metric.catalogue.table import COMPANIONS
+from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.uncertainty.duplication_warnings import duplication_warnings
 
 
@@ -18,7 +18,7 @@ from mauve_metric.uncertainty.duplication_warnings import duplication_warnings
     ],
 )
 def test_each_threshold(name: str, human: float, silent: float, said: float, code: str, severe: bool) -> None:
-    assert COMPANIONS[name].group == "duplication"
+    assert MEASURES[name].group == "duplication"
     assert duplication_warnings({name: silent}, {name: human}) == []
     (warning,) = duplication_warnings({name: said}, {name: human})
     assert (warning.code, warning.severe, warning.numbers["share"]) == (code, severe, said)

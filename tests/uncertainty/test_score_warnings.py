@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from mauve_metric import compute_mauve
-from mauve_metric.features.reference import Reference, featurize
+from mauve_metric.features.feature_set import FeatureSet, featurize
 from mauve_metric.measures import frontier
 from mauve_metric.measures.groups import GroupCounts, count_groups
 from mauve_metric.uncertainty.score_warnings import (
@@ -40,7 +40,7 @@ def codes(found: Warnings | tuple[ScoreWarning, ...]) -> list[str]:
 
 def side(
     n: int = 100, *, first: int = 0, repeated: int = 0, openings: int | None = None, length: float = 50, **facts: Any
-) -> Reference:
+) -> FeatureSet:
     """A set whose texts are the numbers from `first`, the last `repeated` ones copies of the one before."""
     texts = np.arange(first, first + n, dtype=np.uint64)
     if repeated:
@@ -49,10 +49,10 @@ def side(
     if openings is not None:
         opened[:openings] = np.arange(openings) + 10**9
     lengths = np.full(n, length).astype(np.int64)
-    return Reference(np.zeros((n, 2)), lengths=lengths, text_hashes=texts, opening_hashes=opened, **facts)
+    return FeatureSet(np.zeros((n, 2)), lengths=lengths, text_hashes=texts, opening_hashes=opened, **facts)
 
 
-def answers(number: int, **facts: Any) -> Reference:
+def answers(number: int, **facts: Any) -> FeatureSet:
     """A set of which so many texts answer one prompt."""
     alone = side(**facts)
     opened = np.arange(100, dtype=np.uint64)
@@ -238,8 +238,8 @@ def test_examples_point_at_the_copies() -> None:
 
 
 def test_sets_of_unknown_origin_are_not_judged() -> None:
-    assert text_warnings(Reference(np.zeros((5, 2))), Reference(np.zeros((5, 2)))) == []
-    assert text_warnings(side(), Reference(np.zeros((5, 2)))) == []
+    assert text_warnings(FeatureSet(np.zeros((5, 2))), FeatureSet(np.zeros((5, 2)))) == []
+    assert text_warnings(side(), FeatureSet(np.zeros((5, 2)))) == []
 
 
 def test_the_floor_is_that_of_the_scaling_factor() -> None:
@@ -261,7 +261,7 @@ def test_warnings_of_a_result_are_json(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     np.save(tmp_path / "p.npy", rng.normal(size=(30, 4)))
     result = compute_mauve(
-        p=Reference.load(tmp_path / "p.npy"), q_features=1e3 + 1e-3 * rng.normal(size=(80, 4)), num_buckets=20
+        p=FeatureSet.load(tmp_path / "p.npy"), q_features=1e3 + 1e-3 * rng.normal(size=(80, 4)), num_buckets=20
     )
     found = json.loads(json.dumps(result.to_dict(), allow_nan=False))["warnings"]
     assert {"few_texts", "unequal_sizes", "num_buckets_large", "features_without_identity"} <= {

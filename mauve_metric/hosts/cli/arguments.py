@@ -22,17 +22,17 @@ from mauve_metric.hosts.cli.flags import (
     report_file,
 )
 from mauve_metric.hosts.cli.guides import add_guide_commands
-from mauve_metric.hosts.cli.judgement import add_judgement_commands
+from mauve_metric.hosts.cli.judgements import add_judgement_commands
 from mauve_metric.hosts.cli.pages import page
-from mauve_metric.hosts.cli.sensitivity import (
-    CALIBRATE_IS_WITHOUT,
-    SENSITIVITY_IS_WITHOUT,
+from mauve_metric.hosts.cli.robustness import (
+    BASELINE_IS_WITHOUT,
+    ROBUSTNESS_IS_WITHOUT,
     add_calibrate,
     add_forms,
-    add_sensitivity,
+    add_robustness,
 )
 from mauve_metric.hosts.cli.shards import add_shard_options, shard_usage_error
-from mauve_metric.hosts.cli.stress import STRESS_HAS_OWN, add_stress_flags
+from mauve_metric.hosts.cli.stress_test import STRESS_HAS_OWN, add_stress_flags
 from mauve_metric.hosts.plugins.lm_eval_task import NEW_TOKENS, PROMPT_WORDS, check_task_name
 from mauve_metric.options import config_fields, run_fields
 from mauve_metric.texts.files import FEATURE_FILES, READERS
@@ -68,7 +68,7 @@ def parser() -> argparse.ArgumentParser:
 
     _add_compare(commands)
     _add_describe(commands)
-    _add_sensitivity(commands)
+    _add_robustness(commands)
     _add_stress(commands)
 
     explaining = commands.add_parser("explain", help="show which buckets of texts keep a model's score from 1")
@@ -167,9 +167,9 @@ def _add_describe(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     add_config_options(describing, ("featurize", "quantize", "score"))
 
 
-def _add_sensitivity(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_robustness(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """The commands about settings and about the human texts alone."""
-    varying = add_sensitivity(commands)
+    varying = add_robustness(commands)
     _add_models(varying)
     add_design_options(varying)
     add_forms(add_output_options(varying), ("settings", "pairs", "factors"))
@@ -178,8 +178,8 @@ def _add_sensitivity(commands: argparse._SubParsersAction[argparse.ArgumentParse
     add_forms(add_output_options(calibrating, figure=False), ("sizes", "needed"))
     several = "the first is the default, the others are tried"
     for parser, without, featurizers in (
-        (varying, SENSITIVITY_IS_WITHOUT, several),
-        (calibrating, CALIBRATE_IS_WITHOUT, ""),
+        (varying, ROBUSTNESS_IS_WITHOUT, several),
+        (calibrating, BASELINE_IS_WITHOUT, ""),
     ):
         add_field_options(parser)
         add_run_options(parser)
@@ -188,7 +188,9 @@ def _add_sensitivity(commands: argparse._SubParsersAction[argparse.ArgumentParse
 
 def _add_stress(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """The command that says which errors a featurizer sees."""
-    stressing = commands.add_parser("stress", help="say which errors in texts a featurizer sees, from what strength on")
+    stressing = commands.add_parser(
+        "stress-test", help="say which errors in texts a featurizer sees, from what strength on"
+    )
     stressing.add_argument("human", metavar="HUMAN", help=f"human texts: {', '.join(READERS)}, a folder of .txt, or -")
     add_text_field(stressing)
     add_filter(stressing)

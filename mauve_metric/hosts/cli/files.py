@@ -15,7 +15,7 @@ from mauve_metric.runtime.outputs import check_outputs
 from mauve_metric.texts.files import TextFile
 
 if TYPE_CHECKING:
-    from mauve_metric.features.reference import Reference
+    from mauve_metric.features.feature_set import FeatureSet
 
 _TOOL_FILE = re.compile(r"samples_.+_\d{4}-\d\d-\d\dT.+\.jsonl|generated_predictions\.jsonl")  # alike for every model
 
@@ -58,7 +58,7 @@ def _output_files(options: argparse.Namespace) -> list[str | Path]:
     given = vars(options)
     outputs = [path for name in ("plot", "report", "output") if (path := given.get(name)) is not None]
     if options.command == "featurize":
-        from mauve_metric.features.reference_files import check_sidecar
+        from mauve_metric.features.feature_files import check_sidecar
 
         sidecar = check_sidecar(options.output)
         outputs += [] if sidecar is None else [sidecar]
@@ -100,20 +100,20 @@ def two_sides(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def human_side(options: argparse.Namespace) -> dict[str, Any]:
-    """HUMAN alone, as a keyword of `calibrate`."""
+    """HUMAN alone, as a keyword of `human_baseline`."""
     human = _read_side(options.human, options)
     return {"p_text" if isinstance(human, TextFile) else "p": human}
 
 
-def _read_side(path: str, options: argparse.Namespace) -> Reference | TextFile:
-    """A file as a `Reference` if it holds features, else as one of texts."""
-    from mauve_metric.features.reference import Reference
-    from mauve_metric.features.reference_files import is_feature_file
+def _read_side(path: str, options: argparse.Namespace) -> FeatureSet | TextFile:
+    """A file as a `FeatureSet` if it holds features, else as one of texts."""
+    from mauve_metric.features.feature_files import is_feature_file
+    from mauve_metric.features.feature_set import FeatureSet
 
     if is_feature_file(path):
         if getattr(options, "prompt_field", None) is not None:
             raise ValueError(f"--prompt-field needs texts with fields, got features in {path!r}: use --aligned")
-        return Reference.load(path)
+        return FeatureSet.load(path)
     return TextFile(
         path,
         options.text_field,

@@ -20,10 +20,10 @@ from mauve_metric.hosts.cli.copies import deduplicate_text, memorised_text
 from mauve_metric.hosts.cli.files import check_output_files, human_side, sides_of_models, two_sides
 from mauve_metric.hosts.cli.flags import check_form, featurizers_given, in_form
 from mauve_metric.hosts.cli.guides import guide_text
-from mauve_metric.hosts.cli.judgement import judge_text, roft_text
-from mauve_metric.hosts.cli.sensitivity import calibration_of, printed, sensitivity_of
+from mauve_metric.hosts.cli.judgements import judge_text, roft_text
+from mauve_metric.hosts.cli.robustness import baseline_of, printed, robustness_of
 from mauve_metric.hosts.cli.shards import score_in_shards
-from mauve_metric.hosts.cli.stress import stress_text, stressed
+from mauve_metric.hosts.cli.stress_test import stress_text, stressed
 from mauve_metric.results.names import printable
 from mauve_metric.texts.files import read_texts
 
@@ -197,8 +197,8 @@ def _describe(options: argparse.Namespace) -> int:
     return 0
 
 
-def _sensitivity(options: argparse.Namespace) -> int:
-    found = sensitivity_of(sides_of_models(options), given_options(options), options)
+def _robustness(options: argparse.Namespace) -> int:
+    found = robustness_of(sides_of_models(options), given_options(options), options)
     return _show_and_draw(printed(found, options), found, options)
 
 
@@ -219,7 +219,7 @@ def _show_and_draw(text: str, found: _Drawn, options: argparse.Namespace) -> int
 
 
 def _calibrate(options: argparse.Namespace) -> int:
-    _show(printed(calibration_of(human_side(options), given_options(options), options), options))
+    _show(printed(baseline_of(human_side(options), given_options(options), options), options))
     return 0
 
 
@@ -296,11 +296,11 @@ def _processes() -> Iterator[int | None]:
 
 
 def _featurize(options: argparse.Namespace) -> int:
-    from mauve_metric.features.reference import Reference
+    from mauve_metric.features.feature_set import FeatureSet
 
     texts = read_texts(options.texts, options.text_field, filter=options.filter)
     with _processes() as rank:
-        reference = Reference.from_texts(texts, **given_options(options), distributed=rank is not None)
+        reference = FeatureSet.from_texts(texts, **given_options(options), distributed=rank is not None)
     if rank in (None, 0):
         reference.save(options.output)
         shape = reference.features.shape
@@ -359,17 +359,17 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "score": _score,
     "compare": _compare,
     "describe": _describe,
-    "sensitivity": _sensitivity,
-    "calibrate": _calibrate,
-    "stress": _stress,
+    "robustness": _robustness,
+    "baseline": _calibrate,
+    "stress-test": _stress,
     "explain": _explain,
     "demo": _demo,
     "featurize": _featurize,
     "lm-eval-task": _lm_eval_task,
     "deduplicate": _shown(deduplicate_text),
     "memorised": _shown(memorised_text),
-    "judge": _shown(judge_text),
-    "roft": _shown(roft_text),
+    "preferences": _shown(judge_text),
+    "boundaries": _shown(roft_text),
     "cache": _cache,
     "warnings": _shown(guide_text),
     "errors": _shown(guide_text),

@@ -59,7 +59,7 @@ Args:
     predictions: texts of the model (Q): a list of strings, a `datasets` column or another iterable of strings.
     references: human texts (P), likewise. They need not be as many as the predictions.
     prediction_features: in place of predictions, their features: an array (n, d) of finite numbers, or a
-        `mauve_metric.Reference`.
+        `mauve_metric.FeatureSet`.
     reference_features: in place of references, likewise. Where a side has both, its features are scored.
     featurizers: several, each as `featurize_model_name`, for texts on both sides. The first one's scores are these;
         those of all are in `by_featurizer`, and what they say together in `joint_verdict`.

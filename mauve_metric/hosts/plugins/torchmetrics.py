@@ -20,7 +20,7 @@ except ImportError as error:
 from mauve_metric.api.compute import compute_mauve
 from mauve_metric.arrays import Array, Integers
 from mauve_metric.features.encoder import Encoder
-from mauve_metric.features.reference import Featurizing, Reference
+from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.features.sides import check_same_encoder
 from mauve_metric.hosts.plugins.pair_scores import scalar_scores
 from mauve_metric.options import split_options
@@ -101,7 +101,7 @@ class MauveScore(Metric):  # type: ignore[misc]
         """Add to the human side (`real=True`) or the model's.
 
         Args:
-            texts: a list of texts, features (n, d) as an array or a tensor, or a `Reference`.
+            texts: a list of texts, features (n, d) as an array or a tensor, or a `FeatureSet`.
             real: which side they are of.
         """
         if not isinstance(real, bool):
@@ -141,8 +141,8 @@ class MauveScore(Metric):  # type: ignore[misc]
         """Figure and axes of the scores, or of `val`: what `compute` gave, once or several times."""
         return self._plot(self.compute() if val is None else val, ax)
 
-    def _featurized(self, texts: object) -> Reference:
-        if isinstance(texts, Reference):
+    def _featurized(self, texts: object) -> FeatureSet:
+        if isinstance(texts, FeatureSet):
             return texts
         config, run = split_options(self._options)
         with Featurizing(config, run, frozenset(self._options), encoder=self._encoder) as job:
@@ -152,7 +152,7 @@ class MauveScore(Metric):  # type: ignore[misc]
             self._encoder = job.encoder
         return found
 
-    def _side(self, name: str) -> Reference:
+    def _side(self, name: str) -> FeatureSet:
         """All that was added to a side, in the order in which it came, process by process."""
         parts = [as_array(rows) for rows in getattr(self, f"{name}_features")]
         if not sum(map(len, parts)):
@@ -162,7 +162,7 @@ class MauveScore(Metric):  # type: ignore[misc]
         marks = Marks(dict(zip(WRAPPING, wrapped, strict=True)), None, marked) if marked == len(facts) else None
         other = self._identities.get(_SIDES[name == "fake"])  # of which this process may have had texts alone
         identity = self._identities.get(name, other)
-        side = Reference(np.concatenate(parts), identity, truncated=truncated, dropped=dropped, marks=marks)
+        side = FeatureSet(np.concatenate(parts), identity, truncated=truncated, dropped=dropped, marks=marks)
         return replace(side, **_known_facts(facts))
 
     def _sync_dist(self, dist_sync_fn: Callable[..., Any] | None = None, process_group: Any = None) -> None:
@@ -177,13 +177,13 @@ class MauveScore(Metric):  # type: ignore[misc]
         super()._sync_dist(gather, process_group)
 
 
-def _counts(side: Reference) -> list[int]:
+def _counts(side: FeatureSet) -> list[int]:
     """How many texts were cut, left out, looked at, and show each kind of `WRAPPING`."""
     marks = side.marks or Marks({}, None, 0)
     return [side.truncated, side.dropped, marks.texts, *(marks.wrapped.get(name, 0) for name in WRAPPING)]
 
 
-def _facts(side: Reference, features: Array) -> Integers:
+def _facts(side: FeatureSet, features: Array) -> Integers:
     """Facts of each text besides its features, (n, 4 + f): `_FACTS`, its f format numbers as bits, which are known."""
     columns: list[Integers] = []
     for name in _FACTS:
@@ -196,7 +196,7 @@ def _facts(side: Reference, features: Array) -> Integers:
 
 
 def _known_facts(facts: Integers) -> dict[str, Any]:
-    """The fields of `Reference` that are known of every text."""
+    """The fields of `FeatureSet` that are known of every text."""
     known = int(np.bitwise_and.reduce(facts[:, -1]))
     kinds = {"lengths": np.int64}
     formats = np.ascontiguousarray(facts[:, len(_FACTS) : -1]).view(np.float64)

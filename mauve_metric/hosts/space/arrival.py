@@ -8,7 +8,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import replace
 
-from mauve_metric.features.reference import Reference
+from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.hosts.space.controls import panel_names, panel_options, play_options
 from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.markup import escape
@@ -77,7 +77,7 @@ class Example:
         )
         sides = []
         for side, file in zip(sets, (human, path), strict=True):
-            stored = replace(Reference.load(file.with_suffix(_ENDING)), from_file=False)
+            stored = replace(FeatureSet.load(file.with_suffix(_ENDING)), from_file=False)
             hashes = TextHashes()
             list(hashes.watch(side.texts))
             if stored.text_hashes is None or stored.text_hashes.tolist() != hashes.fields()["text_hashes"].tolist():

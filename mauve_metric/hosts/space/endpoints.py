@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from mauve_metric.api.describe import need_features
-from mauve_metric.features.reference import Reference
+from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.hosts.space.clients import forget_state, new_run
 from mauve_metric.hosts.space.limits import Limits, check_name, check_options, check_texts, check_together
 from mauve_metric.hosts.space.measuring import GROUPS, check_measures, measure_texts
@@ -199,7 +199,7 @@ class Endpoints:
 
     def _described(self, job: Job) -> Description:
         run, names = new_run(self.limits), list(job.names)
-        sides: Sequence[Reference | None] = [None] * len(job.sets)
+        sides: Sequence[FeatureSet | None] = [None] * len(job.sets)
         if need_features(job.measures):
             sides = embed(job.sets, job.config, self.encoders, run).sets
         texts = [kept_texts(part, str(job.config.strip)) for part in job.sets.values()]

@@ -11,7 +11,7 @@ import numpy as np
 from markupsafe import Markup
 
 from mauve_metric.catalogue.scores import SCORES
-from mauve_metric.catalogue.table import COMPANIONS
+from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.hosts.space.uploads import TextSet
 from mauve_metric.results import description_tables, tables
 from mauve_metric.results.comparison import Comparison
@@ -116,7 +116,7 @@ def headline(result: MauveResult) -> str:
     """The score in large letters and what it means."""
     joint = joint_verdict(result.by_featurizer)
     learned = learned_sentence(result)
-    return _filled("headline", lead=words.lead(result), learned=learned, verdict=verdict(result), joint=joint)
+    return _filled("headline", lead=words.headline(result), learned=learned, verdict=verdict(result), joint=joint)
 
 
 def featurizers_table(result: MauveResult) -> str:
@@ -142,7 +142,7 @@ def comparison_headline(comparison: Comparison) -> str:
         closest=words.closest(comparison),
         withheld=words.ranking_withheld(comparison),
         features=on_features(next(iter(comparison.models.values())).signature_entries),
-        lead=words.comparison_lead(comparison),
+        lead=words.comparison_headline(comparison),
         conclusion=words.conclusion(comparison),
         learned=learned_ranking(comparison),
         joint=joint_comparison(comparison.by_featurizer),
@@ -169,8 +169,8 @@ def measures_table(description: Description) -> str:
     """Every measure of the human texts and of the models, by groups, with what each means and what is missing."""
     shown = []
     for name, row in zip(description.measures, description_tables.rows(description), strict=True):
-        known = SCORES.get(name) or COMPANIONS[name]
-        group = "scores" if name in SCORES else COMPANIONS[name].group
+        known = SCORES.get(name) or MEASURES[name]
+        group = "scores" if name in SCORES else MEASURES[name].group
         shown.append({"group": group, "title": known.title, "meaning": known.meaning, "row": row})
     return _filled(
         "measures",

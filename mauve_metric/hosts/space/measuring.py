@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from mauve_metric.api.describe import HUMAN, chosen_measures, describe_read
 from mauve_metric.api.described_rows import DescribedSets
 from mauve_metric.api.described_set import DescribedSet
-from mauve_metric.catalogue.table import COMPANIONS
-from mauve_metric.features.reference import Reference
+from mauve_metric.catalogue.table import MEASURES
+from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.hosts.space.run import Run
 from mauve_metric.hosts.space.scoring import Scored
 from mauve_metric.options import MauveConfig
@@ -18,8 +18,8 @@ from mauve_metric.results.description import Description
 from mauve_metric.results.description_tables import title_of
 
 _ENOUGH = ("tokens", "texts", "features", "both texts", "both features", "both histograms")  # what the sets give
-OFFERED = ("score", *(name for name, row in COMPANIONS.items() if row.cheap and row.needs in _ENOUGH))
-GROUPS = tuple(dict.fromkeys(COMPANIONS[name].group for name in OFFERED if name != "score"))
+OFFERED = ("score", *(name for name, row in MEASURES.items() if row.cheap and row.needs in _ENOUGH))
+GROUPS = tuple(dict.fromkeys(MEASURES[name].group for name in OFFERED if name != "score"))
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def check_measures(measures: object) -> tuple[str, ...]:
 
 def measure_texts(
     texts: Sequence[list[str]],
-    sides: Sequence[Reference | None],
+    sides: Sequence[FeatureSet | None],
     models: Sequence[str],
     measures: Sequence[str],
     config: MauveConfig,

@@ -10,7 +10,7 @@ import numpy as np
 
 from mauve_metric.api.score import score_features
 from mauve_metric.arrays import Features
-from mauve_metric.features.reference import Featurizing, Reference
+from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.features.rows import all_rows
 from mauve_metric.hosts.space.run import Run
 from mauve_metric.options import MauveConfig
@@ -18,7 +18,7 @@ from mauve_metric.options import MauveConfig
 ROUGH_TEXTS = 256  # of each set, from which a first score is made while the others are read
 
 
-def has_rough(texts: Sequence[list[str]], known: Sequence[Reference | None]) -> bool:
+def has_rough(texts: Sequence[list[str]], known: Sequence[FeatureSet | None]) -> bool:
     """Whether a score of the first texts of each set says something before that of all; errors count from 0."""
     new = [part for part, side in zip(texts, known, strict=True) if side is None]
     plain = all(isinstance(text, str) and text.strip() for part in new for text in part)
@@ -28,11 +28,11 @@ def has_rough(texts: Sequence[list[str]], known: Sequence[Reference | None]) -> 
 def read_sets(
     job: Featurizing,
     given: Sequence[tuple[str, list[str]]],
-    known: Sequence[Reference | None],
+    known: Sequence[FeatureSet | None],
     run: Run,
     config: MauveConfig,
     rough: Sequence[str] | None,
-) -> list[Reference]:
+) -> list[FeatureSet]:
     """The features of each set, those that are known included.
 
     Args:
@@ -41,7 +41,7 @@ def read_sets(
     """
     sizes = [len(texts) for _, texts in given]
     run.begin_reading(sizes, sum(size for size, side in zip(sizes, known, strict=True) if side is not None))
-    first: list[Reference | None] = [None] * len(given)
+    first: list[FeatureSet | None] = [None] * len(given)
     if rough is not None:
         for number, (name, texts) in enumerate(given):
             side = known[number]
@@ -61,7 +61,7 @@ def read_sets(
     return read
 
 
-def rough_score(sides: Sequence[Reference], names: Sequence[str], config: MauveConfig) -> str:
+def rough_score(sides: Sequence[FeatureSet], names: Sequence[str], config: MauveConfig) -> str:
     """The debiased score of each model from the first texts, in words; empty where there is none."""
     quick = replace(config, num_buckets="auto", num_runs=1, knn=False, permutations=0, frechet_distance=False)
     said = []
@@ -75,18 +75,18 @@ def rough_score(sides: Sequence[Reference], names: Sequence[str], config: MauveC
     return f"rough, from the first {len(sides[0])} texts of each set: debiased MAUVE {', '.join(said)}"
 
 
-def _part(side: Reference) -> Reference:
+def _part(side: FeatureSet) -> FeatureSet:
     """The first texts of a side."""
     return _with_rows(side, slice(ROUGH_TEXTS))
 
 
-def _with_rows(side: Reference, rows: slice) -> Reference:
+def _with_rows(side: FeatureSet, rows: slice) -> FeatureSet:
     fields = {name: getattr(side, name) for name in ("lengths", "text_hashes", "opening_hashes")}
     kept: dict[str, Any] = {name: None if values is None else values[rows] for name, values in fields.items()}
     return replace(side, features=all_rows(side.features)[rows], **kept)
 
 
-def _joined(first: Reference, rest: Reference) -> Reference:
+def _joined(first: FeatureSet, rest: FeatureSet) -> FeatureSet:
     """Two parts of a set as one."""
     joined: dict[str, Any] = {}
     for name in ("lengths", "text_hashes", "opening_hashes"):

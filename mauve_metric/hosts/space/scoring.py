@@ -17,7 +17,7 @@ from mauve_metric.api.explain import explain_learned, explain_model
 from mauve_metric.api.score import resolve_config, score_partition
 from mauve_metric.arrays import Array
 from mauve_metric.features.encoder import Encoder, load_encoder
-from mauve_metric.features.reference import Featurizing, Reference
+from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.features.rows import all_rows
 from mauve_metric.features.sides import align, check_columns
 from mauve_metric.features.text_functions import text_function
@@ -107,14 +107,14 @@ class Embedded:
     """
 
     key: tuple[object, ...]
-    sets: tuple[Reference, ...]
+    sets: tuple[FeatureSet, ...]
     texts: tuple[list[str], ...]
 
     def fits(self, texts: Sequence[list[str]], config: MauveConfig) -> bool:
         """Whether the same texts under this config would have the same features."""
         return self.key == feature_key(config) and self.texts == tuple(texts)
 
-    def known(self, texts: list[str], config: MauveConfig) -> Reference | None:
+    def known(self, texts: list[str], config: MauveConfig) -> FeatureSet | None:
         """The features of one set, where they do not hang on the other sets and are there."""
         if self.key != feature_key(config) or config.match_lengths == "truncate":
             return None
@@ -327,7 +327,7 @@ def score(
     return Scored(embedded, config, resolved, partition, comparison.models, comparison, aligned)
 
 
-def designed(sets: Sequence[Reference], aligned: bool, names: Iterable[str]) -> list[Reference]:
+def designed(sets: Sequence[FeatureSet], aligned: bool, names: Iterable[str]) -> list[FeatureSet]:
     """The sets, the human one first, with the number of each row as its group if the rows are aligned."""
     return list(align(dict(zip(["human", *names], sets, strict=True))).values()) if aligned else list(sets)
 
@@ -347,7 +347,7 @@ def with_all(each: Mapping[str, Scored]) -> Scored:
     return replace(first, results=results, each=each)
 
 
-def _score_pair(p: Reference, q: Reference, resolved: MauveConfig, partition: Partition) -> MauveResult:
+def _score_pair(p: FeatureSet, q: FeatureSet, resolved: MauveConfig, partition: Partition) -> MauveResult:
     """What `compute_mauve` gives."""
     return score_partition(p, q, partition, resolved, quiet=True)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Unpack
 
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
-from mauve_metric.features.reference import Reference
+from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.generation.evaluation import Evaluation, value_names, values_of
 from mauve_metric.generation.evaluator import ModelEvaluator
 from mauve_metric.generation.options import TrainingKeywords, shows_options
@@ -96,7 +96,7 @@ class MauveCallback(TrainerCallback):
     def __init__(
         self,
         prompts: Iterable[object] | None = None,
-        references: Iterable[object] | Reference | str | Path | None = None,
+        references: Iterable[object] | FeatureSet | str | Path | None = None,
         *,
         every: int = 1,
         on_error: Literal["warn", "raise"] = "warn",

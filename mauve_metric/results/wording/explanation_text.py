@@ -17,7 +17,7 @@ from mauve_metric.results.wording.words import (
     bucket_facts,
     bucket_title,
     excerpt,
-    lead,
+    headline,
     near_label,
     warning_lines,
     wrapped,
@@ -27,7 +27,7 @@ from mauve_metric.results.wording.words import (
 def explanation_table(explanation: ExplanationNumbers) -> str:
     """The explanation for the terminal: score, verdict, warnings, the gap, each bucket's words and texts."""
     result, gap = explanation.result, explanation.gap
-    first = lead(result)
+    first = headline(result)
     whose = " of the literature's number" if first.literature else ""
     lines = [*wrapped(f"{first.sentence}.", "", ""), *wrapped(first.beside, "", "")]
     lines += wrapped(verdict(result), "", "")

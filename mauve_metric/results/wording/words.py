@@ -52,7 +52,7 @@ def each_featurizer(
     return {called[name]: with_labels(one, form) for name, one in comparison.by_featurizer.items()}
 
 
-class Lead(NamedTuple):
+class Headline(NamedTuple):
     """What is said first of a score: one number and its reading, then the literature's number and its range.
 
     number: as text. reading: what the number is. interval: in words. literature: that number as text; empty where it is
@@ -82,19 +82,19 @@ LITERATURE = "MAUVE as in the literature"
 READING = "of what two human sets reach"
 
 
-def lead(result: ResultNumbers) -> Lead:
+def headline(result: ResultNumbers) -> Headline:
     """The debiased score with its interval, where two human sets reach 1; without one, the literature's number."""
     around = f"two human sets of these sizes reach about {digits(result.mauve_ceiling)}, sets with nothing in common "
     around += digits(result.mauve_floor)
     if result.mauve_debiased is None:
         reading = f"is {LITERATURE}; it has no interval, since that takes two texts in each set"
-        return Lead(digits(result.mauve), reading, "", "", around)
+        return Headline(digits(result.mauve), reading, "", "", around)
     value = digits(result.mauve_debiased, ".3f")
     if result.mauve_ci is None:
         interval = "without an interval, for the reason that its warning gives"
-        return Lead(value, READING, interval, digits(result.mauve), around)
+        return Headline(value, READING, interval, digits(result.mauve), around)
     interval = f"{interval_words(result.mauve_ci)}; {level_words(result)} interval {result.ci_scope}"
-    return Lead(value, READING, interval, digits(result.mauve), around)
+    return Headline(value, READING, interval, digits(result.mauve), around)
 
 
 def interval_words(ends: tuple[float, float], form: str = ".3f") -> str:
@@ -122,10 +122,10 @@ def _is_doubtful(pair: Difference, model: str) -> bool:
     return model in (pair.a, pair.b) and not pair.real
 
 
-def comparison_lead(comparison: ComparisonNumbers) -> Lead:
-    """`lead` of the best model; the literature's number is that on buckets of its own, whose range is not known."""
+def comparison_headline(comparison: ComparisonNumbers) -> Headline:
+    """`headline` of the best model; the literature's number is that on buckets of its own, whose range is not known."""
     best = comparison.ranking[0]
-    found = lead(comparison.models[best])
+    found = headline(comparison.models[best])
     if len(comparison.models) == 1:
         return found
     return found._replace(literature=f"{digits(comparison.own[best].mauve)}, on buckets of its own", around="")
@@ -138,7 +138,7 @@ def ranking_verdict(comparison: ComparisonNumbers) -> str:
     warning contradicts a score.
     """
     comparison = with_labels(comparison)
-    first, best = comparison_lead(comparison).sentence, comparison.models[comparison.ranking[0]]
+    first, best = comparison_headline(comparison).sentence, comparison.models[comparison.ranking[0]]
     if len(comparison.models) == 1:
         return f"{first}. {verdict(best)}"
     reason = ranking_withheld(comparison)

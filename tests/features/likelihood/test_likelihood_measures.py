@@ -11,7 +11,7 @@ import pytest
 from samples import texts_of
 
 from mauve_metric.arrays import Estimate
-from mauve_metric.catalogue.table import COMPANIONS
+from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.features.likelihood.likelihood_measures import (
     _groups,
     discriminator_ranks,
@@ -49,13 +49,13 @@ def made(seed: int, texts: int = 60, level: float = -3.0, spread: float = 1.0, r
 
 
 def mean_of(name: str, given: Likelihoods) -> float:
-    numbers = np.asarray(COMPANIONS[name].compute(given))
+    numbers = np.asarray(MEASURES[name].compute(given))
     assert numbers.shape == (len(given),) and numbers.dtype == np.float64
     return float(numbers.mean())
 
 
 def test_every_row_gives_one_number_a_text_in_its_range(read: Likelihoods) -> None:
-    rows = {name: row for name, row in COMPANIONS.items() if row.needs == "likelihoods"}
+    rows = {name: row for name, row in MEASURES.items() if row.needs == "likelihoods"}
     assert len(rows) >= 11
     for name, row in rows.items():
         assert row.group == "language-model" and not row.cheap

@@ -166,7 +166,7 @@ def test_killed_run_is_taken_up_again(tiny_gpt2: str, tmp_path: Path, monkeypatc
 
 
 def test_features_of_the_same_model_are_something_else(tiny_gpt2: str, tmp_path: Path) -> None:
-    from mauve_metric.features.reference import featurize
+    from mauve_metric.features.feature_set import featurize
 
     features = featurize(TEXTS, featurize_model_name=tiny_gpt2, cache=tmp_path).features
     found = likelihoods(TEXTS, tiny_gpt2, cache=tmp_path)

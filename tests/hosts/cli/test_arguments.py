@@ -10,7 +10,7 @@ import pytest
 from commands import OUTPUTS, command_for, direct, input_error, target_of, usage_error
 
 from mauve_metric import __version__, compute_mauve
-from mauve_metric.features.reference import Reference
+from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.hosts.cli.arguments import parsed
 from mauve_metric.hosts.cli.main import main
 from mauve_metric.options import config_fields
@@ -108,7 +108,7 @@ def test_help_names_every_flag_and_its_default(capsys: pytest.CaptureFixture[str
 
 
 def test_the_featurizer_has_a_short_flag_everywhere(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    for command in (["explain", *files], ["calibrate", files[0]], ["demo"]):
+    for command in (["explain", *files], ["baseline", files[0]], ["demo"]):
         assert parsed([*command, "--featurizer", "ngrams"]).featurize_model_name == "ngrams"
         twice = usage_error([*command, "--featurizer", "minilm", "--featurizer", "ngrams"], capsys)
         assert "argument --featurizer: this command takes one, got minilm and ngrams" in twice
@@ -132,7 +132,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_work(
     flag: str, files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(Reference, "load", None)  # nothing is read
+    monkeypatch.setattr(FeatureSet, "load", None)  # nothing is read
     target = target_of(flag, tmp_path / "nowhere")
     message = input_error(command_for(flag, target, files, tmp_path, "no-such-model"), capsys)
     assert f"'{target}' cannot be written: there is no folder" in message

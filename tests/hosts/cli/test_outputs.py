@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from samples import texts_of, write_jsonl
 
-from mauve_metric import Reference
+from mauve_metric import FeatureSet
 from mauve_metric.hosts.cli.main import main
 
 TEXTS = {"human": texts_of(40, seed=0), "model": texts_of(40, seed=1, longest=20)}
@@ -32,8 +32,8 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_jsonl(folder / f"{name}_shards" / "0.jsonl", texts)
         for index, text in enumerate(texts[:8]):
             (folder / f"{name}_texts" / f"{index}.txt").write_text(text)
-        Reference(rng.normal(size=(40, 3)) + number).save(folder / f"{name}.npy")
-        Reference(rng.normal(size=(40, 3)) + number).save(folder / f"{name}.npz")
+        FeatureSet(rng.normal(size=(40, 3)) + number).save(folder / f"{name}.npy")
+        FeatureSet(rng.normal(size=(40, 3)) + number).save(folder / f"{name}.npz")
     np.savez(folder / "clustering.npz", features=rng.normal(size=(40, 3)))
     shutil.copy(folder / "human.jsonl", folder / "x_documents.jsonl")
     (folder / "t.npy.json").write_text(json.dumps(TEXTS["human"]))
@@ -77,8 +77,8 @@ REFUSED = [
     "compare human.jsonl model_texts --report model_texts/report.html",
     "compare human.npz model.npz --plot new.html --report new.html",
     "describe human.json model.json --training human_texts --report human_texts/new.html",
-    "sensitivity human.json model.json --plot human.json",
-    "stress human.json --plot human.json",
+    "robustness human.json model.json --plot human.json",
+    "stress-test human.json --plot human.json",
     "explain human.json model.json --plot model.json",
     "featurize human.json -o t.npy",
     "featurize t.npy.json -o t.npy",
@@ -120,8 +120,8 @@ WRITTEN = {
     "deduplicate model.jsonl --against human.jsonl human_texts -o kept.jsonl": ["kept.jsonl"],
     "lm-eval-task human.jsonl -o . --name y --prompt-words 2": ["y.yaml", "y_documents.jsonl"],
     "memorised model.jsonl human_texts human.jsonl --length 5": [],
-    "judge preferences.csv": [],
-    "roft guesses.csv": [],
+    "preferences preferences.csv": [],
+    "boundaries guesses.csv": [],
 }
 
 

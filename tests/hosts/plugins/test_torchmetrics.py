@@ -12,7 +12,7 @@ import pytest
 from programs import TORCH, Programs
 from samples import HUMAN, MODEL, ngrams
 
-from mauve_metric import Reference, compute_mauve
+from mauve_metric import FeatureSet, compute_mauve
 from mauve_metric.hosts.plugins.pair_scores import SCORES, scalar_scores
 
 torch = pytest.importorskip("torch")
@@ -75,7 +75,7 @@ def test_features_and_tensors_and_a_reference_are_taken() -> None:
     metric.update(p, real=True)
     metric.update(torch.as_tensor(q), real=False)
     other = host.MauveScore(num_buckets=5)
-    other.update(Reference(p[::-1].copy()), real=True)
+    other.update(FeatureSet(p[::-1].copy()), real=True)
     other.update(q[:20], real=False)
     other.update(q[20:], real=False)
     found, expected = other.compute(), metric.compute()
@@ -141,16 +141,16 @@ def test_dropped_and_truncated_texts_are_counted() -> None:
 
 
 def test_the_encoder_is_loaded_once(tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mauve_metric.features import reference
+    from mauve_metric.features import feature_set
 
     loaded = []
-    load = reference.load_encoder
+    load = feature_set.load_encoder
 
     def counted(*given: Any, **options: Any) -> Any:
         loaded.append(given)
         return load(*given, **options)
 
-    monkeypatch.setattr(reference, "load_encoder", counted)
+    monkeypatch.setattr(feature_set, "load_encoder", counted)
     metric = filled(host.MauveScore(featurize_model_name=tiny_gpt2, num_buckets=4, cache=False), batch=10)
     metric.compute()
     assert len(loaded) == 1

@@ -9,7 +9,7 @@ import numpy as np
 from samples import LIMITS
 from visitors import visitor
 
-from mauve_metric import Reference
+from mauve_metric import FeatureSet
 from mauve_metric.hosts.space.controls import panel_names
 from mauve_metric.hosts.space.handlers import RESULT, Handlers
 from mauve_metric.hosts.space.limits import Limits
@@ -39,7 +39,7 @@ def test_the_example_on_arrival_is_what_its_texts_give(minilm: str) -> None:
     assert "https://arxiv.org/abs/2102.01454" in about and "https://arxiv.org/abs/2212.14578" in about
     embedded = desk.example.embedded
     for number in (0, 1):  # the stored rows are those of the texts
-        fresh = Reference.from_texts(embedded.texts[number][:4], featurize_model_name=minilm, cache=False)
+        fresh = FeatureSet.from_texts(embedded.texts[number][:4], featurize_model_name=minilm, cache=False)
         np.testing.assert_allclose(embedded.sets[number].features[:4], fresh.features, atol=1e-4)
     played = desk.take_up("example", visitor()) or desk.replay([2, 0, 25, 0.95], visitor())
     assert "An example" in dict(zip(RESULT, played, strict=True))["about"]

@@ -1,4 +1,4 @@
-"""HTML of the page: the lead, folded warnings, marked texts; and nothing in it but text."""
+"""HTML of the page: the headline, folded warnings, marked texts; and nothing in it but text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mauve_metric import Explanation, MauveResult, compare, explain
 from mauve_metric.features.ngram_use import NgramUse
 from mauve_metric.hosts.space import markup
 from mauve_metric.results.numbers import ScoredText
-from mauve_metric.results.wording.words import lead
+from mauve_metric.results.wording.words import headline
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 from tests.samples import HOSTILE, HUMAN, MODEL, ngrams
 
@@ -35,7 +35,7 @@ def text_of(page: str) -> str:
 
 
 def test_headline_is_the_lead_with_its_verdict(result: MauveResult) -> None:
-    shown, first = text_of(markup.headline(result)), lead(result)
+    shown, first = text_of(markup.headline(result)), headline(result)
     assert shown.startswith(
         f"{first.number} {first.reading} ( {first.interval} )".replace("( ", "(").replace(" )", ")")
     )

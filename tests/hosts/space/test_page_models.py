@@ -14,7 +14,7 @@ from visitors import compare, hover, paste, upload
 import mauve_metric
 from mauve_metric import compute_mauve
 from mauve_metric.results.charts.figure import COLORS, TOO_MUCH
-from mauve_metric.results.wording.words import lead
+from mauve_metric.results.wording.words import headline
 
 pytestmark = pytest.mark.browser
 
@@ -101,5 +101,5 @@ def test_sets_are_pasted_one_by_one_and_removed(page: Any) -> None:
     page.wait_for_selector("#model_2", state="hidden")
     page.wait_for_function("document.querySelector('#model_paste textarea').value === ''")
     assert page.is_visible("#aligned")
-    assert compare(page) == lead(compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=ngrams)).number
+    assert compare(page) == headline(compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=ngrams)).number
     assert not page.is_visible("#picked")

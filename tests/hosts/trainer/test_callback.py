@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from programs import TORCH, TWO_PROCESSES, Programs
 
-from mauve_metric import MauveCallback, MauveTrainerMixin, Reference, evaluate_model
+from mauve_metric import FeatureSet, MauveCallback, MauveTrainerMixin, evaluate_model
 from mauve_metric.generation.evaluation import COUNTS, LOGGED_SCORES, STATISTICS, values_of
 from mauve_metric.hosts.trainer.callback import evaluation_prefix
 from mauve_metric.hosts.trainer.reporters import curve_image, generation_table
@@ -199,7 +199,7 @@ def test_the_second_featurizer_may_choose_the_best_model(
         rarely = mauve_callback(featurizers={"first": features, "moody": moody}, every=2, featurize_model_name=features)
         make_trainer(tiny_gpt2, tokenizer, tmp_path, [rarely], **chosen)
     with pytest.raises(ValueError, match="references holds what one featurizer made"):
-        mauve_callback(featurizers=[features, moody], references=Reference(np.eye(9)))
+        mauve_callback(featurizers=[features, moody], references=FeatureSet(np.eye(9)))
 
 
 def test_evaluation_sets_and_prefixes(tiny_gpt2: str, tokenizer: Any, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from mauve_metric.results.wording.verdict import (
     verdict,
     withheld,
 )
-from mauve_metric.results.wording.words import lead
+from mauve_metric.results.wording.words import headline
 from mauve_metric.uncertainty import forecast
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 from mauve_metric.uncertainty.warning_guide import ADVICE
@@ -45,7 +45,7 @@ def result() -> MauveResult:
 
 def check(result: MauveResult) -> str:
     """The verdict, after all that is said of a result was held against the rest."""
-    words, first = verdict(result), lead(result)
+    words, first = verdict(result), headline(result)
     said = [start for start in (APART, UNSEEN, NONE, FEW) if words.startswith(start)]
     assert len(said) == 1 and words.endswith(".") and "  " not in words
     tested = result.p_value is not None
@@ -122,7 +122,7 @@ def test_words_of_real_sets(name: str, tests: int) -> None:
     words = check(found)
     assert wanted is None or tests or words.startswith(wanted)
     if name == "copies":
-        assert words.startswith((UNSEEN, NONE)) and lead(found).number == "1.000"
+        assert words.startswith((UNSEEN, NONE)) and headline(found).number == "1.000"
 
 
 def test_forecast_of_one_result_comes_true() -> None:

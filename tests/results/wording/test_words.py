@@ -34,7 +34,7 @@ def of(*models: tuple[int, float], **options: object) -> Comparison:
 
 
 def test_the_shell_leads_with_the_number_that_has_the_interval(result: MauveResult) -> None:
-    shown, first = tables.score_report(result, "title"), words.lead(result)
+    shown, first = tables.score_report(result, "title"), words.headline(result)
     lines = shown.split("\n")
     assert lines[2].startswith(f"  {result.mauve_debiased:.3f} of what two human sets reach (")
     assert f"MAUVE as in the literature: {result.mauve:.4f}; two human sets" in first.beside
@@ -46,14 +46,14 @@ def test_the_shell_leads_with_the_number_that_has_the_interval(result: MauveResu
 
 def test_without_an_interval_the_literatures_number_leads() -> None:
     found = compute_mauve(p_features=HUMAN[:1], q_features=HUMAN[:9], num_buckets=2, num_runs=1)
-    first = words.lead(found)
+    first = words.headline(found)
     assert first.sentence.startswith(f"{found.mauve:.4f} is MAUVE as in the literature; it has no interval")
     assert first.beside.startswith("Two human sets") and first.beside.count("MAUVE") == 0
 
 
 def test_an_end_that_is_not_1_is_not_printed_as_1(result: MauveResult) -> None:
     almost = replace(result, mauve_debiased=0.9, mauve_ci=(0.6773, 0.9999954))
-    for shown in (str(almost), words.lead(almost).sentence, tables.score_report(almost, "")):
+    for shown in (str(almost), words.headline(almost).sentence, tables.score_report(almost, "")):
         assert "0.999995" in shown and "1.000" not in shown.split("precision")[0]
 
 

@@ -1,4 +1,4 @@
-"""The commands `sensitivity` and `calibrate`: the flags of their own, and the forms in which they print."""
+"""The commands `robustness` and `human_baseline`: the flags of their own, and the forms in which they print."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 from mauve_metric.hosts.cli.flags import check_form, featurizers_given, in_form
 
 if TYPE_CHECKING:
-    from mauve_metric.results.calibration import Calibration
-    from mauve_metric.results.sensitivity import Sensitivity
+    from mauve_metric.results.baseline import HumanBaseline
+    from mauve_metric.results.robustness import Robustness
 
-SENSITIVITY_IS_WITHOUT = ("permutations", "knn", "knn_k", "frechet_distance")  # of which it computes nothing
-CALIBRATE_IS_WITHOUT = (*SENSITIVITY_IS_WITHOUT, "num_runs")
+ROBUSTNESS_IS_WITHOUT = ("permutations", "knn", "knn_k", "frechet_distance")  # of which it computes nothing
+BASELINE_IS_WITHOUT = (*ROBUSTNESS_IS_WITHOUT, "num_runs")
 
 
-def add_sensitivity(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
-    """The parser of `sensitivity`, but for the files and flags that other commands have too."""
+def add_robustness(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
+    """The parser of `robustness`, but for the files and flags that other commands have too."""
     parser = commands.add_parser(
-        "sensitivity", help="say whether the ranking of models holds under other settings, and what moves it"
+        "robustness", help="say whether the ranking of models holds under other settings, and what moves it"
     )
     parser.add_argument(
         "--vary",
@@ -33,9 +33,10 @@ def add_sensitivity(commands: argparse._SubParsersAction[argparse.ArgumentParser
 
 
 def add_calibrate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
-    """The parser of `calibrate`, likewise."""
+    """The parser of `human_baseline`, likewise."""
     parser = commands.add_parser(
-        "calibrate", help="show what two halves of your own human texts score, and how many texts show a difference"
+        "baseline",
+        help="show what two halves of your own human texts score, and how many texts show a difference",
     )
     parser.add_argument("--splits", type=int, default=50, metavar="N", help="random splits of each size (default: 50)")
     return parser
@@ -63,12 +64,12 @@ def _factors(text: str) -> tuple[str, ...]:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
-def sensitivity_of(sides: dict[str, Any], given: dict[str, Any], options: argparse.Namespace) -> Sensitivity:
-    """What `sensitivity` computes of these sides with these keywords."""
-    from mauve_metric.api.robustness import sensitivity
+def robustness_of(sides: dict[str, Any], given: dict[str, Any], options: argparse.Namespace) -> Robustness:
+    """What `robustness` computes of these sides with these keywords."""
+    from mauve_metric.api.robustness import robustness
 
     check_form(options)
-    return sensitivity(
+    return robustness(
         **sides,
         **given,
         **featurizers_given(options),
@@ -79,14 +80,14 @@ def sensitivity_of(sides: dict[str, Any], given: dict[str, Any], options: argpar
     )
 
 
-def calibration_of(side: dict[str, Any], given: dict[str, Any], options: argparse.Namespace) -> Calibration:
-    """What `calibrate` computes."""
-    from mauve_metric.api.baseline import calibrate
+def baseline_of(side: dict[str, Any], given: dict[str, Any], options: argparse.Namespace) -> HumanBaseline:
+    """What `human_baseline` computes."""
+    from mauve_metric.api.baseline import human_baseline
 
     check_form(options)
-    return calibrate(**side, **given, splits=options.splits)
+    return human_baseline(**side, **given, splits=options.splits)
 
 
-def printed(result: Sensitivity | Calibration, options: argparse.Namespace) -> str:
+def printed(result: Robustness | HumanBaseline, options: argparse.Namespace) -> str:
     """A result in the form that was asked for."""
     return in_form(result, options, partial(result.to_csv, options.csv) if options.csv else None)

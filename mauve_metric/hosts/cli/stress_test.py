@@ -9,7 +9,7 @@ from mauve_metric.hosts.cli.flags import in_form
 from mauve_metric.texts.files import read_texts
 
 if TYPE_CHECKING:
-    from mauve_metric.results.stress import Stress
+    from mauve_metric.results.stress_test import StressTest
 
 STRESS_HAS_OWN = ("match_lengths", "knn", "knn_k", "frechet_distance")  # or none
 
@@ -36,11 +36,11 @@ def _numbers(text: str) -> list[float]:
         raise argparse.ArgumentTypeError(f"expected numbers joined by commas, got {text!r}") from None
 
 
-def stressed(options: argparse.Namespace, given: dict[str, object]) -> Stress:
+def stressed(options: argparse.Namespace, given: dict[str, object]) -> StressTest:
     """What the command computes; `given`: the options of the score."""
-    from mauve_metric.api.stress_test import STRENGTHS, stress
+    from mauve_metric.api.stress_test import STRENGTHS, stress_test
 
-    return stress(
+    return stress_test(
         read_texts(options.human, options.text_field, filter=options.filter),
         featurizers=options.featurizers,
         perturbations=options.perturbations,
@@ -49,6 +49,6 @@ def stressed(options: argparse.Namespace, given: dict[str, object]) -> Stress:
     )
 
 
-def stress_text(found: Stress, options: argparse.Namespace) -> str:
+def stress_text(found: StressTest, options: argparse.Namespace) -> str:
     """What the command prints."""
     return in_form(found, options, found.to_csv if options.csv else None)

@@ -19,10 +19,10 @@ from mauve_metric.arrays import Array, Integers, TextData
 from mauve_metric.features.batches import FeaturizeStats
 from mauve_metric.features.cache import FeatureCache
 from mauve_metric.features.encoder import Encoder, load_encoder, prefix_entry
+from mauve_metric.features.feature_files import StoredFeatures, check_identity, read_features, write_features
 from mauve_metric.features.featurize import check_tokens, featurize_texts, featurize_tokens, tokenize
 from mauve_metric.features.known_texts import KnownTexts, source_of
 from mauve_metric.features.pretrained import FEATURIZERS
-from mauve_metric.features.reference_files import StoredFeatures, check_identity, read_features, write_features
 from mauve_metric.features.row_files import feature_rows
 from mauve_metric.features.rows import CheckedRows, check_features, hash_of_rows
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, name_of, text_function
@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Reference(StoredFeatures):
+class FeatureSet(StoredFeatures):
     """The features of one set, usually the human one, embedded once and used again and again.
 
     Attributes:
@@ -65,7 +65,7 @@ class Reference(StoredFeatures):
     groups: Integers | None = None
 
     @classmethod
-    def from_texts(cls, texts: TextData, **options: Unpack[Options]) -> Reference:
+    def from_texts(cls, texts: TextData, **options: Unpack[Options]) -> FeatureSet:
         """Featurize texts, see `featurize`."""
         return featurize(texts, **options)
 
@@ -77,7 +77,7 @@ class Reference(StoredFeatures):
         return write_features(self, path)
 
     @classmethod
-    def load(cls, path: str | Path) -> Reference:
+    def load(cls, path: str | Path) -> FeatureSet:
         """Read what `save` wrote, or any `.npy` or `.npz` file of features (then without an identity)."""
         return cls(**vars(read_features(path)), from_file=True)
 
@@ -94,15 +94,15 @@ class Reference(StoredFeatures):
         return hashlib.sha256(texts + (b"" if fixed else hash_of_rows(self.features).encode())).hexdigest()[:12]
 
 
-def featurize(texts: TextData, **options: Unpack[Options]) -> Reference:
-    """Featurize texts once, to use them again and again; the same as `Reference.from_texts`.
+def featurize(texts: TextData, **options: Unpack[Options]) -> FeatureSet:
+    """Featurize texts once, to use them again and again; the same as `FeatureSet.from_texts`.
 
     Args:
         texts: as in `compute_mauve`.
         **options: those of `compute_mauve` that concern the featurizer and the run.
 
     Returns:
-        A `Reference`: features (n, d) with their origin.
+        A `FeatureSet`: features (n, d) with their origin.
 
     Raises:
         TypeError, ValueError, OSError, ImportError: as `compute_mauve`.
@@ -121,7 +121,7 @@ _TITLES = {"p_text": "featurize human texts", "q_text": "featurize model texts",
 class Featurizing:
     """One job of turning texts and tokens into features: loads the encoder and opens the cache when first needed.
 
-    given: the names of the options that the user gave; the others follow a `Reference` of the other side.
+    given: the names of the options that the user gave; the others follow a `FeatureSet` of the other side.
     encoder: where it is loaded already. progress: called with the argument's name, texts done and texts in all.
     """
 
@@ -142,12 +142,12 @@ class Featurizing:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def follow(self, reference: Reference, name: str = "the reference") -> None:
-        """Featurize as a given `Reference` was, as far as the user did not ask for something else.
+    def follow(self, reference: FeatureSet, name: str = "the reference") -> None:
+        """Featurize as a given `FeatureSet` was, as far as the user did not ask for something else.
 
         What a file says names no model but the packaged ones, whose weights are checked: a folder or a Hub name
         in it would choose what this machine loads, and whoever made the file would choose with it. For other models,
-        `load` asks for the name. A `Reference` that was made in this process follows the name that was given then.
+        `load` asks for the name. A `FeatureSet` that was made in this process follows the name that was given then.
 
         Raises:
             ValueError: the identity is none (see `check_identity`).
@@ -182,7 +182,7 @@ class Featurizing:
                 raise ValueError(f"one of {', '.join(forms)} must be given, all are None")
         for forms in sides.values():
             for name, value in forms.items():
-                if isinstance(value, Reference):
+                if isinstance(value, FeatureSet):
                     self.follow(value, name)
         return self.matched(sides) if self.config.match_lengths == "truncate" else sides
 
@@ -223,26 +223,26 @@ class Featurizing:
                 logger.warning("the feature cache cannot be used, features are not kept: %s", error)
         return self._store
 
-    def side(self, forms: Mapping[str, object]) -> Reference:
-        """The features of one side from the first form that is given: a Reference, features, tokens, texts."""
+    def side(self, forms: Mapping[str, object]) -> FeatureSet:
+        """The features of one side from the first form that is given: a FeatureSet, features, tokens, texts."""
         name, data = next((name, value) for name, value in forms.items() if value is not None)
-        if isinstance(data, Reference):
+        if isinstance(data, FeatureSet):
             data = self._as_stripped(data)
             if hasattr(data.features, "blocks"):
                 return data
             return replace(data, features=check_features(f"{name}_features", data.features))
         if name in ("p", "q"):
-            raise TypeError(f"{name} must be a mauve_metric.Reference, got {type(data).__name__}")
+            raise TypeError(f"{name} must be a mauve_metric.FeatureSet, got {type(data).__name__}")
         if name.endswith("features") and is_on_device(data):
-            return Reference(TensorRows(name, data))
+            return FeatureSet(TensorRows(name, data))
         if name.endswith("features"):
             rows = feature_rows(name, data)
-            return Reference(check_features(name, data) if rows is None else CheckedRows(name, rows))
+            return FeatureSet(check_features(name, data) if rows is None else CheckedRows(name, rows))
         if name.endswith("tokens"):
             return self._of_tokens(name, data)
         return self.of_texts(name, data)
 
-    def _as_stripped(self, side: Reference) -> Reference:
+    def _as_stripped(self, side: FeatureSet) -> FeatureSet:
         """A reference as if it had been stripped, if its texts are known to hold nothing that would be taken off."""
         identity, rules = side.identity, str(self.config.strip).split(",")
         if identity is None or "strip" in identity or side.marks is None or not side.marks.free_of(rules):
@@ -261,7 +261,7 @@ class Featurizing:
             stripping=Stripping(str(self.config.strip), prompts),
         )
 
-    def of_texts(self, name: str, data: object) -> Reference:
+    def of_texts(self, name: str, data: object) -> FeatureSet:
         """The features of texts in any form that `text_source` takes, or of a source."""
         source = data if isinstance(data, TextSource) else self.source(name, data)
         side = self._of_source(name, source)
@@ -270,20 +270,20 @@ class Featurizing:
         identity = {**(side.identity or {}), **source.stripping.identity()}
         return replace(side, identity=identity, stripped=dict(source.stripping.changed))
 
-    def _of_source(self, name: str, source: TextSource) -> Reference:
+    def _of_source(self, name: str, source: TextSource) -> FeatureSet:
         hashes = TextHashes()
         texts = hashes.watch(source.texts)
         own = text_function(self.config.featurize_model_name)
         if own is not None:
             identity = {**own.identity, **prefix_entry(self.config.text_prefix)}
             features = self._of_function(own.function, name, list(texts))
-            return Reference(features, identity, dropped=source.dropped, **hashes.fields())
+            return FeatureSet(features, identity, dropped=source.dropped, **hashes.fields())
         notes = self._notes()
         known = notes.find(source.texts) if notes is not None and isinstance(source.texts, list) else None
         if known is not None:
             collections.deque(texts, maxlen=0)  # reads them for their hashes
             rows = check_features(f"the features of {name}", known.features)
-            return Reference(rows, known.identity, known.lengths, known.truncated, source.dropped, **hashes.fields())
+            return FeatureSet(rows, known.identity, known.lengths, known.truncated, source.dropped, **hashes.fields())
         encoder = self.load()
         reduced = self.config.max_text_length not in (None, encoder.max_text_length)  # which is said anew each time
         remember = None if notes is None or reduced else partial(notes.remember, dict(encoder.identity))
@@ -299,7 +299,7 @@ class Featurizing:
                 distributed=self.run.distributed,
                 read=remember,
             )
-        return Reference(
+        return FeatureSet(
             check_features(f"the features of {name}", features),
             encoder.identity,
             lengths=np.concatenate(stats.lengths),
@@ -327,7 +327,7 @@ class Featurizing:
             raise ValueError(f"{name_of(function)} must give one row a text, got {len(features)} for {len(texts)}")
         return features
 
-    def _of_tokens(self, name: str, data: object) -> Reference:
+    def _of_tokens(self, name: str, data: object) -> FeatureSet:
         if text_function(self.config.featurize_model_name) is not None:
             raise ValueError(f"{name} cannot be given with a function as featurizer: it takes texts")
         encoder = self.load()
@@ -347,7 +347,7 @@ class Featurizing:
             distributed=self.run.distributed,
         )
         lengths = np.concatenate(stats.lengths)
-        return Reference(check_features(f"the features of {name}", features), encoder.identity, lengths=lengths)
+        return FeatureSet(check_features(f"the features of {name}", features), encoder.identity, lengths=lengths)
 
     def matched(self, sides: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, list[str]]]:
         """Both sides' texts as lists, and the encoder's length set to the shorter side's median length in tokens."""

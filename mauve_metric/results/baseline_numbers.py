@@ -53,8 +53,8 @@ class Needed:
 
 
 @dataclass(frozen=True)
-class CalibrationNumbers:
-    """What a `Calibration` holds; its fields are explained there."""
+class BaselineNumbers:
+    """What a `HumanBaseline` holds; its fields are explained there."""
 
     texts: int
     floor: float

@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class StoredFeatures:
-    """Features and what is known about them, as they lie in a file; the fields are explained in `Reference`."""
+    """Features and what is known about them, as they lie in a file; the fields are explained in `FeatureSet`."""
 
     features: Features
     identity: Mapping[str, str] | None = None
@@ -311,12 +311,12 @@ def _json_object(content: str, path: Path) -> dict[str, Any]:
 
 
 def is_feature_file(path: str | Path) -> bool:
-    """Whether a file holds features by its ending, or as parquet written by `Reference.save`."""
+    """Whether a file holds features by its ending, or as parquet written by `FeatureSet.save`."""
     return Path(path).suffix.lower() in FEATURE_FILES or is_feature_parquet(path)
 
 
 def is_feature_parquet(path: str | Path) -> bool:
-    """Whether a parquet file holds features written by `Reference.save` (and not texts)."""
+    """Whether a parquet file holds features written by `FeatureSet.save` (and not texts)."""
     path = Path(path)
     if path.suffix.lower() != ".parquet" or not path.is_file():
         return False

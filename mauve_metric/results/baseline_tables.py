@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mauve_metric.results.calibration_numbers import CalibrationNumbers
+from mauve_metric.results.baseline_numbers import BaselineNumbers
 from mauve_metric.results.digits import digits, rounded_up
 from mauve_metric.results.table_forms import (
     Column,
@@ -42,7 +42,7 @@ NOTE = (
 )
 
 
-def size_rows(found: CalibrationNumbers) -> list[TableRow]:
+def size_rows(found: BaselineNumbers) -> list[TableRow]:
     """One row a size."""
     return [
         {
@@ -62,7 +62,7 @@ def size_rows(found: CalibrationNumbers) -> list[TableRow]:
     ]
 
 
-def needed_rows(found: CalibrationNumbers, words: bool = True) -> list[TableRow]:
+def needed_rows(found: BaselineNumbers, words: bool = True) -> list[TableRow]:
     """One row a difference; with `words`, numbers are rounded up to two digits."""
 
     def shown(number: int | None) -> str | int | None:
@@ -74,7 +74,7 @@ def needed_rows(found: CalibrationNumbers, words: bool = True) -> list[TableRow]
     ]
 
 
-def facts(found: CalibrationNumbers) -> list[str]:
+def facts(found: BaselineNumbers) -> list[str]:
     """What the tables say, in sentences."""
     halves = found.halves
     low, high = (digits(value, ".3f") for value in (halves.mauve.low, halves.mauve.high))
@@ -88,7 +88,7 @@ def facts(found: CalibrationNumbers) -> list[str]:
     ]
 
 
-def needed_sentence(found: CalibrationNumbers) -> str:
+def needed_sentence(found: BaselineNumbers) -> str:
     """What the second table holds."""
     return (
         f"Texts a set that show a difference in 8 of 10 cases, on {found.num_buckets} buckets: of a model that scores "
@@ -97,7 +97,7 @@ def needed_sentence(found: CalibrationNumbers) -> str:
     )
 
 
-def calibration_table(found: CalibrationNumbers) -> str:
+def baseline_table(found: BaselineNumbers) -> str:
     """The calibration for the terminal."""
     lines = [f"{found.texts} human texts", ""]
     for sentence in facts(found):
@@ -107,7 +107,7 @@ def calibration_table(found: CalibrationNumbers) -> str:
     return "\n".join([*lines, "", f"signature: {found.signature}"])
 
 
-def calibration_markdown(found: CalibrationNumbers) -> str:
+def baseline_markdown(found: BaselineNumbers) -> str:
     """The tables in Markdown, with what they say."""
     parts = ["\n".join(map(markdown_text, facts(found)))]
     parts += [markdown_table(SIZE_COLUMNS, size_rows(found)), markdown_text(NOTE)]
@@ -116,7 +116,7 @@ def calibration_markdown(found: CalibrationNumbers) -> str:
     return "\n\n".join([*parts, f"`{signature}`"]) + "\n"
 
 
-def calibration_latex(found: CalibrationNumbers) -> str:
+def baseline_latex(found: BaselineNumbers) -> str:
     """The tables as LaTeX `tabular`s; they need the package booktabs."""
     tables: list[tuple[Sequence[Column], list[TableRow]]] = [
         (SIZE_COLUMNS, size_rows(found)),
@@ -125,7 +125,7 @@ def calibration_latex(found: CalibrationNumbers) -> str:
     return "\n\n".join([*(latex_table(*table) for table in tables), f"% {found.signature}"]) + "\n"
 
 
-def calibration_csv(found: CalibrationNumbers, table: str = "sizes") -> str:
+def baseline_csv(found: BaselineNumbers, table: str = "sizes") -> str:
     """One table as CSV, numbers in full."""
     if table not in ("sizes", "needed"):
         raise ValueError(f"table must be one of sizes, needed, got {table!r}")

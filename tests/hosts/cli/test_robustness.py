@@ -1,4 +1,4 @@
-"""The commands `sensitivity` and `calibrate`: what they print in every form, and how they fail."""
+"""The commands `robustness` and `human_baseline`: what they print in every form, and how they fail."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def files(tmp_path: Path) -> list[str]:
     return paths
 
 
-def test_sensitivity_prints_json_and_says_how_long_it_takes(
+def test_robustness_prints_json_and_says_how_long_it_takes(
     files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     figure = tmp_path / "ranks.json"
     varied = ["--vary", "seed,num-buckets", "--num-runs", "1"]
-    assert main(["sensitivity", *files, *varied, "--json", "--plot", str(figure)]) == 0
+    assert main(["robustness", *files, *varied, "--json", "--plot", str(figure)]) == 0
     out, err = capsys.readouterr()
     held = json.loads(out)
     assert held["ranking"] == ["good", "bad"] and held["holds"]
@@ -34,21 +34,21 @@ def test_sensitivity_prints_json_and_says_how_long_it_takes(
     assert "Ranks under each setting" in figure.read_text(encoding="utf-8")
 
 
-def test_forms_of_sensitivity(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_forms_of_robustness(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     wanted = {"--csv": "setting,factor", "--csv-pairs": "a,b,", "--markdown": "**", "--latex": "\\begin"}
     for flag, start in wanted.items():
         assert (
-            main(["sensitivity", *files, "--vary", "row_order", "--no-design", "--quiet", "--num-runs", "1", flag]) == 0
+            main(["robustness", *files, "--vary", "row_order", "--no-design", "--quiet", "--num-runs", "1", flag]) == 0
         )
         out, err = capsys.readouterr()
         assert out.startswith(start) and err == ""
 
 
 def test_calibrate(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["calibrate", files[0], "--splits", "2", "--json"]) == 0
+    assert main(["baseline", files[0], "--splits", "2", "--json"]) == 0
     held = json.loads(capsys.readouterr().out)
     assert [item["texts"] for item in held["sizes"]] == [22, 44]
-    assert parsed(["calibrate", files[0], "--featurizer", "ngrams"]).featurize_model_name == "ngrams"
+    assert parsed(["baseline", files[0], "--featurizer", "ngrams"]).featurize_model_name == "ngrams"
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_calibrate(files: list[str], capsys: pytest.CaptureFixture[str]) -> None
 )
 def test_bad_usage(files: list[str], extra: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     try:
-        status = main(["sensitivity", *files, *extra])
+        status = main(["robustness", *files, *extra])
     except SystemExit as stop:
         status = int(stop.code or 0)
     assert status > 0 and message in capsys.readouterr().err

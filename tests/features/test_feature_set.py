@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from samples import texts_of
 
-from mauve_metric import Reference, compute_mauve
+from mauve_metric import FeatureSet, compute_mauve
 from mauve_metric.hosts.cli import main as cli
 from mauve_metric.options import MauveConfig
 from mauve_metric.results.result import MauveResult
@@ -24,11 +24,11 @@ HUMAN, MODEL = texts_of(30, 0), texts_of(25, 1)
 
 
 @pytest.fixture
-def human(tiny_gpt2: str) -> Reference:
-    return Reference.from_texts(HUMAN, featurize_model_name=tiny_gpt2)
+def human(tiny_gpt2: str) -> FeatureSet:
+    return FeatureSet.from_texts(HUMAN, featurize_model_name=tiny_gpt2)
 
 
-def assert_same(found: Reference, expected: Reference) -> None:
+def assert_same(found: FeatureSet, expected: FeatureSet) -> None:
     """Every bit and every fact."""
     assert found.features.dtype == expected.features.dtype and found.features.shape == expected.features.shape
     assert found.features.tobytes() == expected.features.tobytes()
@@ -50,7 +50,7 @@ def codes(result: MauveResult) -> list[str]:
 
 
 def test_from_texts(tiny_gpt2: str) -> None:
-    found = Reference.from_texts(
+    found = FeatureSet.from_texts(
         ["ships " * 20, " ", *HUMAN], featurize_model_name=tiny_gpt2, max_text_length=15, empty_texts="drop"
     )
     assert len(found) == 31 and found.features.shape == (31, 32) and found.features.dtype == np.float32
@@ -66,9 +66,9 @@ def test_from_texts(tiny_gpt2: str) -> None:
 
 def test_an_option_of_both_sets_is_refused(tiny_gpt2: str) -> None:
     with pytest.raises(ValueError, match=r"match_lengths='truncate' needs both sets"):
-        Reference.from_texts(HUMAN, featurize_model_name=tiny_gpt2, match_lengths="truncate")
+        FeatureSet.from_texts(HUMAN, featurize_model_name=tiny_gpt2, match_lengths="truncate")
     with pytest.raises(TypeError, match=r"unknown option 'poolin' \(did you mean 'pooling'\?\)"):
-        Reference.from_texts(HUMAN, featurize_model_name=tiny_gpt2, poolin="mean")
+        FeatureSet.from_texts(HUMAN, featurize_model_name=tiny_gpt2, poolin="mean")
 
 
 # --- files --------------------------------------------------------------------------------------------------------
@@ -77,13 +77,13 @@ def test_an_option_of_both_sets_is_refused(tiny_gpt2: str) -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("ending", FORMATS)
 def test_round_trip(tiny_gpt2: str, tmp_path: Path, ending: str, dtype: str) -> None:
-    made = Reference.from_texts(
+    made = FeatureSet.from_texts(
         ["", *HUMAN], featurize_model_name=tiny_gpt2, dtype=dtype, max_text_length=12, empty_texts="drop"
     )
     assert made.truncated > 0
     path = made.save(tmp_path / f"human.{ending}")
     assert path == tmp_path / f"human.{ending}"
-    loaded = Reference.load(str(path))
+    loaded = FeatureSet.load(str(path))
     assert_same(loaded, made)
     assert loaded.from_file
     sidecar = [f"human.{ending}.json"] if ending == "npy" else []
@@ -93,8 +93,8 @@ def test_round_trip(tiny_gpt2: str, tmp_path: Path, ending: str, dtype: str) -> 
 @pytest.mark.parametrize("ending", FORMATS)
 def test_round_trip_of_bare_features(tmp_path: Path, ending: str) -> None:
     rows = np.asfortranarray(np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32))
-    path = Reference(rows).save(tmp_path / f"rows.{ending.upper()}")
-    loaded = Reference.load(path)
+    path = FeatureSet(rows).save(tmp_path / f"rows.{ending.upper()}")
+    loaded = FeatureSet.load(path)
     np.testing.assert_array_equal(loaded.features, rows)
     assert loaded.identity is None and loaded.lengths is None and loaded.text_hashes is None
 
@@ -103,17 +103,17 @@ def test_round_trip_of_bare_features(tmp_path: Path, ending: str) -> None:
 
 
 @pytest.mark.parametrize("ending", [None, *FORMATS])
-def test_the_score_is_that_of_the_texts(tiny_gpt2: str, tmp_path: Path, human: Reference, ending: str | None) -> None:
+def test_the_score_is_that_of_the_texts(tiny_gpt2: str, tmp_path: Path, human: FeatureSet, ending: str | None) -> None:
     options = {"featurize_model_name": tiny_gpt2, **SMALL}
     expected = compute_mauve(p_text=HUMAN, q_text=MODEL, **options)
-    kept = human if ending is None else Reference.load(human.save(tmp_path / f"human.{ending}"))
+    kept = human if ending is None else FeatureSet.load(human.save(tmp_path / f"human.{ending}"))
     if ending is not None:  # a file chooses no model
         with pytest.raises(ValueError, match=r"name the model .*: pass featurize_model_name="):
             compute_mauve(p=kept, q_text=MODEL, **SMALL)
     for found in (
         compute_mauve(p=human, q_text=MODEL, **SMALL),  # the model is the reference's
         compute_mauve(p=kept, q_text=MODEL, **options),
-        compute_mauve(p=kept, q=Reference.from_texts(MODEL, featurize_model_name=tiny_gpt2), **SMALL),
+        compute_mauve(p=kept, q=FeatureSet.from_texts(MODEL, featurize_model_name=tiny_gpt2), **SMALL),
     ):
         assert found.mauve == expected.mauve and found.signature == expected.signature
         assert codes(found) == codes(expected)
@@ -127,7 +127,7 @@ def test_the_score_is_that_of_the_texts(tiny_gpt2: str, tmp_path: Path, human: R
 
 def test_texts_follow_the_reference(tiny_gpt2: str) -> None:
     own = {"featurize_model_name": tiny_gpt2, "pooling": "mean", "dtype": "float64", "max_text_length": 7}
-    kept = Reference.from_texts(HUMAN, **own)
+    kept = FeatureSet.from_texts(HUMAN, **own)
     found = compute_mauve(p=kept, q_text=MODEL, **SMALL)
     assert found.to_dict() == compute_mauve(p_text=HUMAN, q_text=MODEL, **own, **SMALL).to_dict()
     assert "pooling:mean" in found.signature and "dtype:float64" in found.signature
@@ -147,7 +147,7 @@ def test_texts_follow_the_reference(tiny_gpt2: str) -> None:
     ],
 )
 def test_features_of_two_kinds_are_not_mixed(
-    human: Reference, request: pytest.FixtureRequest, options: dict[str, Any], difference: str
+    human: FeatureSet, request: pytest.FixtureRequest, options: dict[str, Any], difference: str
 ) -> None:
     if "featurize_model_name" in options:
         options = {"featurize_model_name": request.getfixturevalue(options["featurize_model_name"])}
@@ -155,13 +155,13 @@ def test_features_of_two_kinds_are_not_mixed(
     with pytest.raises(ValueError, match=message):
         compute_mauve(p=human, q_text=MODEL, **options, **SMALL)
     assert human.identity is not None
-    other = Reference.from_texts(MODEL, **{"featurize_model_name": human.identity["model"], **options})
+    other = FeatureSet.from_texts(MODEL, **{"featurize_model_name": human.identity["model"], **options})
     with pytest.raises(ValueError, match=message):
         compute_mauve(p=human, q=other, **SMALL)
 
 
 def test_features_of_two_functions_are_not_mixed() -> None:
-    human = Reference.from_texts(HUMAN, featurize_model_name=_letters)
+    human = FeatureSet.from_texts(HUMAN, featurize_model_name=_letters)
     assert human.identity is not None and human.identity["model"].endswith("_letters")
     with pytest.raises(ValueError, match=r"featurized differently .*_letters.*_vowels"):
         compute_mauve(p=human, q_text=MODEL, featurize_model_name=_vowels, **SMALL)
@@ -178,22 +178,22 @@ def _vowels(texts: list[str]) -> NDArray[np.float64]:
 
 
 def test_facts_of_the_reference_reach_the_result(tiny_gpt2: str, tmp_path: Path) -> None:
-    made = Reference.from_texts(
+    made = FeatureSet.from_texts(
         ["", *HUMAN, HUMAN[0]], featurize_model_name=tiny_gpt2, max_text_length=9, empty_texts="drop"
     )
-    kept = Reference.load(made.save(tmp_path / "human.parquet"))
+    kept = FeatureSet.load(made.save(tmp_path / "human.parquet"))
     options = {"featurize_model_name": tiny_gpt2, **SMALL}
     found = compute_mauve(p=kept, q_text=[HUMAN[3], *MODEL], **options)
     assert (found.p_dropped, found.p_truncated) == (1, made.truncated) and found.p_truncated > 0
     assert {"dropped_texts", "duplicates_within", "duplicates_between", "truncated_texts"} <= set(codes(found))
 
 
-def test_features_from_a_file_without_identity_are_a_warning(tiny_gpt2: str, human: Reference, tmp_path: Path) -> None:
+def test_features_from_a_file_without_identity_are_a_warning(tiny_gpt2: str, human: FeatureSet, tmp_path: Path) -> None:
     path = human.save(tmp_path / "human.npy")
     options = {"featurize_model_name": tiny_gpt2, **SMALL}
-    assert "features_without_identity" not in codes(compute_mauve(p=Reference.load(path), q_text=MODEL, **options))
+    assert "features_without_identity" not in codes(compute_mauve(p=FeatureSet.load(path), q_text=MODEL, **options))
     (tmp_path / "human.npy.json").unlink()
-    unknown = Reference.load(path)
+    unknown = FeatureSet.load(path)
     found = compute_mauve(p=unknown, q=human, **SMALL)
     (warning,) = (warning for warning in found.warnings if warning.code == "features_without_identity")
     assert "human features" in warning.message and warning.numbers == {"sets": ["human"]}
@@ -203,7 +203,7 @@ def test_features_from_a_file_without_identity_are_a_warning(tiny_gpt2: str, hum
     # arrays are the caller's own
     raw = compute_mauve(p_features=human.features, q_features=human.features, **SMALL)
     assert "features_without_identity" not in codes(raw)
-    assert compute_mauve(p=Reference(human.features), q=Reference(human.features), **SMALL).warnings == raw.warnings
+    assert compute_mauve(p=FeatureSet(human.features), q=FeatureSet(human.features), **SMALL).warnings == raw.warnings
 
 
 def test_shell_ships_features_without_texts(tiny_gpt2: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -233,7 +233,7 @@ def test_shell_ships_features_without_texts(tiny_gpt2: str, tmp_path: Path, caps
 
 @pytest.mark.parametrize("value", ["human.npz", np.ones((3, 2)), {"features": np.ones((3, 2))}])
 def test_what_is_no_reference_is_refused(value: Any) -> None:
-    with pytest.raises(TypeError, match=r"p must be a mauve_metric\.Reference, got"):
+    with pytest.raises(TypeError, match=r"p must be a mauve_metric\.FeatureSet, got"):
         compute_mauve(p=value, q_features=np.ones((3, 2)))
 
 
@@ -241,10 +241,10 @@ def test_broken_features_in_a_reference_are_refused() -> None:
     rows = np.ones((4, 2))
     rows[2, 1] = np.nan
     with pytest.raises(ValueError, match="must be finite: 1 rows hold NaN or infinity, the first is row 2"):
-        compute_mauve(p=Reference(rows), q_features=np.ones((4, 2)))
+        compute_mauve(p=FeatureSet(rows), q_features=np.ones((4, 2)))
 
 
-def test_defaults_are_those_of_the_config(human: Reference) -> None:
+def test_defaults_are_those_of_the_config(human: FeatureSet) -> None:
     assert human.identity is not None
     assert human.identity["dtype"] == MauveConfig().dtype
 
@@ -265,12 +265,12 @@ def test_defaults_are_those_of_the_config(human: Reference) -> None:
 def test_an_identity_that_names_no_model_is_refused(identity: Any, message: str, tmp_path: Path) -> None:
     rows = np.random.default_rng(0).normal(size=(20, 3))
     with pytest.raises(ValueError, match=f"^the identity of p {message}"):
-        compute_mauve(p=Reference(rows, identity=identity), q_features=rows, **SMALL)
-    path = Reference(rows, identity={"model": "x"}).save(tmp_path / "human.npy")
+        compute_mauve(p=FeatureSet(rows, identity=identity), q_features=rows, **SMALL)
+    path = FeatureSet(rows, identity={"model": "x"}).save(tmp_path / "human.npy")
     sidecar = tmp_path / "human.npy.json"
     sidecar.write_text(json.dumps(json.loads(sidecar.read_text()) | {"identity": identity}))
     with pytest.raises(ValueError, match=message):
-        Reference.load(path)
+        FeatureSet.load(path)
 
 
 # --- what a file may choose ---------------------------------------------------------------------------------------
@@ -279,20 +279,20 @@ def test_an_identity_that_names_no_model_is_refused(identity: Any, message: str,
 @pytest.mark.parametrize("model", ["/anywhere/model", "~/model", "nobody/no-model", "gpt2", "module.function"])
 def test_a_file_chooses_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str) -> None:
     asked: list[str] = []
-    monkeypatch.setattr("mauve_metric.features.reference.load_encoder", lambda name, **options: asked.append(name))
+    monkeypatch.setattr("mauve_metric.features.feature_set.load_encoder", lambda name, **options: asked.append(name))
     rows = np.random.default_rng(0).normal(size=(30, 4))
-    path = Reference(rows, {"model": model, "pooling": "mean", "dtype": "float32"}).save(tmp_path / "human.npz")
-    for side in ({"p": Reference.load(path), "q_text": MODEL}, {"p_text": HUMAN, "q": Reference.load(path)}):
+    path = FeatureSet(rows, {"model": model, "pooling": "mean", "dtype": "float32"}).save(tmp_path / "human.npz")
+    for side in ({"p": FeatureSet.load(path), "q_text": MODEL}, {"p_text": HUMAN, "q": FeatureSet.load(path)}):
         with pytest.raises(ValueError, match=f"pass featurize_model_name='{model}'"):
             compute_mauve(**side, **SMALL)  # type: ignore[arg-type]
     assert asked == []
-    assert compute_mauve(p=Reference.load(path), q=Reference.load(path), **SMALL).mauve == 1  # nothing to load
+    assert compute_mauve(p=FeatureSet.load(path), q=FeatureSet.load(path), **SMALL).mauve == 1  # nothing to load
 
 
 def test_a_file_of_a_built_in_featurizer_is_followed(minilm: str, tmp_path: Path) -> None:
-    path = Reference.from_texts(HUMAN, featurize_model_name=minilm, max_text_length=8).save(tmp_path / "human.npz")
-    found = compute_mauve(p=Reference.load(path), q_text=MODEL, **SMALL)
+    path = FeatureSet.from_texts(HUMAN, featurize_model_name=minilm, max_text_length=8).save(tmp_path / "human.npz")
+    found = compute_mauve(p=FeatureSet.load(path), q_text=MODEL, **SMALL)
     assert (
-        found.mauve == compute_mauve(p=Reference.load(path), q_text=MODEL, featurize_model_name=minilm, **SMALL).mauve
+        found.mauve == compute_mauve(p=FeatureSet.load(path), q_text=MODEL, featurize_model_name=minilm, **SMALL).mauve
     )
     assert "minilm" in found.signature

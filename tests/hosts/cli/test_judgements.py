@@ -1,4 +1,4 @@
-"""The commands `judge` and `roft`: what they print in every form, and how they fail."""
+"""The commands `rank_by_preferences` and `score_boundary_guesses`: what they print in every form, and how they fail."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mauve_metric import judge, score_guesses
+from mauve_metric import rank_by_preferences, score_boundary_guesses
 from mauve_metric.hosts.cli.main import main
 
 PREFERENCES = "winner,loser,worker\n" + "".join(
@@ -41,42 +41,44 @@ def printed(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 def test_judge_prints_models_measures_and_what_failed(
     files: tuple[str, str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = printed(["judge", files[0], "--with", files[1]], capsys)
+    out = printed(["preferences", files[0], "--with", files[1]], capsys)
     assert out.index("human") < out.index("=c") < out.index("mauve") < out.index("signature: ties:half|errors:robust")
     assert "9 judgements by 3 annotators, 0 ties." in out
     assert "No correlation of mine: it has no value for 'b'." in out
 
 
 def test_json_is_the_result(files: tuple[str, str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    found = json.loads(printed(["judge", files[0], "--with", files[1], "--ties", "drop", "--json"], capsys))
-    assert found == json.loads(json.dumps(judge(files[0], files[1], ties="drop").to_dict(), allow_nan=False))
+    found = json.loads(printed(["preferences", files[0], "--with", files[1], "--ties", "drop", "--json"], capsys))
+    assert found == json.loads(
+        json.dumps(rank_by_preferences(files[0], files[1], ties="drop").to_dict(), allow_nan=False)
+    )
     question = found["questions"]["winner"]
     assert question["models"]["human"]["score"] > 0 and question["ranking"][0] == "human"
     assert question["correlations"]["mauve"]["correlation"] == 1.0
-    found = json.loads(printed(["roft", files[2], "--json"], capsys))
-    assert found == json.loads(json.dumps(score_guesses(files[2]).to_dict(), allow_nan=False))
+    found = json.loads(printed(["boundaries", files[2], "--json"], capsys))
+    assert found == json.loads(json.dumps(score_boundary_guesses(files[2]).to_dict(), allow_nan=False))
     assert found["models"]["gpt2"]["points"] == 4.0
 
 
 def test_tables_for_programs_and_papers(files: tuple[str, str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    rows = list(csv.DictReader(io.StringIO(printed(["judge", files[0], "--csv"], capsys))))
+    rows = list(csv.DictReader(io.StringIO(printed(["preferences", files[0], "--csv"], capsys))))
     assert [row["rank"] for row in rows] == ["1", "2", "3", "4"]
     assert {row["model"] for row in rows} == {"human", "a", "b", "'=c"}  # no formula
-    arguments = ["judge", files[0], "--with", files[1], "--csv-correlations"]
+    arguments = ["preferences", files[0], "--with", files[1], "--csv-correlations"]
     rows = list(csv.DictReader(io.StringIO(printed(arguments, capsys))))
     assert [(row["question"], row["measure"], float(row["correlation"])) for row in rows] == [("winner", "mauve", 1.0)]
-    assert "| rank | model |" in printed(["judge", files[0], "--markdown"], capsys)
-    assert "\\toprule" in printed(["judge", files[0], "--latex"], capsys)
-    rows = list(csv.DictReader(io.StringIO(printed(["roft", files[2], "--csv"], capsys))))
+    assert "| rank | model |" in printed(["preferences", files[0], "--markdown"], capsys)
+    assert "\\toprule" in printed(["preferences", files[0], "--latex"], capsys)
+    rows = list(csv.DictReader(io.StringIO(printed(["boundaries", files[2], "--csv"], capsys))))
     assert [row["model"] for row in rows] == ["gpt2", "xl", "(all)"]
-    assert "| model | points |" in printed(["roft", files[2], "--markdown"], capsys)
-    assert "\\toprule" in printed(["roft", files[2], "--latex"], capsys)
+    assert "| model | points |" in printed(["boundaries", files[2], "--markdown"], capsys)
+    assert "\\toprule" in printed(["boundaries", files[2], "--latex"], capsys)
 
 
 def test_roft_tells_what_players_get_who_do_not_read(
     files: tuple[str, str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = " ".join(printed(["roft", files[2]], capsys).split())
+    out = " ".join(printed(["boundaries", files[2]], capsys).split())
     assert "gpt2 4.000 0.000 5.000 " in out and "by guessing at random" in out and "signature: sentences:10|" in out
     assert "alpha" not in out  # nobody names the texts
 
@@ -84,12 +86,15 @@ def test_roft_tells_what_players_get_who_do_not_read(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["judge", "nowhere.csv"], "preferences: there is no file 'nowhere.csv'  [no_file]"),
-        (["judge", "GUESSES"], "must have the columns 'winner' and 'loser'"),
-        (["roft", "PREFERENCES"], "must have the columns 'boundary' and 'guess'"),
-        (["judge", "PREFERENCES", "--with", "GUESSES"], "in column 'guess'|stands there twice|no measures"),
-        (["judge", "PREFERENCES", "--level", "95"], "level must be a number in (0, 1), got 95"),
-        (["judge", "PREFERENCES", "--pseudo-wins", "-1"], "pseudo_wins must be a number in [0, 1e+09), got -1"),
+        (["preferences", "nowhere.csv"], "preferences: there is no file 'nowhere.csv'  [no_file]"),
+        (["preferences", "GUESSES"], "must have the columns 'winner' and 'loser'"),
+        (["boundaries", "PREFERENCES"], "must have the columns 'boundary' and 'guess'"),
+        (["preferences", "PREFERENCES", "--with", "GUESSES"], "in column 'guess'|stands there twice|no measures"),
+        (
+            ["preferences", "PREFERENCES", "--confidence-level", "95"],
+            "confidence_level must be a number in (0, 1), got 95",
+        ),
+        (["preferences", "PREFERENCES", "--pseudo-wins", "-1"], "pseudo_wins must be a number in [0, 1e+09), got -1"),
     ],
 )
 def test_bad_input_is_one_sentence(
@@ -104,5 +109,5 @@ def test_bad_input_is_one_sentence(
 
 def test_two_forms_at_once_are_wrong_usage(files: tuple[str, str, str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
-        main(["judge", files[0], "--json", "--csv"])
+        main(["preferences", files[0], "--json", "--csv"])
     assert caught.value.code == 2 and "not allowed with" in capsys.readouterr().err

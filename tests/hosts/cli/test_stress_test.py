@@ -1,4 +1,4 @@
-"""The command `stress`: what it prints and writes, and how it fails."""
+"""The command `stress_test`: what it prints and writes, and how it fails."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_json_figure_and_a_model_that_is_not_there(
     figure, absent = tmp_path / "map.json", str(tmp_path / "absent")
     flags = ["--featurize-model-name", tiny_gpt2, "--featurize-model-name", absent, "--strengths", "1", "--json"]
     flags += ["--perturbations", "lower_case,truncated", "--plot", str(figure), "--num-runs", "1", "--no-cache"]
-    assert main(["stress", human, *flags]) == 0
+    assert main(["stress-test", human, *flags]) == 0
     out, err = capsys.readouterr()
     found = json.loads(out)
     assert list(found["featurizers"]) == [tiny_gpt2] and list(found["failed"]) == [absent]
@@ -35,10 +35,10 @@ def test_json_figure_and_a_model_that_is_not_there(
 
 
 def test_wrong_usage_is_said(human: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["stress", human, "--json", "--csv"]) == 1
+    assert main(["stress-test", human, "--json", "--csv"]) == 1
     assert "--json prints JSON alone" in capsys.readouterr().err
     with pytest.raises(SystemExit):
-        main(["stress", human, "--strengths", "x"])
+        main(["stress-test", human, "--strengths", "x"])
     assert "expected numbers joined by commas, got 'x'" in capsys.readouterr().err
-    assert main(["stress", human, "--perturbations", "tipos"]) == 1
+    assert main(["stress-test", human, "--perturbations", "tipos"]) == 1
     assert "did you mean 'typos'" in capsys.readouterr().err

@@ -63,8 +63,8 @@ class FeaturizerStress:
 
 
 @dataclass(frozen=True)
-class StressNumbers:
-    """See `mauve_metric.results.stress.Stress`."""
+class StressTestNumbers:
+    """See `mauve_metric.results.stress_test.StressTest`."""
 
     featurizers: Mapping[str, FeaturizerStress]
     failed: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""A sensitivity analysis as tables: for the terminal, Markdown, CSV and LaTeX."""
+"""A robustness analysis as tables: for the terminal, Markdown, CSV and LaTeX."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mauve_metric.results.digits import digits
 from mauve_metric.results.names import printable, shown_names
-from mauve_metric.results.sensitivity_numbers import PairStability, SensitivityNumbers
+from mauve_metric.results.robustness_numbers import PairStability, RobustnessNumbers
 from mauve_metric.results.table_forms import (
     Column,
     TableRow,
@@ -64,7 +64,7 @@ NOTE = (
 )
 
 
-def verdict(found: SensitivityNumbers) -> str:
+def verdict(found: RobustnessNumbers) -> str:
     """Whether another setting changes the ranking, in words."""
     labels = shown_names(list(found.ranking))
     others = len(found.settings) - 1
@@ -90,7 +90,7 @@ def verdict(found: SensitivityNumbers) -> str:
     )
 
 
-def facts(found: SensitivityNumbers) -> list[str]:
+def facts(found: RobustnessNumbers) -> list[str]:
     """What else is to be said, in sentences."""
     labels = shown_names(list(found.ranking))
     part = [pair for pair in found.pairs if pair.verdict == "in part"]
@@ -116,14 +116,14 @@ def _some(names: Sequence[str]) -> str:
     return "; ".join(shown) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
 
 
-def _setting_columns(found: SensitivityNumbers) -> list[Column]:
+def _setting_columns(found: RobustnessNumbers) -> list[Column]:
     labels = shown_names(list(found.ranking))
     models = [Column(f"model {name}", labels[name]) for name in found.ranking]
     first = (Column("setting", "setting"), Column("k", "k", "d"), Column("n", "n", "d"), Column("tau", "τ", "+.3f"))
     return [*first, *models]
 
 
-def setting_rows(found: SensitivityNumbers) -> list[TableRow]:
+def setting_rows(found: RobustnessNumbers) -> list[TableRow]:
     """One row a setting: k, texts, τ, and each model's score with its rank."""
     rows: list[TableRow] = []
     for setting in found.settings:
@@ -135,7 +135,7 @@ def setting_rows(found: SensitivityNumbers) -> list[TableRow]:
     return rows
 
 
-def pair_rows(found: SensitivityNumbers) -> list[TableRow]:
+def pair_rows(found: RobustnessNumbers) -> list[TableRow]:
     """One row a pair."""
     labels = shown_names(list(found.ranking))
     return [
@@ -156,7 +156,7 @@ def pair_rows(found: SensitivityNumbers) -> list[TableRow]:
     ]
 
 
-def factor_rows(found: SensitivityNumbers) -> list[TableRow]:
+def factor_rows(found: RobustnessNumbers) -> list[TableRow]:
     """One row a factor."""
     labels = shown_names(list(found.ranking))
 
@@ -177,7 +177,7 @@ def factor_rows(found: SensitivityNumbers) -> list[TableRow]:
     ]
 
 
-def model_rows(found: SensitivityNumbers) -> list[TableRow]:
+def model_rows(found: RobustnessNumbers) -> list[TableRow]:
     """One row a setting and model, for programs."""
     rows: list[TableRow] = []
     for setting in found.settings:
@@ -190,7 +190,7 @@ def model_rows(found: SensitivityNumbers) -> list[TableRow]:
     return rows
 
 
-def sensitivity_table(found: SensitivityNumbers) -> str:
+def robustness_table(found: RobustnessNumbers) -> str:
     """The analysis for the terminal: what it says, settings, pairs, factors, the signature."""
     settings = f"{len(found.settings)} settings" if len(found.settings) > 1 else "one setting"
     lines = [f"{len(found.ranking)} models under {settings}", ""]
@@ -203,7 +203,7 @@ def sensitivity_table(found: SensitivityNumbers) -> str:
     return "\n".join([*lines, "", f"signature: {found.signature}"])
 
 
-def sensitivity_markdown(found: SensitivityNumbers) -> str:
+def robustness_markdown(found: RobustnessNumbers) -> str:
     """The tables in Markdown, with what they say."""
     parts = [f"**{markdown_text(verdict(found))}**", "\n".join(map(markdown_text, facts(found)))]
     parts += [markdown_table(columns, rows) for columns, rows in _tables(found) if rows]
@@ -211,13 +211,13 @@ def sensitivity_markdown(found: SensitivityNumbers) -> str:
     return "\n\n".join([*(part for part in parts if part), markdown_text(NOTE), f"`{signature}`"]) + "\n"
 
 
-def sensitivity_latex(found: SensitivityNumbers) -> str:
+def robustness_latex(found: RobustnessNumbers) -> str:
     """The tables as LaTeX `tabular`s; they need the package booktabs."""
     parts = [latex_table(columns, rows) for columns, rows in _tables(found) if rows]
     return "\n\n".join([*parts, f"% {found.signature}"]) + "\n"
 
 
-def sensitivity_csv(found: SensitivityNumbers, table: str = "settings") -> str:
+def robustness_csv(found: RobustnessNumbers, table: str = "settings") -> str:
     """One table as CSV, numbers in full."""
     tables = {
         "settings": (CSV_COLUMNS, model_rows),
@@ -230,7 +230,7 @@ def sensitivity_csv(found: SensitivityNumbers, table: str = "settings") -> str:
     return csv_table(columns, rows(found))
 
 
-def _tables(found: SensitivityNumbers) -> list[tuple[Sequence[Column], list[TableRow]]]:
+def _tables(found: RobustnessNumbers) -> list[tuple[Sequence[Column], list[TableRow]]]:
     has_design = any(setting.in_design for setting in found.settings)
     factors = FACTOR_COLUMNS if has_design else FACTOR_COLUMNS[:5]
     return [

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from samples import texts_of
 
-from mauve_metric import Reference, compute_mauve
-from mauve_metric.features import reference_files
+from mauve_metric import FeatureSet, compute_mauve
+from mauve_metric.features import feature_files
 
 FORMATS = ["npz", "npy", "parquet"]
 
@@ -25,22 +25,22 @@ HUMAN, MODEL = texts_of(30, 0), texts_of(25, 1)
 
 
 @pytest.fixture
-def human(tiny_gpt2: str) -> Reference:
-    return Reference.from_texts(HUMAN, featurize_model_name=tiny_gpt2)
+def human(tiny_gpt2: str) -> FeatureSet:
+    return FeatureSet.from_texts(HUMAN, featurize_model_name=tiny_gpt2)
 
 
-def test_npy_is_a_plain_array_in_input_order(human: Reference, tiny_gpt2: str, tmp_path: Path) -> None:
+def test_npy_is_a_plain_array_in_input_order(human: FeatureSet, tiny_gpt2: str, tmp_path: Path) -> None:
     array = np.load(human.save(tmp_path / "human.npy"))
     assert array.dtype == np.float32 and array.shape == (30, 32)
     for index in (0, 7, 29):
-        alone = Reference.from_texts([HUMAN[index]], featurize_model_name=tiny_gpt2, cache=False).features[0]
+        alone = FeatureSet.from_texts([HUMAN[index]], featurize_model_name=tiny_gpt2, cache=False).features[0]
         # rounding of float32 is 6e-8; two layers of sums over 32 to 128 terms lose two digits of that
         np.testing.assert_allclose(array[index], alone, atol=1e-5 * np.linalg.norm(alone))
     meta = json.loads((tmp_path / "human.npy.json").read_text())
     assert meta["identity"]["model"] == tiny_gpt2 and len(meta["lengths"]) == 30
 
 
-def test_parquet_opens_elsewhere(human: Reference, tmp_path: Path) -> None:
+def test_parquet_opens_elsewhere(human: FeatureSet, tmp_path: Path) -> None:
     import pyarrow.parquet
 
     table = pyarrow.parquet.read_table(human.save(tmp_path / "human.parquet"))
@@ -53,7 +53,7 @@ def test_parquet_opens_elsewhere(human: Reference, tmp_path: Path) -> None:
 @pytest.mark.parametrize("ending", FORMATS)
 def test_no_text_in_the_files(tiny_gpt2: str, tmp_path: Path, ending: str) -> None:
     secret = "Wilhelmina counts harbourmasters"
-    Reference.from_texts([secret, *HUMAN], featurize_model_name=tiny_gpt2).save(tmp_path / f"human.{ending}")
+    FeatureSet.from_texts([secret, *HUMAN], featurize_model_name=tiny_gpt2).save(tmp_path / f"human.{ending}")
     files = [path for path in tmp_path.iterdir() if path.is_file()]
     for content in (path.read_bytes() for path in files):
         for word in (*secret.split(), "quick"):
@@ -63,13 +63,13 @@ def test_no_text_in_the_files(tiny_gpt2: str, tmp_path: Path, ending: str) -> No
 @pytest.mark.parametrize("ending", FORMATS)
 @pytest.mark.parametrize("before", [True, False])
 def test_a_file_appears_whole_or_not_at_all(
-    human: Reference, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, before: bool
+    human: FeatureSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, before: bool
 ) -> None:
     import pyarrow.parquet
 
     path = tmp_path / f"human.{ending}"
     if before:
-        Reference(human.features[:3]).save(path)
+        FeatureSet(human.features[:3]).save(path)
     files = {file.name: file.read_bytes() for file in tmp_path.iterdir() if file.is_file()}
 
     def failing(target: Any, *_: Any, **__: Any) -> None:
@@ -94,15 +94,15 @@ def test_a_file_appears_whole_or_not_at_all(
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir() if file.is_file()} == files
 
 
-def test_an_unknown_ending_is_refused(human: Reference, tmp_path: Path) -> None:
+def test_an_unknown_ending_is_refused(human: FeatureSet, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"written to \.npz, \.npy or \.parquet, got '.*human\.csv'"):
         human.save(tmp_path / "human.csv")
     with pytest.raises(FileNotFoundError, match=r"there is no file '.*none\.npz'"):
-        Reference.load(tmp_path / "none.npz")
+        FeatureSet.load(tmp_path / "none.npz")
 
 
 @pytest.mark.parametrize("ending", FORMATS)
-def test_a_damaged_file_is_refused(human: Reference, tmp_path: Path, ending: str) -> None:
+def test_a_damaged_file_is_refused(human: FeatureSet, tmp_path: Path, ending: str) -> None:
     path = human.save(tmp_path / f"human.{ending}")
     content = path.read_bytes()
     damaged = {
@@ -117,7 +117,7 @@ def test_a_damaged_file_is_refused(human: Reference, tmp_path: Path, ending: str
     for name, broken in damaged.items():
         path.write_bytes(broken)
         with pytest.raises(ValueError, match=r"human\.(npz|npy|parquet) is not a (numpy file of numbers|parquet file)"):
-            Reference.load(path)
+            FeatureSet.load(path)
             pytest.fail(f"{name} was read")
 
 
@@ -128,7 +128,7 @@ def _pickled_array() -> bytes:
 
 
 @pytest.mark.parametrize("ending", ["npz", "parquet"])
-def test_a_flipped_byte_is_refused_or_without_consequence(human: Reference, tmp_path: Path, ending: str) -> None:
+def test_a_flipped_byte_is_refused_or_without_consequence(human: FeatureSet, tmp_path: Path, ending: str) -> None:
     path = human.save(tmp_path / f"human.{ending}")
     content = path.read_bytes()
     rng = random.Random(0)
@@ -137,7 +137,7 @@ def test_a_flipped_byte_is_refused_or_without_consequence(human: Reference, tmp_
         flipped[place] ^= 1 << rng.randrange(8)
         path.write_bytes(flipped)
         try:
-            loaded = Reference.load(path)
+            loaded = FeatureSet.load(path)
         except ValueError as error:
             assert str(path) in str(error)
             continue
@@ -153,11 +153,11 @@ def test_a_flipped_byte_is_refused_or_without_consequence(human: Reference, tmp_
         ('{"format": "mauve_metric features 1"}', "is damaged: what stands beside"),
     ],
 )
-def test_a_damaged_sidecar_is_refused(human: Reference, tmp_path: Path, meta: str, message: str) -> None:
+def test_a_damaged_sidecar_is_refused(human: FeatureSet, tmp_path: Path, meta: str, message: str) -> None:
     path = human.save(tmp_path / "human.npy")
     (tmp_path / "human.npy.json").write_text(meta)
     with pytest.raises(ValueError, match=message):
-        Reference.load(path)
+        FeatureSet.load(path)
 
 
 @pytest.mark.parametrize(
@@ -165,19 +165,19 @@ def test_a_damaged_sidecar_is_refused(human: Reference, tmp_path: Path, meta: st
     [("lengths", "ten"), ("lengths", [-1.5, "a"]), ("text_hashes", [-1] * 30), ("identity", 3), ("truncated", None),
      ("lengths", [1, 2]), ("lengths", [[1]] * 30), ("opening_hashes", [2**70] * 30)],
 )  # fmt: skip
-def test_a_sidecar_with_a_wrong_value_is_refused(human: Reference, tmp_path: Path, key: str, value: Any) -> None:
+def test_a_sidecar_with_a_wrong_value_is_refused(human: FeatureSet, tmp_path: Path, key: str, value: Any) -> None:
     path = human.save(tmp_path / "human.npy")
     sidecar = tmp_path / "human.npy.json"
     sidecar.write_text(json.dumps(json.loads(sidecar.read_text()) | {key: value}))
     with pytest.raises(ValueError, match=r"human\.npy.* is damaged"):
-        Reference.load(path)
+        FeatureSet.load(path)
 
 
-def test_a_sidecar_of_other_features_is_refused(human: Reference, tmp_path: Path) -> None:
+def test_a_sidecar_of_other_features_is_refused(human: FeatureSet, tmp_path: Path) -> None:
     path = human.save(tmp_path / "human.npy")
     np.save(path, human.features[:10])
     with pytest.raises(ValueError, match=r"is damaged: 10 features and 30 lengths$"):
-        Reference.load(path)
+        FeatureSet.load(path)
 
 
 def test_numpy_files_from_elsewhere(tmp_path: Path) -> None:
@@ -187,11 +187,11 @@ def test_numpy_files_from_elsewhere(tmp_path: Path) -> None:
     np.savez(tmp_path / "two.npz", features=rows, other=rows[:2])
     np.savez(tmp_path / "unclear.npz", a=rows, b=rows)
     for name in ("a.npy", "one.npz", "two.npz"):
-        loaded = Reference.load(tmp_path / name)
+        loaded = FeatureSet.load(tmp_path / name)
         np.testing.assert_array_equal(loaded.features, rows)
         assert loaded.identity is None
     with pytest.raises(ValueError, match=r"must hold one array or one called 'features', it holds a, b"):
-        Reference.load(tmp_path / "unclear.npz")
+        FeatureSet.load(tmp_path / "unclear.npz")
 
 
 def test_parquet_files_from_elsewhere(tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_parquet_files_from_elsewhere(tmp_path: Path) -> None:
         pyarrow.large_list(pyarrow.float64()),
     ):
         pyarrow.parquet.write_table(pyarrow.table({"features": pyarrow.array(rows, kind)}), path)
-        np.testing.assert_array_equal(Reference.load(path).features, rows)
+        np.testing.assert_array_equal(FeatureSet.load(path).features, rows)
     bad: dict[str, tuple[dict[str, Any], str]] = {
         "unequal": ({"features": [[1.0], [2.0, 3.0, 4.0]]}, "row 1: .* one length, got 3 numbers after rows of 1$"),
         "missing": ({"features": [[1.0], None]}, "row 1: expected a list of numbers in 'features', got none$"),
@@ -218,58 +218,58 @@ def test_parquet_files_from_elsewhere(tmp_path: Path) -> None:
     for columns, message in bad.values():
         pyarrow.parquet.write_table(pyarrow.table(columns), path)
         with pytest.raises(ValueError, match=message):
-            Reference.load(path)
+            FeatureSet.load(path)
     pyarrow.parquet.write_table(pyarrow.table({"features": [[1.0, None], [2.0, 3.0]]}), path)
     with pytest.raises(ValueError, match=r"row 0: a number is missing in 'features'$"):
-        Reference.load(path)
+        FeatureSet.load(path)
 
 
-def test_without_pyarrow(tmp_path: Path, human: Reference, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pyarrow(tmp_path: Path, human: FeatureSet, monkeypatch: pytest.MonkeyPatch) -> None:
     path = human.save(tmp_path / "human.parquet")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     for action in (
-        lambda: Reference.load(path),
+        lambda: FeatureSet.load(path),
         lambda: human.save(path),
-        lambda: reference_files.is_feature_parquet(path),
+        lambda: feature_files.is_feature_parquet(path),
     ):
         with pytest.raises(ImportError, match="pip install pyarrow"):
             action()
     (tmp_path / "a.txt").write_text("ships\n")
-    assert not reference_files.is_feature_parquet(tmp_path / "a.txt")
+    assert not feature_files.is_feature_parquet(tmp_path / "a.txt")
     human.save(tmp_path / "human.npz")
 
 
-def test_a_sidecar_is_not_believed_for_other_features(human: Reference, tmp_path: Path) -> None:
+def test_a_sidecar_is_not_believed_for_other_features(human: FeatureSet, tmp_path: Path) -> None:
     path = human.save(tmp_path / "human.npy")
     np.save(path, human.features)  # the same numbers: it still fits
-    assert Reference.load(path).identity == human.identity
+    assert FeatureSet.load(path).identity == human.identity
     np.save(path, np.asfortranarray(human.features.astype(np.float64)))
-    assert Reference.load(path).identity == human.identity
+    assert FeatureSet.load(path).identity == human.identity
     np.save(path, human.features[::-1])
     with pytest.raises(ValueError, match=r"human\.npy\.json was written for other features than .*human\.npy holds"):
-        Reference.load(path)
+        FeatureSet.load(path)
 
 
 def test_a_sidecar_is_not_believed_for_other_features_in_blocks(
-    human: Reference, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    human: FeatureSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reference_files, "LAZY_BYTES", 100)
+    monkeypatch.setattr(feature_files, "LAZY_BYTES", 100)
     path = human.save(tmp_path / "human.npy")
-    assert Reference.load(path).identity == human.identity
+    assert FeatureSet.load(path).identity == human.identity
     np.save(path, human.features + 1)
     with pytest.raises(ValueError, match="was written for other features"):
-        Reference.load(path)
+        FeatureSet.load(path)
 
 
 def test_a_sidecar_of_an_older_version_is_believed_with_a_word(
-    human: Reference, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    human: FeatureSet, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path, sidecar = human.save(tmp_path / "human.npy"), tmp_path / "human.npy.json"
     meta = json.loads(sidecar.read_text())
     del meta["features_hash"], meta["checksum"]
     sidecar.write_text(json.dumps(meta))
-    assert Reference.load(path).identity == human.identity
+    assert FeatureSet.load(path).identity == human.identity
     (record,) = caplog.records
     assert "does not say for which features it was written" in record.getMessage()
     assert str(sidecar) in record.getMessage()
@@ -288,7 +288,7 @@ def test_members_of_an_npz_that_nobody_asked_for_are_not_unpacked(
         return inner(self, name)
 
     monkeypatch.setattr(np.lib.npyio.NpzFile, "__getitem__", noted)
-    np.testing.assert_array_equal(Reference.load(tmp_path / "human.npz").features, rows)
+    np.testing.assert_array_equal(FeatureSet.load(tmp_path / "human.npz").features, rows)
     assert read == ["features"]
 
 
@@ -297,7 +297,7 @@ def test_a_member_of_an_npz_that_claims_more_than_it_holds_is_refused(tmp_path: 
     with zipfile.ZipFile(path, "w") as file, file.open("features.npy", "w") as member:
         np.lib.format.write_array_header_1_0(member, {"descr": "<f4", "fortran_order": False, "shape": (10**10, 1100)})
     with pytest.raises(ValueError, match=r"44000000000128 bytes expected, it ends before, at 128$"):
-        Reference.load(path)
+        FeatureSet.load(path)
 
 
 @pytest.mark.parametrize("shape", [(0, 8), (8, 0), (3,)])
@@ -307,14 +307,14 @@ def test_files_without_a_row_or_a_column_are_neither_written_nor_read(
 ) -> None:
     path = tmp_path / f"human.{ending}"
     with pytest.raises(ValueError, match="features must have shape"):
-        Reference(np.zeros(shape)).save(path)
+        FeatureSet(np.zeros(shape)).save(path)
     assert list(tmp_path.iterdir()) == []
     if ending != "parquet":
         {"npy": np.save, "npz": np.savez}[ending](path, np.zeros(shape))
         with pytest.raises(
             ValueError, match=r"human\.np[yz] must hold numbers of shape \(n, d\) with n and d at least 1"
         ):
-            Reference.load(path)
+            FeatureSet.load(path)
 
 
 BAD_COLUMNS: dict[str, tuple[Any, str]] = {
@@ -340,7 +340,7 @@ def test_every_door_refuses_the_same_parquet_files(column: Any, message: str, tm
     pyarrow.parquet.write_table(pyarrow.table({"features": column}), path)
     rows = np.random.default_rng(0).normal(size=(9, 2))
     for door in (
-        lambda: Reference.load(path),
+        lambda: FeatureSet.load(path),
         lambda: compute_mauve(p_features=path, q_features=rows),
         lambda: compute_mauve(p_features=tmp_path, q_features=rows),
     ):
@@ -357,10 +357,10 @@ def test_rows_of_other_lengths_in_later_blocks_and_files_are_found(tmp_path: Pat
     rows = [[1.0, 2.0]] * 5000
     pyarrow.parquet.write_table(pyarrow.table({"features": [*rows, [1.0]]}), path)
     with pytest.raises(ValueError, match=r"row 5000: .* got 1 numbers after rows of 2$"):
-        Reference.load(path)
+        FeatureSet.load(path)
     pyarrow.parquet.write_table(pyarrow.table([rows, rows], names=["features", "features"]), path)
     with pytest.raises(ValueError, match="must have one column 'features', it has 2"):
-        Reference.load(path)
+        FeatureSet.load(path)
 
 
 def test_every_door_minds_the_checksums_of_pages(tmp_path: Path) -> None:
@@ -371,11 +371,11 @@ def test_every_door_minds_the_checksums_of_pages(tmp_path: Path) -> None:
     path = tmp_path / "human.parquet"
     table = pyarrow.table({"features": rows.tolist()})
     pyarrow.parquet.write_table(table, path, write_page_checksum=True, compression="none", use_dictionary=False)
-    np.testing.assert_array_equal(Reference.load(path).features, rows)
+    np.testing.assert_array_equal(FeatureSet.load(path).features, rows)
     content = bytearray(path.read_bytes())
     content[content.index(rows[5].tobytes()) + 7] ^= 0x40  # one bit of one number
     path.write_bytes(content)
-    for door in (lambda: Reference.load(path), lambda: compute_mauve(p_features=path, q_features=rows)):
+    for door in (lambda: FeatureSet.load(path), lambda: compute_mauve(p_features=path, q_features=rows)):
         with pytest.raises(ValueError, match=r"human\.parquet is not a parquet file, or is damaged"):
             door()
 
@@ -385,14 +385,14 @@ def test_a_header_that_ends_in_the_middle_is_no_header(tmp_path: Path) -> None:
     np.save(path, np.zeros((3, 2)))
     path.write_bytes(path.read_bytes().replace(b"(3, 2)", b"(3, 2 ", 1))
     with pytest.raises(ValueError, match=r"cut\.npy is not a numpy file of numbers"):
-        Reference.load(path)
+        FeatureSet.load(path)
 
 
 FULL_DISK = """
 import resource, sys
 import numpy as np
-from mauve_metric import Reference
-features = Reference(np.random.default_rng(0).normal(size=(30, 8)))
+from mauve_metric import FeatureSet
+features = FeatureSet(np.random.default_rng(0).normal(size=(30, 8)))
 resource.setrlimit(resource.RLIMIT_FSIZE, (2000, resource.RLIM_INFINITY))
 try:
     features.save(sys.argv[1])

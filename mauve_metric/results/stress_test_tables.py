@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mauve_metric.results.digits import digits, percent
 from mauve_metric.results.names import printable, shown_names
-from mauve_metric.results.stress_numbers import FeaturizerStress, StressedScore, StressNumbers
+from mauve_metric.results.stress_test_numbers import FeaturizerStress, StressedScore, StressTestNumbers
 from mauve_metric.results.table_forms import (
     Column,
     TableRow,
@@ -31,7 +31,7 @@ _ERROR = Column("perturbation", "error")
 _SEEN_FROM = Column("smallest_seen", "seen from", "g")
 
 
-def columns_of(stress: StressNumbers) -> list[Column]:
+def columns_of(stress: StressTestNumbers) -> list[Column]:
     """The columns of one featurizer's table: the errors, the strengths, the smallest that is seen."""
     strengths = [Column(f"{strength:g}", f"{strength:g}") for strength in stress.strengths]
     return [_ERROR, *strengths, _SEEN_FROM, Column("changed", "texts changed")]
@@ -53,7 +53,7 @@ def score_text(score: StressedScore) -> str:
     return text if score.ci is None else f"{text} ({digits(score.ci[0], '.2f')} to {digits(score.ci[1], '.2f')})"
 
 
-def summary_rows(stress: StressNumbers) -> list[TableRow]:
+def summary_rows(stress: StressTestNumbers) -> list[TableRow]:
     """One row an error, and for each featurizer the smallest strength that it sees."""
     return [
         {"perturbation": name} | {key: found.smallest_seen(name) for key, found in stress.featurizers.items()}
@@ -61,12 +61,12 @@ def summary_rows(stress: StressNumbers) -> list[TableRow]:
     ]
 
 
-def _summary_columns(stress: StressNumbers) -> list[Column]:
+def _summary_columns(stress: StressTestNumbers) -> list[Column]:
     labels = shown_names(list(stress.featurizers))
     return [_ERROR, *(Column(name, labels[name], "g") for name in stress.featurizers)]
 
 
-def _notes(stress: StressNumbers) -> list[str]:
+def _notes(stress: StressTestNumbers) -> list[str]:
     level = f"{100 * stress.confidence_level:g} %"
     notes = [
         f"Debiased MAUVE of {stress.n_perturbed} human texts with an error of each strength against "
@@ -85,7 +85,7 @@ def _notes(stress: StressNumbers) -> list[str]:
     return [*notes, *(f"{warning.message} [{warning.code}]." for warning in stress.warnings)]
 
 
-def stress_table(stress: StressNumbers) -> str:
+def stress_table(stress: StressTestNumbers) -> str:
     """The tables for the terminal."""
     lines: list[str] = []
     for name, found in stress.featurizers.items():
@@ -97,7 +97,7 @@ def stress_table(stress: StressNumbers) -> str:
     return "\n".join([*lines, "", *(f"signature: {found.signature}" for found in stress.featurizers.values())])
 
 
-def stress_markdown(stress: StressNumbers) -> str:
+def stress_markdown(stress: StressTestNumbers) -> str:
     """The tables in Markdown, with the notes."""
     parts: list[str] = []
     for name, found in stress.featurizers.items():
@@ -109,7 +109,7 @@ def stress_markdown(stress: StressNumbers) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def stress_csv(stress: StressNumbers) -> str:
+def stress_csv(stress: StressTestNumbers) -> str:
     """One line a featurizer, error and strength; the first of each featurizer is of no error."""
     rows: list[TableRow] = []
     for name, found in stress.featurizers.items():
@@ -122,7 +122,7 @@ def stress_csv(stress: StressNumbers) -> str:
     return csv_table(CSV_COLUMNS, rows)
 
 
-def stress_latex(stress: StressNumbers) -> str:
+def stress_latex(stress: StressTestNumbers) -> str:
     """The tables as LaTeX `tabular`s; they need the package booktabs."""
     parts: list[str] = []
     for name, found in stress.featurizers.items():

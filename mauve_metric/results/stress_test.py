@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mauve_metric.results import stress_tables
-from mauve_metric.results.charts import of_stress
-from mauve_metric.results.stress_numbers import StressNumbers
+from mauve_metric.results import stress_test_tables
+from mauve_metric.results.charts import of_stress_test
+from mauve_metric.results.stress_test_numbers import StressTestNumbers
 
 if TYPE_CHECKING:
     import altair as alt
 
 
 @dataclass(frozen=True)
-class Stress(StressNumbers):
+class StressTest(StressTestNumbers):
     """Human texts with known errors, scored against other human texts by several featurizers.
 
     Attributes:
@@ -27,19 +27,19 @@ class Stress(StressNumbers):
 
     def to_markdown(self) -> str:
         """The tables in Markdown."""
-        return stress_tables.stress_markdown(self)
+        return stress_test_tables.stress_markdown(self)
 
     def to_csv(self) -> str:
         """One line a featurizer, error and strength, numbers in full."""
-        return stress_tables.stress_csv(self)
+        return stress_test_tables.stress_csv(self)
 
     def to_latex(self) -> str:
         """The tables as LaTeX `tabular`s with the rules of booktabs."""
-        return stress_tables.stress_latex(self)
+        return stress_test_tables.stress_latex(self)
 
     def plot(self) -> alt.HConcatChart:
         """A heat map for each featurizer."""
-        return of_stress.stress_chart(self)
+        return of_stress_test.stress_chart(self)
 
     def __str__(self) -> str:
-        return stress_tables.stress_table(self)
+        return stress_test_tables.stress_table(self)

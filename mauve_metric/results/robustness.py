@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from mauve_metric.results import sensitivity_tables
-from mauve_metric.results.charts import of_sensitivity
-from mauve_metric.results.sensitivity_numbers import SensitivityNumbers
+from mauve_metric.results import robustness_tables
+from mauve_metric.results.charts import of_robustness
+from mauve_metric.results.robustness_numbers import RobustnessNumbers
 
 if TYPE_CHECKING:
     import altair as alt
 
 
 @dataclass(frozen=True)
-class Sensitivity(SensitivityNumbers):
+class Robustness(RobustnessNumbers):
     """The same models under many settings.
 
     Attributes:
@@ -29,19 +29,19 @@ class Sensitivity(SensitivityNumbers):
 
     def to_markdown(self) -> str:
         """The tables in Markdown."""
-        return sensitivity_tables.sensitivity_markdown(self)
+        return robustness_tables.robustness_markdown(self)
 
     def to_csv(self, table: Literal["settings", "pairs", "factors"] = "settings") -> str:
         """One of the tables as CSV with a header, numbers in full; of settings, one line a setting and model."""
-        return sensitivity_tables.sensitivity_csv(self, table)
+        return robustness_tables.robustness_csv(self, table)
 
     def to_latex(self) -> str:
         """The tables as LaTeX `tabular`s with the rules of booktabs."""
-        return sensitivity_tables.sensitivity_latex(self)
+        return robustness_tables.robustness_latex(self)
 
     def plot(self) -> alt.LayerChart:
-        """Rank against setting (see `mauve_metric.results.charts.of_sensitivity`)."""
-        return of_sensitivity.sensitivity_chart(self)
+        """Rank against setting (see `mauve_metric.results.charts.of_robustness`)."""
+        return of_robustness.robustness_chart(self)
 
     def __str__(self) -> str:
-        return sensitivity_tables.sensitivity_table(self)
+        return robustness_tables.robustness_table(self)

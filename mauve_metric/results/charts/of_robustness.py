@@ -1,4 +1,4 @@
-"""The figure of a sensitivity analysis: each model's rank under each setting."""
+"""The figure of a robustness analysis: each model's rank under each setting."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mauve_metric.results.charts.figure import (
     short_labels,
 )
 from mauve_metric.results.names import figure_text, shown_names
-from mauve_metric.results.sensitivity_numbers import SensitivityNumbers, Setting
+from mauve_metric.results.robustness_numbers import RobustnessNumbers, Setting
 from mauve_metric.runtime.optional_imports import import_altair
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _RANK = 70  # pixels a rank
 _LONGEST_NAME = 60  # characters of a setting
 
 
-def sensitivity_chart(found: SensitivityNumbers) -> alt.LayerChart:
+def robustness_chart(found: RobustnessNumbers) -> alt.LayerChart:
     """Rank against setting: a line that is straight is a model whose rank does not depend on the setting.
 
     A point is filled where the model is told apart from the one ranked below it (the last: above it).

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from mauve_metric.results import calibration_tables
-from mauve_metric.results.calibration_numbers import CalibrationNumbers
+from mauve_metric.results import baseline_tables
+from mauve_metric.results.baseline_numbers import BaselineNumbers
 
 
 @dataclass(frozen=True)
-class Calibration(CalibrationNumbers):
+class HumanBaseline(BaselineNumbers):
     """How scores of equal sets spread, and how many texts show a difference.
 
     Attributes:
@@ -23,15 +23,15 @@ class Calibration(CalibrationNumbers):
 
     def to_markdown(self) -> str:
         """The tables in Markdown."""
-        return calibration_tables.calibration_markdown(self)
+        return baseline_tables.baseline_markdown(self)
 
     def to_csv(self, table: Literal["sizes", "needed"] = "sizes") -> str:
         """One of the tables as CSV with a header, numbers in full."""
-        return calibration_tables.calibration_csv(self, table)
+        return baseline_tables.baseline_csv(self, table)
 
     def to_latex(self) -> str:
         """The tables as LaTeX `tabular`s with the rules of booktabs."""
-        return calibration_tables.calibration_latex(self)
+        return baseline_tables.baseline_latex(self)
 
     def __str__(self) -> str:
-        return calibration_tables.calibration_table(self)
+        return baseline_tables.baseline_table(self)

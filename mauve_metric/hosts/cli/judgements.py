@@ -1,4 +1,4 @@
-"""The commands about people's judgements: `judge` for preferences, `roft` for guesses; what they take and print."""
+"""Commands for people's judgements: `preferences`, and `boundaries` for guesses where a machine took over."""
 
 from __future__ import annotations
 
@@ -17,40 +17,52 @@ def add_judgement_commands(
     commands: argparse._SubParsersAction[argparse.ArgumentParser],
 ) -> list[argparse.ArgumentParser]:
     """The parsers of both commands, but for the flags that all commands have."""
-    judge = commands.add_parser("judge", help="rank models by people's preferences, and measures by those ranks")
-    judge.add_argument(
+    rank_by_preferences = commands.add_parser(
+        "preferences", help="rank models by people's preferences, and measures by those ranks"
+    )
+    rank_by_preferences.add_argument(
         "preferences", metavar="PREFERENCES", help="a .csv or .tsv with winner and loser, or model_a, model_b, winner"
     )
-    judge.add_argument(
+    rank_by_preferences.add_argument(
         "--with",
         dest="measures",
         metavar="FILE",
         action="append",
         help="measures to correlate: the JSON of describe or compare, or a .csv with a column model; may be repeated",
     )
-    judge.add_argument(
+    rank_by_preferences.add_argument(
         "--answer", dest="answers", metavar="COLUMN", action="append", help="column of answers; may be repeated"
     )
-    judge.add_argument("--human", metavar="NAME", default="human", help="what people's own texts are called")
-    judge.add_argument("--ties", choices=get_args(Ties), default="half", help="what a tie counts (default: half)")
-    judge.add_argument(
+    rank_by_preferences.add_argument(
+        "--human", metavar="NAME", default="human", help="what people's own texts are called"
+    )
+    rank_by_preferences.add_argument(
+        "--ties", choices=get_args(Ties), default="half", help="what a tie counts (default: half)"
+    )
+    rank_by_preferences.add_argument(
         "--errors",
         choices=get_args(Errors),
         default="robust",
         help="of the intervals: judgements of one annotator may depend on each other, or by Fisher information alone",
     )
-    judge.add_argument(
+    rank_by_preferences.add_argument(
         "--pseudo-wins", type=float, default=0.0, metavar="WINS", help="of every model against every other (default: 0)"
     )
-    judge.add_argument("--min-seconds", type=float, metavar="SECONDS", help="leave out judgements made in less")
-    judge.add_argument(
+    rank_by_preferences.add_argument(
+        "--min-seconds", type=float, metavar="SECONDS", help="leave out judgements made in less"
+    )
+    rank_by_preferences.add_argument(
         "--common-models", action="store_true", help="correlate over the models that are both judged and measured"
     )
-    judge.add_argument("--seed", type=int, default=25, help="of the coins for --ties random (default: 25)")
-    judge_form = _add_output(judge)
+    rank_by_preferences.add_argument(
+        "--seed", type=int, default=25, help="of the coins for --ties random (default: 25)"
+    )
+    judge_form = _add_output(rank_by_preferences)
     judge_form.add_argument("--csv-correlations", action="store_true", help="print the table of correlations as CSV")
 
-    roft = commands.add_parser("roft", help="score guesses at which sentence a machine took over (Real or Fake Text)")
+    roft = commands.add_parser(
+        "boundaries", help="score guesses at which sentence a machine took over (Real or Fake Text)"
+    )
     roft.add_argument("guesses", metavar="GUESSES", help="a .csv or .tsv with boundary and guess on each row")
     roft.add_argument(
         "--sentences", type=int, default=SENTENCES, metavar="N", help=f"of each text (default: {SENTENCES})"
@@ -66,11 +78,11 @@ def add_judgement_commands(
         "--keep-runs", action="store_true", help="keep runs of five or more equal guesses by one annotator"
     )
     _add_output(roft)
-    return [judge, roft]
+    return [rank_by_preferences, roft]
 
 
 def _add_output(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:
-    parser.add_argument("--level", type=float, default=0.95, help="of the intervals (default: 0.95)")
+    parser.add_argument("--confidence-level", type=float, default=0.95, help="of the intervals (default: 0.95)")
     form = parser.add_argument_group("output").add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
     form.add_argument("--markdown", action="store_true", help="print Markdown")
@@ -80,10 +92,10 @@ def _add_output(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveG
 
 
 def judge_text(options: argparse.Namespace) -> str:
-    """What `judge` prints."""
-    from mauve_metric.api.preferences import judge
+    """What `rank_by_preferences` prints."""
+    from mauve_metric.api.preferences import rank_by_preferences
 
-    judgement = judge(
+    judgement = rank_by_preferences(
         options.preferences,
         options.measures,
         answers=options.answers,
@@ -93,7 +105,7 @@ def judge_text(options: argparse.Namespace) -> str:
         pseudo_wins=options.pseudo_wins,
         min_seconds=options.min_seconds,
         common_models=options.common_models,
-        level=options.level,
+        confidence_level=options.confidence_level,
         seed=options.seed,
     )
     table: Literal["models", "correlations"] = "models" if options.csv else "correlations"
@@ -102,14 +114,14 @@ def judge_text(options: argparse.Namespace) -> str:
 
 
 def roft_text(options: argparse.Namespace) -> str:
-    """What `roft` prints."""
-    from mauve_metric.api.boundaries import score_guesses
+    """What `score_boundary_guesses` prints."""
+    from mauve_metric.api.boundaries import score_boundary_guesses
 
-    game = score_guesses(
+    game = score_boundary_guesses(
         options.guesses,
         sentences=options.sentences,
         all_human_points=options.all_human_points,
         keep_runs=options.keep_runs,
-        level=options.level,
+        confidence_level=options.confidence_level,
     )
     return in_form(game, options, game.to_csv if options.csv else None)

@@ -1,4 +1,4 @@
-"""The numbers of a sensitivity analysis: the same models scored under many settings, and what follows from them."""
+"""The numbers of a robustness analysis: the same models scored under many settings, and what follows from them."""
 
 from __future__ import annotations
 
@@ -123,8 +123,8 @@ class FactorEffect:
 
 
 @dataclass(frozen=True)
-class SensitivityNumbers:
-    """What a `Sensitivity` holds; its fields are explained there."""
+class RobustnessNumbers:
+    """What a `Robustness` holds; its fields are explained there."""
 
     settings: tuple[Setting, ...]
     failed: Mapping[str, str]
