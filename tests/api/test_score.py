@@ -200,6 +200,9 @@ def test_equal_signatures_mean_equal_scores() -> None:
     assert digests(changed)[0] == p_digest and digests(changed)[1] != q_digest
     streamed = compute_mauve(p_text=iter(TEXTS), q_text=OTHERS, **options)
     assert streamed.signature == one.signature
+    functions = [lambda texts, size=size: np.array([[len(t) % size, t.count("e")] for t in texts]) for size in (3, 50)]
+    one, other = (compute_mauve(p_text=TEXTS, q_text=OTHERS, featurize_model_name=own) for own in functions)
+    assert one.mauve != other.mauve and one.signature != other.signature  # two functions of one name
     p, q = gaussians(0, 30, 20, 3, 0.0)
     rows = compute_mauve(p_features=p, q_features=q, num_buckets=3)
     assert digests(rows) != digests(compute_mauve(p_features=p[::-1], q_features=q, num_buckets=3))
