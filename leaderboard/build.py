@@ -174,6 +174,8 @@ def _checked_score(result: Mapping[str, Any], rules: Mapping[str, Any]) -> Debia
             shown = [f"{number:.6f}" for number in (value, result[name])] if isinstance(value, float) else [value, "…"]
             raise ValueError(f"{name} must follow from p_hist and q_hist, {shown[0]}, got {shown[1]}")
     _check_runs(result, int(found["num_runs"]))
+    for name in ("mauve", "frontier_integral"):
+        _check_interval(name, result, getattr(uncertainty, name))
     _check_warnings(result, histograms, found)
     return uncertainty.mauve
 
@@ -200,6 +202,19 @@ def _check_runs(result: Mapping[str, Any], count: int) -> None:
         raise ValueError("mauve must be the first of mauve_runs, and mauve_mean their mean")
     if len(runs) != count or abs(np.std(runs, ddof=1) - result["mauve_std"]) > TOLERANCE:
         raise ValueError(f"mauve_runs must be {count} scores, and mauve_std their standard deviation")
+
+
+def _check_interval(name: str, result: Mapping[str, Any], computed: Debiased) -> None:
+    """A debiased score is in its interval, and that, of other clusterings, meets the one of these histograms."""
+    value, (low, high) = result[f"{name}_debiased"], result[f"{name}_ci"]
+    if not low <= value <= high:
+        raise ValueError(f"{name}_debiased must be in {name}_ci, {low:.6f} to {high:.6f}, got {value:.6f}")
+    if computed.ci is not None and not (low <= computed.ci[1] and computed.ci[0] <= high):
+        computed_low, computed_high = computed.ci
+        raise ValueError(
+            f"{name}_ci must meet the interval that follows from p_hist and q_hist, {computed_low:.6f} to "
+            f"{computed_high:.6f}, got {low:.6f} to {high:.6f}"
+        )
 
 
 def _check_warnings(result: Mapping[str, Any], histograms: Histograms, settings: Mapping[str, str]) -> None:

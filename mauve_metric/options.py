@@ -13,6 +13,7 @@ from typing import Any, Literal, SupportsIndex, TypedDict, TypeVar
 
 from mauve_metric.runtime.checks import (
     Check,
+    check_bool,
     choice_check,
     integer_check,
     is_bool,
@@ -73,13 +74,6 @@ def _prefix(name: str, value: object) -> object:
     if len(value) > LONGEST_PREFIX:
         raise ValueError(f"{name} must be at most {LONGEST_PREFIX} characters long, got {len(value)}: {shown(value)}")
     return value
-
-
-def _boolean(name: str, value: object) -> bool:
-    """A check for True or False, numpy's too."""
-    if not is_bool(value):
-        raise TypeError(f"{name} must be True or False, got {shown(value)}")
-    return bool(value)
 
 
 def _integer_or_none(low: int, expected: str) -> Check:
@@ -370,7 +364,7 @@ class RunOptions:
     )
     batch_size: int | None = option(None, _COUNT, "speed", "most texts of a batch")
     max_batch_tokens: int | None = option(None, _COUNT, "speed", "tokens of a batch")
-    verbose: bool = option(False, _boolean, "host", "a progress bar on stderr")
+    verbose: bool = option(False, check_bool, "host", "a progress bar on stderr")
     text_field: str | None = option(
         None,
         _column,
@@ -407,10 +401,10 @@ class RunOptions:
         "tensors stay on their GPU, all others are scored on the CPU (scores agree to 1e-3 between devices)",
         metavar="DEVICE",
     )
-    compile: bool = option(False, _boolean, "speed", "run the model through torch.compile")
+    compile: bool = option(False, check_bool, "speed", "run the model through torch.compile")
     distributed: bool = option(
         False,
-        _boolean,
+        check_bool,
         "host",
         "every process of the torch process group calls with the same texts; each featurizes its share",
     )
@@ -482,9 +476,7 @@ def run_fields() -> dict[str, Any]:
 def split_options(given: Mapping[str, object]) -> tuple[MauveConfig, RunOptions]:
     """Keywords → the config and the run options; `TypeError` for an unknown one, with the nearest known name."""
     options: dict[str, Any] = dict(given)
-    use_float64 = options.pop("use_float64", False)
-    if not is_bool(use_float64):
-        raise TypeError(f"use_float64 must be True or False, got {shown(use_float64)}")
+    use_float64 = check_bool("use_float64", options.pop("use_float64", False))
     if use_float64 and options.setdefault("dtype", "float64") != "float64":
         raise ValueError(f"use_float64=True and dtype={options['dtype']!r} contradict each other: give one of them")
     problem = unknown_options(options, [*config_fields(), *run_fields(), "use_float64"])

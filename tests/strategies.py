@@ -44,6 +44,16 @@ STRUCTURES = st.one_of(
     st.sampled_from([{1}, frozenset("a"), iter("ab"), range(3), len, Ellipsis, ("ngrams", len), ("a", 1)]),
 )
 VALUES = st.one_of(ANYTHING, STRUCTURES)
+# What a request to an endpoint can hold.
+JSON = st.one_of(
+    st.recursive(
+        st.one_of(st.none(), st.booleans(), st.integers(), st.integers(-3, 40), st.floats(), st.text(max_size=9)),
+        lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=5), inner, max_size=3)),
+        max_leaves=6,
+    ),
+    TEXTS,
+    st.dictionaries(st.text(max_size=5), TEXTS, max_size=3),
+)
 
 
 def check_message(error: Exception, *names: str) -> None:

@@ -81,6 +81,12 @@ BAD: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "another divergence": (changed(jensen_shannon=0.01), "jensen_shannon must follow from p_hist and q_hist"),
     "a better curve": (changed(prd_curve=[[1.0, 0.0], [0.0, 1.0]]), "prd_curve must follow from p_hist and q_hist"),
     "fewer runs": (lambda compared: one_run(compared["models"]["greedy"]), "mauve_runs must be 5 scores"),
+    "a better debiased score": (changed(mauve_debiased=0.99), "mauve_debiased must be in mauve_ci, .*got 0.99"),
+    "a better interval": (
+        changed(mauve_debiased=0.99, mauve_ci=[0.98, 1.0]),
+        "mauve_ci must meet the interval that follows from .*, got 0.980000 to 1.000000",
+    ),
+    "no interval": (changed(frontier_integral_ci=None), "is no result of compare: TypeError"),
     "no warnings": (changed(warnings=[]), "warnings must hold .*not_literature_featurizer"),
     "an unknown warning": (lambda c: c["models"]["greedy"]["warnings"].append({"code": "x"}), "known codes alone, got"),
     "a score beyond its range": (changed(recall=1.2), "recall must be in its range, got 1.2"),
@@ -117,12 +123,12 @@ def test_bad_entries(builder: ModuleType, folder: Path, case: str) -> None:
     assert (folder / "README.md").read_text(encoding="utf-8") == before
 
 
-def test_a_score_that_is_said_is_not_the_one_shown(builder: ModuleType, folder: Path) -> None:
+def test_scores_that_nothing_checks_are_not_shown(builder: ModuleType, folder: Path) -> None:
     rules = json.loads((folder / "rules.json").read_text(encoding="utf-8"))
     file = folder / "greedy" / "compare.json"
     compared = json.loads(file.read_text(encoding="utf-8"))
     before = builder.page([builder.read_entry(folder / "greedy", rules)], rules)
-    said = {"mauve_debiased": 0.99, "mauve_ci": [0.98, 1.0], "mauve_stderr": 1e-9, "precision": 1.0, "recall": 1.0}
+    said = {"mauve_stderr": 1e-9, "precision": 1.0, "recall": 1.0, "auc": 0.5, "mauve_classifier": 1.0}
     compared["models"]["greedy"] |= said
     file.write_text(json.dumps(compared), encoding="utf-8")
     assert builder.page([builder.read_entry(folder / "greedy", rules)], rules) == before

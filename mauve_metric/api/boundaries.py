@@ -13,7 +13,7 @@ from mauve_metric.measures.judgements import boundary_detection as game
 from mauve_metric.measures.judgements.judgement_options import FULL_POINTS, LONGEST_LOOK, RUN, SENTENCES
 from mauve_metric.results.judgement import BoundaryGame
 from mauve_metric.results.judgement_numbers import RoundScores
-from mauve_metric.runtime.checks import check_number, is_bool, shown
+from mauve_metric.runtime.checks import check_bool, check_number
 from mauve_metric.texts.columns import TableData
 from mauve_metric.texts.guesses import Guesses, read_guesses
 from mauve_metric.uncertainty.means import mean_interval
@@ -53,8 +53,7 @@ def score_boundary_guesses(
     """
     level = check_number("confidence_level", confidence_level, 0, 1)
     all_human_points = check_number("all_human_points", all_human_points, 0, MOST_POINTS, low_included=True)
-    if not is_bool(keep_runs):
-        raise TypeError(f"keep_runs must be True or False, got {shown(keep_runs)}")
+    check_bool("keep_runs", keep_runs)
     read = read_guesses(guesses, sentences=sentences)
     kept = np.ones(len(read.guess), dtype=bool)
     if read.players is not None and not keep_runs:

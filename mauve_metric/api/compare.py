@@ -44,7 +44,7 @@ from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.numbers import Difference, OwnScore
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, signature_entries
-from mauve_metric.runtime.checks import check_count, is_bool
+from mauve_metric.runtime.checks import check_bool, check_count
 from mauve_metric.texts.files import TextFile
 from mauve_metric.uncertainty import forecast, intervals
 from mauve_metric.uncertainty.buckets import holm
@@ -106,8 +106,7 @@ def compare(
     >>> found.ranking, [(item.a, item.b, item.real) for item in found.differences]
     (('good', 'bad'), [('good', 'bad', True)])
     """
-    if not is_bool(aligned):
-        raise TypeError(f"aligned must be True or False, got {type(aligned).__name__}")
+    check_bool("aligned", aligned)
     buckets = check_count("buckets", buckets, low=0)
     texts = check_count("texts", texts, low=0)
     forms = {name: form_of(name, data) for name, data in check_models(models).items()}

@@ -24,7 +24,7 @@ from mauve_metric.measures.judgements.rank_correlation import spearman
 from mauve_metric.results.judgement import Judgement
 from mauve_metric.results.judgement_numbers import Agreement, ModelScore, QuestionScores, ScoreDifference
 from mauve_metric.results.measured import Measured, given_measures, read_measures
-from mauve_metric.runtime.checks import check_count, check_number, is_bool, shown
+from mauve_metric.runtime.checks import check_bool, check_count, check_number, shown
 from mauve_metric.texts.columns import TableData, listed
 from mauve_metric.texts.preferences import Question, read_preferences
 from mauve_metric.version import __version__
@@ -114,8 +114,7 @@ def _check_options(ties: object, errors: object, human: object, answers: object,
     is_list = isinstance(answers, (list, tuple)) and all(isinstance(name, str) for name in answers)
     if answers is not None and not is_list:
         raise TypeError(f"answers must be a list of columns' names, got {shown(answers)}")
-    if not is_bool(common_models):
-        raise TypeError(f"common_models must be True or False, got {shown(common_models)}")
+    check_bool("common_models", common_models)
 
 
 def _measures(measures: Measures | Sequence[str | Path] | None, human: str) -> dict[str, Measured]:

@@ -55,7 +55,7 @@ from mauve_metric.quantize.partition import partition_sets, without_first
 from mauve_metric.results.robustness import Robustness
 from mauve_metric.results.robustness_numbers import DEFAULT, DESIGN, RESCALING, Setting, SettingScore
 from mauve_metric.results.signature import signature_entries
-from mauve_metric.runtime.checks import is_bool, shown
+from mauve_metric.runtime.checks import check_bool, shown
 from mauve_metric.runtime.failures import EXPECTED, message_of
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.texts.files import TextFile
@@ -114,8 +114,7 @@ def robustness(
     """
     start = time.perf_counter()
     for name, value in (("design", design), ("aligned", aligned)):
-        if not is_bool(value):
-            raise TypeError(f"{name} must be True or False, got {shown(value)}")
+        check_bool(name, value)
     factors = chosen_factors(vary)
     config, run = split_options(options)
     forms = {name: form_of(name, data) for name, data in check_models(models).items()}

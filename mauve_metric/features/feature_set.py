@@ -86,10 +86,12 @@ class FeatureSet(StoredFeatures):
 
     @functools.cached_property
     def digest(self) -> str:
-        """Twelve hexadecimal digits that follow from the texts in their order; without texts, from the features."""
-        if self.text_hashes is None:
-            return hash_of_rows(self.features)[:12]
-        return hashlib.sha256(self.text_hashes.astype("<u8").tobytes()).hexdigest()[:12]
+        """Twelve hexadecimal digits that follow from the texts in their order, and from the features where the
+        identity does not fix these: a function's name stays when its code changes.
+        """
+        texts = b"" if self.text_hashes is None else self.text_hashes.astype("<u8").tobytes()
+        fixed = texts and "revision" in (self.identity or {})
+        return hashlib.sha256(texts + (b"" if fixed else hash_of_rows(self.features).encode())).hexdigest()[:12]
 
 
 def featurize(texts: TextData, **options: Unpack[Options]) -> FeatureSet:

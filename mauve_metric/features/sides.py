@@ -16,7 +16,7 @@ from mauve_metric.arrays import Integers
 from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.measures.groups import FEWEST_GROUPS, code_groups
 from mauve_metric.options import MauveConfig, RunOptions
-from mauve_metric.runtime.checks import is_bool, shown
+from mauve_metric.runtime.checks import check_bool, shown
 from mauve_metric.texts.files import READERS, Side, SideTexts, TextFile
 from mauve_metric.texts.joined import join
 
@@ -162,8 +162,7 @@ def design_of_models(aligned: object, p_groups: object, q_groups: object, models
 
 
 def _checked_design(aligned: object, groups: Mapping[str, object]) -> GivenDesign:
-    if not isinstance(aligned, (bool, np.bool_)):
-        raise TypeError(f"aligned must be True or False, got {shown(aligned)}")
+    check_bool("aligned", aligned)
     found: Groups = {}
     for name, given in groups.items():
         if given is None:
@@ -216,8 +215,7 @@ def open_sides(
     Raises:
         OSError, ValueError, ImportError: see `TextFile` and `joined.join`.
     """
-    if not is_bool(common_rows):
-        raise TypeError(f"common_rows must be True or False, got {shown(common_rows)}")
+    check_bool("common_rows", common_rows)
     human, *models = sides
     files = {name: file for name in sides if (file := _file_of(sides[name], run)) is not None}
     of_models = {name: files[name] for name in models if name in files}

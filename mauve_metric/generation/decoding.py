@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mauve_metric.runtime.checks import check_count, is_bool, shown
+from mauve_metric.runtime.failures import one_line
 from mauve_metric.runtime.optional_imports import import_transformers
 
 if TYPE_CHECKING:
@@ -60,23 +61,26 @@ def generation_settings(config: GenerationConfig | Mapping[str, object] | None) 
         config = {"do_sample": True, "temperature": 1.0, "top_k": 0, "top_p": 1.0}
     if not isinstance(config, (Mapping, transformers.GenerationConfig)):
         raise TypeError(f"generation_config must be a transformers.GenerationConfig or a dict, got {shown(config, 80)}")
-    _check_values(config if isinstance(config, Mapping) else config.to_dict())
-    if isinstance(config, Mapping):
-        _check_names(config, vars(transformers.GenerationConfig()))
+    given = config if isinstance(config, Mapping) else config.to_dict()
+    _check_values(given)
+    _check_names(given, vars(transformers.GenerationConfig()), own=config is not given)
     try:
         settings: GenerationConfig = transformers.GenerationConfig(**config) if isinstance(config, Mapping) else config
     except (TypeError, ValueError) as error:
-        raise type(error)(f"generation_config: {' '.join(str(error).split()):.200}") from error
+        raise type(error)(f"generation_config: {one_line(error)}") from error
     return settings
 
 
-def _check_names(settings: Mapping[str, object], known: Collection[str]) -> None:
-    """`ValueError` for a setting that there is not, which the library would keep and never use."""
-    wrong = next((name for name in settings if name not in known), None)
-    if wrong is not None:
-        close = difflib.get_close_matches(wrong, known, n=1)
-        meant = f": did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"generation_config has no setting {shown(wrong)}{meant}")
+def _check_names(settings: Mapping[str, object], known: Collection[str], *, own: bool) -> None:
+    """`ValueError` for a setting that there is not, which the library would keep and never use.
+
+    own: settings of a model's own may be there, as in the file of a speech model: only a misspelt name is refused.
+    """
+    for wrong in (name for name in settings if name not in known):
+        close = difflib.get_close_matches(wrong, known, n=1, cutoff=0.85 if own else 0.6)
+        if close or not own:
+            meant = f": did you mean {close[0]!r}?" if close else ""
+            raise ValueError(f"generation_config has no setting {shown(wrong)}{meant}")
 
 
 def _check_values(settings: Mapping[str, object]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.options import Options, OptionsOfOneProcess, option_parameters
-from mauve_metric.runtime.checks import Check, check_count, is_bool, shown
+from mauve_metric.runtime.checks import Check, check_bool, check_count, is_bool, shown
 
 if TYPE_CHECKING:
     from transformers import GenerationConfig
@@ -45,12 +45,6 @@ def _template(name: str, value: object) -> object:
     return bool(value) if is_bool(value) else value
 
 
-def _boolean(name: str, value: object) -> bool:
-    if not is_bool(value):
-        raise TypeError(f"{name} must be True or False, got {shown(value)}")
-    return bool(value)
-
-
 def _option(default: Value, check: Check, help: str) -> Value:
     return field(default=default, metadata={"check": check, "help": help})
 
@@ -77,7 +71,7 @@ class WritingOptions:
     prompt_tokens: int = _option(35, _count, "see `dataset`; 35 as in Pillutla et al. 2021")
     include_prompt: bool = _option(
         True,
-        _boolean,
+        check_bool,
         "score prompt and continuation, as the papers do, not the continuation alone (with an encoder-decoder model, "
         "and of a conversation, always the output alone)",
     )

@@ -109,6 +109,13 @@ def unknown_options(names: Iterable[str], known: Iterable[str]) -> str:
     return "; ".join(parts)
 
 
+def check_bool(name: str, value: object) -> bool:
+    """Return True or False, numpy's too; otherwise `TypeError`."""
+    if not is_bool(value):
+        raise TypeError(f"{name} must be True or False, got {shown(value)}")
+    return bool(value)
+
+
 def check_count(name: str, value: object, low: int = 1) -> int:
     """A number as it was given, an integer of at least `low`; otherwise `TypeError` or `ValueError`."""
     expected = f"{name} must be an integer of at least {low}"

@@ -25,6 +25,7 @@ from mauve_metric.features.sides import check_same_encoder
 from mauve_metric.hosts.plugins.pair_scores import scalar_scores
 from mauve_metric.options import split_options
 from mauve_metric.results.result import MauveResult
+from mauve_metric.runtime.checks import check_bool, shown
 from mauve_metric.runtime.tensors import as_array, in_memory, is_tensor
 from mauve_metric.texts.format_numbers import FORMATS
 from mauve_metric.texts.marks import Marks
@@ -81,16 +82,14 @@ class MauveScore(Metric):  # type: ignore[misc]
 
     def __init__(self, reset_real_features: bool = True, aligned: bool = False, **options: Any) -> None:
         super().__init__(**{name: options.pop(name) for name in _HOST_OPTIONS if name in options})
-        for name, value in (("reset_real_features", reset_real_features), ("aligned", aligned)):
-            if not isinstance(value, bool):
-                raise TypeError(f"{name} must be True or False, got {value!r}")
         config, run = split_options(options)
         if config.match_lengths != "no" or run.distributed:
             raise ValueError(
                 f"MauveScore featurizes each batch where it is: match_lengths={config.match_lengths!r} and "
                 f"distributed={run.distributed} are for compute_mauve"
             )
-        self.reset_real_features, self.aligned = reset_real_features, aligned
+        self.reset_real_features = check_bool("reset_real_features", reset_real_features)
+        self.aligned = check_bool("aligned", aligned)
         self.result: MauveResult | None = None
         self._options = options
         self._encoder: Encoder | None = None
@@ -108,7 +107,7 @@ class MauveScore(Metric):  # type: ignore[misc]
             real: which side they are of.
         """
         if not isinstance(real, bool):
-            raise TypeError(f"real must be True (human) or False (the model's), got {real!r}")
+            raise TypeError(f"real must be True (human) or False (the model's), got {shown(real)}")
         name, given = _SIDES[real], self._featurized(texts)
         check_same_encoder(self._identities.setdefault(name, given.identity), given.identity)
         features = in_memory(given.features)

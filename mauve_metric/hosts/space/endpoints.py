@@ -17,6 +17,7 @@ from mauve_metric.hosts.space.run import errors_shown
 from mauve_metric.hosts.space.scoring import Encoders, Scored, embed, kept_texts, score
 from mauve_metric.options import MauveConfig, config_fields
 from mauve_metric.results.description import Description
+from mauve_metric.runtime.checks import check_bool
 from mauve_metric.texts.sources import text_source
 
 SCORE, COMPARE, DESCRIBE = "score", "compare", "describe"
@@ -143,9 +144,7 @@ class Endpoints:
         known = self.parameters(name)
         _check_names(name, known, arguments)
         given = {own: parameter.default for own, parameter in known.items()} | dict(arguments)
-        aligned = given.get("aligned", False)
-        if not isinstance(aligned, bool):
-            raise TypeError(f"aligned must be True or False, got {aligned!r:.60}")
+        aligned = check_bool("aligned", given.get("aligned", False))
         measures = check_measures(given["measures"]) if name == DESCRIBE else ()
         models = {"predictions": given["predictions"]} if name == SCORE else given["models"]
         names = {"predictions": "predictions"} if name == SCORE else self._titles(models, 2 if name == COMPARE else 1)

@@ -21,6 +21,7 @@ from mauve_metric.generation.options import TrainingKeywords, shows_options
 from mauve_metric.hosts.trainer.reporters import show_evaluation
 from mauve_metric.options import Featurizer, check_option_names
 from mauve_metric.results.result import MauveResult
+from mauve_metric.runtime.checks import check_bool, check_count, shown
 
 if TYPE_CHECKING:
     import torch
@@ -106,10 +107,8 @@ class MauveCallback(TrainerCallback):
         featurizers: Sequence[Featurizer] | Mapping[str, Featurizer] | None = None,
         **options: Unpack[TrainingKeywords],
     ) -> None:
-        if on_error not in ("warn", "raise"):
-            raise ValueError(f"on_error must be 'warn' or 'raise', got {on_error!r}")
-        if isinstance(every, bool) or not isinstance(every, int) or every < 1:
-            raise ValueError(f"every must be an integer of at least 1, got {every!r}")
+        if not isinstance(on_error, str) or on_error not in ("warn", "raise"):
+            raise ValueError(f"on_error must be 'warn' or 'raise', got {shown(on_error)}")
         check_option_names(options, MauveCallback.__init__)
         if "distributed" in options:
             raise TypeError("distributed is not an option of the callback: it finds the other processes by itself")
@@ -121,7 +120,8 @@ class MauveCallback(TrainerCallback):
             distributed=True,
             **options,
         )
-        self.every, self.embed_at_start, self.table_rows = every, embed_at_start, table_rows
+        self.every, self.table_rows = check_count("every", every), check_count("table_rows", table_rows, low=0)
+        self.embed_at_start = check_bool("embed_at_start", embed_at_start)
         self.tokenizer, self.trainer = tokenizer, trainer
         self.history: list[Evaluated] = []
         self._verbose = options.get("verbose")
