@@ -70,6 +70,17 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MAUVE_METRIC_CACHE", str(tmp_path / "cache"))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def short_forecasts() -> Iterator[None]:
+    """How many texts tell models apart is most of the time of a comparison: few draws, but where they are tested."""
+    from mauve_metric.uncertainty import forecast
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(forecast, "DRAWS", 4)
+        patch.setattr(forecast, "STEPS", 3)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def own_log_level() -> None:
     """Scripts that a test before this one ran speak of errors alone, and leave the level so."""

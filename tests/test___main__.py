@@ -9,7 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from commands import command_for, direct
 from samples import ROOT
@@ -35,29 +34,19 @@ def test_program_fails_with_one_line() -> None:
     assert run.stderr == "mauve-metric: error: there is no file 'nowhere.txt'  [no_file]\n"
 
 
-def test_a_reader_that_stops_is_no_error(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    for name in ("p", "q"):
-        np.save(tmp_path / f"{name}.npy", rng.normal(size=(60, 4)))
-    command = f"{sys.executable} -m mauve_metric score {tmp_path}/p.npy {tmp_path}/q.npy -q"
-    script = f"{command} | true; exit ${{PIPESTATUS[0]}}"
-    run = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (run.returncode, run.stderr) == (141, "")
-
-
-@pytest.mark.parametrize("arguments", [["--help"], ["score", "--help"], ["score", "one"], ["scores"]])
-def test_help_and_wrong_usage_load_nothing_heavy(arguments: list[str]) -> None:
-    program = f"""if True:
+def test_help_and_wrong_usage_load_nothing_heavy() -> None:
+    program = """if True:
         import sys
         from mauve_metric.hosts.cli.main import main
-        try:
-            main({arguments})
-        except SystemExit:
-            heavy = {{"numpy", "scipy", "torch", "faiss", "jinja2", "tabulate", "altair"}} & set(sys.modules)
-            print("heavy:", *heavy)
+        for arguments in (["--help"], ["score", "--help"], ["score", "one"], ["scores"]):
+            try:
+                main(arguments)
+            except SystemExit:
+                heavy = {"numpy", "scipy", "torch", "faiss", "jinja2", "tabulate", "altair"} & set(sys.modules)
+                print("heavy:", *heavy)
     """
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert found.stdout.splitlines()[-1] == "heavy:"
+    assert [line for line in found.stdout.splitlines() if line.startswith("heavy:")] == ["heavy:"] * 4
 
 
 KILLED = """

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
-from mauve_metric.runtime.optional_imports import import_parquet
 from mauve_metric.texts.files import READERS, read_texts
 from mauve_metric.texts.lines import decode
 from mauve_metric.texts.records import Record, loaded, plain_text
-from mauve_metric.texts.sources import choose_field
-from mauve_metric.texts.tables import reading_parquet
+from mauve_metric.texts.tables import parquet_texts
 
 _BLOCK = 1 << 20  # bytes of running text, rows of a table
 _ENDINGS = (*READERS, ".txt.gz", ".jsonl.gz")
@@ -64,7 +61,8 @@ def _files_of(path: Path) -> list[Path]:
 def _texts_of(file: Path, text_field: str | None) -> Iterator[CorpusText]:
     name = file.name.lower().removesuffix(".gz")
     if name.endswith(".parquet"):
-        yield from _of_parquet(file, text_field)
+        for number, text in enumerate(parquet_texts(file, text_field)):
+            yield CorpusText(text, f"{file}, row {number}")
     elif name.endswith((".txt", ".jsonl")):
         with _opened(file) as lines:
             try:
@@ -118,22 +116,3 @@ def _of_lines(lines: BinaryIO, file: Path, text_field: str | None) -> Iterator[C
         if line.strip():
             record = Record(loaded(_decoded(line, file, number), str(file), number), f"{file}, line {number}")
             yield CorpusText(plain_text(record, text_field), record.where)
-
-
-def _of_parquet(file: Path, text_field: str | None) -> Iterator[CorpusText]:
-    parquet, number = import_parquet(), 0
-    with contextlib.ExitStack() as stack:
-        with reading_parquet(file):
-            table = stack.enter_context(parquet.ParquetFile(file, page_checksum_verification=True))
-        column = choose_field(str(file), table.schema_arrow.names, text_field)
-        batches = table.iter_batches(columns=[column], batch_size=1024)
-        while True:
-            with reading_parquet(file):
-                texts = next((batch[column].to_pylist() for batch in batches), None)
-            if texts is None:
-                return
-            for text in texts:
-                if not isinstance(text, str):
-                    raise ValueError(f"{file}, row {number}: expected a text in {column!r}, got {type(text).__name__}")
-                yield CorpusText(text, f"{file}, row {number}")
-                number += 1

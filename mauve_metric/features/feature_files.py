@@ -16,12 +16,13 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from mauve_metric.arrays import Array, Features, Floats, Hashes, Integers
-from mauve_metric.features.parquet_files import ParquetFeatures, first_line
+from mauve_metric.features.parquet_files import ParquetFeatures
 from mauve_metric.features.row_files import NOT_A_HEADER, NpyRows, npy_header
 from mauve_metric.features.rows import CheckedRows, all_rows, check_features, hash_of_rows
 from mauve_metric.runtime.archives import check_directory
 from mauve_metric.runtime.atomic_files import written_whole
 from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.failures import one_line
 from mauve_metric.runtime.optional_imports import import_parquet
 from mauve_metric.runtime.outputs import check_replaceable
 from mauve_metric.texts.files import FEATURE_FILES
@@ -286,7 +287,7 @@ def _read_npz(path: Path) -> StoredFeatures:
     ) as error:
         if isinstance(error, ValueError) and str(path) in str(error):
             raise
-        raise ValueError(f"{path} is not a numpy file of numbers: {first_line(error)}") from error
+        raise ValueError(f"{path} is not a numpy file of numbers: {one_line(error)}") from error
     return StoredFeatures(features) if meta is None else _from_meta(features, _json_object(meta, path), path)
 
 
@@ -294,9 +295,7 @@ def _array_name(names: Sequence[str], path: Path) -> str:
     if "features" in names:
         return "features"
     if len(names) != 1:
-        raise ValueError(
-            f"{path} must hold one array or one called 'features', it holds {first_line(', '.join(names))}"
-        )
+        raise ValueError(f"{path} must hold one array or one called 'features', it holds {one_line(', '.join(names))}")
     return names[0]
 
 
@@ -304,7 +303,7 @@ def _json_object(content: str, path: Path) -> dict[str, Any]:
     try:
         value = json.loads(content)
     except (ValueError, RecursionError) as error:  # not JSON, integers of 5000 digits, or too deep
-        raise ValueError(f"{path} is damaged: {first_line(error)}") from error
+        raise ValueError(f"{path} is damaged: {one_line(error)}") from error
     if not isinstance(value, dict):
         raise ValueError(f"{path} is damaged: expected a JSON object, got {type(value).__name__}")
     return value

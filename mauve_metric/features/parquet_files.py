@@ -11,6 +11,7 @@ import numpy as np
 
 from mauve_metric.arrays import Array
 from mauve_metric.features.rows import BLOCK_ROWS
+from mauve_metric.runtime.failures import one_line
 from mauve_metric.runtime.optional_imports import import_parquet
 
 if TYPE_CHECKING:
@@ -64,12 +65,12 @@ class ParquetFeatures:
             with parquet.ParquetFile(self.path, page_checksum_verification=True) as file:
                 yield file
         except (OSError, pyarrow.ArrowException, MemoryError, OverflowError, UnicodeDecodeError) as error:
-            raise ValueError(f"{self.path} is not a parquet file, or is damaged: {first_line(error)}") from error
+            raise ValueError(f"{self.path} is not a parquet file, or is damaged: {one_line(error)}") from error
 
     def _column(self, names: list[str]) -> str:
         column = "features" if "features" in names else names[0] if len(names) == 1 else None
         if column is None:
-            raise ValueError(f"{self.path} has no column 'features', it has {first_line(', '.join(names))}")
+            raise ValueError(f"{self.path} has no column 'features', it has {one_line(', '.join(names))}")
         if names.count(column) > 1:
             raise ValueError(f"{self.path} must have one column {column!r}, it has {names.count(column)}")
         return column
@@ -80,7 +81,7 @@ class ParquetFeatures:
         is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
         if not is_list or not (types.is_floating(kind.value_type) or types.is_integer(kind.value_type)):
             raise ValueError(
-                f"{self.path}: the column {self.column!r} must hold lists of numbers, got {first_line(kind)}"
+                f"{self.path}: the column {self.column!r} must hold lists of numbers, got {one_line(kind)}"
             )
 
     def _blocks(self, rows: int) -> Iterator[Array]:
@@ -114,9 +115,3 @@ class ParquetFeatures:
             f"{self.path}, row {row}: the rows of {self.column!r} must have one length, got {found} numbers after rows "
             f"of {expected}"
         )
-
-
-def first_line(message: object, most: int = 200) -> str:
-    """What another library says, as a part of one sentence."""
-    text = " ".join(str(message).split())
-    return text if len(text) <= most else f"{text[: most - 1]}…"

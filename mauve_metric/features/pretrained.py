@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from mauve_metric.runtime.failures import one_line
 from mauve_metric.runtime.model_state import out_of_memory
 from mauve_metric.runtime.optional_imports import import_torch, import_transformers
 
@@ -188,7 +189,7 @@ def _in_hub_cache(name: str, argument: str) -> bool:
     try:
         return isinstance(huggingface_hub.try_to_load_from_cache(name, "config.json"), str)
     except huggingface_hub.errors.HFValidationError as error:
-        raise ValueError(f"{argument} {name!r} is not a model name: {error}") from error
+        raise ValueError(f"{argument} {name!r} is not a model name: {one_line(error)}") from error
 
 
 @contextlib.contextmanager

@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mauve_metric.arrays import Array, FeatureRows, Integers
-from mauve_metric.features.parquet_files import ParquetFeatures, first_line
+from mauve_metric.features.parquet_files import ParquetFeatures
 from mauve_metric.features.rows import BLOCK_ROWS, ConcatenatedRows, MappedRows, check_kind, numbers_of
 from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.failures import one_line
 
 
 class TableOfFeatures(Protocol):
@@ -61,12 +62,12 @@ def npy_header(name: str, file: BinaryIO, size: int) -> tuple[tuple[int, int], b
             raise ValueError(f"unknown version {version}")
         shape, fortran, dtype = read[version](file)
     except NOT_A_HEADER as error:
-        raise ValueError(f"{name} is not a numpy file of numbers: {first_line(error)}") from error
+        raise ValueError(f"{name} is not a numpy file of numbers: {one_line(error)}") from error
     if dtype.kind not in "fiu":
-        raise ValueError(f"{name} is not a numpy file of numbers: it holds {first_line(dtype)}")
+        raise ValueError(f"{name} is not a numpy file of numbers: it holds {one_line(dtype)}")
     if len(shape) != 2 or min(shape) < 1 or any(isinstance(length, bool) for length in shape):
         raise ValueError(
-            f"{name} must hold numbers of shape (n, d) with n and d at least 1, got {first_line(dtype)} "
+            f"{name} must hold numbers of shape (n, d) with n and d at least 1, got {one_line(dtype)} "
             f"{shown(tuple(shape))}"
         )
     expected = file.tell() + math.prod(shape) * dtype.itemsize

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mauve_metric.runtime.checks import check_count, is_bool, shown
+from mauve_metric.runtime.failures import one_line
 from mauve_metric.runtime.optional_imports import import_transformers
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def generation_settings(config: GenerationConfig | Mapping[str, object] | None) 
     try:
         settings: GenerationConfig = transformers.GenerationConfig(**config) if isinstance(config, Mapping) else config
     except (TypeError, ValueError) as error:
-        raise type(error)(f"generation_config: {' '.join(str(error).split()):.200}") from error
+        raise type(error)(f"generation_config: {one_line(error)}") from error
     return settings
 
 

@@ -6,6 +6,7 @@ import operator
 import re
 from typing import TYPE_CHECKING, SupportsIndex, cast
 
+from mauve_metric.runtime.failures import one_line
 from mauve_metric.runtime.optional_imports import import_torch
 
 if TYPE_CHECKING:
@@ -97,8 +98,8 @@ def check_device(device: str) -> torch.device:
         found = torch.device(device)
         torch.zeros(1, dtype=torch.float64, device=found)
     except (RuntimeError, TypeError, ValueError, AssertionError) as error:
-        reason = " ".join(str(error).split())
         raise ValueError(
-            f"score_device must be a device that torch has here and that knows float64, got {device!r}: {reason:.200}"
+            f"score_device must be a device that torch has here and that knows float64, got {device!r}: "
+            f"{one_line(error)}"
         ) from error
     return found

@@ -17,3 +17,13 @@ def message_of(error: BaseException) -> str:
     with contextlib.suppress(Exception):  # an error of a user's own class can fail to give its text
         text = " ".join(str(error).split())
     return text or type(error).__name__
+
+
+def one_line(message: object, most: int = 200) -> str:
+    """The message of another library as a part of one sentence, at most so many characters long.
+
+    >>> one_line(ValueError("two\\nlines")), one_line("too long", most=5)
+    ('two lines', 'too …')
+    """
+    text = " ".join(str(message).split())
+    return text if len(text) <= most else f"{text[: most - 1]}…"

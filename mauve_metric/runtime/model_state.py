@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from mauve_metric.runtime.optional_imports import import_torch
+from mauve_metric.runtime.optional_imports import import_torch, import_transformers
 
 if TYPE_CHECKING:
     import torch
@@ -123,27 +123,21 @@ def random_states_kept() -> Iterator[None]:
     torch = import_torch()
     cuda = torch.cuda.is_available() and torch.cuda.is_initialized()
     mps = torch.backends.mps.is_available()
-    python, numbers, cpu = random.getstate(), np.random.get_state(), torch.get_rng_state()
-    devices = torch.cuda.get_rng_state_all() if cuda else []
+    python, numbers = random.getstate(), np.random.get_state()
     apple = torch.mps.get_rng_state() if mps else None
     try:
-        yield
+        with torch.random.fork_rng(range(torch.cuda.device_count()) if cuda else []):
+            yield
     finally:
         random.setstate(python)
         np.random.set_state(numbers)
-        torch.set_rng_state(cpu)
-        if cuda:
-            torch.cuda.set_rng_state_all(devices)
         if apple is not None:
             torch.mps.set_rng_state(apple)
 
 
 def seed_everything(seed: int, index: int) -> None:
     """Seed the global random generators for the batch that begins with prompt number `index`."""
-    number = (seed * _SEED_STEP + index) % 2**32
-    random.seed(number)
-    np.random.seed(number)
-    import_torch().manual_seed(number)
+    import_transformers().set_seed((seed * _SEED_STEP + index) % 2**32)
 
 
 def release_memory() -> None:

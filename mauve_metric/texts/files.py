@@ -15,7 +15,7 @@ from mauve_metric.texts.inspect_logs import inspect_records
 from mauve_metric.texts.lines import decode, lines_of, read_bytes
 from mauve_metric.texts.records import Record, has_field, json_entries, json_lines, loaded, plain_text, value_at
 from mauve_metric.texts.sources import NoTextsError
-from mauve_metric.texts.tables import field_names, read_csv, read_parquet
+from mauve_metric.texts.tables import field_names, parquet_texts, read_csv
 
 Side = Literal["reference", "prediction"]
 
@@ -25,7 +25,7 @@ TABLES: dict[str, Callable[[Path, str | None], list[str]]] = {
     ".txt": lambda path, _: lines_of(decode(read_bytes(path), str(path))),
     ".csv": read_csv,
     ".tsv": read_csv,
-    ".parquet": read_parquet,
+    ".parquet": lambda path, field: list(parquet_texts(path, field)),
 }
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 READERS = (".txt", ".jsonl", ".json", ".csv", ".tsv", ".parquet", ".eval")

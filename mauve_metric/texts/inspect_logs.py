@@ -6,6 +6,7 @@ import zipfile
 from pathlib import Path
 
 from mauve_metric.runtime.archives import check_archive
+from mauve_metric.runtime.failures import one_line
 from mauve_metric.runtime.optional_imports import import_inspect_log
 from mauve_metric.texts.records import Record
 
@@ -24,8 +25,7 @@ def inspect_records(path: Path) -> list[Record]:
             check_archive(path)
         read = log.read_eval_log(str(path), exclude_fields=_UNREAD)
     except Exception as error:  # a zip, JSON or pydantic error
-        reason = " ".join(str(error).split())
-        raise ValueError(f"{path} is not a log that Inspect can read: {reason:.200}") from error
+        raise ValueError(f"{path} is not a log that Inspect can read: {one_line(error)}") from error
     if read.status != "success":
         raise ValueError(f"{path} is the log of a run that did not end well (status {read.status!r}): run it again")
     found = []

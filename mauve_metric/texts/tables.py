@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from mauve_metric.runtime.failures import one_line
+from mauve_metric.runtime.optional_imports import import_parquet
 from mauve_metric.texts.lines import decode, read_bytes
 from mauve_metric.texts.sources import choose_field
 
@@ -94,35 +96,36 @@ def _widths(content: str, delimiter: str) -> Iterator[int]:
                 yield len(row)
 
 
-def read_parquet(path: Path, text_field: str | None) -> list[str]:
-    """The texts in a column of a parquet file."""
-    try:
-        import pyarrow.parquet as parquet
-    except ImportError as error:
-        raise ImportError("reading parquet needs pyarrow: pip install pyarrow") from error
+def parquet_texts(path: Path, text_field: str | None) -> Iterator[str]:
+    """The texts in a column of a parquet file, one after the other; the checksums of its pages are verified."""
+    parquet, number = import_parquet(), 0
     with path.open("rb") as raw:
-        with reading_parquet(path):
+        with _reading_parquet(path):
             file = parquet.ParquetFile(raw, page_checksum_verification=True)
             names = file.schema_arrow.names
         column = choose_field(str(path), names, text_field)
-        with reading_parquet(path):
-            texts: list[str] = file.read([column])[column].to_pylist()
-    for index, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise ValueError(f"{path}, row {index}: expected a text in {column!r}, got {type(text).__name__}")
-    return texts
+        batches = file.iter_batches(columns=[column], batch_size=1024)
+        while True:
+            with _reading_parquet(path):
+                texts = next((batch[column].to_pylist() for batch in batches), None)
+            if texts is None:
+                return
+            for text in texts:
+                if not isinstance(text, str):
+                    raise ValueError(f"{path}, row {number}: expected a text in {column!r}, got {type(text).__name__}")
+                yield text
+                number += 1
 
 
 @contextlib.contextmanager
-def reading_parquet(path: Path) -> Iterator[None]:
+def _reading_parquet(path: Path) -> Iterator[None]:
     """The errors of pyarrow as `ValueError` of one sentence that names the file."""
     import pyarrow
 
     try:
         yield
     except (OSError, ValueError, KeyError, pyarrow.ArrowException) as error:
-        reason = " ".join(str(error).split())
-        raise ValueError(f"{path} is not a parquet file that can be read: {reason:.200}") from error
+        raise ValueError(f"{path} is not a parquet file that can be read: {one_line(error)}") from error
 
 
 def field_names(path: Path) -> list[str]:

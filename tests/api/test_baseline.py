@@ -16,6 +16,11 @@ def human(n: int = 160) -> np.ndarray:
     return np.random.default_rng(1).normal(size=(n, 6))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def short_forecasts() -> None:
+    """Forecasts with all of their draws."""
+
+
 @pytest.fixture(scope="module")
 def found() -> HumanBaseline:
     return human_baseline(p_features=human(), splits=4, seed=3)

@@ -258,6 +258,7 @@ TABLE: dict[str, tuple[Callable[[], MauveResult], Fails | Scores]] = {
     "not a model": (texts(model=(1, 2)), Fails(TypeError, r"featurize_model_name as a pair .* got \(int, int\)")),
     "a missing folder": (texts(model="./nowhere"), Fails(OSError, r"featurize_model_name '\./nowhere' .*folder")),
     "not a name": (texts(model="a b?c"), Fails(ValueError, r"featurize_model_name 'a b\?c' is not a model name")),
+    "a name with a line break": (texts(model="0\n"), Fails(ValueError, r"'0\\n' is not a model name: .* 96: '0 '\.$")),
     "function with too few rows": (
         texts(model=lambda batch: np.ones((3, 2))),
         Fails(ValueError, "must give one row a text, got 3 for 20"),

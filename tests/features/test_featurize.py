@@ -19,16 +19,16 @@ from mauve_metric.features.featurize import featurize_texts, featurize_tokens, t
 # --- independence of the batch ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("batch_size", [1, 2, 3, 8, 16])
-def test_feature_does_not_depend_on_the_batch(encoder: Encoder, batch_size: int) -> None:
+def test_feature_does_not_depend_on_the_batch(encoder: Encoder) -> None:
     texts = mixed_texts(20, 15)
     assert len({len(row) for row in tokenize(encoder, texts)[0]}) > 5
     expected = np.stack([states[-1 if encoder.pooling == "last" else slice(None)].numpy().reshape(-1, states.shape[1])
                          .mean(axis=0) for states, _ in one_at_a_time(encoder, texts)])  # fmt: skip
-    found, stats = featurize_texts(encoder, texts, batch_size=batch_size)
-    assert found.dtype == np.float32 and found.shape == expected.shape
-    assert relative_difference(found, expected) <= FLOAT32
-    assert stats.texts == 20
+    for batch_size in (1, 3, 16):
+        found, stats = featurize_texts(encoder, texts, batch_size=batch_size)
+        assert found.dtype == np.float32 and found.shape == expected.shape
+        assert relative_difference(found, expected) <= FLOAT32
+        assert stats.texts == 20
     # the texts differ by far more than that
     assert np.linalg.norm(found[0] - found[1]) / np.linalg.norm(found[0]) > 100 * FLOAT32
 
@@ -55,19 +55,19 @@ def test_padding_side_of_the_tokenizer_does_not_matter(tiny_gpt2: str, side: str
 # --- pooling ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pooling", ["last", "mean", "cls"])
-def test_pooling_equals_one_text_at_a_time(encoder: Encoder, pooling: str) -> None:
+def test_pooling_equals_one_text_at_a_time(encoder: Encoder) -> None:
     texts = mixed_texts(8, 15, seed=2)
     states = [states for states, _ in one_at_a_time(encoder, texts)]
     expected = {
         "last": [state[-1] for state in states],
         "mean": [state.mean(dim=0) for state in states],
         "cls": [state[0] for state in states],
-    }[pooling]
-    pooled = load_encoder(encoder.name, pooling=pooling)
-    assert pooled.pooling == pooling
-    found = featurize_texts(pooled, texts)[0]
-    assert relative_difference(found, torch.stack(expected).numpy()) <= FLOAT32
+    }
+    for pooling, wanted in expected.items():
+        pooled = load_encoder(encoder.name, pooling=pooling)
+        assert pooled.pooling == pooling
+        found = featurize_texts(pooled, texts)[0]
+        assert relative_difference(found, torch.stack(wanted).numpy()) <= FLOAT32
 
 
 # --- lengths ------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Generated inputs: 25 for each test in the normal run, thousands with `--hypothesis-profile=long`."""
+"""Generated inputs: 15 for each test in the normal run, thousands with `--hypothesis-profile=long`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ set_hypothesis_home_dir(tempfile.gettempdir())  # nothing is left in the checkou
 
 settings.register_profile(
     "quick",
-    max_examples=25,
+    max_examples=15,
     deadline=None,
     database=None,
     derandomize=True,  # a run finds what the run before found

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import tracemalloc
 from collections.abc import Callable
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -20,21 +22,34 @@ from mauve_metric.quantize import projection
 Floats = NDArray[np.float64]
 
 
-def naive(p: Floats, q: Floats, k: int, strict: bool) -> SupportScores:
+def squared_distances(a: Floats, b: Floats) -> list[list[float]]:
+    """One pair of points at a time."""
+    return [[float(np.square(np.asarray(x, dtype=np.float64) - y).sum()) for y in b] for x in a]
+
+
+class Distances(NamedTuple):
+    """Squared distances within two sets, and between them."""
+
+    p: list[list[float]]
+    q: list[list[float]]
+    between: list[list[float]]
+
+    @classmethod
+    def of(cls, p: Floats, q: Floats) -> Distances:
+        return cls(squared_distances(p, p), squared_distances(q, q), squared_distances(p, q))
+
+
+def naive(p: Floats, q: Floats, k: int, strict: bool, distances: Distances | None = None) -> SupportScores:
     """One pair of points at a time, as the definitions read."""
+    found = distances or Distances.of(p, q)
 
-    def squared(a: Floats, b: Floats) -> float:
-        difference = np.asarray(a, dtype=np.float64) - b
-        return float(np.square(difference).sum())
-
-    def radii(points: Floats) -> list[float]:
-        return [sorted(squared(x, y) for j, y in enumerate(points) if j != i)[k - 1] for i, x in enumerate(points)]
+    def radii(within: list[list[float]]) -> list[float]:
+        return [sorted(row[:i] + row[i + 1 :])[k - 1] for i, row in enumerate(within)]
 
     def inside(distance: float, radius: float) -> bool:
         return distance < radius if strict else distance <= radius
 
-    p_radii, q_radii = radii(p), radii(q)
-    table = [[squared(x, y) for y in q] for x in p]
+    p_radii, q_radii, table = radii(found.p), radii(found.q), found.between
     in_p = np.array([[inside(table[i][j], p_radii[i]) for j in range(len(q))] for i in range(len(p))])
     in_q = np.array([[inside(table[i][j], q_radii[j]) for j in range(len(q))] for i in range(len(p))])
     return SupportScores(
@@ -106,15 +121,15 @@ def systematic(seed: int) -> tuple[Floats, Floats]:
     return rows[:22], rows[22:]
 
 
-@pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize(
     "make", [random_pair, lattice, far_lattice, near_ties, outlier, tiny, huge, few_distinct, systematic]
 )
-def test_equal_to_the_naive_loop(make: Callable[[int], tuple[Floats, Floats]], strict: bool) -> None:
-    for seed in range(3):
+def test_equal_to_the_naive_loop(make: Callable[[int], tuple[Floats, Floats]]) -> None:
+    for seed in range(2):
         p, q = make(seed)
-        for k in (1, 4, 9):
-            expected = naive(p, q, k, strict)
+        distances = Distances.of(p, q)
+        for k, strict in itertools.product((1, 4, 9), (False, True)):
+            expected = naive(p, q, k, strict, distances)
             # both count the same pairs; only the last division may round differently
             assert support_scores(p, q, k, strict) == pytest.approx(expected, rel=0, abs=1e-12)
 
@@ -283,7 +298,7 @@ def support_of(p: NDArray[np.float32], q: NDArray[np.float32]) -> tuple[float | 
     return result.precision, result.recall, result.density, result.coverage
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_ties_do_not_depend_on_the_last_digits(seed: int) -> None:
     p, q = copied_texts(seed)
     expected = support_of(p, q)

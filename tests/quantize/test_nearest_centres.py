@@ -147,8 +147,7 @@ def test_equal_rows_have_equal_centres() -> None:
     np.testing.assert_array_equal(labels[:1501], labels[1501:][::-1])
 
 
-@pytest.mark.parametrize(("n", "r", "k", "decay"), [(6000, 300, 60, 0.5), (4000, 250, 100, 0.35)])
-@pytest.mark.parametrize("low", [False, True])
+@pytest.mark.parametrize(("n", "r", "k", "decay", "low"), [(6000, 300, 60, 0.5, False), (4000, 250, 100, 0.35, True)])
 def test_labels_are_those_of_faiss(
     n: int, r: int, k: int, decay: float, low: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

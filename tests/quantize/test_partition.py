@@ -17,7 +17,7 @@ from mauve_metric.quantize.content_order import content_order
 from mauve_metric.quantize.partition import partition_sets
 
 DRMM: dict[str, Any] = {
-    "quantizer": "drmm", "drmm_layers": 2, "drmm_components": 3, "drmm_steps": 150, "num_runs": 1
+    "quantizer": "drmm", "drmm_layers": 2, "drmm_components": 3, "drmm_steps": 40, "num_runs": 1
 }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from mauve_metric.quantize import drmm
 from mauve_metric.quantize.quantizers import QUANTIZERS, num_buckets_of
 
 DRMM: dict[str, Any] = {
-    "quantizer": "drmm", "drmm_layers": 2, "drmm_components": 3, "drmm_steps": 150, "num_runs": 1
+    "quantizer": "drmm", "drmm_layers": 2, "drmm_components": 3, "drmm_steps": 40, "num_runs": 1
 }  # fmt: skip
 
 
@@ -53,11 +53,11 @@ def test_another_number_of_buckets_is_refused_before_the_work() -> None:
 
 def test_scores_of_drmm_are_those_of_its_labels() -> None:
     p, q = sets()
-    labels = drmm.drmm(np.concatenate([q, p]), 2, 3, 150, seed=25).labels
+    labels = drmm.drmm(np.concatenate([q, p]), 2, 3, 40, seed=25).labels
     found = compute_mauve(p_features=p, q_features=q, **DRMM)
     assert np.array_equal(found.q_labels, labels[:90]) and np.array_equal(found.p_labels, labels[90:])
     same = compute_mauve(p_features=p, q_features=q, **(DRMM | {"row_order": "pq"}))
-    assert np.array_equal(same.p_labels, drmm.drmm(np.concatenate([p, q]), 2, 3, 150, seed=25).labels[:90])
+    assert np.array_equal(same.p_labels, drmm.drmm(np.concatenate([p, q]), 2, 3, 40, seed=25).labels[:90])
 
 
 def test_what_follows_from_counts_holds_for_drmm() -> None:

@@ -21,6 +21,11 @@ Floats = NDArray[np.float64]
 K = 20
 
 
+@pytest.fixture(scope="module", autouse=True)
+def short_forecasts() -> None:
+    """Forecasts with all of their draws."""
+
+
 def shifted(p: Floats, shift: float, seed: int) -> Floats:
     q = p * np.exp(shift * np.random.default_rng(seed).normal(size=len(p)))
     return np.asarray(q / q.sum())

@@ -27,6 +27,7 @@ from mauve_metric.features.likelihood.language_model import COLUMNS, find_head, 
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.runtime.atomic_files import written_whole
 from mauve_metric.runtime.devices import resolve_device
+from mauve_metric.runtime.failures import one_line
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.texts.files import read_texts
 from mauve_metric.texts.lines import read_bytes
@@ -104,8 +105,7 @@ class Likelihoods:
             _check_ranges(found)
             return found
         except (*_DAMAGE, ValueError, LookupError, TypeError, SyntaxError, TokenError) as error:
-            reason = " ".join(str(error).split())
-            raise ValueError(f"{path} is no file of likelihoods, or damaged: {reason:.200}") from error
+            raise ValueError(f"{path} is no file of likelihoods, or damaged: {one_line(error)}") from error
 
 
 def _checked(arrays: Mapping[str, Array]) -> dict[str, Any]:

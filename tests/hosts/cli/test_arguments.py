@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import OUTPUTS, command_for, direct, input_error, target_of, usage_error
+from commands import OUTPUTS, command_for, input_error, target_of, usage_error
 
 from mauve_metric import __version__, compute_mauve
 from mauve_metric.features.feature_set import FeatureSet
@@ -65,21 +65,24 @@ def test_every_field_of_the_config_is_a_flag(
         ([flag], True) if isinstance(config_fields()[name].default, bool) else ([flag, FLAGS[name][0]], FLAGS[name][1])
     )
     seen: dict[str, Any] = {}
+    made: list[Any] = []
 
     def spy(**options: Any) -> Any:
         seen.update(options)
         texts_only = config_fields()[name].metadata["stage"] == "featurize"  # features ignore or refuse these
-        return compute_mauve(**{key: value for key, value in options.items() if key != name or not texts_only})
+        made.append(compute_mauve(**{key: value for key, value in options.items() if key != name or not texts_only}))
+        return made[-1]
 
     monkeypatch.setattr("mauve_metric.api.compute.compute_mauve", spy)
     for key, other in with_it.items():
         arguments += [f"--{key.replace('_', '-')}", str(other)]
     assert main(["score", *files, *arguments, "--json"]) == 0
     assert seen[name] == value and type(seen[name]) is type(value)
+    assert {key: seen[key] for key in with_it} == with_it
     signature = json.loads(capsys.readouterr().out)["signature"]
+    assert signature == made[0].signature
     if config_fields()[name].metadata["stage"] != "featurize":
         assert f"|{name}:{value}|" in f"|{signature}|"
-        assert signature == direct(files, **with_it, **{name: value}).signature
 
 
 def test_values_of_flags_are_checked_as_usage(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:

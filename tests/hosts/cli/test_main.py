@@ -109,32 +109,36 @@ def test_debug_shows_the_traceback(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 LIMITED = """
-import sys
+import json, sys
 from mauve_metric.features.encoder import load_encoder
 import torch.utils.data  # looks for a place of temporary files
 import resource
 resource.setrlimit(resource.RLIMIT_FSIZE, (200, resource.RLIM_INFINITY))
 from mauve_metric.hosts.cli.main import main
-sys.exit(main(sys.argv[1:]))
+sys.exit(10 + sum(main(arguments) for arguments in json.loads(sys.argv[1])))
 """
 
 
-@pytest.mark.parametrize("flag", OUTPUTS)
 def test_a_full_disk_leaves_what_was_there(
-    flag: str, files: tuple[str, str], tmp_path: Path, tiny_gpt2: str, programs: Programs
+    files: tuple[str, str], tmp_path: Path, tiny_gpt2: str, programs: Programs
 ) -> None:
     pytest.importorskip("resource")
-    target = target_of(flag, tmp_path / "out")
-    target.parent.mkdir()
-    target.write_text("what was there before")
-    arguments = command_for(flag, target, files, tmp_path, tiny_gpt2)
-    arguments += ["--no-cache"] if flag == "output" else []
-    done = programs.run(LIMITED, *arguments)
-    assert done.returncode == 1, done.stderr
-    error = [line for line in done.stderr.splitlines() if line.startswith("mauve-metric: error: ")]
-    assert error == [f"mauve-metric: error: '{target}' cannot be written: File too large  [not_written]"]
+    targets, commands = [], []
+    for flag in OUTPUTS:
+        target = target_of(flag, tmp_path / flag)
+        target.parent.mkdir()
+        target.write_text("what was there before")
+        arguments = command_for(flag, target, files, tmp_path, tiny_gpt2)
+        commands.append([*arguments, "--no-cache"] if flag == "output" else arguments)
+        targets.append(target)
+    done = programs.run(LIMITED, json.dumps(commands))
+    assert done.returncode == 10 + len(commands), done.stderr
+    errors = [line for line in done.stderr.splitlines() if line.startswith("mauve-metric: error: ")]
+    said = "mauve-metric: error: '{}' cannot be written: File too large  [not_written]"
+    assert errors == [said.format(target) for target in targets]
     assert "Traceback" not in done.stderr
-    assert target.read_text() == "what was there before" and len(list(target.parent.iterdir())) == 1
+    for target in targets:
+        assert target.read_text() == "what was there before" and len(list(target.parent.iterdir())) == 1
 
 
 # --- files that hold both sides ------------------------------------------------------------------------------------

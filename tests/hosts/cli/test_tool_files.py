@@ -25,7 +25,7 @@ def harness(tmp_path: Path, model: str, shift: int = 0, **options: Any) -> str:
 
 @pytest.fixture
 def featurized(tiny_gpt2: str) -> list[str]:
-    return ["--featurize-model-name", tiny_gpt2, "--num-buckets", "4", "--json"]
+    return ["--featurize-model-name", tiny_gpt2, "--num-buckets", "4", "--num-runs", "1", "--json"]
 
 
 def test_one_file_holds_both_sides(tmp_path: Path, featurized: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -34,7 +34,7 @@ def test_one_file_holds_both_sides(tmp_path: Path, featurized: list[str], capsys
     out, err = capsys.readouterr()
     found, human = json.loads(out), HUMAN[: len(MODEL)]
     expected = compute_mauve(
-        p_text=human, q_text=MODEL, featurize_model_name=featurized[1], num_buckets=4, aligned=True
+        p_text=human, q_text=MODEL, featurize_model_name=featurized[1], num_buckets=4, num_runs=1, aligned=True
     )
     assert found["mauve"] == expected.mauve and found["mauve_ci"] == list(expected.mauve_ci or ())
     told = "p_texts:lm_eval/target|q_texts:lm_eval/filtered_resps/none|"
@@ -47,7 +47,7 @@ def test_one_file_holds_both_sides(tmp_path: Path, featurized: list[str], capsys
     signature = json.loads(capsys.readouterr().out)["result"]["signature"]
     assert signature.startswith("p_texts:lm_eval/doc.story|q_texts:lm_eval/resps.0.0/none|")
     assert compute_mauve(
-        q_text=path, featurize_model_name=featurized[1], num_buckets=4
+        q_text=path, featurize_model_name=featurized[1], num_buckets=4, num_runs=1
     ).signature == told + expected.signature  # fmt: skip
 
 
@@ -74,7 +74,7 @@ def test_models_are_compared_without_a_human_file(
     assert err.count("\n") == 3 and "answer the same 24 prompts: scored as aligned" in err
     assert "p_texts:lm_eval/target|q_texts:lm_eval/filtered_resps/none|" in found["signature"]
     assert "design:aligned" in found["signature"]
-    options = {"featurize_model_name": featurized[1], "num_buckets": 4}
+    options = {"featurize_model_name": featurized[1], "num_buckets": 4, "num_runs": 1}
     direct = compare(models={"org__a": paths[0], "org__b": paths[1]}, **options)
     lists = compare(
         p_text=HUMAN[: len(MODEL)], models={"a": MODEL, "b": MODEL[1:] + MODEL[:1]}, aligned=True, **options

@@ -54,6 +54,7 @@ def test_the_measures_are_those_of_describe_and_nothing_is_read_again(desk: Hand
 def test_measures_go_into_files_until_the_settings_change(
     desk: Handlers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(takeaway, "save_chart", lambda chart, path: path.write_text("drawn"))  # other tests draw
     give(desk, tmp_path)
     desk.add_files([write_jsonl(tmp_path / "b.jsonl", HUMAN[:20])], visitor())
     desk.rename_model(0, NASTY, visitor())

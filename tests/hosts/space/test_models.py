@@ -14,13 +14,14 @@ import pytest
 from samples import HOSTILE, HUMAN, LIMITS, MODEL, NASTY, ngrams, write_jsonl
 from visitors import give, press, visitor
 
-from mauve_metric import compare, compute_mauve
+from mauve_metric import Comparison, compare, compute_mauve
 from mauve_metric.hosts.cli import main as cli
+from mauve_metric.hosts.space import takeaway
 from mauve_metric.hosts.space.handlers import OF_MODEL, RESULT, Handlers
 from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.scoring import Encoders
 from mauve_metric.hosts.space.session import Shown
-from mauve_metric.results.charts.figure import COLORS
+from mauve_metric.results.charts.figure import COLORS, save_chart
 from mauve_metric.results.charts.of_texts import map_chart
 
 gr = pytest.importorskip("gradio")
@@ -29,6 +30,12 @@ SHOUTING = [text.upper() for text in HUMAN[:24]]
 MODELS = {"again": MODEL, "loud": SHOUTING, "same": HUMAN[3:27]}
 OPTIONS: dict[str, Any] = {"featurize_model_name": ngrams, "num_buckets": 4, "seed": 7}
 PROBLEM, ALIGNED, FIRST_PLACE = 2, 3, 4  # among the outputs of the models' inputs
+
+
+@pytest.fixture(scope="module")
+def wanted() -> Comparison:
+    """What the page shows of the models."""
+    return compare(p_text=HUMAN, models=MODELS, buckets=4, **OPTIONS)
 
 
 def give_models(
@@ -147,11 +154,10 @@ def test_a_column_of_one_model_is_chosen(desk: Handlers, tmp_path: Path) -> None
 # --- results ------------------------------------------------------------------------------------------------------
 
 
-def test_the_page_shows_what_compare_gives(desk: Handlers, tmp_path: Path) -> None:
+def test_the_page_shows_what_compare_gives(desk: Handlers, tmp_path: Path, wanted: Comparison) -> None:
     give_models(desk, tmp_path)
     told: list[str] = []
     shown = press(desk, tell=lambda share, desc: told.append(desc))
-    wanted = compare(p_text=HUMAN, models=MODELS, **OPTIONS)
     found = shown_of(desk).scored.comparison
     assert found is not None and found.to_dict() == wanted.to_dict()
     assert shown["signature"] == wanted.signature
@@ -211,10 +217,9 @@ def test_only_new_sets_are_read(desk: Handlers, tmp_path: Path) -> None:
     assert shown_of(desk).scored.results["loud"].mauve == wanted.mauve and shown_of(desk).scored.comparison is None
 
 
-def test_a_model_is_picked_and_its_buckets_are_explained(desk: Handlers, tmp_path: Path) -> None:
+def test_a_model_is_picked_and_its_buckets_are_explained(desk: Handlers, tmp_path: Path, wanted: Comparison) -> None:
     give_models(desk, tmp_path)
     press(desk)
-    wanted = compare(p_text=HUMAN, models=MODELS, buckets=4, **OPTIONS)
     for name, explanation in wanted.explanations.items():
         shown = dict(zip(OF_MODEL, desk.pick_model(name, visitor()), strict=True))
         bars, rows = shown["contributions"].to_dict()["layer"][0], rows_of(shown["contributions"])
@@ -272,7 +277,11 @@ def test_the_commands_give_the_same_comparison(
     assert comparison is not None and comparison.to_dict() == ran["out"].to_dict()
 
 
-def test_files_of_a_comparison(desk: Handlers, tmp_path: Path) -> None:
+def test_files_of_a_comparison(desk: Handlers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def save_svg(chart: Any, path: Path) -> None:
+        save_chart(chart, path) if path.suffix == ".svg" else path.write_text("drawn")  # other tests draw each format
+
+    monkeypatch.setattr(takeaway, "save_chart", save_svg)
     give_models(desk, tmp_path, MODELS | {NASTY.replace("/", ""): MODEL[:10]})
     press(desk)
     content = {Path(path).name: Path(path).read_bytes() for path in desk.make_files(visitor())["value"]}

@@ -76,7 +76,11 @@ def test_no_human_upload_outlives_its_use(desk: Handlers, folder: Path, upload: 
     assert left(folder) == []
 
 
-def test_no_model_upload_outlives_its_use(desk: Handlers, folder: Path, upload: Upload) -> None:
+def test_no_model_upload_outlives_its_use(
+    desk: Handlers, folder: Path, upload: Upload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(takeaway, "save_chart", lambda chart, path: path.write_text("drawn"))  # other tests draw
+    monkeypatch.setattr(takeaway, "save_report", lambda scored, path, description: path.write_text("a report"))
     desk.add_files([upload("good.txt", MODEL), upload("bad.txt", ["a" * 201])], visitor())
     assert [name for name in left(folder) if name.endswith(".txt")] == ["good.txt"] and len(left(folder)) == 2
     desk.remove_model(0, visitor())

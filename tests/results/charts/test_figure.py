@@ -77,12 +77,14 @@ def test_long_names_are_shortened_and_stay_different() -> None:
     assert figure.short_labels(alike, most=9) == ["aaaaa…bbb", "aaaaa…bbb (2)"]
 
 
-def all_charts(comparison: Comparison) -> dict[str, Any]:
+@pytest.fixture(scope="module")
+def charts(comparison: Comparison) -> dict[str, Any]:
+    """All figures as Vega-Lite has them."""
     result = comparison.models[LONG[0]]
     assert isinstance(result, MauveResult)
     rng = np.random.default_rng(0)
     rows, buckets = [rng.normal(size=(3, 2)) for _ in "ab"], [np.zeros(3, np.int64) for _ in "ab"]
-    return {
+    drawn = {
         "score": of_result.score_chart(result),
         "curve": of_result.divergence_curve_chart(result),
         "precision": of_result.precision_recall_chart(result),
@@ -93,10 +95,11 @@ def all_charts(comparison: Comparison) -> dict[str, Any]:
         "curves": of_comparison.curves_chart(comparison),
         "precisions": of_comparison.precision_recall_curves_chart(comparison),
     }
+    return {name: chart.to_dict() for name, chart in drawn.items()}
 
 
-def test_every_figure_is_described_with_its_numbers(comparison: Comparison) -> None:
-    said = {name: chart.to_dict()["description"] for name, chart in all_charts(comparison).items()}
+def test_every_figure_is_described_with_its_numbers(comparison: Comparison, charts: dict[str, Any]) -> None:
+    said = {name: chart["description"] for name, chart in charts.items()}
     result, best = comparison.models[LONG[0]], comparison.ranking[0]
     assert len(set(said.values())) == len(said) and all(text.endswith(".") for text in said.values())
     assert f"{result.mauve:.4f}" in said["score"] and f"{result.mauve:.4f}" in said["curve"]
@@ -106,9 +109,9 @@ def test_every_figure_is_described_with_its_numbers(comparison: Comparison) -> N
     assert f"{best} {comparison.models[best].prd_area:.4f}" in said["precisions"]
 
 
-def test_lines_of_titles_fit_a_phone(comparison: Comparison) -> None:
-    for name, chart in all_charts(comparison).items():
-        title = chart.to_dict()["title"]
+def test_lines_of_titles_fit_a_phone(charts: dict[str, Any]) -> None:
+    for name, chart in charts.items():
+        title = chart["title"]
         assert max(map(len, [title["text"], *title["subtitle"]])) <= 60, name
 
 
@@ -122,8 +125,9 @@ def colors_of(spec: dict[str, Any]) -> dict[str, str]:
     return {name: color for scale in scales for name, color in zip(scale["domain"], scale["range"], strict=True)}
 
 
-def test_a_model_has_one_colour_in_all_figures_and_a_gap_has_its_own(comparison: Comparison) -> None:
-    charts = {name: chart.to_dict() for name, chart in all_charts(comparison).items()}
+def test_a_model_has_one_colour_in_all_figures_and_a_gap_has_its_own(
+    comparison: Comparison, charts: dict[str, Any]
+) -> None:
     wanted = dict(zip(comparison.ranking, figure.COLORS, strict=True))
     assert colors_of(charts["forest"]) == colors_of(charts["curves"]) == colors_of(charts["precisions"]) == wanted
     assert list(colors_of(charts["map"]).values()) == [figure.HUMAN, figure.COLORS[0]]
@@ -135,8 +139,8 @@ def test_a_model_has_one_colour_in_all_figures_and_a_gap_has_its_own(comparison:
     assert figure.COLORS[2] in json.dumps(third) and figure.COLORS[0] not in json.dumps(third)
 
 
-def test_several_models_have_precision_recall_curves(comparison: Comparison) -> None:
-    spec = of_comparison.precision_recall_curves_chart(comparison).to_dict()
+def test_several_models_have_precision_recall_curves(comparison: Comparison, charts: dict[str, Any]) -> None:
+    spec = charts["precisions"]
     data = [layer["data"] for layer in spec["layer"][1:]]
     lines, points = (part["values"] if "values" in part else spec["datasets"][part["name"]] for part in data)
     for name in comparison.ranking:

@@ -30,8 +30,19 @@ def result() -> MauveResult:
     )
 
 
+@pytest.fixture(scope="module")
+def curve(result: MauveResult) -> Any:
+    return of_result.divergence_curve_chart(result)
+
+
+@pytest.fixture(scope="module")
+def score(result: MauveResult) -> dict[str, Any]:
+    found: dict[str, Any] = of_result.score_chart(result).to_dict()
+    return found
+
+
 def rows_of(chart: Any, layer: int = 0) -> list[dict[str, Any]]:
-    spec = chart.to_dict()
+    spec = chart if isinstance(chart, dict) else chart.to_dict()
     data = spec["layer"][layer].get("data", spec.get("data"))
     rows: list[dict[str, Any]] = data["values"] if "values" in data else spec["datasets"][data["name"]]
     return rows
@@ -41,14 +52,14 @@ def column(rows: list[dict[str, Any]], name: str) -> np.ndarray:
     return np.array([row[name] for row in rows], dtype=float)  # None becomes nan
 
 
-def test_divergence_rows_are_the_curve_with_coverage_to_the_right(result: MauveResult) -> None:
-    rows = rows_of(of_result.divergence_curve_chart(result))
+def test_divergence_rows_are_the_curve_with_coverage_to_the_right(result: MauveResult, curve: Any) -> None:
+    rows = rows_of(curve)
     np.testing.assert_array_equal(column(rows, "quality"), result.divergence_curve[:, 0])
     np.testing.assert_array_equal(column(rows, "coverage"), result.divergence_curve[:, 1])
 
 
-def test_hovered_errors_give_the_drawn_points(result: MauveResult) -> None:
-    rows = rows_of(of_result.divergence_curve_chart(result))
+def test_hovered_errors_give_the_drawn_points(result: MauveResult, curve: Any) -> None:
+    rows = rows_of(curve)
     assert rows[0]["lambda"] is rows[-1]["lambda"] is rows[0]["type_one"] is rows[-1]["type_two"] is None
     inner = rows[1:-1]
     # exp(-c·KL) is the point, up to rounding
@@ -86,26 +97,26 @@ def test_a_density_above_one_is_drawn_where_it_is(result: MauveResult) -> None:
         assert f"density {density:.4f}" in spec["description"]
 
 
-def test_the_score_stands_between_floor_and_ceiling(result: MauveResult) -> None:
-    chart = of_result.score_chart(result)
-    assert chart.to_dict()["layer"][0]["encoding"]["x"]["scale"]["domain"] == [0, 1]
+def test_the_score_stands_between_floor_and_ceiling(result: MauveResult, score: dict[str, Any]) -> None:
+    chart = score
+    assert chart["layer"][0]["encoding"]["x"]["scale"]["domain"] == [0, 1]
     rows = {row.get("name", row["kind"]): row for row in rows_of(chart)}
     assert (rows["span"]["value"], rows["span"]["to"]) == (result.mauve_floor, result.mauve_ceiling)
     assert rows["MAUVE"]["value"] == result.mauve and rows["debiased MAUVE"]["value"] == result.mauve_debiased
     marks = [row for row in rows_of(chart) if row["kind"] == "mark"]
     assert len({row["symbol"] for row in marks}) == len({row["row"] for row in marks}) == 3  # told apart without colour
     scores = ((result.mauve_debiased, result.mauve_ci), (result.mauve_classifier, result.mauve_classifier_ci))
-    for (score, ci), mark in zip(scores, marks, strict=False):
+    for (value, ci), mark in zip(scores, marks, strict=False):
         (interval,) = (row for row in rows_of(chart) if row["kind"] == "interval" and row["row"] == mark["row"])
-        assert mark["value"] == score and (interval["value"], interval["to"]) == ci
+        assert mark["value"] == value and (interval["value"], interval["to"]) == ci
     one = dataclasses.replace(
         result, n_p=1, mauve_debiased=None, mauve_stderr=None, mauve_ci=None, mauve_classifier=None
     )
     assert {row["kind"] for row in rows_of(of_result.score_chart(one))} == {"span", "end", "mark", "label"}
 
 
-def test_the_score_leads_with_the_debiased_one_and_its_interval(result: MauveResult) -> None:
-    spec, (low, high) = of_result.score_chart(result).to_dict(), result.mauve_ci
+def test_the_score_leads_with_the_debiased_one_and_its_interval(result: MauveResult, score: dict[str, Any]) -> None:
+    spec, (low, high) = score, result.mauve_ci
     lead, literature = f"{result.mauve_debiased:.3f} of what two human sets reach", f"{result.mauve:.4f}"
     assert spec["title"]["text"] == lead
     ends = result.mauve_classifier_ci
@@ -121,8 +132,8 @@ def test_the_score_leads_with_the_debiased_one_and_its_interval(result: MauveRes
     assert of_result.score_chart(one).to_dict()["title"]["text"] == f"MAUVE as in the literature: {literature}"
 
 
-def test_the_band_is_drawn_around_the_debiased_curve(result: MauveResult) -> None:
-    chart = of_result.divergence_curve_chart(result)
+def test_the_band_is_drawn_around_the_debiased_curve(result: MauveResult, curve: Any) -> None:
+    chart = curve.to_dict()
     outline, middle = rows_of(chart, layer=3), rows_of(chart, layer=4)
     assert len(outline) == 2 * len(middle)
     low, high = outline[: len(middle)], outline[len(middle) :][::-1]
@@ -135,7 +146,7 @@ def test_the_band_is_drawn_around_the_debiased_curve(result: MauveResult) -> Non
     area = np.sum((points[:-1, 0] - points[1:, 0]) * (points[:-1, 1] + points[1:, 1]) / 2)
     assert area == pytest.approx(debiased, abs=1e-12)
     one = dataclasses.replace(result, curve_band=None)
-    assert len(of_result.divergence_curve_chart(one).to_dict()["layer"]) == len(chart.to_dict()["layer"]) - 2
+    assert len(of_result.divergence_curve_chart(one).to_dict()["layer"]) == len(chart["layer"]) - 2
 
 
 def test_the_band_is_as_wide_as_samples_differ() -> None:
@@ -158,8 +169,8 @@ def test_the_band_is_as_wide_as_samples_differ() -> None:
     np.testing.assert_allclose(np.mean(widths, axis=0), np.std(costs, axis=0), rtol=0.06)
 
 
-def test_the_points_of_the_curve_can_be_hit(result: MauveResult) -> None:
-    *_, points, targets = of_result.divergence_curve_chart(result).to_dict()["layer"]
+def test_the_points_of_the_curve_can_be_hit(curve: Any) -> None:
+    *_, points, targets = curve.to_dict()["layer"]
     assert targets["mark"]["size"] > 4 * points["mark"]["size"] and targets["mark"]["opacity"] == 0
     assert [item["field"] for item in targets["encoding"]["tooltip"]][:3] == ["lambda", "type_one", "type_two"]
 
@@ -174,19 +185,18 @@ def test_histogram_rows_are_all_buckets_from_missed_to_overfilled(result: MauveR
     assert np.all(np.diff(column(rows, "difference")) <= 0)
 
 
-def test_curves_share_axes_and_name_the_score(result: MauveResult) -> None:
-    curves = of_result.divergence_curve_chart(result), of_result.precision_recall_chart(result)
-    for chart, score in zip(curves, (result.mauve, result.prd_area), strict=True):
-        spec = chart.to_dict()
-        assert f"{score:.4f}" in spec["title"]["text"]
+def test_curves_share_axes_and_name_the_score(result: MauveResult, curve: Any) -> None:
+    curves = curve.to_dict(), of_result.precision_recall_chart(result).to_dict()
+    for spec, value in zip(curves, (result.mauve, result.prd_area), strict=True):
+        assert f"{value:.4f}" in spec["title"]["text"]
         assert spec["width"] == spec["height"]
         x, y = (spec["layer"][0]["encoding"][axis] for axis in "xy")
         assert x["title"].endswith(figure.COVERAGE) and y["title"].endswith(figure.QUALITY)
         assert x["scale"]["domain"] == y["scale"]["domain"] == [0, 1]
-    lines = [chart.to_dict()["layer"][2]["mark"] for chart in curves]
+    lines = [spec["layer"][2]["mark"] for spec in curves]
     assert lines[0]["strokeDash"] != lines[1]["strokeDash"]  # told apart without colour
-    assert "12 buckets, c = 2.5" in curves[0].to_dict()["title"]["subtitle"][0]
-    assert f"debiased {result.mauve_debiased:.4f}" in curves[0].to_dict()["title"]["subtitle"][1]
+    assert "12 buckets, c = 2.5" in curves[0]["title"]["subtitle"][0]
+    assert f"debiased {result.mauve_debiased:.4f}" in curves[0]["title"]["subtitle"][1]
 
 
 def test_a_collapsed_model_is_drawn_with_quality_and_without_coverage() -> None:
@@ -222,16 +232,15 @@ def test_result_chart_has_all_four_and_is_what_plot_returns(result: MauveResult)
 @pytest.mark.parametrize(
     ("ending", "start"),
     [
-        (".png", b"\x89PNG\r\n\x1a\n"),
         (".svg", b"<svg"),
         (".pdf", b"%PDF-"),
         (".html", b"<!DOCTYPE html>"),
         (".JSON", b"{"),
     ],
 )
-def test_every_format_is_written(result: MauveResult, tmp_path: Path, ending: str, start: bytes) -> None:
+def test_every_format_is_written(result: MauveResult, curve: Any, tmp_path: Path, ending: str, start: bytes) -> None:
     path = tmp_path / f"curve{ending}"
-    figure.save_chart(of_result.divergence_curve_chart(result), path)
+    figure.save_chart(curve, path)
     content = path.read_bytes()
     assert content.lstrip().startswith(start)
     if ending == ".svg":
@@ -243,29 +252,29 @@ def test_every_format_is_written(result: MauveResult, tmp_path: Path, ending: st
         assert json.loads(content)["$schema"].startswith("https://vega.github.io/schema/vega-lite/")
 
 
-def test_a_picture_has_three_pixels_for_one(result: MauveResult, tmp_path: Path) -> None:
-    chart = of_result.divergence_curve_chart(result)
-    figure.save_chart(chart, tmp_path / "curve.png")
-    width, height = struct.unpack(">II", (tmp_path / "curve.png").read_bytes()[16:24])  # of the header, IHDR
-    drawn = re.search(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"', figure.chart_svg(chart))
+def test_a_picture_has_three_pixels_for_one(curve: Any, tmp_path: Path) -> None:
+    figure.save_chart(curve, tmp_path / "curve.png")
+    content = (tmp_path / "curve.png").read_bytes()
+    assert content.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = struct.unpack(">II", content[16:24])  # of the header, IHDR
+    drawn = re.search(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"', figure.chart_svg(curve))
     assert drawn is not None
     np.testing.assert_allclose([width, height], [3 * float(drawn[1]), 3 * float(drawn[2])], atol=3)  # whole pixels
 
 
-def test_unknown_ending_is_refused(result: MauveResult, tmp_path: Path) -> None:
+def test_unknown_ending_is_refused(curve: Any, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"'.*curve\.gif': expected a name that ends in \.png, \.svg, \.pdf"):
-        figure.save_chart(of_result.divergence_curve_chart(result), tmp_path / "curve.gif")
+        figure.save_chart(curve, tmp_path / "curve.gif")
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(("module", "named"), [("altair", "Altair"), ("vl_convert", "vl-convert-python")])
 def test_missing_packages_are_named(
-    result: MauveResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, named: str
+    result: MauveResult, curve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, named: str
 ) -> None:
-    chart = of_result.divergence_curve_chart(result)
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError, match=rf"{named}: pip install 'mauve_metric\[space\]'"):
-        figure.save_chart(chart if module == "vl_convert" else of_result.result_chart(result), tmp_path / "curve.svg")
+        figure.save_chart(curve if module == "vl_convert" else of_result.result_chart(result), tmp_path / "curve.svg")
 
 
 def test_importing_the_package_does_not_import_altair() -> None:
