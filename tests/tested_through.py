@@ -141,7 +141,7 @@ TESTED_THROUGH = {
     ),
     "uncertainty/test_learned.py": ("quantize/learned_buckets",),
     "results/test_document.py": (
-        "results/base",
+        "results/result_methods",
         "results/charts/of_intervals",
         "results/plain",
     ),

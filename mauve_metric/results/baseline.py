@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from mauve_metric.results.base import SignedResult
 from mauve_metric.results.charts.figure import ChartRow, ChartRows
 from mauve_metric.results.charts.of_intervals import intervals_chart
 from mauve_metric.results.digits import digits, rounded_up
 from mauve_metric.results.document import Column, Document, Prose, Table, TableRow, row_of
+from mauve_metric.results.result_methods import SignedResult
 from mauve_metric.results.wording.featurizer_words import on_features
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.results.base import SignedResult
 from mauve_metric.results.charts.figure import ChartRows
 from mauve_metric.results.charts.of_intervals import intervals_chart
 from mauve_metric.results.digits import digits, percent
@@ -15,6 +14,7 @@ from mauve_metric.results.document import Column, Document, Heading, Part, Prose
 from mauve_metric.results.measured import Reading
 from mauve_metric.results.names import printable, shown_names
 from mauve_metric.results.plain import plain, values_of
+from mauve_metric.results.result_methods import SignedResult
 
 if TYPE_CHECKING:
     import altair as alt

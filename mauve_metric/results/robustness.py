@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mauve_metric.results.base import SignedResult
 from mauve_metric.results.charts import of_robustness
 from mauve_metric.results.digits import digits
 from mauve_metric.results.document import Column, Document, Prose, Table, TableRow, row_of
 from mauve_metric.results.names import printable, shown_names
 from mauve_metric.results.numbers import Difference
 from mauve_metric.results.plain import plain, values_of
+from mauve_metric.results.result_methods import SignedResult
 
 if TYPE_CHECKING:
     import altair as alt

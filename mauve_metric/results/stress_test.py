@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.results.base import Result
 from mauve_metric.results.charts import of_stress_test
 from mauve_metric.results.digits import digits, percent
 from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, row_of
 from mauve_metric.results.names import printable, shown_names
 from mauve_metric.results.plain import plain
+from mauve_metric.results.result_methods import Result
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:

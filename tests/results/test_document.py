@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from mauve_metric import human_baseline, rank_by_preferences, robustness, score_boundary_guesses, stress_test
-from mauve_metric.results.base import Result
 from mauve_metric.results.charts.figure import chart_svg
 from mauve_metric.results.document import Column, Document, Heading, Line, Prose, Table, row_of
+from mauve_metric.results.result_methods import Result
 
 ODD = 'odd | _name_ %$&#{} \\ ~^ <b>"`'
 WORDS = "the old sea was calm and a man in his boat saw no fish for many days".split()
