@@ -25,7 +25,7 @@ from mauve_metric.lexical.distinct import distinct_n
 from mauve_metric.lexical.repetition import repetition
 from mauve_metric.lexical.self_bleu import self_bleu
 from mauve_metric.lexical.word_counts import words_and_marks
-from mauve_metric.results.table_forms import Column, TableRow
+from mauve_metric.results.document import Column, TableRow
 
 HUMAN = "human, other texts"
 COLUMNS = (

@@ -22,7 +22,7 @@ from models import Workshop, add_arguments
 from mauve_metric.features.likelihood.likelihood_measures import discriminator_ranks, discriminator_total_probability
 from mauve_metric.features.likelihood.likelihoods import Likelihoods, likelihoods
 from mauve_metric.measures.discriminators import discriminate, discriminate_words
-from mauve_metric.results.table_forms import Column, TableRow
+from mauve_metric.results.document import Column, TableRow
 
 ACCURACIES = {  # key → what tables and figure call it
     "words": "bag of words",

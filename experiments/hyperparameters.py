@@ -22,7 +22,7 @@ from mauve_metric.arrays import Array, Floats
 from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.measures.judgements.rank_correlation import spearman
 from mauve_metric.results.charts.figure import COLORS, cycle
-from mauve_metric.results.table_forms import Column, TableRow
+from mauve_metric.results.document import Column, TableRow
 
 if TYPE_CHECKING:
     import altair as alt

@@ -24,7 +24,7 @@ from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.quantize.partition import partition_sets
 from mauve_metric.quantize.quantizers import num_buckets_of
 from mauve_metric.results.charts.figure import COLORS, SHAPES, cycle
-from mauve_metric.results.table_forms import Column, TableRow
+from mauve_metric.results.document import Column, TableRow
 from mauve_metric.uncertainty.intervals import debiased_scores
 from mauve_metric.uncertainty.jackknife import debiased_frontier
 

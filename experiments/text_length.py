@@ -20,7 +20,7 @@ from models import Workshop, add_arguments, first_words
 from mauve_metric.lexical.distinct import distinct_n
 from mauve_metric.lexical.word_counts import words_and_marks
 from mauve_metric.measures.discriminators import discriminator_auc
-from mauve_metric.results.table_forms import Column, TableRow
+from mauve_metric.results.document import Column, TableRow
 
 HUMAN = "other human texts"
 COLUMNS = (

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 TESTED_THROUGH = {
-    "api/test_baseline.py": (
-        "results/baseline",
-        "results/baseline_numbers",
-        "results/baseline_tables",
-    ),
+    "api/test_baseline.py": ("results/baseline",),
     "api/test_compare.py": (
         "results/comparison",
         "uncertainty/comparison_warnings",
@@ -42,8 +38,6 @@ TESTED_THROUGH = {
     "api/test_preferences.py": (
         "measures/judgements/judgement_options",
         "results/judgement",
-        "results/judgement_numbers",
-        "results/judgement_tables",
         "results/measured",
         "texts/columns",
     ),
@@ -51,14 +45,10 @@ TESTED_THROUGH = {
         "api/robustness_settings",
         "results/charts/of_robustness",
         "results/robustness",
-        "results/robustness_numbers",
-        "results/robustness_tables",
     ),
     "api/test_stress_test.py": (
         "results/charts/of_stress_test",
         "results/stress_test",
-        "results/stress_test_numbers",
-        "results/stress_test_tables",
     ),
     "duplicates/test_near_duplicates.py": ("duplicates/deduplicate",),
     "duplicates/test_same_origin.py": ("lexical/word_counts",),
@@ -136,7 +126,6 @@ TESTED_THROUGH = {
         "results/charts/of_explanation",
         "results/charts/of_texts",
     ),
-    "results/test_names.py": ("results/table_forms",),
     "results/wording/test_verdict.py": ("results/wording/featurizer_words",),
     "sharding/test_sharded.py": (
         "runtime/failures",
@@ -151,4 +140,9 @@ TESTED_THROUGH = {
         "texts/lines",
     ),
     "uncertainty/test_learned.py": ("quantize/learned_buckets",),
+    "results/test_document.py": (
+        "results/result_methods",
+        "results/charts/of_intervals",
+        "results/plain",
+    ),
 }

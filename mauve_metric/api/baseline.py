@@ -18,8 +18,7 @@ from mauve_metric.measures.frontier import exact_area, mauve_floor
 from mauve_metric.options import MauveConfig, Options, RunOptions, split_options, with_options
 from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.quantize.partition import partition_sets
-from mauve_metric.results.baseline import HumanBaseline
-from mauve_metric.results.baseline_numbers import EqualSets, Needed, Source, Spread
+from mauve_metric.results.baseline import EqualSets, HumanBaseline, Needed, Source, Spread
 from mauve_metric.results.signature import signature_entries
 from mauve_metric.runtime.checks import check_count
 from mauve_metric.runtime.progress import progress_bar

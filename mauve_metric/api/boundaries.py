@@ -11,8 +11,7 @@ import numpy as np
 from mauve_metric.arrays import Array
 from mauve_metric.measures.judgements import boundary_detection as game
 from mauve_metric.measures.judgements.judgement_options import FULL_POINTS, LONGEST_LOOK, RUN, SENTENCES
-from mauve_metric.results.judgement import BoundaryGame
-from mauve_metric.results.judgement_numbers import RoundScores
+from mauve_metric.results.judgement import BoundaryGame, RoundScores
 from mauve_metric.runtime.checks import check_bool, check_number
 from mauve_metric.texts.columns import TableData
 from mauve_metric.texts.guesses import Guesses, read_guesses

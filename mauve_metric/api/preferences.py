@@ -21,8 +21,7 @@ from mauve_metric.measures.judgements.bradley_terry import (
 )
 from mauve_metric.measures.judgements.judgement_options import Errors, Ties
 from mauve_metric.measures.judgements.rank_correlation import spearman
-from mauve_metric.results.judgement import Judgement
-from mauve_metric.results.judgement_numbers import Agreement, ModelScore, QuestionScores, ScoreDifference
+from mauve_metric.results.judgement import Agreement, Judgement, ModelScore, QuestionScores, ScoreDifference
 from mauve_metric.results.measured import Measured, given_measures, read_measures
 from mauve_metric.runtime.checks import check_bool, check_count, check_number, shown
 from mauve_metric.texts.columns import TableData, listed

@@ -52,8 +52,7 @@ from mauve_metric.options import (
 )
 from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.quantize.partition import partition_sets, without_first
-from mauve_metric.results.robustness import Robustness
-from mauve_metric.results.robustness_numbers import DEFAULT, DESIGN, RESCALING, Setting, SettingScore
+from mauve_metric.results.robustness import DEFAULT, DESIGN, RESCALING, Robustness, Setting, SettingScore
 from mauve_metric.results.signature import signature_entries
 from mauve_metric.runtime.checks import check_bool, shown
 from mauve_metric.runtime.failures import EXPECTED, message_of

@@ -10,7 +10,7 @@ import numpy as np
 
 from mauve_metric.arrays import Integers
 from mauve_metric.options import Featurizer, MauveConfig, config_fields
-from mauve_metric.results.robustness_numbers import RESCALING
+from mauve_metric.results.robustness import RESCALING
 from mauve_metric.results.signature import format_value
 from mauve_metric.runtime.checks import shown
 

@@ -23,8 +23,7 @@ from mauve_metric.options import Featurizer, MauveConfig, OptionsOfOneProcess, R
 from mauve_metric.perturbations.table import PERTURBATIONS
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, signature_entries
-from mauve_metric.results.stress_test import StressTest
-from mauve_metric.results.stress_test_numbers import FeaturizerStress, StressedScore
+from mauve_metric.results.stress_test import FeaturizerStress, StressedScore, StressTest
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.failures import EXPECTED, message_of
 from mauve_metric.runtime.progress import progress_bar

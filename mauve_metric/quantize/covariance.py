@@ -1,9 +1,8 @@
-"""The projection of many float32 rows of few columns, with the rounding of scikit-learn's PCA.
+"""The projection of many float32 rows of few columns by scikit-learn's PCA, whose rounding is the literature's.
 
 With at least ten rows a column and at most 1000 columns (nearly every run with a sentence encoder) scikit-learn
 diagonalises the covariance in the number format of its input. In float32, directions of nearly equal variance come out
-up to 1e-4 away from the exact ones, and the buckets of the exact ones are others than the literature's. Hence the same
-operations in the same order here: the projected rows are equal to the bit where numpy and its BLAS are the same.
+up to 1e-4 away from the exact ones, and the buckets of the exact ones are others than the literature's.
 """
 
 from __future__ import annotations
@@ -45,30 +44,12 @@ def project(features: Rows, explained_variance: float, fitted: Integers | None =
     unit = unit_rows_in_float32(features)
     if unit is None:
         return None
-    mean, variances, components = _axes(unit if fitted is None else unit[fitted])
-    if variances.sum() <= _ROUNDING_VARIANCE:
+    from sklearn.decomposition import PCA
+
+    with np.errstate(invalid="ignore"):  # the shares of no variance
+        pca = PCA(svd_solver="covariance_eigh").fit(unit if fitted is None else unit[fitted])
+    if pca.explained_variance_.sum() <= _ROUNDING_VARIANCE:
         return None
-    projected = unit @ components.T  # with all components: with fewer, the sums round otherwise
-    projected -= mean[None, :] @ components.T
-    return np.ascontiguousarray(projected[:, : _num_components(variances, explained_variance)])
-
-
-def _axes(unit: Rows) -> tuple[Rows, Rows, Rows]:
-    """The mean (d,) of rows, their variances along the principal axes (d,), falling, and the axes (d, d), as rows."""
-    n, d = unit.shape
-    mean = unit.mean(axis=0)
-    matrix = unit.T @ unit
-    matrix -= n * mean[:, None] * mean[None, :]
-    matrix /= n - 1
-    values, vectors = np.linalg.eigh(matrix)
-    components = vectors[:, ::-1].T
-    signs = np.sign(components[np.arange(d), np.abs(components).argmax(axis=1)])
-    return mean, np.maximum(values[::-1], np.float32(0)), components * signs[:, None]
-
-
-def _num_components(variances: Rows, explained_variance: float) -> int:
-    """How many leading axes reach a share of the variance."""
-    if explained_variance >= 1:
-        return len(variances)
-    reached = np.cumsum(variances / variances.sum()) >= explained_variance
-    return int(np.argmax(reached)) + 1 if reached.any() else len(variances)
+    projected: Rows = pca.transform(unit)  # with all components: with fewer, the sums round otherwise
+    before = np.count_nonzero(np.cumsum(pca.explained_variance_ratio_) < explained_variance)
+    return np.ascontiguousarray(projected[:, : before + 1] if explained_variance < 1 else projected)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,25 +35,6 @@ _LEAST_DISTANCE = 1e-6  # added to distances, so that copies have a logarithm
 _LEAST_VARIANCE = 1e-5  # added to variances
 _FEW_STEPS = 300  # fewer are not enough for the smallest sets
 _STILL_FALLING = 0.2  # as much as distances between vectors that have all grown by a fifth
-
-
-class Network(NamedTuple):
-    """Linear – normalise – ReLU – linear – normalise – ReLU – linear – to length 1.
-
-    weights: of the three linear layers, (h, d), (h, h) and (4, h). bias: of the last, (4,); normalising takes those of
-    the others off. scales, shifts: after normalising, two of (h,). means, variances: running ones, two of (h,).
-    """
-
-    weights: list[torch.Tensor]
-    bias: torch.Tensor
-    scales: list[torch.Tensor]
-    shifts: list[torch.Tensor]
-    means: list[torch.Tensor]
-    variances: list[torch.Tensor]
-
-    def trained(self) -> list[torch.Tensor]:
-        """What the training changes by its gradients."""
-        return [*self.weights, self.bias, *self.scales, *self.shifts]
 
 
 def lattice(
@@ -128,49 +109,40 @@ def _nearest_on_device(rows: torch.Tensor, count: int) -> Integers:
     return np.asarray(as_array(torch.cat(found)), dtype=np.int64)
 
 
-def first_network(rows: torch.Tensor, hidden: int, draw: torch.Generator) -> Network:
-    """The network before the training, its weights uniform up to 1/√(inputs)."""
+def first_network(rows: torch.Tensor, hidden: int, draw: torch.Generator) -> torch.nn.Sequential:
+    """Linear – normalise – ReLU – linear – normalise – ReLU – linear, weights uniform up to 1/√(inputs).
+
+    Normalising takes the bias of the first two layers off: they have none.
+    """
     import torch
+    from torch import nn
 
-    def uniform(outputs: int, inputs: int) -> torch.Tensor:
+    def uniform(outputs: int, inputs: int) -> nn.Parameter:
         values = 2 * torch.rand((outputs, inputs), generator=draw, dtype=torch.float64) - 1
-        return (values / math.sqrt(inputs)).to(rows).requires_grad_()
+        return nn.Parameter((values / math.sqrt(inputs)).to(rows))
 
-    sizes = (hidden, rows.shape[1]), (hidden, hidden), (DIMENSIONS, hidden)
-    return Network(
-        weights=[uniform(*size) for size in sizes],
-        bias=uniform(DIMENSIONS, hidden)[:, 0].detach().clone().requires_grad_(),
-        scales=[rows.new_ones(hidden).requires_grad_() for _ in range(2)],
-        shifts=[rows.new_zeros(hidden).requires_grad_() for _ in range(2)],
-        means=[rows.new_zeros(hidden) for _ in range(2)],
-        variances=[rows.new_ones(hidden) for _ in range(2)],
-    )
+    layers: list[nn.Module] = []
+    for inputs, outputs in ((rows.shape[1], hidden), (hidden, hidden), (hidden, DIMENSIONS)):
+        linear = nn.Linear(inputs, outputs, bias=outputs == DIMENSIONS, device="meta")  # draws nothing
+        linear.weight = uniform(outputs, inputs)
+        layers += [linear, nn.BatchNorm1d(hidden, _LEAST_VARIANCE, 1 - _KEPT).to(rows), nn.ReLU()]
+    layers[-3].bias = nn.Parameter(uniform(DIMENSIONS, hidden)[:, 0].detach().clone())
+    return nn.Sequential(*layers[:-2])
 
 
-def apply(network: Network, rows: torch.Tensor, training: bool) -> torch.Tensor:
+def apply(network: torch.nn.Sequential, rows: torch.Tensor, training: bool) -> torch.Tensor:
     """What the network makes of rows: (b, d) → (b, 4), of length 1; training: normalised by the rows' own moments."""
     from torch.nn import functional
 
-    for layer in range(2):
-        rows = functional.batch_norm(
-            functional.linear(rows, network.weights[layer]),
-            network.means[layer],
-            network.variances[layer],
-            network.scales[layer],
-            network.shifts[layer],
-            training,
-            1 - _KEPT,
-            _LEAST_VARIANCE,
-        ).relu()
-    return functional.normalize(functional.linear(rows, network.weights[2], network.bias))
+    return functional.normalize(network.train(training)(rows))
 
 
-def spread_rows(network: Network, rows: torch.Tensor) -> Rows:
+def spread_rows(network: torch.nn.Sequential, rows: torch.Tensor) -> Rows:
     """What the trained network makes of all rows, each by itself: (n, d) → (n, 4)."""
     import torch
 
     with torch.no_grad():
-        parts = [as_array(apply(network, rows[some], False)) for some in blocks_of(len(rows), 4 * len(network.bias))]
+        parts = [as_array(apply(network, rows[some], False)) for some in blocks_of(len(rows), 4 * DIMENSIONS)]
     found: Rows = np.concatenate(parts)
     return found
 
@@ -190,7 +162,7 @@ def _distances(some: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
 
 
 def _train(
-    network: Network,
+    network: torch.nn.Sequential,
     rows: torch.Tensor,
     near: Integers,
     epochs: int,
@@ -202,19 +174,21 @@ def _train(
     import torch
 
     n, batches = len(rows), len(rows) // LEAST_ROWS
-    speeds = [torch.zeros_like(values) for values in network.trained()]
+    optimizer = torch.optim.SGD(network.parameters(), momentum=_MOMENTUM)
     losses = np.zeros(epochs)
     for epoch in range(epochs):
         partners = near[np.arange(n), torch.randint(_POSITIVES, (n,), generator=draw).numpy()]
         others = _others(spread_rows(network, rows))
         order = torch.randperm(n, generator=draw).numpy()
-        rate = next(rate for until, rate in _RATES if epoch < until * epochs)
+        optimizer.param_groups[0]["lr"] = next(rate for until, rate in _RATES if epoch < until * epochs)
         total = rows.new_zeros(())
         for batch in order[: batches * LEAST_ROWS].reshape(batches, -1):
             triplets = index_of(np.concatenate([batch, partners[batch], others[batch]]), rows)
             own, close, far = apply(network, rows[triplets], True).view(3, len(batch), -1)
             loss = loss_of(own, close, far, spread)
-            _descend(network.trained(), speeds, torch.autograd.grad(loss, network.trained()), rate)
+            optimizer.zero_grad()
+            torch.autograd.backward(loss)
+            optimizer.step()
             total += loss.detach()
         losses[epoch] = float(total) / batches
         if not math.isfinite(losses[epoch]):
@@ -230,17 +204,6 @@ def _others(vectors: Rows) -> Integers:
 
     numbers: Integers = cKDTree(vectors).query(vectors, k=[_NEGATIVE])[1][:, 0]
     return numbers
-
-
-def _descend(
-    values: list[torch.Tensor], speeds: list[torch.Tensor], slopes: tuple[torch.Tensor, ...], rate: float
-) -> None:
-    """One step of gradient descent with momentum, in place."""
-    import torch
-
-    with torch.no_grad():
-        for value, speed, slope in zip(values, speeds, slopes, strict=True):
-            value.sub_(speed.mul_(_MOMENTUM).add_(slope), alpha=rate)
 
 
 def _problem(losses: Floats, steps: int) -> str | None:

@@ -2,15 +2,89 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from mauve_metric.results import baseline_tables
-from mauve_metric.results.baseline_numbers import BaselineNumbers
+from mauve_metric.results.charts.figure import ChartRow, ChartRows
+from mauve_metric.results.charts.of_intervals import intervals_chart
+from mauve_metric.results.digits import digits, rounded_up
+from mauve_metric.results.document import Column, Document, Prose, Table, TableRow, row_of
+from mauve_metric.results.result_methods import SignedResult
+from mauve_metric.results.wording.featurizer_words import on_features
+
+if TYPE_CHECKING:
+    import altair as alt
+
+Source: TypeAlias = Literal["split", "forecast"]
 
 
 @dataclass(frozen=True)
-class HumanBaseline(BaselineNumbers):
+class Spread:
+    """Of a score over many pairs of equal sets: mean, standard deviation, and the range of the middle 90 %."""
+
+    mean: float
+    std: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class EqualSets:
+    """Two equal sets of one size, again and again.
+
+    texts: of each set. num_buckets: k. source: "split", disjoint random parts of the human texts, clustered anew each
+    time; "forecast", sets drawn from the human histogram. pairs: how many. mauve: as in the literature; mauve_debiased:
+    without sampling bias, where equal sets have 1.
+    """
+
+    texts: int
+    num_buckets: int
+    source: Source
+    pairs: int
+    mauve: Spread
+    mauve_debiased: Spread
+
+
+@dataclass(frozen=True)
+class Needed:
+    """How many texts a set show a difference with 80 % probability.
+
+    from_human: a model whose score is so much below 1, from people. between: two models that differ by so much. None:
+    more than a billion.
+    """
+
+    difference: float
+    from_human: int | None
+    between: int | None
+
+
+SIZE_COLUMNS = (
+    Column("texts", "texts a set", "d"),
+    Column("num_buckets", "k", "d"),
+    Column("source", "from"),
+    Column("pairs", "pairs", "d"),
+    Column("mauve", "MAUVE", ".4f"),
+    Column("mauve_std", "std", ".4f"),
+    Column("mauve_low", "5 %", ".4f"),
+    Column("mauve_high", "95 %", ".4f"),
+    Column("debiased", "debiased", ".4f"),
+    Column("debiased_std", "std", ".4f"),
+    Column("debiased_low", "5 %", ".4f"),
+)
+NEEDED_COLUMNS = (
+    Column("difference", "difference", ".3g"),
+    Column("from_human", "a model from people"),
+    Column("between", "two models"),
+)
+NOTE = (
+    "split: disjoint random parts of your texts, clustered anew each time; forecast: sets drawn from the histogram of "
+    "all your texts. MAUVE: as in the literature; debiased: without sampling bias, where equal sets have 1."
+)
+
+
+@dataclass(frozen=True)
+class HumanBaseline(SignedResult):
     """How scores of equal sets spread, and how many texts show a difference.
 
     Attributes:
@@ -21,17 +95,78 @@ class HumanBaseline(BaselineNumbers):
         signature_entries: what fixes the numbers, in order. signature: the same as `key:value|key:value|…`.
     """
 
-    def to_markdown(self) -> str:
-        """The tables in Markdown."""
-        return baseline_tables.baseline_markdown(self)
+    texts: int
+    floor: float
+    sizes: tuple[EqualSets, ...]
+    needed: tuple[Needed, ...]
+    num_buckets: int
+    around: float
+    signature_entries: Mapping[str, object] = field(repr=False, metadata={"in_dict": False})
+    signature: str = field(init=False)
 
-    def to_csv(self, table: Literal["sizes", "needed"] = "sizes") -> str:
-        """One of the tables as CSV with a header, numbers in full."""
-        return baseline_tables.baseline_csv(self, table)
+    @property
+    def halves(self) -> EqualSets:
+        """Two halves of the human texts, the largest split."""
+        return [item for item in self.sizes if item.source == "split"][-1]
 
-    def to_latex(self) -> str:
-        """The tables as LaTeX `tabular`s with the rules of booktabs."""
-        return baseline_tables.baseline_latex(self)
+    def document(self) -> Document:
+        """What equal sets score, the table of their sizes, and the texts that differences take."""
+        sizes = Table(SIZE_COLUMNS, [_size_row(item) for item in self.sizes])
+        parts = (
+            Prose(self._facts()),
+            sizes,
+            Prose([NOTE]),
+            Table(NEEDED_COLUMNS, self._needed_rows(_in_words)),
+            Prose([self._needed_sentence()]),
+        )
+        tables = {"sizes": sizes, "needed": Table(NEEDED_COLUMNS, self._needed_rows(lambda number: number))}
+        return Document(f"{self.texts} human texts", parts, tables, [("", self.signature)])
 
-    def __str__(self) -> str:
-        return baseline_tables.baseline_table(self)
+    def plot(self) -> alt.FacetChart:
+        """MAUVE of equal sets by their size, as in the literature and without sampling bias."""
+        rows: ChartRows = []
+        for item in self.sizes:
+            label = f"{item.texts} texts ({item.source})"
+            for name, found in (("MAUVE", item.mauve), ("MAUVE, debiased", item.mauve_debiased)):
+                ends: ChartRow = {"low": found.low, "high": found.high}
+                rows.append(ends | {"panel": name, "label": label, "value": found.mean})
+        return intervals_chart(rows, "What equal sets score", "mean, and the range of the middle 90 % of pairs")
+
+    def _needed_rows(self, form: Callable[[int | None], str | int | None]) -> list[TableRow]:
+        return [
+            row_of(NEEDED_COLUMNS, item.difference, form(item.from_human), form(item.between)) for item in self.needed
+        ]
+
+    def _facts(self) -> list[str]:
+        """What the tables say, in sentences."""
+        halves = self.halves
+        low, high = (digits(value, ".3f") for value in (halves.mauve.low, halves.mauve.high))
+        return [
+            f"Two halves of your own human texts, {halves.texts} each on {halves.num_buckets} buckets, score "
+            f"{digits(halves.mauve.mean, '.3f')} ({low} to {high} in 9 of 10 splits) "
+            f"{on_features(self.signature_entries)}: the ceiling at this size, which no model can be expected "
+            f"to pass. Without sampling bias it is {digits(halves.mauve_debiased.mean, '.3f')}, and "
+            f"19 of 20 splits lie above {digits(halves.mauve_debiased.low, '.3f')}.",
+            f"Sets with nothing in common score {digits(self.floor, '.4f')}.",
+        ]
+
+    def _needed_sentence(self) -> str:
+        """What the second table holds."""
+        return (
+            f"Texts a set that show a difference in 8 of 10 cases, on {self.num_buckets} buckets: of a model that "
+            f"scores so much below 1 from people, and between two models that score {digits(self.around, '.2f')} and "
+            "so much less. These are forecasts: models that depart from people in other ways take up to twice or half "
+            "as many."
+        )
+
+
+def _size_row(item: EqualSets) -> TableRow:
+    raw, debiased = item.mauve, item.mauve_debiased
+    sizes = (item.texts, item.num_buckets, item.source, item.pairs)
+    spreads = (raw.mean, raw.std, raw.low, raw.high, debiased.mean, debiased.std, debiased.low)
+    return row_of(SIZE_COLUMNS, *sizes, *spreads)
+
+
+def _in_words(number: int | None) -> str:
+    """A number of texts, rounded up to two digits."""
+    return "over a billion" if number is None else rounded_up(number)

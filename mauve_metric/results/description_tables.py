@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from mauve_metric.catalogue.scores import SCORES
 from mauve_metric.catalogue.table import MEASURES
-from mauve_metric.results.names import printable, shown_names
-from mauve_metric.results.numbers import Described, DescriptionNumbers
-from mauve_metric.results.table_forms import (
+from mauve_metric.results.document import (
     Column,
     TableRow,
     csv_table,
@@ -14,8 +12,11 @@ from mauve_metric.results.table_forms import (
     markdown_table,
     markdown_text,
     plain_table,
+    wrapped,
 )
-from mauve_metric.results.wording.words import collected_warnings, wrapped
+from mauve_metric.results.names import printable, shown_names
+from mauve_metric.results.numbers import Described, DescriptionNumbers
+from mauve_metric.results.wording.words import collected_warnings
 
 _BEST, _REAL = "◂", "*"
 CSV_COLUMNS = (

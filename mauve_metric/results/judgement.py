@@ -2,15 +2,137 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
-from mauve_metric.results import judgement_tables
-from mauve_metric.results.judgement_numbers import GameNumbers, JudgementNumbers
+from mauve_metric.results.charts.figure import ChartRows
+from mauve_metric.results.charts.of_intervals import intervals_chart
+from mauve_metric.results.digits import digits, percent
+from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, row_of
+from mauve_metric.results.measured import Reading
+from mauve_metric.results.names import printable, shown_names
+from mauve_metric.results.plain import plain, values_of
+from mauve_metric.results.result_methods import SignedResult
+
+if TYPE_CHECKING:
+    import altair as alt
+
+QUESTION = Column("question", "question")
+_NO_ENDS = ()  # a score is any number, and 0 is the mean
+SCORE_COLUMNS = (
+    Column("rank", "rank", "d"),
+    Column("model", "model"),
+    Column("score", "Bradley–Terry", "+.1f", _NO_ENDS),
+    Column("low", "low", "+.1f", _NO_ENDS),
+    Column("high", "high", "+.1f", _NO_ENDS),
+    Column("wins", "wins", "g"),
+    Column("judgements", "judgements", "d"),
+)
+AGREEMENT_COLUMNS = (
+    Column("measure", "measure"),
+    Column("correlation", "Spearman", "+.3f"),
+    Column("p_value", "p", ".2g"),
+    Column("models", "models", "d"),
+    Column("reading", "better"),
+)
+GAME_COLUMNS = (
+    Column("model", "model"),
+    Column("points", "points", ".3f"),
+    Column("low", "low", ".3f"),
+    Column("high", "high", ".3f"),
+    Column("random", "random", ".3f"),
+    Column("always_last", "always last", ".3f"),
+    Column("exact", "exact", ".3f"),
+    Column("eventually", "eventually", ".3f"),
+    Column("false_alarms", "false alarms", ".3f"),
+    Column("alpha", "alpha", ".3f"),
+    Column("seconds", "s/sentence", ".1f"),
+    Column("players", "players", "d"),
+    Column("rounds", "rounds", "d"),
+)
+_NAMED = 6  # pairs of neighbours, of those that are not told apart
+CORRELATION_NOTE = (
+    "Spearman: 1 where a measure orders the models as people do; better: human is closeness to the human texts' value, "
+    "as it is: larger is taken for better. p: of no relation, by permutation, for each measure alone."
+)
 
 
 @dataclass(frozen=True)
-class Judgement(JudgementNumbers):
+class ModelScore:
+    """How strong one model is in people's judgement.
+
+    score: Bradley–Terry times 100, see `bradley_terry`; higher is better, the sum over the models is 0. ci: its
+    interval. wins: of its judgements, a tie counting as half unless it was settled otherwise.
+    """
+
+    model: str
+    score: float
+    ci: tuple[float, float]
+    wins: float
+    judgements: int
+
+
+@dataclass(frozen=True)
+class ScoreDifference:
+    """How much stronger a is than b: the difference of their scores, and its interval (of this pair alone)."""
+
+    a: str
+    b: str
+    difference: float
+    ci: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far a measure orders the models as people do.
+
+    correlation: Spearman's, in [-1, 1], 1 for the same order, of the measure so taken that larger is better. reading:
+    what is better of it, see `Measured`. p_value: of "no relation", by permutation, for this measure alone. models: how
+    many were ordered.
+    """
+
+    measure: str
+    correlation: float
+    p_value: float
+    models: int
+    reading: Reading
+
+
+@dataclass(frozen=True)
+class QuestionScores:
+    """The judgements on one question.
+
+    models: the strongest first. differences: of every pair, the stronger first. agreement: of each measure that was
+    given, the highest correlation first. failed: why other measures have none.
+    """
+
+    question: str
+    judgements: int
+    ties: int
+    annotators: int | None
+    models: tuple[ModelScore, ...]
+    differences: tuple[ScoreDifference, ...]
+    agreement: tuple[Agreement, ...]
+    failed: Mapping[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain Python values, models and measures by name."""
+        return {
+            "judgements": self.judgements,
+            "ties": self.ties,
+            "annotators": self.annotators,
+            "ranking": [score.model for score in self.models],
+            "models": {score.model: _without(score, "model") for score in self.models},
+            "differences": plain(self.differences),
+            "correlations": {found.measure: _without(found, "measure") for found in self.agreement},
+            "failed": dict(self.failed),
+        }
+
+
+@dataclass(frozen=True)
+class Judgement(SignedResult):
     """What people preferred, question by question.
 
     Attributes:
@@ -23,24 +145,78 @@ class Judgement(JudgementNumbers):
         signature_entries: what fixes the numbers, in order. signature: the same as `key:value|key:value|…`.
     """
 
-    def to_markdown(self) -> str:
-        """The tables in Markdown."""
-        return judgement_tables.judgement_markdown(self)
+    questions: Mapping[str, QuestionScores]
+    confidence_level: float
+    quick: int
+    human: str | None
+    left_out: tuple[str, ...]
+    signature_entries: Mapping[str, object] = field(repr=False, metadata={"in_dict": False})
+    signature: str = field(init=False)
 
-    def to_csv(self, table: Literal["models", "correlations"] = "models") -> str:
-        """One of the tables as CSV with a header, numbers in full."""
-        return judgement_tables.judgement_csv(self, table)
+    def document(self) -> Document:
+        """The models of each question, what their scores rest on, and the measures that agree with them."""
+        parts: list[Part] = []
+        for name, scores in self.questions.items():
+            parts += [Heading(name, f"{len(scores.models)} models"), Table(SCORE_COLUMNS, _score_rows(scores))]
+            parts += [Prose(_facts(scores, self)), Table(AGREEMENT_COLUMNS, _agreement_rows(scores))]
+        every = self.questions.values()
+        notes = [CORRELATION_NOTE] if any(scores.agreement for scores in every) else []
+        if self.left_out:
+            names = ", ".join(map(printable, self.left_out))
+            notes.append(f"Not both judged and measured, and so in no correlation: {names}.")
+        parts.append(Prose(notes, paragraphs=True))
+        tables = {
+            "models": Table((QUESTION, *SCORE_COLUMNS), [row for scores in every for row in _score_rows(scores)]),
+            "correlations": Table(
+                (QUESTION, *AGREEMENT_COLUMNS), [row for scores in every for row in _agreement_rows(scores)]
+            ),
+        }
+        return Document("", parts, tables, [("", self.signature)])
 
-    def to_latex(self) -> str:
-        """The tables as LaTeX `tabular`s with the rules of booktabs."""
-        return judgement_tables.judgement_latex(self)
-
-    def __str__(self) -> str:
-        return judgement_tables.judgement_table(self)
+    def plot(self) -> alt.FacetChart:
+        """The models' scores with their intervals, a panel for each question."""
+        rows: ChartRows = [
+            {"panel": name, "label": item.model, "value": item.score, "low": item.ci[0], "high": item.ci[1]}
+            for name, scores in self.questions.items()
+            for item in scores.models
+        ]
+        return intervals_chart(rows, "Bradley–Terry scores", f"{100 * self.confidence_level:g} % intervals")
 
 
 @dataclass(frozen=True)
-class BoundaryGame(GameNumbers):
+class RoundScores:
+    """How well the boundary was found in some rounds.
+
+    Attributes:
+        points: the mean, in [0, 5], see `boundary_points`; the higher, the easier a model's text is told from a
+            person's. ci: its interval, None for a single player or round.
+        random, always_last: the mean points of players who do not read, on the same texts.
+        exact: the share of right guesses. eventually: the share of guesses at or after the boundary.
+        machine: rounds with a machine's text. human: rounds without, and false_alarms: the share of those in which one
+            was found; None without such rounds.
+        alpha: Krippendorff's, of "guessed at or after the boundary" by those who saw the same text; None where it is
+            not defined. players: None where the table does not name them.
+        seconds: the mean on a sentence, looks longer than the limit cut to it; None without times.
+    """
+
+    model: str
+    rounds: int
+    players: int | None
+    points: float
+    ci: tuple[float, float] | None
+    random: float
+    always_last: float
+    exact: float
+    eventually: float
+    machine: int
+    human: int
+    false_alarms: float | None
+    alpha: float | None
+    seconds: float | None
+
+
+@dataclass(frozen=True)
+class BoundaryGame(SignedResult):
     """Real or Fake Text, scored: all rounds, and those of each model.
 
     Attributes:
@@ -51,17 +227,110 @@ class BoundaryGame(GameNumbers):
         signature_entries: what fixes the numbers, in order. signature: the same as `key:value|key:value|…`.
     """
 
-    def to_markdown(self) -> str:
-        """The table in Markdown."""
-        return judgement_tables.game_markdown(self)
+    total: RoundScores
+    models: Mapping[str, RoundScores]
+    confidence_level: float
+    in_runs: int
+    signature_entries: Mapping[str, object] = field(repr=False, metadata={"in_dict": False})
+    signature: str = field(init=False)
 
-    def to_csv(self) -> str:
-        """The table as CSV with a header, numbers in full."""
-        return judgement_tables.game_csv(self)
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain Python values, fit for JSON, the numbers of all rounds at the top."""
+        values = values_of(self)
+        models = {name: _without(scores, "model") for name, scores in self.models.items()}
+        del values["total"]
+        return _without(self.total, "model") | values | {"models": models}
 
-    def to_latex(self) -> str:
-        """The table as a LaTeX `tabular` with the rules of booktabs."""
-        return judgement_tables.game_latex(self)
+    def document(self) -> Document:
+        """One row for each model, one for all rounds, and what the points mean."""
+        table = Table(GAME_COLUMNS, self._rows())
+        shown = [column for column in GAME_COLUMNS if any(row[column.key] is not None for row in table.rows)]
+        parts = (Table(shown, table.rows), Prose(self._notes()))
+        return Document("", parts, {"models": table}, [("", self.signature)])
 
-    def __str__(self) -> str:
-        return judgement_tables.game_table(self)
+    def plot(self) -> alt.FacetChart:
+        """The mean points with their intervals."""
+        shown: ChartRows = [
+            {"panel": "points", "label": row["model"], "value": row["points"], "low": row["low"], "high": row["high"]}
+            for row in self._rows()
+        ]
+        level = f"{100 * self.confidence_level:g} % intervals"
+        return intervals_chart(shown, "Points for finding the boundary", level, "lower: harder to tell from people")
+
+    def _rows(self) -> list[TableRow]:
+        """One row a model, the hardest to tell from people first, and one of all rounds."""
+        labels = shown_names(list(self.models))
+        rows: list[TableRow] = []
+        for label, scores in [*((labels[name], own) for name, own in self.models.items()), ("(all)", self.total)]:
+            low, high = scores.ci or (None, None)
+            row: TableRow = {column.key: getattr(scores, column.key, None) for column in GAME_COLUMNS}
+            rows.append(row | {"model": label, "low": low, "high": high})
+        return rows
+
+    def _notes(self) -> list[str]:
+        total = self.total
+        found = [
+            f"Points: 5 for the very sentence, one less for each sentence after it; those who do not read get "
+            f"{digits(total.random, '.2f')} by guessing at random and {digits(total.always_last, '.2f')} by always "
+            "saying that no machine wrote. The lower, the harder a text is to tell from a person's.",
+            f"{percent(total.exact, 1)} of the guesses are right, {percent(total.eventually, 1)} at or after the "
+            "boundary.",
+        ]
+        if total.ci is not None:
+            over = "rounds" if total.players is None else "rounds by other players"
+            found.append(f"Intervals: {100 * self.confidence_level:g} %, over other {over}.")
+        if self.in_runs:
+            found.append(f"{self.in_runs} rounds are left out, in runs of five or more equal guesses by one player.")
+        return found
+
+
+def _score_rows(scores: QuestionScores) -> list[TableRow]:
+    """One row a model, the strongest first; models of equal score have the same rank."""
+    labels = shown_names([score.model for score in scores.models])
+    rows: list[TableRow] = []
+    for place, score in enumerate(scores.models):
+        equal = bool(place) and score.score == scores.models[place - 1].score
+        rank = rows[-1]["rank"] if equal else place + 1
+        values = (rank, labels[score.model], score.score, *score.ci, score.wins, score.judgements)
+        rows.append(row_of((QUESTION, *SCORE_COLUMNS), printable(scores.question), *values))
+    return rows
+
+
+def _agreement_rows(scores: QuestionScores) -> list[TableRow]:
+    """One row a measure, the highest correlation first."""
+    columns, question = (QUESTION, *AGREEMENT_COLUMNS), printable(scores.question)
+    return [
+        row_of(
+            columns, question, printable(found.measure), found.correlation, found.p_value, found.models, found.reading
+        )
+        for found in scores.agreement
+    ]
+
+
+def _facts(scores: QuestionScores, judgement: Judgement) -> list[str]:
+    """What a question's scores rest on, in sentences."""
+    several = scores.annotators is not None and scores.annotators > 1
+    who = "" if scores.annotators is None else f" by {scores.annotators} annotator{'s' if several else ''}"
+    quick = f", {judgement.quick} too quick ones left out" if judgement.quick else ""
+    over = "over other judgements by other annotators" if several else "over other judgements"
+    lines = [
+        f"{scores.judgements} judgements{who}, {scores.ties} ties{quick}. "
+        f"Intervals: {100 * judgement.confidence_level:g} %, {over}."
+    ]
+    labels = shown_names([score.model for score in scores.models])
+    found = {(item.a, item.b): item.ci for item in scores.differences}
+    close = [
+        f"{labels[a.model]} and {labels[b.model]}"
+        for a, b in pairwise(scores.models)
+        if found[a.model, b.model][0] <= 0
+    ]
+    more = [f"{len(close) - _NAMED} more pairs"] if len(close) > _NAMED else []
+    pairs = "; ".join([*close[:_NAMED], *more])
+    lines += [f"Neighbours that these judgements do not tell apart: {pairs}."] if close else []
+    lines += [f"No correlation of {printable(name)}: {printable(reason)}." for name, reason in scores.failed.items()]
+    return lines
+
+
+def _without(item: object, name: str) -> dict[str, Any]:
+    """The fields but for the name."""
+    return {key: value for key, value in values_of(item).items() if key != name}

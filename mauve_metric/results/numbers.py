@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
-
 from mauve_metric.arrays import Floats, Labels
 from mauve_metric.features.ngram_use import NgramUse
 from mauve_metric.measures.groups import Design
+from mauve_metric.results.plain import plain
 from mauve_metric.results.signature import format_signature
 from mauve_metric.uncertainty.jackknife import CurveBand
 from mauve_metric.uncertainty.learned import Learned
@@ -334,20 +332,3 @@ class DescriptionNumbers:
             "model_warnings": plain(self.model_warnings),
             "signature": self.signature,
         }
-
-
-def plain(value: object) -> object:
-    """A value with arrays as lists, numpy numbers as Python's, and named tuples as dicts."""
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return {key: plain(item) for key, item in value._asdict().items()}
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (tuple, list)):
-        return [plain(item) for item in value]
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
-    return value

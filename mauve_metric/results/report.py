@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import functools
 import importlib.resources
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mauve_metric.results import description_tables, digits, tables
 from mauve_metric.results.charts import figure, of_comparison, of_explanation
+from mauve_metric.results.document import Document
 from mauve_metric.results.numbers import ComparisonNumbers, DescriptionNumbers, NearText, ScoredText
 from mauve_metric.results.wording import learned_words, marks, words
 from mauve_metric.results.wording.joint_comparison import joint_comparison
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import jinja2
 
 
+TEMPLATES = ("report.html", "document.html", "tables.html", "report.css")
 REPORT_FILES = (".html", ".htm")
 LONGEST_TEXT = 1500  # characters shown of a text
 
@@ -33,12 +35,17 @@ def save_report(comparison: ComparisonNumbers, path: str | Path, description: De
         ImportError: Altair or vl-convert-python is not installed.
         OSError: the file cannot be written.
     """
+    return save_page(path, lambda: report_page(comparison, description))
+
+
+def save_page(path: str | Path, page: Callable[[], str]) -> Path:
+    """Write a page to a file whose name was checked before the page is made; errors as for `save_report`."""
     path = Path(path)
     check_report_path(path)
     check_can_be_written(path)
-    page = report_page(comparison, description)
+    text = page()
     with written_whole(path) as temporary:
-        temporary.write_text(page, encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8")
     return path
 
 
@@ -77,13 +84,23 @@ def report_page(comparison: ComparisonNumbers, description: DescriptionNumbers |
     )
 
 
+def document_page(document: Document, chart: alt.TopLevelMixin) -> str:
+    """The page of any other result: title, figure, prose and tables, signatures; all that it holds is escaped."""
+    return _template("document.html").render(
+        title=document.title or "Result",
+        parts=[(type(part).__name__, part) for part in document.shown("html")],
+        chart=chart,
+        signatures=[(name or "result", text) for name, text in document.signatures],
+    )
+
+
 @functools.cache
-def _template() -> jinja2.Template:
-    """`report.html`, which lies beside this file; what it is given is escaped."""
+def _template(name: str = "report.html") -> jinja2.Template:
+    """A template beside this file; what it is given is escaped."""
     import jinja2
 
     files = importlib.resources.files("mauve_metric.results")
-    pages = {name: files.joinpath(name).read_text(encoding="utf-8") for name in ("report.html", "report.css")}
+    pages = {name: files.joinpath(name).read_text(encoding="utf-8") for name in TEMPLATES}
     environment = jinja2.Environment(
         loader=jinja2.DictLoader(pages),
         autoescape=True,
@@ -102,9 +119,8 @@ def _template() -> jinja2.Template:
         "cell": digits.cell,
         "digits": digits.digits,
     }
-    known |= {"measures": description_tables}
     known |= {"of_comparison": of_comparison, "of_explanation": of_explanation, "source": _source, "pieces": _pieces}
-    return environment.get_template("report.html", globals=known)
+    return environment.get_template(name, globals=known)
 
 
 def _printable(value: object) -> object:

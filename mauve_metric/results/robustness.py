@@ -1,20 +1,186 @@
-"""Whether a ranking of models holds under other settings."""
+"""Whether a ranking of models holds under other settings: the scores of all settings, and what follows from them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from mauve_metric.results import robustness_tables
+import numpy as np
+
 from mauve_metric.results.charts import of_robustness
-from mauve_metric.results.robustness_numbers import RobustnessNumbers
+from mauve_metric.results.digits import digits
+from mauve_metric.results.document import Column, Document, Prose, Table, TableRow, row_of
+from mauve_metric.results.names import printable, shown_names
+from mauve_metric.results.numbers import Difference
+from mauve_metric.results.plain import plain, values_of
+from mauve_metric.results.result_methods import SignedResult
 
 if TYPE_CHECKING:
     import altair as alt
 
+DESIGN = "design"
+DEFAULT = "default"
+RESCALING = "mauve_scaling_factor"  # which changes the scale of all differences, and so is looked at by ranks alone
+
+PAIR_COLUMNS = (
+    Column("a", "ahead"),
+    Column("b", "behind"),
+    Column("difference", "difference", "+.4f"),
+    Column("smallest", "smallest", "+.4f"),
+    Column("largest", "largest", "+.4f"),
+    Column("ahead", "settings ahead"),
+    Column("real", "told apart"),
+    Column("turned", "turned", "d"),
+    Column("depends_on", "moved most by"),
+    Column("moved", "by", "+.4f"),
+    Column("verdict", "verdict"),
+)
+FACTOR_COLUMNS = (
+    Column("factor", "factor"),
+    Column("settings", "settings", "d"),
+    Column("lowest_tau", "lowest τ", "+.3f"),
+    Column("moved", "moves a difference by", ".4f"),
+    Column("pair", "of"),
+    Column("effect", "in the design", "+.4f"),
+    Column("effect_pair", "of", "s"),
+)
+CSV_COLUMNS = (
+    Column("setting", "setting"),
+    Column("factor", "factor"),
+    Column("num_buckets", "k", "d"),
+    Column("texts", "n", "d"),
+    Column("tau", "τ", "+.3f"),
+    Column("model", "model"),
+    Column("rank", "rank", "d"),
+    Column("mauve_debiased", "debiased", ".4f"),
+    Column("low", "low", ".4f"),
+    Column("high", "high", ".4f"),
+    Column("mauve", "MAUVE", ".4f"),
+)
+_NAMED = 4  # pairs or settings in a sentence
+NOTE = (
+    "Cells: debiased MAUVE and, in brackets, the rank. τ: Kendall's, of the ranking to the default's. told apart: in "
+    "so many settings, with all pairs of a setting taken together; one setting alone errs in as many cases as its "
+    "level says, so that of many settings one may turn a pair of equal models by chance. in the design: the mean "
+    "change where several factors are changed at once; a setting of the design that is tried already is not listed "
+    "again. Differences with another c are on another scale, and only signs count. Models of one score are ordered by "
+    "their frontier integral."
+)
+
 
 @dataclass(frozen=True)
-class Robustness(RobustnessNumbers):
+class SettingScore:
+    """One model under one setting: its rank (1 is the best), MAUVE without sampling bias, its interval, and MAUVE."""
+
+    rank: int
+    mauve_debiased: float
+    ci: tuple[float, float]
+    mauve: float
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting and what it makes of the models.
+
+    name: what is changed of the default, in words. factor: what is varied; "default", or "design" where several things
+    are. changes: by factor, as text. num_buckets, texts: k, and texts of the smallest set. ranking: the best first.
+    models: by name. differences: of every pair, the better one first. tau: Kendall's, to the default's ranking.
+    in_design: how many settings of the small design are this one; 0 where there is none.
+    """
+
+    name: str
+    factor: str
+    changes: Mapping[str, str]
+    num_buckets: int
+    texts: int
+    ranking: tuple[str, ...]
+    models: Mapping[str, SettingScore]
+    differences: tuple[Difference, ...]
+    tau: float
+    in_design: int = 0
+
+    def difference(self, a: str, b: str) -> Difference:
+        """That of two models, a minus b."""
+        found = next(item for item in self.differences if {item.a, item.b} == {a, b})
+        if found.a == a:
+            return found
+        ci = found.ci and (-found.ci[1], -found.ci[0])
+        return Difference(a, b, -found.difference, ci, found.p_value, found.real, found.stderr)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain Python values."""
+        return {
+            "name": self.name,
+            "factor": self.factor,
+            "changes": dict(self.changes),
+            "num_buckets": self.num_buckets,
+            "texts": self.texts,
+            "ranking": list(self.ranking),
+            "tau": self.tau,
+            "in_design": self.in_design,
+            "models": {name: plain(score) for name, score in self.models.items()},
+            "differences": [item.to_dict() for item in self.differences],
+        }
+
+
+@dataclass(frozen=True)
+class PairStability:
+    """How the difference of two models, a ahead by default, fares under all settings.
+
+    default: the difference there. smallest, largest: over the settings with one scaling factor. ahead: settings in
+    which a is ahead. real: settings in which a is ahead and told apart from b. turned: settings in which b is ahead and
+    told apart from a. depends_on: the factor that moves the difference most, alone, from its default, and moved: by how
+    much, signed; None where no factor alone moves it.
+    """
+
+    a: str
+    b: str
+    default: Difference
+    smallest: float
+    largest: float
+    settings: int
+    ahead: int
+    real: int
+    turned: tuple[str, ...]
+    depends_on: str | None
+    moved: float | None
+
+    @property
+    def verdict(self) -> str:
+        """What can be said of the pair: turned, holds (told apart everywhere), in part, or never told apart."""
+        if self.turned:
+            return "turned"
+        if self.real == self.settings:
+            return "holds"
+        return "in part" if self.real else "never told apart"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields and the verdict as plain Python values."""
+        return values_of(self) | {"verdict": self.verdict}
+
+
+@dataclass(frozen=True)
+class FactorEffect:
+    """What one factor does to the models' differences.
+
+    settings: in which it alone is changed. lowest_tau: among them. moved: the largest change of a difference from the
+    default among them, and pair: of which models; None of c, which scales them all. effect: the largest mean change of
+    a difference by the factor over the small design, signed, and effect_pair: of which models; None without a design.
+    """
+
+    factor: str
+    settings: int
+    lowest_tau: float
+    moved: float | None
+    pair: tuple[str, str] | None
+    effect: float | None
+    effect_pair: tuple[str, str] | None
+
+
+@dataclass(frozen=True)
+class Robustness(SignedResult):
     """The same models under many settings.
 
     Attributes:
@@ -27,21 +193,203 @@ class Robustness(RobustnessNumbers):
         signature_entries: what fixes the default, in order. signature: the same as `key:value|key:value|…`.
     """
 
-    def to_markdown(self) -> str:
-        """The tables in Markdown."""
-        return robustness_tables.robustness_markdown(self)
+    settings: tuple[Setting, ...]
+    failed: Mapping[str, str]
+    left_out: Mapping[str, str]
+    seconds: float
+    confidence_level: float
+    signature_entries: Mapping[str, object] = field(repr=False, metadata={"in_dict": False})
+    signature: str = field(init=False)
 
-    def to_csv(self, table: Literal["settings", "pairs", "factors"] = "settings") -> str:
-        """One of the tables as CSV with a header, numbers in full; of settings, one line a setting and model."""
-        return robustness_tables.robustness_csv(self, table)
+    @property
+    def default(self) -> Setting:
+        """The setting that was asked for, to which all others are compared."""
+        return self.settings[0]
 
-    def to_latex(self) -> str:
-        """The tables as LaTeX `tabular`s with the rules of booktabs."""
-        return robustness_tables.robustness_latex(self)
+    @property
+    def ranking(self) -> tuple[str, ...]:
+        """The default's, the best first."""
+        return self.default.ranking
+
+    @property
+    def agreeing(self) -> int:
+        """Settings other than the default that rank the models as it does."""
+        return sum(setting.ranking == self.ranking for setting in self.settings[1:])
+
+    @property
+    def holds(self) -> bool:
+        """Whether no setting turns a pair: none has the lower ranked model ahead and told apart."""
+        return not any(pair.turned for pair in self.pairs)
+
+    @cached_property
+    def pairs(self) -> tuple[PairStability, ...]:
+        """Every pair in the order of the default's differences."""
+        return tuple(self._pair(item) for item in self.default.differences)
+
+    def _pair(self, default: Difference) -> PairStability:
+        found = [(setting, setting.difference(default.a, default.b)) for setting in self.settings]
+        values = [item.difference for setting, item in found if setting.factor != RESCALING]
+        ahead = [setting.ranking.index(default.a) < setting.ranking.index(default.b) for setting in self.settings]
+        moves = [
+            (setting.factor, item.difference - default.difference)
+            for setting, item in found[1:]
+            if setting.factor not in (DESIGN, RESCALING) and item.difference != default.difference
+        ]
+        factor, moved = max(moves, key=lambda item: abs(item[1]), default=(None, None))
+        return PairStability(
+            default.a,
+            default.b,
+            default,
+            min(values),
+            max(values),
+            len(found),
+            sum(ahead),
+            sum(item.real and first for (_, item), first in zip(found, ahead, strict=True)),
+            tuple(setting.name for (setting, item), first in zip(found, ahead, strict=True) if item.real and not first),
+            factor,
+            moved,
+        )
+
+    @cached_property
+    def factors(self) -> tuple[FactorEffect, ...]:
+        """Every factor that was varied alone, the one that moves a difference most first."""
+        names = dict.fromkeys(setting.factor for setting in self.settings[1:] if setting.factor != DESIGN)
+        return tuple(sorted((self._factor(name) for name in names), key=lambda item: -(item.moved or 0.0)))
+
+    def _factor(self, factor: str) -> FactorEffect:
+        own = [setting for setting in self.settings if setting.factor == factor]
+        tau = min(item.tau for item in own)
+        if factor == RESCALING:
+            return FactorEffect(factor, len(own), tau, None, None, None, None)
+        moved, pair = max(
+            (abs(setting.difference(item.a, item.b).difference - item.difference), (item.a, item.b))
+            for setting in own
+            for item in self.default.differences
+        )
+        effects = [(self._effect(factor, item.a, item.b), (item.a, item.b)) for item in self.default.differences]
+        known = [(effect, pair) for effect, pair in effects if effect is not None]
+        effect, effect_pair = max(known, key=lambda item: abs(item[0]), default=(None, None))
+        return FactorEffect(factor, len(own), tau, moved, pair, effect, effect_pair)
+
+    def _effect(self, factor: str, a: str, b: str) -> float | None:
+        """The mean difference over the design's settings that change the factor, minus that over the others."""
+        groups: tuple[list[float], list[float]] = ([], [])
+        for setting in self.settings:
+            groups[factor in setting.changes].extend([setting.difference(a, b).difference] * setting.in_design)
+        return float(np.mean(groups[1]) - np.mean(groups[0])) if all(groups) else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain Python values, fit for JSON."""
+        values = values_of(self)
+        found = {"holds": self.holds, "ranking": list(self.ranking), "agreeing": self.agreeing}
+        found |= {"settings": values.pop("settings"), "pairs": plain(self.pairs), "factors": plain(self.factors)}
+        return found | values
+
+    def document(self) -> Document:
+        """Whether the ranking holds, the tables of settings, pairs and factors, and the notes."""
+        settings = f"{len(self.settings)} settings" if len(self.settings) > 1 else "one setting"
+        labels = shown_names(list(self.ranking))
+        has_design = any(setting.in_design for setting in self.settings)
+        pairs = Table(PAIR_COLUMNS, [_pair_row(pair, labels) for pair in self.pairs])
+        factors = Table(FACTOR_COLUMNS, [_factor_row(item, labels) for item in self.factors])
+        shown = factors if has_design else Table(FACTOR_COLUMNS[:5], factors.rows)
+        prose = Prose(self._facts(labels), lead=self._verdict(labels))
+        parts = (prose, self._settings_table(labels), pairs, shown, Prose([NOTE]))
+        tables = {"settings": Table(CSV_COLUMNS, self._model_rows()), "pairs": pairs, "factors": factors}
+        return Document(f"{len(self.ranking)} models under {settings}", parts, tables, [("", self.signature)])
 
     def plot(self) -> alt.LayerChart:
         """Rank against setting (see `mauve_metric.results.charts.of_robustness`)."""
         return of_robustness.robustness_chart(self)
 
-    def __str__(self) -> str:
-        return robustness_tables.robustness_table(self)
+    def _settings_table(self, labels: Mapping[str, str]) -> Table:
+        """One row a setting: k, texts, τ, and each model's score with its rank."""
+        models = [Column(f"model {name}", labels[name]) for name in self.ranking]
+        columns = [
+            Column("setting", "setting"),
+            Column("k", "k", "d"),
+            Column("n", "n", "d"),
+            Column("tau", "τ", "+.3f"),
+        ]
+        rows: list[TableRow] = []
+        for setting in self.settings:
+            scores = [setting.models[name] for name in self.ranking]
+            cells = [f"{digits(score.mauve_debiased)} ({score.rank})" for score in scores]
+            first = (printable(setting.name), setting.num_buckets, setting.texts, setting.tau)
+            rows.append(row_of([*columns, *models], *first, *cells))
+        return Table([*columns, *models], rows)
+
+    def _model_rows(self) -> list[TableRow]:
+        """One row a setting and model, for programs."""
+        rows: list[TableRow] = []
+        for setting in self.settings:
+            first = (setting.name, setting.factor, setting.num_buckets, setting.texts, setting.tau)
+            for name in setting.ranking:
+                score = setting.models[name]
+                values = (name, score.rank, score.mauve_debiased, *score.ci, score.mauve)
+                rows.append(row_of(CSV_COLUMNS, *first, *values))
+        return rows
+
+    def _verdict(self, labels: Mapping[str, str]) -> str:
+        """Whether another setting changes the ranking, in words."""
+        others = len(self.settings) - 1
+        turned = [pair for pair in self.pairs if pair.turned]
+        if turned:
+            pairs = _some([f"{labels[pair.a]} and {labels[pair.b]} under {_some(pair.turned)}" for pair in turned])
+            return (
+                f"The ranking depends on the settings: {pairs} turn, the one behind by default being ahead and told "
+                "apart."
+            )
+        if others == 0:
+            return "There is no other setting than the default: nothing can be said of the ranking."
+        firm = sum(pair.verdict == "holds" for pair in self.pairs)
+        if self.agreeing == others:
+            ranked = f"all {others} other settings rank" if others > 1 else "the other setting ranks"
+            return (
+                f"No setting changes the ranking: {ranked} the models alike. {firm} of {len(self.pairs)} differences "
+                f"{'is' if firm == 1 else 'are'} told apart whatever the setting."
+            )
+        return (
+            f"No setting turns the ranking: {self.agreeing} of {others} other settings rank the models alike, and "
+            f"where models change places they are not told apart. {firm} of {len(self.pairs)} differences are told "
+            "apart whatever the setting."
+        )
+
+    def _facts(self, labels: Mapping[str, str]) -> list[str]:
+        """What else is to be said, in sentences."""
+        part = [pair for pair in self.pairs if pair.verdict == "in part"]
+        never = [f"{labels[pair.a]} and {labels[pair.b]}" for pair in self.pairs if pair.verdict == "never told apart"]
+        lines = [
+            f"{labels[pair.a]} and {labels[pair.b]} are told apart in {pair.real} of {pair.settings} settings; their "
+            f"difference moves most by {_factor(pair)}."
+            for pair in part[:_NAMED]
+        ]
+        lines += [f"Never told apart: {_some(never)}."] if never else []
+        lines += [f"Not tried, {printable(name)}: {printable(reason)}." for name, reason in self.failed.items()]
+        lines += [f"Not varied, {name}: {printable(reason)}." for name, reason in self.left_out.items()]
+        return lines
+
+
+def _pair_row(pair: PairStability, labels: Mapping[str, str]) -> TableRow:
+    counts = (f"{pair.ahead} of {pair.settings}", f"{pair.real} of {pair.settings}", len(pair.turned))
+    values = (pair.default.difference, pair.smallest, pair.largest, *counts, pair.depends_on, pair.moved, pair.verdict)
+    return row_of(PAIR_COLUMNS, labels[pair.a], labels[pair.b], *values)
+
+
+def _factor_row(item: FactorEffect, labels: Mapping[str, str]) -> TableRow:
+    pair, effect_pair = (
+        None if names is None else " and ".join(labels[name] for name in names)
+        for names in (item.pair, item.effect_pair)
+    )
+    numbers = (item.factor, item.settings, item.lowest_tau, item.moved)
+    return row_of(FACTOR_COLUMNS, *numbers, pair, item.effect, effect_pair)
+
+
+def _factor(pair: PairStability) -> str:
+    return "nothing" if pair.moved is None else f"{pair.depends_on} ({digits(pair.moved, '+.3f')})"
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
+    shown = [printable(name) for name in names[:_NAMED]]
+    return "; ".join(shown) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")

@@ -2,19 +2,90 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from mauve_metric.results import stress_test_tables
 from mauve_metric.results.charts import of_stress_test
-from mauve_metric.results.stress_test_numbers import StressTestNumbers
+from mauve_metric.results.digits import digits, percent
+from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, row_of
+from mauve_metric.results.names import printable, shown_names
+from mauve_metric.results.plain import plain
+from mauve_metric.results.result_methods import Result
+from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
     import altair as alt
 
+CSV_COLUMNS = (
+    Column("featurizer", "featurizer"),
+    Column("perturbation", "error"),
+    Column("strength", "strength", "g"),
+    Column("mauve_debiased", "debiased", ".3f"),
+    Column("low", "low", ".3f"),
+    Column("high", "high", ".3f"),
+    Column("p_value", "p", ".2g"),
+    Column("seen", "seen"),
+    Column("changed", "changed", ".3f"),
+)
+_ERROR = Column("perturbation", "error")
+_SEEN_FROM = Column("smallest_seen", "seen from", "g")
+
 
 @dataclass(frozen=True)
-class StressTest(StressTestNumbers):
+class StressedScore:
+    """The score of human texts with a known error of one strength against other human texts.
+
+    mauve_debiased, ci: as in `MauveResult`. p_value: of "the error makes no difference", by permutation and corrected
+    for the number of errors and strengths (Holm). seen: whether it is told apart from equal. changed: share of the
+    texts that the error changed or left out.
+    """
+
+    strength: float
+    mauve_debiased: float
+    ci: tuple[float, float] | None
+    p_value: float
+    seen: bool
+    changed: float
+
+
+@dataclass(frozen=True)
+class FeaturizerStress:
+    """What one featurizer sees.
+
+    equal: of the unperturbed texts, strength 0. perturbations: by name, the strengths rising.
+    """
+
+    equal: StressedScore
+    perturbations: Mapping[str, tuple[StressedScore, ...]]
+    signature: str
+
+    def smallest_seen(self, perturbation: str) -> float | None:
+        """The smallest strength that is told apart from equal; None if none is."""
+        return next((score.strength for score in self.perturbations[perturbation] if score.seen), None)
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """The errors of which no strength is told apart from equal."""
+        return tuple(name for name in self.perturbations if self.smallest_seen(name) is None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Each perturbation as lists over its strengths."""
+        return {
+            name: {
+                "strengths": [score.strength for score in scores],
+                "mauve_debiased": [score.mauve_debiased for score in scores],
+                "ci": [score.ci and list(score.ci) for score in scores],
+                "smallest_seen": self.smallest_seen(name),
+                "p_value": [score.p_value for score in scores],
+                "changed": [score.changed for score in scores],
+            }
+            for name, scores in self.perturbations.items()
+        }
+
+
+@dataclass(frozen=True)
+class StressTest(Result):
     """Human texts with known errors, scored against other human texts by several featurizers.
 
     Attributes:
@@ -25,21 +96,116 @@ class StressTest(StressTestNumbers):
         warnings: about the sizes.
     """
 
-    def to_markdown(self) -> str:
-        """The tables in Markdown."""
-        return stress_test_tables.stress_markdown(self)
+    featurizers: Mapping[str, FeaturizerStress]
+    failed: Mapping[str, str]
+    left_out: Mapping[str, str]
+    n_reference: int
+    n_perturbed: int
+    confidence_level: float
+    warnings: tuple[ScoreWarning, ...]
 
-    def to_csv(self) -> str:
-        """One line a featurizer, error and strength, numbers in full."""
-        return stress_test_tables.stress_csv(self)
+    @property
+    def strengths(self) -> tuple[float, ...]:
+        """The strengths of every perturbation, rising."""
+        first = next(iter(self.featurizers.values()))
+        return tuple(score.strength for score in next(iter(first.perturbations.values())))
 
-    def to_latex(self) -> str:
-        """The tables as LaTeX `tabular`s with the rules of booktabs."""
-        return stress_test_tables.stress_latex(self)
+    @property
+    def perturbations(self) -> tuple[str, ...]:
+        """The names of the perturbations, in the order of the tables."""
+        return tuple(next(iter(self.featurizers.values())).perturbations)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain Python values."""
+        equal = {name: found.equal for name, found in self.featurizers.items()}
+        return {
+            "featurizers": {name: found.to_dict() for name, found in self.featurizers.items()},
+            "equal": {
+                name: {
+                    "mauve_debiased": score.mauve_debiased,
+                    "ci": score.ci and list(score.ci),
+                    "p_value": score.p_value,
+                }
+                for name, score in equal.items()
+            },
+            "unseen": {name: list(found.unseen) for name, found in self.featurizers.items()},
+            "failed": dict(self.failed),
+            "left_out": dict(self.left_out),
+            "n_reference": self.n_reference,
+            "n_perturbed": self.n_perturbed,
+            "confidence_level": self.confidence_level,
+            "warnings": plain(self.warnings),
+            "signatures": {name: found.signature for name, found in self.featurizers.items()},
+        }
+
+    def document(self) -> Document:
+        """The table of each featurizer, that of the smallest strengths seen, and the notes."""
+        parts: list[Part] = []
+        for name, found in self.featurizers.items():
+            parts += [Heading(name), self._table(found)]
+        if len(self.featurizers) > 1:
+            parts += [Heading("smallest strength seen"), self._summary()]
+        tables = {"scores": Table(CSV_COLUMNS, self._csv_rows())}
+        signatures = [("", found.signature) for found in self.featurizers.values()]
+        return Document("", [*parts, Prose(self._notes())], tables, signatures)
 
     def plot(self) -> alt.HConcatChart:
         """A heat map for each featurizer."""
         return of_stress_test.stress_chart(self)
 
-    def __str__(self) -> str:
-        return stress_test_tables.stress_table(self)
+    def _table(self, found: FeaturizerStress) -> Table:
+        """One row an error: debiased score and interval at each strength, and the smallest strength that is seen."""
+        strengths = [Column(f"{strength:g}", f"{strength:g}") for strength in self.strengths]
+        columns = [_ERROR, *strengths, _SEEN_FROM, Column("changed", "texts changed")]
+        rows = [
+            row_of(columns, name, *map(score_text, scores), found.smallest_seen(name), percent(scores[-1].changed, 1.0))
+            for name, scores in found.perturbations.items()
+        ]
+        return Table(columns, rows)
+
+    def _summary(self) -> Table:
+        """One row an error, and for each featurizer the smallest strength that it sees."""
+        labels = shown_names(list(self.featurizers))
+        columns = [_ERROR, *(Column(name, labels[name], "g") for name in self.featurizers)]
+        seen = [
+            (name, *(found.smallest_seen(name) for found in self.featurizers.values())) for name in self.perturbations
+        ]
+        return Table(columns, [row_of(columns, *values) for values in seen])
+
+    def _csv_rows(self) -> list[TableRow]:
+        """One row a featurizer, error and strength; the first of each featurizer is of no error."""
+        return [
+            row_of(
+                CSV_COLUMNS,
+                *(name, error, score.strength, score.mauve_debiased),
+                *(score.ci or (None, None)),
+                *(score.p_value, score.seen, score.changed),
+            )
+            for name, found in self.featurizers.items()
+            for error, scores in {"equal": (found.equal,), **found.perturbations}.items()
+            for score in scores
+        ]
+
+    def _notes(self) -> list[str]:
+        level = f"{100 * self.confidence_level:g} %"
+        notes = [
+            f"Debiased MAUVE of {self.n_perturbed} human texts with an error of each strength against "
+            f"{self.n_reference} others, with {level} intervals. =: not told apart from no error (permutation tests at "
+            f"{level} on buckets of their own, Holm's correction over all errors and strengths); seen from: the "
+            "smallest strength that is, or –."
+        ]
+        labels = shown_names(list(self.featurizers))
+        for name, found in self.featurizers.items():
+            notes.append(f"{labels[name]}, no error at all: {score_text(found.equal)}.")
+            unseen = ", ".join(found.unseen)
+            every = f"{labels[name]} tells the strongest form of each of these errors apart at this size."
+            notes.append(f"{labels[name]} does not see, at this size: {unseen}." if unseen else every)
+        notes += [f"Left out: {name}, since {reason}." for name, reason in self.left_out.items()]
+        notes += [f"No scores of {printable(name)}: {printable(reason)}." for name, reason in self.failed.items()]
+        return [*notes, *(f"{warning.message} [{warning.code}]." for warning in self.warnings)]
+
+
+def score_text(score: StressedScore) -> str:
+    """A debiased score with its interval, after = where it is not told apart from equal."""
+    text = f"{'' if score.seen else '= '}{digits(score.mauve_debiased, '.3f')}"
+    return text if score.ci is None else f"{text} ({digits(score.ci[0], '.2f')} to {digits(score.ci[1], '.2f')})"

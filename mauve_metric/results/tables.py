@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from mauve_metric.catalogue.scores import SCORES
 from mauve_metric.results.digits import digits
-from mauve_metric.results.names import printable
-from mauve_metric.results.numbers import ComparisonNumbers, Difference, ResultNumbers
-from mauve_metric.results.table_forms import (
+from mauve_metric.results.document import (
     Column,
     TableRow,
     csv_table,
@@ -16,7 +14,10 @@ from mauve_metric.results.table_forms import (
     markdown_table,
     markdown_text,
     plain_table,
+    wrapped,
 )
+from mauve_metric.results.names import printable
+from mauve_metric.results.numbers import ComparisonNumbers, Difference, ResultNumbers
 from mauve_metric.results.wording.joint_comparison import joint_comparison
 from mauve_metric.results.wording.joint_verdict import featurizer_columns, featurizer_rows, joint_verdict
 from mauve_metric.results.wording.learned_words import LEARNED_DIFFERENCES, learned_ranking, learned_sentence
@@ -34,7 +35,6 @@ from mauve_metric.results.wording.words import (
     ranking_verdict,
     result_warnings,
     warning_lines,
-    wrapped,
 )
 
 MODEL_COLUMNS = (

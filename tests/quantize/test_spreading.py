@@ -20,29 +20,20 @@ def normal_rows(n: int, d: int, seed: int = 0) -> Rows:
     return np.random.default_rng(seed).normal(size=(n, d)).astype(np.float32)
 
 
-def torch_network(network: spreading.Network, d: int, hidden: int) -> nn.Sequential:
-    """The same layers, made of torch's."""
-    layers: list[nn.Module] = []
-    for layer, inputs in enumerate((d, hidden)):
-        linear, norm = nn.Linear(inputs, hidden, bias=False), nn.BatchNorm1d(hidden)
-        linear.weight.data = network.weights[layer].detach().clone()
-        layers += [linear, norm, nn.ReLU()]
-    last = nn.Linear(hidden, 4)
-    last.weight.data, last.bias.data = network.weights[2].detach().clone(), network.bias.detach().clone()
-    return nn.Sequential(*layers, last)
-
-
-def test_the_network_is_that_of_torchs_layers() -> None:
-    rows = torch.from_numpy(normal_rows(40, 6))
+def test_the_network_is_that_of_its_formula() -> None:
+    rows, before = torch.from_numpy(normal_rows(40, 6)), torch.get_rng_state()
     network = first_network(rows, 5, torch.Generator().manual_seed(1))
-    theirs = torch_network(network, 6, 5)
-    for _ in range(3):
-        expected = nn.functional.normalize(theirs(rows))
-        torch.testing.assert_close(apply(network, rows, True), expected)
-    theirs.eval()
-    torch.testing.assert_close(
-        torch.from_numpy(spread_rows(network, rows)), nn.functional.normalize(theirs(rows)).detach()
-    )
+    weights = [layer.weight.detach().numpy() for layer in network if isinstance(layer, nn.Linear)]
+    for values, inputs in zip(weights, (6, 5, 5), strict=True):
+        assert 0.5 < math.sqrt(inputs) * np.abs(values).max() <= 1  # of 20 and more uniform draws
+    expected = rows.numpy()
+    for values in weights[:2]:
+        expected = expected @ values.T
+        expected = np.maximum((expected - expected.mean(axis=0)) / np.sqrt(expected.var(axis=0) + 1e-5), 0)
+    expected = expected @ weights[2].T + network[-1].bias.detach().numpy()
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    np.testing.assert_allclose(apply(network, rows, True).detach().numpy(), expected, atol=1e-5)
+    assert torch.equal(before, torch.get_rng_state())
     one_by_one = np.concatenate([spread_rows(network, row[None]) for row in rows])
     np.testing.assert_allclose(spread_rows(network, rows), one_by_one, atol=1e-6)  # no row depends on the others
 

@@ -18,9 +18,9 @@ from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.hosts.cli.main import main
 from mauve_metric.results.charts.figure import chart_svg, save_chart
 from mauve_metric.results.charts.of_texts import map_chart
+from mauve_metric.results.document import latex_text
 from mauve_metric.results.names import figure_text, printable, shown_names, spreadsheet_text
-from mauve_metric.results.robustness_tables import CSV_COLUMNS, FACTOR_COLUMNS, PAIR_COLUMNS
-from mauve_metric.results.table_forms import latex_text
+from mauve_metric.results.robustness import CSV_COLUMNS, FACTOR_COLUMNS, PAIR_COLUMNS
 
 NASTY = (
     "</script><script>alert(1)</script>",

@@ -16,18 +16,19 @@ from mauve_metric.results.charts.figure import (
     short_labels,
 )
 from mauve_metric.results.names import figure_text, shown_names
-from mauve_metric.results.robustness_numbers import RobustnessNumbers, Setting
 from mauve_metric.runtime.optional_imports import import_altair
 
 if TYPE_CHECKING:
     import altair as alt
+
+    from mauve_metric.results.robustness import Robustness, Setting
 
 _ROW = 18  # pixels a setting
 _RANK = 70  # pixels a rank
 _LONGEST_NAME = 60  # characters of a setting
 
 
-def robustness_chart(found: RobustnessNumbers) -> alt.LayerChart:
+def robustness_chart(found: Robustness) -> alt.LayerChart:
     """Rank against setting: a line that is straight is a model whose rank does not depend on the setting.
 
     A point is filled where the model is told apart from the one ranked below it (the last: above it).

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 from mauve_metric.results.charts.figure import AXIS_STYLE, GAP, ChartRows, heading, short_labels
 from mauve_metric.results.digits import digits
 from mauve_metric.results.names import figure_text, shown_names
-from mauve_metric.results.stress_test_numbers import FeaturizerStress, StressTestNumbers
 from mauve_metric.runtime.optional_imports import import_altair
 
 if TYPE_CHECKING:
     import altair as alt
 
+    from mauve_metric.results.stress_test import FeaturizerStress, StressTest
+
 _WIDTH, _HEIGHT = 64, 22  # pixels of a cell
 _DARK = 0.55  # scores below it are drawn in colours on which white is read
 
 
-def stress_chart(stress: StressTestNumbers) -> alt.HConcatChart:
+def stress_chart(stress: StressTest) -> alt.HConcatChart:
     """Debiased MAUVE by error and strength, one map a featurizer; =: not told apart from no error."""
     import_altair()
     import altair as alt
@@ -41,7 +42,7 @@ def stress_chart(stress: StressTestNumbers) -> alt.HConcatChart:
     return chart.properties(title=title, description=f"Debiased MAUVE by error and strength: {unseen}.")
 
 
-def _map(stress: StressTestNumbers, found: FeaturizerStress, title: str, axis: bool) -> alt.LayerChart:
+def _map(stress: StressTest, found: FeaturizerStress, title: str, axis: bool) -> alt.LayerChart:
     """The cells of one featurizer."""
     import altair as alt
 

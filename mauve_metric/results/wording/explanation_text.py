@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mauve_metric.results.digits import digits, percent
+from mauve_metric.results.document import wrapped
 from mauve_metric.results.numbers import ExplanationNumbers, GapBucket
 from mauve_metric.results.wording.learned_words import (
     EXTREMES_NOTE,
@@ -20,7 +21,6 @@ from mauve_metric.results.wording.words import (
     headline,
     near_label,
     warning_lines,
-    wrapped,
 )
 
 

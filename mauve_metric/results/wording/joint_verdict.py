@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from mauve_metric.results.digits import percent
+from mauve_metric.results.document import Column, TableRow
 from mauve_metric.results.names import shown_names
 from mauve_metric.results.signature import signature_number
-from mauve_metric.results.table_forms import Column, TableRow
 from mauve_metric.results.wording.verdict import finding
 from mauve_metric.results.wording.words import listed
 from mauve_metric.uncertainty.blind_spots import BlindSpots, blind_spots

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from mauve_metric.results.digits import digits, p_words, percent, rounded_up
+from mauve_metric.results.document import wrapped
 from mauve_metric.results.names import one_line, printable, shown_names
 from mauve_metric.results.signature import signature_number
 from mauve_metric.results.wording.featurizer_words import on_features
@@ -197,7 +197,6 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-WIDTH = 110  # characters of a line of prose in the terminal
 EXCERPT = 160  # characters shown of a text
 
 
@@ -441,11 +440,6 @@ def near_label(near: NearText) -> str:
     'text 7 (outside, nearest)'
     """
     return f"text {near.row}" + ("" if near.in_bucket else " (outside, nearest)")
-
-
-def wrapped(text: str, first: str, other: str) -> list[str]:
-    """Prose in lines of `WIDTH` characters."""
-    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=other, break_on_hyphens=False)
 
 
 def warning_lines(who: str, warning: ScoreWarning) -> list[str]:

@@ -1,0 +1,269 @@
+"""A result as a document, and its renderers: terminal, Markdown, CSV and LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from mauve_metric.results.digits import ENDS, cell
+from mauve_metric.results.names import printable, spreadsheet_text
+
+if TYPE_CHECKING:
+    from tabulate import TableFormat
+
+
+class Column(NamedTuple):
+    """A column: key for programs, title for people, the format of its numbers, and the ends of their range."""
+
+    key: str
+    title: str
+    form: str = "s"
+    ends: tuple[float, ...] = ENDS
+
+
+TableRow: TypeAlias = dict[str, str | int | float | None]
+View: TypeAlias = Literal["terminal", "markdown", "latex", "html"]
+
+WIDTH = 110  # characters of a line of prose in the terminal
+ALL: tuple[View, ...] = ("terminal", "markdown", "latex", "html")
+TERMINAL: tuple[View, ...] = ("terminal",)
+FILES: tuple[View, ...] = ("markdown", "latex", "html")
+
+
+class Heading(NamedTuple):
+    """A heading; `more` follows it in the terminal."""
+
+    text: str
+    more: str = ""
+
+
+class Line(NamedTuple):
+    """Text that is wrapped in the terminal, with the indents of its first line and of the others."""
+
+    text: str
+    first: str = "  "
+    other: str = "  "
+
+
+class Prose(NamedTuple):
+    """Sentences, the empty ones left out; `lead` comes first and is bold in Markdown.
+
+    paragraphs: whether Markdown separates them by blank lines.
+    """
+
+    lines: Sequence[str | Line]
+    lead: str = ""
+    paragraphs: bool = False
+    views: tuple[View, ...] = ALL
+
+    @property
+    def texts(self) -> list[Line]:
+        """The lines that are not empty."""
+        lines = [line if isinstance(line, Line) else Line(line) for line in self.lines]
+        return [line for line in lines if line.text]
+
+
+class Table(NamedTuple):
+    """A table; one without rows is not shown."""
+
+    columns: Sequence[Column]
+    rows: Sequence[TableRow]
+    views: tuple[View, ...] = ALL
+
+
+class Fixed(NamedTuple):
+    """Lines that the terminal shows as they are, for which other views have a table."""
+
+    lines: Sequence[str]
+    views: tuple[View, ...] = TERMINAL
+
+
+Part: TypeAlias = Heading | Prose | Table | Fixed
+
+
+@dataclass(frozen=True)
+class Document:
+    """What a result says, independent of the format.
+
+    title: shown in the terminal and in reports. parts: in order. tables: those for CSV by name, the first the usual
+    one. signatures: each with the name of what it fixes, which is empty for the result itself.
+    """
+
+    title: str
+    parts: Sequence[Part]
+    tables: Mapping[str, Table]
+    signatures: Sequence[tuple[str, str]] = field(default=())
+
+    def terminal(self) -> str:
+        """The document for a terminal: parts separated by blank lines, the own signature last."""
+        blocks = [[printable(self.title)], *map(_terminal_lines, self.shown("terminal"))]
+        blocks.append(sorted(self._signed("signature"), key=lambda line: line.startswith("signature: ")))
+        return "\n\n".join("\n".join(lines) for lines in blocks if any(lines))
+
+    def markdown(self) -> str:
+        """The headings, prose and tables in Markdown, signatures as code."""
+        parts = [*map(_markdown_part, self.shown("markdown"))]
+        parts += [f"`{signature.replace('`', ' ')}`" for signature in self._signed()]
+        return "\n\n".join(filter(None, parts)) + "\n"
+
+    def latex(self) -> str:
+        """The tables as `tabular`s, which need the package booktabs; headings and signatures as comments."""
+        parts = []
+        for part in self.shown("latex"):
+            if isinstance(part, Table):
+                parts.append(latex_table(part.columns, part.rows))
+            elif isinstance(part, Heading):
+                parts.append(f"% {printable(part.text)}")
+        return "\n\n".join([*parts, *(f"% {signature}" for signature in self._signed())]) + "\n"
+
+    def csv(self, table: str | None = None) -> str:
+        """One table as CSV with a header, numbers in full; the first one by default.
+
+        Raises:
+            ValueError: no table has this name.
+        """
+        name = next(iter(self.tables)) if table is None else table
+        if name not in self.tables:
+            raise ValueError(f"table must be one of {', '.join(self.tables)}, got {table!r}")
+        return csv_table(self.tables[name].columns, self.tables[name].rows)
+
+    def shown(self, view: View) -> list[Part]:
+        """The parts of a view, without tables that have no rows."""
+        parts = [part for part in self.parts if isinstance(part, Heading) or view in part.views]
+        return [part for part in parts if not isinstance(part, Table) or part.rows]
+
+    def _signed(self, own: str = "") -> list[str]:
+        """The signatures after what they fix; `own` is the word before those of the result itself."""
+        before = f"{own}: " if own else ""
+        return [f"signature of {name}: {text}" if name else before + text for name, text in self.signatures]
+
+
+def row_of(columns: Sequence[Column], *values: str | float | None) -> TableRow:
+    """A row with these values, in the order of the columns."""
+    return {column.key: value for column, value in zip(columns, values, strict=True)}
+
+
+def wrapped(text: str, first: str = "  ", other: str = "  ") -> list[str]:
+    """Prose in lines of `WIDTH` characters."""
+    return textwrap.wrap(printable(text), WIDTH, initial_indent=first, subsequent_indent=other, break_on_hyphens=False)
+
+
+def _terminal_lines(part: Part) -> list[str]:
+    if isinstance(part, Table):
+        return plain_table(part.columns, part.rows)
+    if isinstance(part, Heading):
+        return [printable(f"{part.text}: {part.more}" if part.more else part.text)]
+    if isinstance(part, Fixed):
+        return list(part.lines)
+    return [text for line in (Line(part.lead), *part.texts) for text in wrapped(*line)]
+
+
+def _markdown_part(part: Part) -> str:
+    if isinstance(part, Table):
+        return markdown_table(part.columns, part.rows)
+    if isinstance(part, Heading):
+        return f"**{markdown_text(part.text)}**"
+    if isinstance(part, Fixed):
+        return ""
+    texts = [f"{'- ' if line.first.endswith('- ') else ''}{markdown_text(line.text)}" for line in part.texts]
+    between = "\n\n" if part.paragraphs else "\n"
+    return "\n\n".join(filter(None, (part.lead and f"**{markdown_text(part.lead)}**", between.join(texts))))
+
+
+def plain_table(columns: Sequence[Column], rows: Sequence[TableRow]) -> list[str]:
+    """Aligned columns: words to the left, numbers to the right."""
+    from tabulate import tabulate
+
+    sides = ["left" if column.form == "s" else "right" for column in columns]
+    lines = [[column.title for column in columns], *_cells(columns, rows)]
+    table = tabulate(lines, tablefmt="plain", colalign=sides, disable_numparse=True)
+    return [f"  {line}".rstrip() for line in table.split("\n")]
+
+
+def csv_table(columns: Sequence[Column], rows: Sequence[TableRow]) -> str:
+    """CSV with a header, numbers in full; a missing value is an empty field, and no name is a formula."""
+    out = io.StringIO()
+    keys = [column.key for column in columns]
+    writer = csv.DictWriter(out, keys, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({k: spreadsheet_text(value) if isinstance(value, str) else value for k, value in row.items()})
+    return out.getvalue()
+
+
+def markdown_table(columns: Sequence[Column], rows: Sequence[TableRow]) -> str:
+    """A Markdown table."""
+    from tabulate import DataRow, TableFormat
+
+    rule = "|".join("---" if column.form == "s" else "---:" for column in columns)
+    row = DataRow("| ", " | ", " |")
+    form = TableFormat(None, lambda widths, sides: f"|{rule}|", None, None, row, row, 0, None)
+    cells = [[markdown_text(text) for text in texts] for texts in _cells(columns, rows)]
+    return _unpadded([markdown_text(column.title) for column in columns], cells, form)
+
+
+def markdown_text(text: str) -> str:
+    """Text without a mark that Markdown, its tables, links, formulas or HTML would take for its own."""
+    plain = "".join("\\" + mark if mark in "\\|*_`[]<>&~$" else mark for mark in printable(text))
+    return " ".join(plain.split())
+
+
+def latex_table(columns: Sequence[Column], rows: Sequence[TableRow]) -> str:
+    """A LaTeX `tabular`; it needs the package booktabs."""
+    from tabulate import DataRow, TableFormat
+
+    places = "".join("l" if column.form == "s" else "r" for column in columns)
+    row = DataRow("", " & ", r" \\")
+    form = TableFormat(
+        lambda widths, sides: f"\\begin{{tabular}}{{{places}}}\n\\toprule",
+        lambda widths, sides: "\\midrule",
+        None,
+        lambda widths, sides: "\\bottomrule\n\\end{tabular}",
+        row,
+        row,
+        0,
+        None,
+    )
+    cells = [[latex_text(text) for text in texts] for texts in _cells(columns, rows)]
+    return _unpadded([latex_text(column.title) for column in columns], cells, form)
+
+
+def _cells(columns: Sequence[Column], rows: Sequence[TableRow]) -> list[list[str]]:
+    return [[cell(row[column.key], column.form, column.ends) for column in columns] for row in rows]
+
+
+def _unpadded(titles: Sequence[str], cells: Sequence[Sequence[str]], form: TableFormat) -> str:
+    """A table whose cells stand as they are, without spaces that align them."""
+    from tabulate import tabulate
+
+    return str(tabulate(cells, titles, tablefmt=form, disable_numparse=True, stralign=None, numalign=None))
+
+
+_FORMULAS = {
+    mark: f"${formula}$"
+    for mark, formula in {
+        "τ": r"\tau",
+        "χ": r"\chi",
+        "ε": r"\varepsilon",
+        "²": "^2",
+        "‖": r"\Vert",
+        "→": r"\to",
+        "∞": r"\infty",
+    }.items()
+}
+
+
+def latex_text(text: str) -> str:
+    r"""Text with LaTeX's special characters made plain, and as formulas what its fonts for text do not have.
+
+    >>> latex_text("a_b & 5 %"), latex_text("lowest τ")
+    ('a\\_b \\& 5 \\%', 'lowest $\\tau$')
+    """
+    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--"}
+    special |= {"<": r"\textless{}", ">": r"\textgreater{}", "[": "{[}", "*": "{*}"}  # the last two change a line's end
+    special |= {mark: "\\" + mark for mark in "&%$#_{}"} | _FORMULAS
+    return " ".join("".join(special.get(mark, mark) for mark in printable(text)).split())
