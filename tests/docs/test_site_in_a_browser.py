@@ -26,7 +26,7 @@ OF_WORDS = ["image-alt", "link-name", "list", "scrollable-region-focusable"]  # 
 # Colours are the theme's, and these pages have every part that it colours: tabs, code, tables, notes, formulas.
 COLOURED = ("start.html", "why_low.html", "mathematics.html", "encoders.html", "api/scores.html")
 # Looked at as a whole, in dark too; of the others what these have many times is left out.
-WHOLE = ("index.html", "errors.html", "api/judging.html")
+WHOLE = ("index.html", "errors.html", "api/preferences.html")
 ALIKE = ["pre", "math", ".md-nav", ".md-header", ".md-footer", "tbody tr:nth-child(n+3)", "li:nth-child(n+4)"]
 ALIKE += ["h2:nth-of-type(n+5) ~ *", "h3:nth-of-type(n+5) ~ *", ".doc-object:nth-of-type(n+3)"]
 
