@@ -29,7 +29,6 @@ TESTED_THROUGH = {
         "catalogue/row",
         "catalogue/table",
         "results/description",
-        "results/description_tables",
     ),
     "api/test_explain.py": (
         "results/explanation",

@@ -15,8 +15,7 @@ from mauve_metric.hosts.space.run import Run
 from mauve_metric.hosts.space.scoring import Scored, designed
 from mauve_metric.options import MauveConfig
 from mauve_metric.results.comparison import Comparison
-from mauve_metric.results.description import Description
-from mauve_metric.results.description_tables import title_of
+from mauve_metric.results.description import Description, title_of
 
 _ENOUGH = ("tokens", "texts", "features", "both texts", "both features", "both histograms")  # what the sets give
 OFFERED = ("score", *(name for name, row in MEASURES.items() if row.cheap and row.needs in _ENOUGH))
