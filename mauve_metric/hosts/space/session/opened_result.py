@@ -22,7 +22,7 @@ from mauve_metric.options import MauveConfig, config_fields
 from mauve_metric.quantize.histograms import Histograms
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
-from mauve_metric.results.numbers import Difference, OwnScore, ResultNumbers, Stripped
+from mauve_metric.results.numbers import Difference, OwnScore, Stripped
 from mauve_metric.results.result import MauveResult
 from mauve_metric.texts.format_numbers import FORMATS
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
@@ -221,7 +221,7 @@ def _result(values: Mapping[str, Any], limits: Limits) -> tuple[MauveResult, Mau
         raise ValueError("its mauve is not that of its own histograms: the file was changed")
     band = score_uncertainty(scores.mauve, histograms, [], config).band
     given: dict[str, Any] = {}
-    for item in fields(ResultNumbers):
+    for item in fields(MauveResult):
         if item.init and item.metadata.get("in_dict", True):
             missing = item.name in _NEW and item.name not in values
             given[item.name] = _field(item.name, _NEW[item.name] if missing else values[item.name])
