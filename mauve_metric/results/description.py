@@ -15,8 +15,7 @@ class Description(DescriptionNumbers):
     """Every measure that was asked for, of every model, and of the human texts where it is of one set.
 
     Attributes:
-        measures: names, in the order of the tables; what each is stands in `results.companions.MEASURES` or
-            `results.scores.SCORES`.
+        measures: names, in the order of the tables; `catalogue.table.MEASURES` says what each is.
         human: the human texts' values by measure. models: by model and measure.
         failed: why a measure is missing, by its name.
         seconds: how long each took, for all models.

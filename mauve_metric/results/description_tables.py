@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from mauve_metric.catalogue.scores import SCORES
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.results.document import (
     Column,
@@ -34,13 +33,12 @@ CSV_COLUMNS = (
 
 def title_of(measure: str) -> str:
     """What people call a measure; for what is none, as the features that many share, its own name."""
-    found = MEASURES.get(measure) or SCORES.get(measure)
-    return measure if found is None else found.title
+    return MEASURES[measure].title if measure in MEASURES else measure
 
 
 def better_of(measure: str) -> str:
     """Which direction is better: "higher", "lower" or, nearest to the human texts, "human"."""
-    return MEASURES[measure].better if measure in MEASURES else SCORES[measure].better
+    return MEASURES[measure].better
 
 
 def best_model(description: DescriptionNumbers, measure: str) -> str | None:

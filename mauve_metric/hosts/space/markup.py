@@ -10,8 +10,7 @@ import jinja2
 import numpy as np
 from markupsafe import Markup
 
-from mauve_metric.catalogue.scores import SCORES
-from mauve_metric.catalogue.table import MEASURES
+from mauve_metric.catalogue.table import MEASURES, SCORES
 from mauve_metric.hosts.space.uploads import TextSet
 from mauve_metric.results import description_tables, tables
 from mauve_metric.results.comparison import Comparison
@@ -169,8 +168,8 @@ def measures_table(description: Description) -> str:
     """Every measure of the human texts and of the models, by groups, with what each means and what is missing."""
     shown = []
     for name, row in zip(description.measures, description_tables.rows(description), strict=True):
-        known = SCORES.get(name) or MEASURES[name]
-        group = "scores" if name in SCORES else MEASURES[name].group
+        known = MEASURES[name]
+        group = "scores" if known.in_result else known.group
         shown.append({"group": group, "title": known.title, "meaning": known.meaning, "row": row})
     return _filled(
         "measures",
