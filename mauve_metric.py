@@ -7,6 +7,7 @@ the revision that was asked for. The copy at the root of the repository is what 
 
 import importlib
 import importlib.util
+import inspect
 import json
 import re
 import sys
@@ -89,7 +90,7 @@ def find_package() -> Path:
 
 def asked_for() -> tuple[str | None, str | None]:
     """The `path` and `revision` of the running `evaluate.load`, which its caches do not keep apart."""
-    frame: FrameType | None = sys._getframe()
+    frame: FrameType | None = inspect.currentframe()
     while frame is not None:
         if frame.f_code.co_name == "load" and frame.f_globals.get("__name__") == "evaluate.loading":
             path, revision = frame.f_locals.get("path"), frame.f_locals.get("revision")

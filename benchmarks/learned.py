@@ -1,21 +1,27 @@
 """Does the score on learned buckets hold: under equal sets, and against distributions whose MAUVE is known.
 
     python benchmarks/learned.py null truth buckets > benchmarks/results/learned.md
+    OMP_NUM_THREADS=1 python benchmarks/learned.py cost
 
 null: how often the interval contains 1 and the AUC's p-value is below .05 and .5 for two sets of one distribution:
 independent texts, aligned pairs, several texts a prompt. truth: standard normal rows of d numbers against the same
 with one of them shifted, whose MAUVE is known by quadrature. buckets: the same with other numbers of buckets.
+cost: CPU seconds of the learned score and of the rest of a default score, of features like those of a language model.
 """
 
 from __future__ import annotations
 
 import sys
+import time
 
 import numpy as np
 from scipy.stats import norm
+from score import language_model_like
 
 from mauve_metric import compute_mauve
+from mauve_metric.api.score import learned_of, score_features
 from mauve_metric.arrays import Array, Integers
+from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.measures.cross_fitting import buckets_of_ranks
 from mauve_metric.options import MauveConfig
 from mauve_metric.quantize.histograms import count_labels
@@ -40,6 +46,7 @@ TRUTH = (
     (10_000, 50, 40),
 )
 BUCKETS = (5, 10, 30, 100)
+COST = ((500, 384), (500, 1024), (2000, 768), (5000, 384), (5000, 1280))
 Groups = tuple[Integers, Integers] | None
 
 
@@ -129,6 +136,25 @@ def buckets() -> None:
             print(f"| {shift} ({known:.3f}) | {n} | {cells} | {shares} % |", flush=True)
 
 
+def cost() -> None:
+    """The best of alternating repeats: three of the rest, nine of the learned score."""
+    print("\n| texts a side | numbers a row | rest of the score, s | learned score, s | share of the rest |")
+    print("|--:|--:|--:|--:|--:|", flush=True)
+    for n, d in COST:
+        p, q = (FeatureSet(rows) for rows in language_model_like(n, d))
+        rest, learned = [], []
+        for _ in range(3):
+            start = time.process_time()
+            score_features(p, q, MauveConfig(), quiet=True, with_learned=False)
+            rest.append(time.process_time() - start)
+            for _ in range(3):
+                start = time.process_time()
+                learned_of(p, q, MauveConfig())
+                learned.append(time.process_time() - start)
+        share = f"{100 * min(learned) / min(rest):.0f} %"
+        print(f"| {n} | {d} | {min(rest):.3f} | {min(learned):.3f} | {share} |", flush=True)
+
+
 def _shifted(n: int, d: int, shift: float, rng: np.random.Generator) -> tuple[Array, Array]:
     p, q = rng.normal(size=(2, n, d))
     q[:, 0] += shift
@@ -137,4 +163,4 @@ def _shifted(n: int, d: int, shift: float, rng: np.random.Generator) -> tuple[Ar
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or ("null", "truth", "buckets"):
-        {"null": null, "truth": truth, "buckets": buckets}[name]()
+        {"null": null, "truth": truth, "buckets": buckets, "cost": cost}[name]()

@@ -29,7 +29,7 @@ def lengths(texts):
 
 limits = Limits(waiting_each=50, waiting=50)
 app = build_app(limits, [], {"lengths": lengths})
-app.queue(max_size=limits.waiting).launch(quiet=True, **launch_options(limits))
+app.launch(quiet=True, **launch_options(limits))
 """
 TEXTS = [f"text number {number} " + "ea" * (number % 7) for number in range(20)]
 

@@ -54,7 +54,7 @@ def served() -> Iterator[str]:
 
     limits = Limits()
     app = build_app(limits, ["minilm"])
-    app.queue().launch(prevent_thread_lock=True, quiet=True, **launch_options(limits))
+    app.launch(prevent_thread_lock=True, quiet=True, **launch_options(limits))
     try:
         yield app.local_url
     finally:

@@ -28,7 +28,6 @@ TESTED_THROUGH = {
         "catalogue/lexical",
         "catalogue/row",
         "results/description",
-        "results/description_tables",
     ),
     "api/test_explain.py": (
         "results/explanation",
@@ -76,29 +75,25 @@ TESTED_THROUGH = {
     "hosts/cli/test_main.py": ("texts/examples",),
     "hosts/plugins/test_inspect.py": ("hosts/plugins/pair_scores",),
     "hosts/plugins/test_lm_eval.py": ("hosts/plugins/lm_eval_task",),
-    "hosts/space/test_components.py": ("hosts/space/figures",),
-    "hosts/space/test_endpoints.py": (
+    "hosts/space/server/test_endpoints.py": (
         "hosts/space/limits",
-        "hosts/space/schema",
-        "hosts/space/theme",
+        "hosts/space/server/schema",
+        "hosts/space/view/theme",
     ),
-    "hosts/space/test_handlers.py": (
-        "hosts/space/controls",
-        "hosts/space/notices",
-        "hosts/space/reading",
-        "hosts/space/scoring",
-        "hosts/space/showing",
-    ),
-    "hosts/space/test_measuring.py": ("hosts/space/takeaway",),
+    "hosts/space/session/test_measuring.py": ("hosts/space/session/takeaway",),
+    "hosts/space/session/test_run.py": ("hosts/space/view/run_handlers",),
     "hosts/space/test_page.py": (
-        "hosts/space/away_part",
-        "hosts/space/layout",
-        "hosts/space/measures_part",
-        "hosts/space/wiring",
+        "hosts/space/view/away_part",
+        "hosts/space/view/layout",
+        "hosts/space/view/measures_part",
+        "hosts/space/view/wiring",
     ),
-    "hosts/space/test_run.py": (
-        "hosts/space/run_handlers",
-        "hosts/space/stopping",
+    "hosts/space/view/test_handlers.py": (
+        "hosts/space/session/reading",
+        "hosts/space/session/scoring",
+        "hosts/space/view/controls",
+        "hosts/space/view/notices",
+        "hosts/space/view/showing",
     ),
     "hosts/trainer/test_callback.py": (
         "generation/evaluation",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ import pytest
 from samples import HUMAN, MODEL, write_jsonl
 
 if TYPE_CHECKING:
-    from mauve_metric.hosts.space.handlers import Handlers
+    from mauve_metric.hosts.space.view.handlers import Handlers
 
 CHROMIUM = Path("/usr/bin/chromium")
 # For `launch`: it returns, and does not give up a page whose first answer takes three seconds on a busy machine.
@@ -47,12 +48,20 @@ def visitor(name: str = "a") -> Any:
     return SimpleNamespace(session_hash=name)
 
 
+CALLER = SimpleNamespace(client=None)  # who calls an endpoint
+
+
+def spec(figure: Any) -> dict[str, Any]:
+    """The Vega-Lite of a figure's value."""
+    return dict(json.loads(figure.plot))
+
+
 def press(
     desk: Handlers, play: tuple[Any, ...] = (5, 4, 7, 0.95), who: str = "a", tell: Any = None, **more: Any
 ) -> dict[str, Any]:
     """What the button shows, by the names of the outputs."""
-    from mauve_metric.hosts.space.controls import panel_names
-    from mauve_metric.hosts.space.handlers import RESULT
+    from mauve_metric.hosts.space.view.controls import panel_names
+    from mauve_metric.hosts.space.view.handlers import RESULT
 
     panel = [more.get(name) for name in panel_names()]  # None: the default
     values = [more.get("human", ""), more.get("model", ""), more.get("aligned", False)]
@@ -63,7 +72,7 @@ def press(
 
 def measure(desk: Handlers, groups: tuple[str, ...] = (), who: str = "a", tell: Any = None) -> dict[str, Any]:
     """What the button of the measures shows, by the names of the outputs."""
-    from mauve_metric.hosts.space.showing import MEASURES
+    from mauve_metric.hosts.space.view.showing import MEASURES
 
     shown = desk.measure(groups, visitor(who), tell or (lambda share, desc: None))
     return dict(zip(MEASURES, shown, strict=True))

@@ -233,15 +233,12 @@ class _Standardised:
     """Rows with columns of mean 0 and variance 1 in float32, in blocks; d: the columns of the rows that they were."""
 
     def __init__(self, rows: Features) -> None:
-        n, self.d = rows.shape
-        self.rows = rows
+        self.rows, self.d = rows, rows.shape[1]
         self.unit = _unit(rows)
         self.mean, self.scale = _mean_and_scale(rows, self.unit)
         self.held: list[Array] = []
         if isinstance(rows, np.ndarray) and rows.size <= _MOST_HELD:
             self.held = list(self)
-        if self.held and 2 * n <= self.d:
-            self.held = [_in_own_space(np.concatenate(self.held))]
 
     def __iter__(self) -> Iterator[Array]:
         if self.held:
@@ -275,14 +272,6 @@ def _mean_and_scale(rows: Features, unit: float) -> tuple[Array, Array]:
     variance = squares / n - np.square(total / n)
     varied = variance > 1e-10 * np.maximum(squares / n, np.square(first))
     return (first + total / n).astype(np.float32), np.sqrt(np.where(varied, variance, np.inf)).astype(np.float32)
-
-
-def _in_own_space(rows: Array) -> Array:
-    """Coordinates of n rows in the space that they span, (n, r) with r < n: all inner products stay."""
-    values, vectors = np.linalg.eigh((rows @ rows.T).astype(np.float64))
-    kept = values > 1e-9 * values[-1]
-    turned = vectors[:, kept] * np.sqrt(values[kept])
-    return turned.astype(np.float32) if kept.any() else np.zeros((len(rows), 1), dtype=np.float32)
 
 
 def _pieces(rows: Features, unit: float = 1.0) -> Iterator[Array]:
@@ -336,15 +325,23 @@ class _Moments:
         shrinkage = ledoit_wolf(covariance, (self.fourth.sum() - self.fourth[fold]) / n, n, d)
         covariance *= 1 - shrinkage
         covariance[np.diag_indices_from(covariance)] += shrinkage * variance
-        weights = np.linalg.solve(covariance, model_mean - human_mean)
+        weights = _solve(covariance, (model_mean - human_mean).astype(np.float32))
         return weights, np.einsum("ij,ij->j", weights, (model_mean + human_mean) / 2)
+
+
+def _solve(matrix: Array, right: Array) -> Array:
+    """Solve a positive definite system, (d, d) and (d, m) → (d, m); the matrix is overwritten."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    found: Array = cho_solve(cho_factor(matrix.T, overwrite_a=True, check_finite=False), right, check_finite=False)
+    return found
 
 
 def ledoit_wolf(covariance: Floats, fourth: float, n: float, d: int) -> float:
     """Share of tr(C)/d I that brings a sample covariance C nearest to the true one (Ledoit & Wolf 2004), in [.001, 1].
 
     Args:
-        covariance: of n rows of d numbers, or of the r < d directions that they span, (r, r).
+        covariance: of n rows of d numbers, (d, d), or the inner products of these rows, centred, over n, (n, n).
         fourth: mean of the fourth powers of the rows' lengths.
     """
     squares = float(np.square(covariance).sum(dtype=np.float64))
@@ -355,6 +352,8 @@ def ledoit_wolf(covariance: Floats, fourth: float, n: float, d: int) -> float:
 
 def _held_out_scores(rows: _Standardised, fold_of: Integers, sides: Array, seen: Sides) -> Array:
     """Scores of every row for every column of sides, (n, m) in float32."""
+    if rows.held and len(sides) <= rows.d:
+        return _scores_of_few_rows(np.concatenate(rows.held), fold_of, sides, seen)
     moments = _Moments(rows, fold_of, sides, seen)
     directions = [moments.direction(fold, rows.d) for fold in range(len(moments.numbers))]
     found = np.empty(sides.shape, dtype=np.float32)
@@ -363,8 +362,36 @@ def _held_out_scores(rows: _Standardised, fold_of: Integers, sides: Array, seen:
         folds_here = fold_of[start : start + len(block)]
         for fold, (weights, thresholds) in enumerate(directions):
             inside = folds_here == fold
-            found[start + np.nonzero(inside)[0]] = block[inside] @ weights.astype(np.float32) - thresholds
+            found[start + np.nonzero(inside)[0]] = block[inside] @ weights - thresholds
         start += len(block)
+    return found
+
+
+def _scores_of_few_rows(rows: Array, fold_of: Integers, sides: Array, seen: Sides) -> Array:
+    """The same from the inner products of n <= d rows (n, d): the weights are sums of the rows that are fitted to.
+
+    With Z their centred rows, C = ZᵀZ/n and δ = Zᵀu: (βC + αI)⁻¹ δ = Zᵀ (βZZᵀ/n + αI)⁻¹ u.
+    """
+    products, found = rows @ rows.T, np.zeros(sides.shape, dtype=np.float32)
+    for fold in range(int(fold_of.max()) + 1):
+        held, fitted = fold_of == fold, seen & (fold_of != fold)
+        n, d, of_model = np.float32(fitted.sum()), rows.shape[1], sides[fitted]
+        models = of_model.sum(axis=0)
+        model_mean, human_mean = of_model / np.maximum(models, 1), (1 - of_model) / np.maximum(n - models, 1)
+        own = products[np.ix_(fitted, fitted)]
+        fourth = float(np.square(own.diagonal()).mean(dtype=np.float64))
+        middle = own @ ((model_mean + human_mean) / 2)
+        own -= own.mean(axis=0)
+        own -= own.mean(axis=1)[:, None]
+        own /= n
+        variance = float(np.trace(own, dtype=np.float64)) / d
+        if variance <= 0:
+            continue
+        shrinkage = ledoit_wolf(own, fourth, float(n), d)
+        own *= 1 - shrinkage
+        own[np.diag_indices_from(own)] += shrinkage * variance
+        weights = _solve(own, model_mean - human_mean)
+        found[held] = products[np.ix_(held, fitted)] @ weights - np.einsum("ij,ij->j", weights, middle)
     return found
 
 

@@ -18,6 +18,9 @@ def content_order(rows: Array) -> Integers:
     >>> content_order(np.array([[2.0, 1.0], [-1.0, 5.0], [2.0, -3.0]])).tolist()
     [1, 2, 0]
     """
+    order = np.argsort(rows[:, 0], kind="stable")
+    if (np.diff(rows[order, 0]) > 0).all():
+        return order
     small = rows.dtype.itemsize <= 4
     values: Array = np.ascontiguousarray(rows, dtype=np.float32 if small else np.float64)
     bits: NDArray[Any] = (values + values.dtype.type(0)).view(np.uint32 if small else np.uint64)

@@ -16,8 +16,7 @@ from mauve_metric.api.describe import GROUPS, chosen_measures
 from mauve_metric.arrays import Estimate
 from mauve_metric.catalogue.row import Measure
 from mauve_metric.catalogue.table import MEASURES
-from mauve_metric.results import description_tables
-from mauve_metric.results.description_tables import best_model
+from mauve_metric.results import description
 
 
 def row(compute: Callable[..., Any], needs: Any, **more: Any) -> Measure:
@@ -44,7 +43,7 @@ def rows(monkeypatch: pytest.MonkeyPatch) -> dict[str, Measure]:
         "broken": row(lambda tokens: _fail(), "tokens", cheap=False),
     }
     found |= {name: item for name, item in MEASURES.items() if item.in_result}
-    for module in (describe_sets, description_tables):
+    for module in (describe_sets, description):
         monkeypatch.setattr(module, "MEASURES", found)
     return found
 
@@ -120,7 +119,7 @@ def test_texts_of_one_prompt_count_as_one_draw(rows: dict[str, Measure]) -> None
 def test_tables(rows: dict[str, Measure]) -> None:
     long = [f"{text} and then some more words beside it, and again" for text in MODEL]
     found = describe(HUMAN, {"near": HUMAN[::-1], "far|_%": long}, measures="lengths,broken")
-    assert best_model(found, "lengths") == "near"
+    assert found.best_model("lengths") == "near"
     shown = str(found)
     assert "◂" in shown and "*" in shown and "broken" not in found.measures and "it has its reasons" in shown
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["models"]["near"]["lengths"]["difference"] == 0

@@ -6,6 +6,7 @@ import inspect
 import json
 import math
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import LIMITS, ngrams, texts_of
 from strategies import DOCUMENTED, JSON, VALUES, check_message, content
+from visitors import CALLER
 
 from mauve_metric.options import config_fields
 
@@ -26,14 +28,15 @@ ENDPOINTS: dict[str, dict[str, Any]] = {
     "describe": {"references": HUMAN, "models": {"a": MODEL}, "measures": ["distinct_2"]},
 }
 ALSO: dict[str, tuple[str, ...]] = {
-    "texts": ("Reference", "features"),
+    "texts": ("FeatureSet", "features"),
     "real": ("MauveScore has no",),
-    "reference_features": ("Reference", "references", "human set"),
-    "prediction_features": ("Reference", "predictions", "of features"),
+    "reference_features": ("FeatureSet", "references", "human set"),
+    "prediction_features": ("FeatureSet", "predictions", "of features"),
     "reset_real_features": (),
     "featurizers": ("featurizer", "featurize_model_name"),
     "models": ("model",),
     "prompts": ("prompt",),
+    "references": ("human texts",),
 }
 
 
@@ -158,11 +161,12 @@ def test_any_value_of_the_callback(data: st.DataObject) -> None:
 @given(data=st.data())
 def test_any_value_of_an_endpoint(name: str, data: st.DataObject) -> None:
     gradio = pytest.importorskip("gradio")
-    from mauve_metric.hosts.space.endpoints import Endpoints
-    from mauve_metric.hosts.space.scoring import Encoders
+    from mauve_metric.hosts.space.server.endpoints import Endpoints
+    from mauve_metric.hosts.space.session.scoring import Encoders
+    from mauve_metric.hosts.space.session.turns import Turns
 
-    endpoints = Endpoints(LIMITS, ["ngrams"], Encoders({"ngrams": ngrams}))
-    function = getattr(endpoints, name)()
+    endpoints = Endpoints(LIMITS, ["ngrams"], Encoders({"ngrams": ngrams}), Turns(LIMITS))
+    function = partial(endpoints.function(name), CALLER)
     changed = data.draw(st.sampled_from(sorted(endpoints.parameters(name))))
     value = data.draw(JSON, label=changed)
     before = content(value)

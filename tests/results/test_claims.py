@@ -11,7 +11,7 @@ import pytest
 from samples import PACKAGE, ROOT
 
 from mauve_metric import Comparison, MauveResult, compare, compute_mauve
-from mauve_metric.hosts.space import markup
+from mauve_metric.hosts.space.view import markup
 from mauve_metric.results import report, tables
 from mauve_metric.results.wording import words
 from mauve_metric.results.wording.joint_comparison import joint_comparison

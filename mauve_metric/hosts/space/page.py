@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Mapping, Sequence
 from importlib import resources
-from typing import Any, Literal, TypedDict, cast
+from typing import Literal, TypedDict, cast
 
 import gradio as gr
 from gradio.data_classes import APIInfo
@@ -14,21 +14,22 @@ from gradio.events import api
 from gradio.themes import Base
 from starlette.middleware import Middleware
 
-from mauve_metric.hosts.space import layout
-from mauve_metric.hosts.space.clients import Turns
-from mauve_metric.hosts.space.handlers import Handlers
 from mauve_metric.hosts.space.limits import Limits, read_limits, read_models
-from mauve_metric.hosts.space.logs import keep_texts_out
-from mauve_metric.hosts.space.middleware import BodyLimit, CallCheck, ErrorAnswers
-from mauve_metric.hosts.space.schema import Schema, described
-from mauve_metric.hosts.space.scoring import Encoders, Featurizer
-from mauve_metric.hosts.space.session import HOUR
-from mauve_metric.hosts.space.showing import BUCKET_LINK
-from mauve_metric.hosts.space.theme import theme
-from mauve_metric.hosts.space.wiring import ONE_RUN, Wiring
+from mauve_metric.hosts.space.server.endpoints import Endpoints
+from mauve_metric.hosts.space.server.logs import keep_texts_out
+from mauve_metric.hosts.space.server.middleware import BodyLimit, ErrorAnswers
+from mauve_metric.hosts.space.server.schema import Schema, described
+from mauve_metric.hosts.space.session.scoring import Encoders, Featurizer
+from mauve_metric.hosts.space.session.sessions import HOUR
+from mauve_metric.hosts.space.session.turns import ONE_RUN
+from mauve_metric.hosts.space.view import layout
+from mauve_metric.hosts.space.view.handlers import Handlers
+from mauve_metric.hosts.space.view.showing import BUCKET_LINK
+from mauve_metric.hosts.space.view.theme import theme
+from mauve_metric.hosts.space.view.wiring import Wiring
 from mauve_metric.runtime.threads import prepare_threads
 
-HERE = resources.files("mauve_metric.hosts.space")
+HERE = resources.files("mauve_metric.hosts.space.view").joinpath("assets")
 STYLES, SCRIPTS = ("page.css", "notices.css", "figures.css", "access.css"), ("figures.js", "page.js", "access.js")
 
 
@@ -41,25 +42,14 @@ JS = "() => {" + _together(SCRIPTS).replace("BUCKET_LINK", BUCKET_LINK) + "}"
 
 
 class Page(gr.Blocks):
-    """The page, and what its buttons do.
-
-    waiting_each: runs of one client in its queue.
-    """
+    """The page, what its buttons do, and its endpoints."""
 
     handlers: Handlers
-    waiting_each = Limits.waiting_each
-
-    def queue(self, *args: Any, **options: Any) -> Page:
-        """See `gr.Blocks.queue`; the runs in it take turns, and none passes it by."""
-        super().queue(*args, **options)
-        self._queue, self.api_open = Turns(self._queue, self.waiting_each), False
-        return self
+    endpoints: Endpoints
 
     def get_api_info(self, all_endpoints: bool = False, page: str | None = None) -> APIInfo:
         """See `gr.Blocks.get_api_info`; with meanings, and the schema of the answers."""
-        return cast(
-            APIInfo, described(cast(Schema, super().get_api_info(all_endpoints, page)), self.handlers.endpoints)
-        )
+        return cast(APIInfo, described(cast(Schema, super().get_api_info(all_endpoints, page)), self.endpoints))
 
 
 def build_app(
@@ -79,7 +69,7 @@ def build_app(
     models = [*models, *(name for name in functions or {} if name not in models)]
     handlers = Handlers(limits, models, Encoders(functions))
     app = Page(title="MAUVE", analytics_enabled=False, fill_width=True, delete_cache=(HOUR // 12, HOUR))
-    app.handlers, app.waiting_each = handlers, limits.waiting_each
+    app.handlers, app.endpoints = handlers, Endpoints(limits, models, handlers.encoders, handlers.turns)
     with app:
         gr.Markdown(layout.INTRODUCTION)
         with gr.Row(elem_id="desk"):
@@ -102,9 +92,9 @@ def build_app(
         wiring.staleness(panel, model)
         wiring.arrival(app, link, opened)
         app.unload(handlers.leave)
-        api(handlers.endpoints.score(), api_name="score", **ONE_RUN)
-        api(handlers.endpoints.compare(), api_name="compare", **ONE_RUN)
-        api(handlers.endpoints.describe(), api_name="describe", **ONE_RUN)
+        for name in app.endpoints.names:
+            api(app.endpoints.function(name), api_name=name, **ONE_RUN)
+    app.queue(max_size=limits.waiting, api_open=False)
     return app
 
 
@@ -131,9 +121,7 @@ def launch_options(limits: Limits) -> LaunchOptions:
         "max_file_size": limits.bytes,
         "footer_links": ["api"],
         "js": JS,
-        "app_kwargs": {
-            "middleware": [Middleware(ErrorAnswers), Middleware(BodyLimit, limits=limits), Middleware(CallCheck)]
-        },
+        "app_kwargs": {"middleware": [Middleware(ErrorAnswers), Middleware(BodyLimit, limits=limits)]},
         "state_session_capacity": 2 * limits.sessions,
         "run_history": False,
     }
@@ -148,4 +136,4 @@ def main() -> None:
     keep_texts_out()
     app = build_app(limits)
     threading.Thread(target=app.handlers.example.shown, daemon=True).start()  # so that the first visitor need not wait
-    app.queue(max_size=limits.waiting).launch(**launch_options(limits))
+    app.launch(**launch_options(limits))

@@ -13,7 +13,7 @@ from visitors import SERVED, chromium, free_port, opened
 from mauve_metric import MauveResult, compute_mauve
 
 if TYPE_CHECKING:
-    from mauve_metric.hosts.space.handlers import Handlers
+    from mauve_metric.hosts.space.view.handlers import Handlers
 
 
 @pytest.fixture(scope="session")
@@ -24,7 +24,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         patch.setenv("GRADIO_TEMP_DIR", str(tmp_path_factory.mktemp("uploads")))
         demo = app.build_app(LIMITS, [], {"ngrams": ngrams})
         options = app.launch_options(LIMITS) | SERVED | {"server_port": free_port()}
-        demo.queue(max_size=LIMITS.waiting).launch(**options)
+        demo.launch(**options)
         yield demo
         demo.close()
 
@@ -43,8 +43,8 @@ def expected() -> MauveResult:
 
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Handlers:
-    from mauve_metric.hosts.space.handlers import Handlers
-    from mauve_metric.hosts.space.scoring import Encoders
+    from mauve_metric.hosts.space.session.scoring import Encoders
+    from mauve_metric.hosts.space.view.handlers import Handlers
 
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "gradio"))
     return Handlers(LIMITS, ["ngrams"], Encoders({"ngrams": ngrams}))

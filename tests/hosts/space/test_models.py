@@ -12,15 +12,16 @@ from typing import Any
 import numpy as np
 import pytest
 from samples import HOSTILE, HUMAN, LIMITS, MODEL, NASTY, ngrams, write_jsonl
-from visitors import give, press, visitor
+from visitors import give, press, spec, visitor
 
 from mauve_metric import Comparison, compare, compute_mauve
 from mauve_metric.hosts.cli import main as cli
-from mauve_metric.hosts.space import takeaway
-from mauve_metric.hosts.space.handlers import OF_MODEL, RESULT, Handlers
 from mauve_metric.hosts.space.limits import Limits
-from mauve_metric.hosts.space.scoring import Encoders
-from mauve_metric.hosts.space.session import Shown
+from mauve_metric.hosts.space.session import takeaway
+from mauve_metric.hosts.space.session.scoring import Encoders
+from mauve_metric.hosts.space.session.sessions import Shown
+from mauve_metric.hosts.space.view.figures import drawn
+from mauve_metric.hosts.space.view.handlers import OF_MODEL, RESULT, Handlers
 from mauve_metric.results.charts.figure import COLORS, save_chart
 from mauve_metric.results.charts.of_texts import map_chart
 
@@ -61,10 +62,10 @@ def shown_of(desk: Handlers) -> Shown:
 
 
 def rows_of(chart: Any) -> list[dict[str, Any]]:
-    """The data of a chart, or of its first layer."""
-    spec = chart.to_dict()
-    data = spec.get("data") or spec["layer"][0]["data"]
-    rows: list[dict[str, Any]] = data["values"] if "values" in data else spec["datasets"][data["name"]]
+    """The data of a figure, or of its first layer."""
+    found = spec(chart)
+    data = found.get("data") or found["layer"][0]["data"]
+    rows: list[dict[str, Any]] = data["values"] if "values" in data else found["datasets"][data["name"]]
     return rows
 
 
@@ -120,7 +121,7 @@ def test_names_are_unique_and_can_be_changed(desk: Handlers, tmp_path: Path) -> 
     press(desk)
     texts = shown_of(desk).scored.embedded
     desk.rename_model(1, "loud", visitor())
-    assert "loud" in press(desk)["score_line"].to_json()
+    assert "loud" in press(desk)["score_line"].plot
     assert shown_of(desk).scored.embedded is texts  # nothing was read again
 
 
@@ -168,7 +169,7 @@ def test_the_page_shows_what_compare_gives(desk: Handlers, tmp_path: Path, wante
     rows = re.findall(r"<tr class='mm-real'>", shown["tables"])
     differences = [*wanted.differences, *wanted.learned_differences]
     assert len(rows) == sum(item.real for item in differences) > 0
-    assert "reading model 2 of 3" in told and "scoring model 3 of 3" in told and told[0] == "waiting for the model"
+    assert "reading model 2 of 3" in told and "scoring model 3 of 3" in told and told[0] == "loading the model"
     ranked = [row["model"] for row in rows_of(shown["score_line"])]
     assert ranked == list(wanted.ranking) == shown["picked"]["choices"]
     assert shown["picked"]["value"] == wanted.ranking[-1] and shown["picked"]["visible"]
@@ -222,7 +223,7 @@ def test_a_model_is_picked_and_its_buckets_are_explained(desk: Handlers, tmp_pat
     press(desk)
     for name, explanation in wanted.explanations.items():
         shown = dict(zip(OF_MODEL, desk.pick_model(name, visitor()), strict=True))
-        bars, rows = shown["contributions"].to_dict()["layer"][0], rows_of(shown["contributions"])
+        bars, rows = spec(shown["contributions"])["layer"][0], rows_of(shown["contributions"])
         np.testing.assert_array_equal(
             [row["contribution"] for row in rows],
             sorted(explanation.contributions[explanation.contributions > 0])[::-1],
@@ -244,7 +245,7 @@ def test_a_click_picks_the_bucket_and_the_model_of_the_text(desk: Handlers, tmp_
     rows = rows_of(points)
     assert len(rows) == 30 + 3 * 24 and {row["set"] for row in rows} == {"human texts", *MODELS}
     # a model has one colour in all figures
-    colors = points.to_dict()["encoding"]["color"]["scale"]
+    colors = spec(points)["encoding"]["color"]["scale"]
     assert colors["domain"][1:] == list(shown_of(desk).scored.best_first)
     assert colors["range"][1:] == list(COLORS[:3])
     text = next(row for row in rows if row["set"] == "again")
@@ -328,7 +329,7 @@ def test_a_comparison_is_stopped_between_two_sets(desk: Handlers, tmp_path: Path
     def stopping(texts: list[str]) -> np.ndarray:
         read.append(len(texts))
         if len(read) == 2:
-            desk.cancel(visitor())
+            desk.sessions.get("a").run.cancel()
         return ngrams(texts)
 
     desk.encoders.functions["ngrams"] = stopping
@@ -349,7 +350,7 @@ def test_the_map_draws_a_stated_random_subset() -> None:
 
     def points(most: int, rows: list[Any] = rows) -> Any:
         chart = map_chart(names, rows, labels, texts, (0.25, 0.125), most=most)
-        return chart.to_dict(), rows_of(chart)
+        return chart.to_dict(), rows_of(drawn(chart))
 
     chart, values = points(1000)
     assert len(values) == 80 and "all 80 texts" in chart["title"]["subtitle"][0]

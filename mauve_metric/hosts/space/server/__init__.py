@@ -1,0 +1,1 @@
+"""The endpoints, and what a request passes before gradio and after it."""

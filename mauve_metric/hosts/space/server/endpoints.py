@@ -1,0 +1,232 @@
+"""The endpoints: their parameters, their checks and their answers."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+import gradio as gr
+
+from mauve_metric.api.describe import need_features
+from mauve_metric.features.feature_set import FeatureSet
+from mauve_metric.features.sides import Forms, GivenDesign, OpenedSides
+from mauve_metric.hosts.space.limits import Limits, check_name, check_options, check_texts, check_together
+from mauve_metric.hosts.space.session.measuring import GROUPS, check_measures, measure_texts
+from mauve_metric.hosts.space.session.run import Run, errors_shown
+from mauve_metric.hosts.space.session.scoring import Encoders, Scored, embed, kept_texts, score
+from mauve_metric.hosts.space.session.turns import Turns
+from mauve_metric.options import MauveConfig, config_fields
+from mauve_metric.results.description import Description
+from mauve_metric.runtime.checks import check_bool
+from mauve_metric.texts.sources import text_source
+
+SCORE, COMPARE, DESCRIBE = "score", "compare", "describe"
+DESCRIPTIONS = {
+    SCORE: "Score a model's texts (predictions) against human texts (references): every number of the result.",
+    COMPARE: "Compare several models' texts with each other by their scores against human texts (references).",
+    DESCRIBE: "Every measure of one or several models' texts beside that of human texts (references), in one table.",
+}
+_REQUIRED = inspect.Parameter.empty
+_BUCKETS = "num_buckets"  # None here, for programs that have no value of several types
+
+
+class Parameter(NamedTuple):
+    """One parameter of an endpoint: its type, what it means in one sentence, and its default if it has one."""
+
+    type: object
+    meaning: str
+    default: object = _REQUIRED
+
+    @property
+    def required(self) -> bool:
+        """Whether a call must give it."""
+        return self.default is _REQUIRED
+
+
+@dataclass(frozen=True)
+class Job:
+    """A call that was checked: what is to be scored.
+
+    sets: texts by what errors call them, the human ones first. names: of the models, to their titles in `sets`.
+    measures: that are asked for, where it is about them.
+    """
+
+    sets: Mapping[str, list[str]]
+    names: Mapping[str, str]
+    config: MauveConfig
+    aligned: bool = False
+    measures: tuple[str, ...] = ()
+
+
+class Endpoints:
+    """The endpoints of one page; nothing of a request is kept.
+
+    Args:
+        limits: of the server. models: featurizers that may be chosen. encoders: what is in memory of them. turns: of
+            the runs of the page too.
+    """
+
+    names = (SCORE, COMPARE, DESCRIBE)
+
+    def __init__(self, limits: Limits, models: Sequence[str], encoders: Encoders, turns: Turns) -> None:
+        self.limits, self.models, self.encoders, self.turns = limits, list(models), encoders, turns
+
+    # --- what they take -------------------------------------------------------------------------------------------
+
+    def parameters(self, name: str) -> dict[str, Parameter]:
+        """The parameters of an endpoint by their names, in their order; meaning and default are the library's."""
+        human = Parameter(list[str], f"Human texts, at most {self.limits.texts}.")
+        aligned = Parameter(bool, "Whether row i of every set, the human one included, answers prompt i.", False)
+        if name == SCORE:
+            sets = {
+                "references": human,
+                "predictions": Parameter(list[str], f"The model's texts, at most {self.limits.texts}."),
+            }
+            return sets | self._options() | {"aligned": aligned}
+        elif name == DESCRIBE:
+            models = f"Each model's texts by its name, one to {self.limits.model_sets} models."
+            groups = f"Groups of measures ({', '.join(('score', *GROUPS))}) or names of theirs; left out: all of them."
+            sets = {
+                "references": human,
+                "models": Parameter(dict[str, list[str]], models),
+                "measures": Parameter(list[str] | None, groups, None),
+                "aligned": aligned,
+            }
+        else:
+            models = f"Each model's texts by its name, two to {self.limits.model_sets} models."
+            sets = {
+                "references": human,
+                "models": Parameter(dict[str, list[str]], models),
+                "aligned": aligned,
+            }
+        return sets | self._options()
+
+    def _options(self) -> dict[str, Parameter]:
+        number = MauveConfig.num_buckets
+        buckets = f"Number of k-means buckets, at most {self.limits.buckets}; left out: a tenth of the smallest set."
+        return {
+            _BUCKETS: Parameter(int | None, buckets, None if number == "auto" else number),
+            "seed": Parameter(int, _sentence("seed"), MauveConfig.seed),
+            "mauve_scaling_factor": Parameter(
+                float, _sentence("mauve_scaling_factor"), MauveConfig.mauve_scaling_factor
+            ),
+            "confidence_level": Parameter(float, _sentence("confidence_level"), MauveConfig.confidence_level),
+            "empty_texts": Parameter(Literal["error", "drop"], _sentence("empty_texts"), MauveConfig.empty_texts),
+            "featurize_model_name": Parameter(str, f"Featurizer, one of {', '.join(self.models)}.", self.models[0]),
+        }
+
+    def job(self, name: str, arguments: Mapping[str, object]) -> Job:
+        """The arguments of a call by their names, checked, with the defaults of those that are left out.
+
+        Raises:
+            TypeError, ValueError: in one sentence, for a mistake of the caller.
+        """
+        known = self.parameters(name)
+        _check_names(name, known, arguments)
+        given = {own: parameter.default for own, parameter in known.items()} | dict(arguments)
+        aligned = check_bool("aligned", given.get("aligned", False))
+        measures = check_measures(given["measures"]) if name == DESCRIBE else ()
+        models = {"predictions": given["predictions"]} if name == SCORE else given["models"]
+        names = {"predictions": "predictions"} if name == SCORE else self._titles(models, 2 if name == COMPARE else 1)
+        sets = {"references": given["references"]}
+        sets |= {names[own]: texts for own, texts in models.items()} if isinstance(models, dict) else {}
+        checked = {title: check_texts(title, texts, self.limits) for title, texts in sets.items()}
+        check_together(checked.values(), self.limits)
+        options = {own: given[own] for own in self._options()}
+        if options[_BUCKETS] is None:
+            options[_BUCKETS] = MauveConfig.num_buckets
+        check_options(options, self.models, self.limits)
+        config = self.encoders.config(options)
+        for title, texts in checked.items():
+            text_source(title, texts, empty_texts=config.empty_texts)
+        return Job(checked, names, config, aligned, measures)
+
+    def _titles(self, models: object, least: int) -> dict[str, str]:
+        """What errors call the models, of which there are at least so many."""
+        if not isinstance(models, dict):
+            raise TypeError(f"models must be a dict from names to lists of texts, got {type(models).__name__}")
+        if not least <= len(models) <= self.limits.model_sets:
+            most, other = self.limits.model_sets, " (/score is for one)" if least > 1 else ""
+            raise ValueError(f"models must hold {least} to {most} models here{other}, got {len(models)}")
+        return {name: f"models[{name!r}]" for name in (check_name("models", name) for name in models)}
+
+    # --- what they do ---------------------------------------------------------------------------------------------
+
+    def function(self, name: str) -> Callable[..., dict[str, object]]:
+        """The function of an endpoint for `gr.api`, with signature, types and docstring of the parameters.
+
+        It refuses a mistaken call before it waits. A client is an address: the calls of a program have no session. One
+        that hangs up is not noticed (gradio tells no function of it); its run ends by itself, within the limits.
+        """
+        known = self.parameters(name)
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        types = {"request": gr.Request} | {own: item.type for own, item in known.items()}
+        defaults = {own: item.default for own, item in known.items()}
+        signature = inspect.Signature(
+            [
+                inspect.Parameter(own, kind, default=defaults.get(own, _REQUIRED), annotation=types[own])
+                for own in types
+            ],
+            return_annotation=dict[str, object],
+        )
+
+        def call(*values: object, **named: object) -> dict[str, object]:
+            arguments = signature.bind(*values, **named).arguments
+            client, run = arguments.pop("request").client, Run.within(self.limits)
+            with errors_shown():
+                job = self.job(name, arguments)
+                with self.turns.turn(f"address {client.host if client else ''}", run):
+                    return self._answer(name, job, run)
+
+        call.__name__ = name
+        call.__doc__ = document(name, known)
+        call.__annotations__ = types | {"return": dict[str, object]}
+        call.__dict__["__signature__"] = signature
+        return call
+
+    def _answer(self, name: str, job: Job, run: Run) -> dict[str, object]:
+        if name == DESCRIBE:
+            return self._described(job, run).to_dict()
+        scored = self._scored(job, run)
+        return scored.results["predictions"].to_dict() if name == SCORE else scored.compared.to_dict()
+
+    def _scored(self, job: Job, run: Run) -> Scored:
+        embedded = embed(job.sets, job.config, self.encoders, run)
+        return score(embedded, job.names, job.config, aligned=job.aligned, run=run)
+
+    def _described(self, job: Job, run: Run) -> Description:
+        names = list(job.names)
+        sides: Sequence[FeatureSet | None] = [None] * len(job.sets)
+        if need_features(job.measures):
+            sides = embed(job.sets, job.config, self.encoders, run).sets
+        texts = [kept_texts(part, str(job.config.strip)) for part in job.sets.values()]
+        sizes = {name: len(part) for name, part in zip(job.sets, texts, strict=True)}
+        forms: dict[str, Forms] = {name: {"text": part} for name, part in job.sets.items()}
+        codes = OpenedSides(forms, {}, GivenDesign(job.aligned)).codes(sizes)
+        groups = [None if codes is None else codes[name] for name in job.sets]
+        sides = [side and replace(side, groups=own) for side, own in zip(sides, groups, strict=True)]
+        return measure_texts(texts, sides, names, job.measures, job.config, run, groups=groups)
+
+
+def _check_names(name: str, known: Mapping[str, Parameter], given: Mapping[str, object]) -> None:
+    """`ValueError` for a parameter that is not known, and for one that is missing."""
+    for own in given:
+        if own not in known:
+            raise ValueError(f"/{name} has no parameter {own[:60]!r}: it takes {', '.join(known)}")
+    for own, parameter in known.items():
+        if parameter.required and own not in given:
+            raise ValueError(f"/{name} needs {own!r}, and it was not given: {parameter.meaning}")
+
+
+def document(name: str, parameters: Mapping[str, Parameter]) -> str:
+    """A docstring as gradio reads it: description, and a line for each parameter."""
+    lines = [f"    {own}: {item.meaning}" for own, item in parameters.items()]
+    return "\n".join([DESCRIPTIONS[name], "", "Args:", *lines])
+
+
+def _sentence(name: str) -> str:
+    """What the library's help says of an option."""
+    text = str(config_fields()[name].metadata["help"])
+    return f"{text[0].upper()}{text[1:]}."

@@ -1,0 +1,120 @@
+"""ASGI middleware around gradio: bodies that are too large are refused, errors are answered."""
+
+from __future__ import annotations
+
+import json
+import logging
+import traceback
+
+from gradio.route_utils import API_PREFIX
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mauve_metric.hosts.space.limits import Limits
+
+logger = logging.getLogger(__name__)
+
+_MOST_THROWN_AWAY = 4  # times the largest body
+
+
+async def answer(send: Send, status: int, sentence: str) -> None:
+    """Answer a request as gradio answers those that it refuses."""
+    detail = json.dumps({"detail": sentence}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(detail)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": detail})
+
+
+class ErrorAnswers:
+    """ASGI middleware: an error that gradio leaves to the server is answered, and logged in one line.
+
+    gradio (6.31) answers 500 where a call leaves out a parameter or names an unknown one, and where it cannot repeat a
+    value that it refuses (NaN, half of a character), and raises within a stream for an event that is not known.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand a request on, and answer what it raises."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started = False
+
+        async def noted(message: Message) -> None:
+            nonlocal started
+            started = started or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self.app(scope, receive, noted)
+        except Exception as error:
+            logger.warning("a request ended with %s at %s", type(error).__name__, _place(error))
+            if started:
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+            elif isinstance(error, TypeError) and "/call/" in scope["path"]:
+                await answer(send, 422, str(error))  # gradio's sentence about names that are missing or unknown
+            elif isinstance(error, KeyError) and "/call/" in scope["path"]:
+                await answer(send, 404, "there is no endpoint of this name")
+            elif isinstance(error, (ValueError, RecursionError)):
+                await answer(send, 400, "the request holds a value that cannot be read: expected JSON without NaN")
+            else:
+                await answer(send, 500, "the request could not be answered")
+
+
+def _place(error: BaseException) -> str:
+    """The file and line of the last call, without any words of the error."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{frames[-1].filename.rsplit('/', 1)[-1]}:{frames[-1].lineno}" if frames else "an unknown place"
+
+
+class BodyLimit:
+    """ASGI middleware: requests with a larger body than allowed are answered 413 and never held in memory.
+
+    A call of an endpoint may hold all sets of a `/compare`, with what JSON adds to a text; a request to gradio's upload
+    route as many files as there are sets, each of which gradio holds to its own limit; any other what one paste box
+    may hold.
+    """
+
+    def __init__(self, app: ASGIApp, limits: Limits) -> None:
+        self.app = app
+        self.most_called = 2 * limits.total_bytes
+        self.most_pasted = min(2 * limits.bytes, self.most_called)
+        self.most_uploaded = (limits.model_sets + 1) * limits.bytes + 2**20  # and the marks between the files
+
+    def most_of(self, path: str) -> int:
+        """The most bytes that a request to a path may have."""
+        if path == f"{API_PREFIX}/upload":
+            return self.most_uploaded
+        return self.most_called if path.startswith(f"{API_PREFIX}/call/") else self.most_pasted
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand a request on, counting its bytes."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        most = self.most_of(scope["path"])
+        declared = dict(scope["headers"]).get(b"content-length", b"0")
+        if not declared.isdigit() or int(declared) > most:
+            await self._refuse(most, receive, send)
+            return
+        seen = 0
+
+        async def counted() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            # a body without a declared length is cut off, as if the visitor had left
+            return {"type": "http.disconnect"} if seen > most else message
+
+        await self.app(scope, counted, send)
+
+    async def _refuse(self, most: int, receive: Receive, send: Send) -> None:
+        """Answer 413 once the body was thrown away, without which most clients would only see a broken connection."""
+        thrown = 0
+        while thrown < _MOST_THROWN_AWAY * most:
+            message = await receive()
+            thrown += len(message.get("body", b""))
+            if message["type"] == "http.disconnect" or not message.get("more_body", False):
+                break
+        await answer(send, 413, f"a request may have at most {most // 2**20} MB here")

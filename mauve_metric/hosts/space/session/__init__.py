@@ -1,0 +1,1 @@
+"""The texts, runs and results of a visitor."""

@@ -1,0 +1,119 @@
+"""The example that is on the page when it opens: its features are in the package, so that no model runs for it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+from mauve_metric.features.feature_set import FeatureSet
+from mauve_metric.hosts.space.limits import Limits
+from mauve_metric.hosts.space.session.scoring import Embedded, Encoders, Scored, feature_key, score
+from mauve_metric.hosts.space.session.sessions import Shown, title_of
+from mauve_metric.hosts.space.session.uploads import TextSet, read_upload
+from mauve_metric.options import config_fields
+from mauve_metric.texts.examples import examples_folder
+from mauve_metric.texts.fingerprints import TextHashes
+
+logger = logging.getLogger(__name__)
+
+FEATURIZER = "minilm"
+LABEL = "nucleus sampling"  # among `example_files`
+HUMAN = "the human texts"
+EXAMPLES = {
+    "nucleus sampling": ("nucleus",),
+    "top-k sampling": ("top_k",),
+    "temperature 0.7": ("temperature",),
+    "pure sampling": ("sampling",),
+    "greedy decoding": ("greedy",),
+    "other human texts": ("human_other",),
+    "three models at once": ("nucleus", "sampling", "greedy"),
+}
+_EXAMPLE_NAMES = {files[0]: label for label, files in EXAMPLES.items() if len(files) == 1}
+_ENDING = ".npz"  # of the features, beside the texts; `examples/make_features.py` writes them
+
+
+def example_files() -> dict[str, dict[str, Path]]:
+    """The examples whose files are all there: for the words on each button the models' files by their names."""
+    try:
+        folder = examples_folder()
+    except FileNotFoundError:
+        return {}
+    found = {}
+    for label, files in EXAMPLES.items():
+        paths = {_EXAMPLE_NAMES[name]: folder / f"{name}.jsonl" for name in files}
+        if all(path.is_file() for path in paths.values()):
+            found[label] = paths
+    return found
+
+
+class Example:
+    """One example with its features, scored once for all visitors.
+
+    Args:
+        limits: of the server; an example that a visitor could not run here is not shown.
+        featurizers: that are offered.
+        encoders: make the config.
+    """
+
+    def __init__(self, limits: Limits, featurizers: list[str], encoders: Encoders) -> None:
+        self._limits, self._encoders = limits, encoders
+        self._offered = FEATURIZER in featurizers and FEATURIZER not in encoders.functions
+        self._lock = threading.Lock()
+        self._embedded: Embedded | None = None
+        self._sets: tuple[TextSet, TextSet] | None = None
+        self._scored: Scored | None = None
+        self._tried = False
+
+    @property
+    def options(self) -> dict[str, object]:
+        """Of the example: the defaults."""
+        return {name: option.default for name, option in config_fields().items()} | {"featurize_model_name": FEATURIZER}
+
+    @property
+    def embedded(self) -> Embedded | None:
+        """The features; None where they are not there, or not those of the texts."""
+        with self._lock:
+            if not self._tried and self._offered:
+                self._tried = True
+                try:
+                    self._load()
+                except (OSError, ValueError) as error:
+                    logger.warning("the example cannot be shown: %s", error)
+            return self._embedded
+
+    def _load(self) -> None:
+        """Read texts and features."""
+        files = example_files().get(LABEL)
+        if files is None:
+            return
+        ((name, path),) = files.items()
+        human = path.with_name("human.jsonl")
+        sets = (
+            read_upload(HUMAN, human, "text", self._limits, "example"),
+            read_upload(title_of(name), path, "text", self._limits, "example"),
+        )
+        sides = []
+        for side, file in zip(sets, (human, path), strict=True):
+            stored = replace(FeatureSet.load(file.with_suffix(_ENDING)), from_file=False)
+            hashes = TextHashes()
+            list(hashes.watch(side.texts))
+            if stored.text_hashes is None or stored.text_hashes.tolist() != hashes.fields()["text_hashes"].tolist():
+                raise ValueError(f"{file.with_suffix(_ENDING).name} holds the features of other texts than {file.name}")
+            sides.append(stored)
+        config = self._encoders.config(self.options)
+        self._sets = sets
+        self._embedded = Embedded(feature_key(config), tuple(sides), tuple(side.texts for side in sets))
+
+    def shown(self) -> Shown | None:
+        """The example's result for one visitor; None where there is none."""
+        embedded = self.embedded
+        if embedded is None or self._sets is None:
+            return None
+        human, model = self._sets
+        with self._lock:
+            if self._scored is None:
+                self._scored = score(embedded, {LABEL: title_of(LABEL)}, self._encoders.config(self.options))
+                self._scored.explain(LABEL, 1)  # which reads the words of all texts
+        return Shown(human, {LABEL: model}, self.options, self._scored, LABEL, example=True)

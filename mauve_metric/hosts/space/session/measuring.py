@@ -1,0 +1,106 @@
+"""Every measure of sets that are read: from their texts and the features that are kept, no other model is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from mauve_metric.api.describe import HUMAN, chosen_measures, describe_read
+from mauve_metric.api.described_rows import DescribedSets
+from mauve_metric.api.described_set import DescribedSet
+from mauve_metric.arrays import Integers
+from mauve_metric.catalogue.table import MEASURES
+from mauve_metric.features.feature_set import FeatureSet
+from mauve_metric.hosts.space.session.run import Run
+from mauve_metric.hosts.space.session.scoring import Scored, designed
+from mauve_metric.options import MauveConfig
+from mauve_metric.results.comparison import Comparison
+from mauve_metric.results.description import Description, title_of
+
+OFFERED = tuple(
+    name
+    for name in chosen_measures(None)
+    if name == "score" or {"texts", "features"}.issuperset(MEASURES[name].inputs.given)
+)
+GROUPS = tuple(dict.fromkeys(MEASURES[name].group for name in OFFERED if name != "score"))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The measures of the sets of a result, with the settings that it had.
+
+    scored: the result. description: the measures.
+    """
+
+    scored: Scored
+    description: Description
+
+
+def check_measures(measures: object) -> tuple[str, ...]:
+    """The measures of these groups or names, in the order of the table; None: all that are offered.
+
+    Raises:
+        TypeError, ValueError: not names of groups or measures, or none that is offered.
+
+    >>> check_measures(["score", "mean_length"])
+    ('score', 'mean_length')
+    """
+    names = chosen_measures(measures)
+    if measures is None:
+        return OFFERED
+    for part in measures.split(",") if isinstance(measures, str) else list(measures):  # type: ignore[call-overload]
+        if not part.strip():
+            continue
+        if not set(chosen_measures(part)) & set(OFFERED):
+            raise ValueError(
+                f"measures: {part!r:.60} takes another model, a third set or too long for this page: expected "
+                f"{', '.join(('score', *GROUPS))}, or names of their measures"
+            )
+    return tuple(name for name in names if name in OFFERED)
+
+
+def measure_texts(
+    texts: Sequence[list[str]],
+    sides: Sequence[FeatureSet | None],
+    models: Sequence[str],
+    measures: Sequence[str],
+    config: MauveConfig,
+    run: Run,
+    *,
+    groups: Sequence[Integers | None] | None = None,
+    compared: Callable[[], Comparison] | None = None,
+) -> Description:
+    """What `describe` gives.
+
+    Args:
+        texts: of the human set and of each model's. sides: their features; None where no measure needs them.
+        groups: of the texts of each set, None where all are independent.
+        models: the models' names. measures: see `check_measures`. config: of the features and scores.
+        run: is told which measure is next, and may end the work before each.
+        compared: makes the comparison of the same sets; None: it is made of the features.
+    """
+    titles = [HUMAN, *(f"model {name}" for name in models)]
+    codes = groups or [None] * len(titles)
+    human, *others = (DescribedSet(*given) for given in zip(titles, map(list, texts), sides, codes, strict=True))
+    sets = DescribedSets(
+        human, dict(zip(models, others, strict=True)), None, config.confidence_level, config.seed, watch=run.check
+    )
+
+    def watch(name: str, done: int, total: int) -> None:
+        run.stage((done + 1) / (total + 1), f"{title_of(name)}: measure {done + 1} of {total}")
+
+    run.stage(0.0, "common buckets" if "score" in measures else "measures")
+    return describe_read(sets, measures, config, compared=compared, watch=watch)
+
+
+def measure_scored(scored: Scored, measures: Sequence[str], run: Run) -> Measured:
+    """The measures of the sets of a result."""
+    embedded = scored.embedded
+    texts = [embedded.kept(number) for number in range(len(embedded.texts))]
+    names = list(scored.results)
+    sides = designed(embedded, names, scored.aligned, scored.prompts)
+    groups = [side.groups for side in sides]
+    found = measure_texts(
+        texts, sides, names, measures, scored.config, run, groups=groups, compared=lambda: scored.compared
+    )
+    return Measured(scored, found)

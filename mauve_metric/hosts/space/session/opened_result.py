@@ -1,0 +1,220 @@
+"""A result's JSON becomes a result again, without its texts: what it says is computed anew from its histograms."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import numpy as np
+from pydantic import BaseModel, Field, ValidationError, create_model
+
+from mauve_metric.api.explain import explain_result
+from mauve_metric.api.score import score_histograms, score_uncertainty
+from mauve_metric.arrays import Floats, Integers
+from mauve_metric.hosts.space.limits import Limits, check_name, check_options
+from mauve_metric.lexical.phrases import Readable
+from mauve_metric.options import MauveConfig, config_fields
+from mauve_metric.quantize.histograms import Histograms
+from mauve_metric.results.comparison import Comparison
+from mauve_metric.results.explanation import Explanation
+from mauve_metric.results.numbers import ComparisonNumbers, ResultNumbers
+from mauve_metric.results.result import MauveResult
+from mauve_metric.uncertainty.score_warnings import ScoreWarning
+
+_SAME = 1e-6  # by which a score may differ from what its own histograms give: other versions round otherwise
+_MOST_FEATURIZERS = 8  # in one file
+_MOST_TEXTS = 4_000_000  # of all results of a file: their labels take eight bytes each
+_WARNINGS = Annotated[tuple[ScoreWarning, ...], Field(max_length=100)]
+_OF_HISTOGRAMS = ("p_hist", "q_hist", "divergence_curve", "prd_curve")  # computed anew
+_OF_SCORES = ("mauve_scaling_factor", "divergence_curve_discretization_size", "confidence_level", "seed", "num_runs")
+
+
+@dataclass(frozen=True)
+class Opened:
+    """Results that were read from a file: what `Scored` says, as far as it can be said without texts."""
+
+    results: dict[str, MauveResult]
+    comparison: Comparison | None
+    resolved: MauveConfig
+    aligned: bool = False
+
+    @property
+    def best_first(self) -> list[str]:
+        """The models' names, in the order of the ranking."""
+        return list(self.results if self.comparison is None else self.comparison.ranking)
+
+    def explain(self, name: str, buckets: int | Sequence[int] = 0, texts: int = 0) -> Explanation:
+        """The parts of a model's gap; no bucket is described, since that takes the texts."""
+        return self._explanations[name]
+
+    @cached_property
+    def _explanations(self) -> dict[str, Explanation]:
+        return {name: _explanation(result, self.resolved) for name, result in self.results.items()}
+
+
+def _explanation(result: MauveResult, config: MauveConfig) -> Explanation:
+    """See `explain_result`: the rows have no place, which only described buckets would show."""
+    labels = result.p_labels, result.q_labels
+    rows = [np.zeros((len(side), 1), dtype=np.float32) for side in labels]
+    return explain_result(result, rows, labels, config, Readable.of([None, None]), buckets=0, texts=0)
+
+
+def read_result(path: Path, limits: Limits) -> Opened:
+    """The result or the comparison in a JSON file that this package wrote.
+
+    Raises:
+        ValueError: something else, one sentence.
+    """
+    if path.stat().st_size > limits.bytes:
+        raise ValueError(f"the result: a file may have at most {limits.megabytes} MB here")
+    try:
+        values = json.loads(path.read_text(encoding="utf-8-sig"), parse_constant=_no_constant)
+        if not isinstance(values, dict):
+            raise ValueError(f"an object is expected, got {type(values).__name__}")
+        _check_texts(values)
+        if "models" in values:
+            return _comparison(values, limits)
+        result, config = _result(values, limits)
+        each = {name: _result(one, limits)[0] for name, one in _named(values, "by_featurizer", _MOST_FEATURIZERS)}
+        return Opened({"model": replace(result, by_featurizer=each)}, None, config)
+    except RecursionError:
+        said = "nested too deeply"
+    except KeyError as error:
+        said = f"{error.args[0]!r} is missing"
+    except ValidationError as error:
+        first = error.errors()[0]
+        said = f"{' of '.join(map(str, reversed(first['loc'])))}: {first['msg']}"
+    except (ValueError, TypeError, OverflowError) as error:
+        said = " ".join(str(error).split())[:300]
+    raise ValueError(f"the result: not a file that “Make files” wrote ({said})")
+
+
+def _check_texts(values: Mapping[str, Any]) -> None:
+    """Refuse a file whose results are of so many texts that memory would run out.
+
+    Raises:
+        ValueError: the file says of more than 4 million texts in all.
+    """
+    total, waiting = 0.0, [values]
+    while waiting:
+        one = waiting.pop()
+        for inner in (one.get("models"), one.get("by_featurizer")):
+            waiting += [found for found in inner.values() if isinstance(found, dict)] if isinstance(inner, dict) else []
+        total += sum(abs(float(size)) for size in (one.get("n_p"), one.get("n_q")) if isinstance(size, (int, float)))
+    if not total <= _MOST_TEXTS:
+        raise ValueError(f"its results may be of at most {_MOST_TEXTS} texts together here, got {total:.0f}")
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number")
+
+
+def _named(values: Mapping[str, Any], part: str, most: int) -> list[tuple[str, Mapping[str, Any]]]:
+    """The results in a part of a file, with their names."""
+    given = values.get(part, {})
+    if not isinstance(given, dict) or not all(isinstance(one, dict) for one in given.values()):
+        raise ValueError(f"{part} must be results by their names")
+    if len(given) > most:
+        raise ValueError(f"{part} may hold at most {most} results here, got {len(given)}")
+    return [(check_name(part, name), one) for name, one in given.items()]
+
+
+@functools.cache
+def _model(kind: type) -> type[BaseModel]:
+    """The fields of a dataclass of numbers that its JSON holds, with their types."""
+    hints = get_type_hints(kind) | {"warnings": _WARNINGS, "mauve_runs": list[float]}
+    leave = (*_OF_HISTOGRAMS, "models", "explanations", "by_featurizer", "signature_entries")
+    given: dict[str, Any] = {
+        item.name: (hints[item.name], ... if item.default is MISSING else item.default)
+        for item in fields(kind)
+        if item.init and item.metadata.get("in_dict", True) and item.name not in leave
+    }
+    return create_model(kind.__name__, **given)
+
+
+def _checked(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a dataclass that are in its JSON; `ValidationError` for another type."""
+    model = _model(kind).model_validate(values)
+    return {name: getattr(model, name) for name in type(model).model_fields}
+
+
+def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
+    read = {name: _result(result, limits) for name, result in _named(values, "models", limits.model_sets)}
+    results = {name: result for name, (result, _) in read.items()}
+    pairs = [
+        {name: [{**item, "stderr": None} for item in values.get(name, [])]}
+        for name in ("differences", "learned_differences")
+    ]
+    given = _checked(ComparisonNumbers, {**values, **pairs[0], **pairs[1]})
+    if not results or sorted(given["ranking"]) != sorted(results):
+        raise ValueError("ranking must name every model once")
+    if {*given["own"]} != {*results} or {*given["learned_ranking"]} - {*results}:
+        raise ValueError("own and learned_ranking must be of the models")
+    for found in (given["differences"], given["learned_differences"]):
+        compared = [(item.a, item.b) for item in found]
+        if {name for pair in compared for name in pair} - {*results} or len({*compared}) < len(compared):
+            raise ValueError("own and differences must be of the models")
+    comparison = Comparison(
+        models=results,
+        signature_entries=_entries(values["signature"]),
+        explanations={},
+        by_featurizer={
+            name: found
+            for name, one in _named(values, "by_featurizer", _MOST_FEATURIZERS)
+            if (found := _comparison(one, limits).comparison)
+        },
+        **given,
+    )
+    return Opened(results, comparison, next(iter(read.values()))[1], values["design"] == "aligned")
+
+
+def _result(values: Mapping[str, Any], limits: Limits) -> tuple[MauveResult, MauveConfig]:
+    """One result and the config of its signature; the curve and its band come from the histograms again."""
+    given = _checked(ResultNumbers, values)
+    entries = _entries(values["signature"])
+    options = {name: entries[name] for name in _OF_SCORES if name in config_fields()}
+    check_options({"featurize_model_name": "", **options}, [""], limits)
+    config = MauveConfig(**options)  # type: ignore[arg-type]  # which checks them
+    counts = [_counts(side, given[f"n_{side}"], given["num_buckets"], values, limits) for side in ("p", "q")]
+    histograms = Histograms(counts[0], counts[1])
+    scores = score_histograms(histograms, config)
+    if not abs(scores.mauve - given["mauve"]) <= _SAME:
+        raise ValueError("its mauve is not that of its own histograms: the file was changed")
+    given["mauve_runs"] = np.array(given["mauve_runs"], dtype=np.float64)
+    given |= {name: getattr(scores, name) for name in (*_OF_HISTOGRAMS, "curve_mixtures")}
+    given["curve_band"] = score_uncertainty(scores.mauve, histograms, [], config).band
+    given |= {f"{side}_labels": np.repeat(np.arange(len(part)), part) for side, part in zip("pq", counts, strict=True)}
+    return MauveResult(signature_entries=entries, **given), config
+
+
+def _counts(side: str, n: int, buckets: int, values: Mapping[str, Any], limits: Limits) -> Integers:
+    """How many texts are in each bucket."""
+    histogram: Floats = np.array(values[f"{side}_hist"], dtype=np.float64)
+    if histogram.ndim != 1 or not 1 <= len(histogram) <= limits.buckets:
+        raise ValueError(f"{side}_hist must hold 1 to {limits.buckets} numbers here")
+    if len(histogram) != buckets:
+        raise ValueError(f"{side}_hist must hold num_buckets numbers")
+    counts = np.rint(histogram * n)
+    if not (histogram >= 0).all() or not np.abs(histogram * n - counts).max() <= _SAME * n or counts.sum() != n:
+        raise ValueError(f"{side}_hist must hold shares of n_{side} texts")
+    return counts.astype(np.int64)
+
+
+def _entries(signature: object) -> dict[str, object]:
+    """The entries of a signature, numbers as numbers."""
+    parts = (part.partition(":") for part in str(signature).split("|"))
+    return {key: _value(text) for key, _, text in parts}
+
+
+def _value(text: str) -> object:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return {"True": True, "False": False, "None": None}.get(text, text)

@@ -1,0 +1,353 @@
+"""Texts → features → results for the page: one encoder in memory, features kept, runs that can be stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mauve_metric.api.compare import check_sides, compare_features
+from mauve_metric.api.explain import explain_learned, explain_model
+from mauve_metric.api.score import resolve_config, score_partition
+from mauve_metric.arrays import Array
+from mauve_metric.features.encoder import Encoder, load_encoder
+from mauve_metric.features.feature_set import FeatureSet, Featurizing
+from mauve_metric.features.rows import all_rows
+from mauve_metric.features.sides import Forms, GivenDesign, OpenedSides, align, check_columns
+from mauve_metric.features.text_functions import text_function
+from mauve_metric.hosts.space.session.reading import has_rough, read_sets
+from mauve_metric.hosts.space.session.run import READ, Run, named
+from mauve_metric.lexical.phrases import Readable
+from mauve_metric.measures.groups import pair_of_groups
+from mauve_metric.options import MauveConfig, RunOptions, config_fields
+from mauve_metric.quantize.partition import Partition, partition_sets
+from mauve_metric.quantize.projection import unit_rows
+from mauve_metric.results.comparison import Comparison
+from mauve_metric.results.explanation import Explanation
+from mauve_metric.results.result import MauveResult
+from mauve_metric.runtime.devices import resolve_device
+from mauve_metric.runtime.model_state import settings_kept
+from mauve_metric.texts.wrapping import Stripping
+
+Featurizer = Callable[[list[str]], ArrayLike]
+Prompts = tuple[Sequence[Hashable] | None, ...]  # of each set, the human one first; empty where none is shared
+
+_KEPT_ENCODERS = 2
+_COUNTED_TOGETHER = 256  # texts that are tokenized at a time when tokens are counted
+REPORT_BUCKETS, REPORT_TEXTS = 5, 3  # of a model's gap, and texts of each side of one, in the report
+_FEATURE_KNOBS = [name for name, knob in config_fields().items() if knob.metadata["stage"] == "featurize"]
+# num_runs says how many clusterings are made
+_SCORE_KNOBS = [
+    name for name, knob in config_fields().items() if knob.metadata["stage"] == "score" and name != "num_runs"
+]
+
+
+class Encoders:
+    """The encoders in memory, the last ones used; one run at a time works with them (see `Turns`).
+
+    Args:
+        functions: featurizers that are functions from texts to an array, by the name under which they are offered.
+    """
+
+    def __init__(self, functions: Mapping[str, Featurizer] | None = None) -> None:
+        self.functions = dict(functions or {})
+        self._kept: dict[tuple[object, ...], Encoder] = {}
+
+    def config(self, options: Mapping[str, object]) -> MauveConfig:
+        """The config of a visitor's options, with a function in place of its name."""
+        name = str(options["featurize_model_name"])
+        given: dict[str, Any] = {own: value for own, value in options.items() if own in config_fields()}
+        given["featurize_model_name"] = self.functions.get(name, name)  # checked there
+        return MauveConfig(**given)
+
+    def get(self, config: MauveConfig) -> Encoder | None:
+        """The encoder of a config, loaded once; None for a function."""
+        name = config.featurize_model_name
+        if not isinstance(name, str) or text_function(name) is not None:
+            return None
+        key = (name, config.pooling, config.max_text_length, config.dtype, config.text_prefix)
+        encoder = self._kept.pop(key, None)
+        if encoder is None:
+            while len(self._kept) >= _KEPT_ENCODERS:
+                del self._kept[next(iter(self._kept))]
+            encoder = load_encoder(
+                name,
+                pooling=config.pooling,
+                max_text_length=config.max_text_length,
+                dtype=config.dtype,
+                device=resolve_device(),
+                text_prefix=config.text_prefix,
+            )
+        self._kept[key] = encoder
+        return encoder
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """The features of the human set and of the models', what they were made with, and the texts that were given.
+
+    sets, texts: the human one first.
+    """
+
+    key: tuple[object, ...]
+    sets: tuple[FeatureSet, ...]
+    texts: tuple[list[str], ...]
+
+    def fits(self, texts: Sequence[list[str]], config: MauveConfig) -> bool:
+        """Whether the same texts under this config would have the same features."""
+        return self.key == feature_key(config) and self.texts == tuple(texts)
+
+    def known(self, texts: list[str], config: MauveConfig) -> FeatureSet | None:
+        """The features of one set, where they do not hang on the other sets and are there."""
+        if self.key != feature_key(config) or config.match_lengths == "truncate":
+            return None
+        return next((side for side, old in zip(self.sets, self.texts, strict=True) if old == texts), None)
+
+    def kept(self, number: int) -> list[str]:
+        """The texts behind the rows of a set: without what was taken off them, and without the empty ones."""
+        return kept_texts(self.texts[number], str(dict(zip(_FEATURE_KNOBS, self.key, strict=True))["strip"]))
+
+    @cached_property
+    def readable(self) -> Readable:
+        """The texts and their phrases."""
+        return Readable.of([self.kept(number) for number in range(len(self.texts))])
+
+    @cached_property
+    def variance(self) -> float:
+        """The variance of the features, see `unit_variance`."""
+        return unit_variance([all_rows(side.features) for side in self.sets])
+
+
+def kept_texts(texts: Sequence[str], strip: str) -> list[str]:
+    """Texts without what `strip` takes off them, and without the empty ones."""
+    return [text for text in Stripping(strip).each(texts) if text.strip()]
+
+
+def unit_variance(features: Sequence[Array]) -> float:
+    """The variance of the rows of all sets, scaled to length 1: the mean squared distance to their mean."""
+    total, number, squares = np.zeros(features[0].shape[1]), 0, 0.0
+    for part in features:
+        unit = unit_rows(part)
+        total, number, squares = total + unit.sum(axis=0), number + len(unit), squares + float(np.square(unit).sum())
+    return squares / number - float(np.square(total / number).sum())
+
+
+def embed(
+    sets: Mapping[str, list[str]],
+    config: MauveConfig,
+    encoders: Encoders,
+    run: Run,
+    last: Embedded | None = None,
+    names: Sequence[str] | None = None,
+) -> Embedded:
+    """The features of all sets; nothing of a text is kept on the disk.
+
+    Args:
+        sets: the texts by what errors call them, the human ones first.
+        config, encoders, run: what to do it with.
+        last: features that may be used again.
+        names: of the models, for a rough score while the texts are read; None: none is made.
+
+    Raises:
+        Cancelled: stopped. ValueError, TypeError, OSError, ImportError: as `compute_mauve`.
+    """
+    texts = list(sets.values())
+    if last is not None and last.fits(texts, config):
+        return last
+    forms = {f"set_{number}_text": title for number, title in enumerate(sets)}
+    with named(forms):
+        run.stage(0.0, "loading the model")
+        encoder = encoders.get(config)
+        new = [part for part in texts if last is None or last.known(part, config) is None]
+        if encoder is not None:
+            spend_tokens(encoder, new, run)
+        job = Featurizing(config, RunOptions(cache=False), encoder=encoder, progress=run.texts_done)
+        sides: dict[str, Any] = {name: {name: part} for name, part in zip(forms, texts, strict=True)}
+        with job:
+            if config.match_lengths == "truncate":
+                sides = job.matched(sides)
+            given = [next(iter(form.items())) for form in sides.values()]
+            known = [None if last is None else last.known(part, config) for part in texts]
+            early = encoder is not None and names is not None and has_rough(texts, known)
+            read = read_sets(job, given, known, run, config, list(names or []) if early else None)
+    check_columns(dict(zip(sets, read, strict=True)))
+    return Embedded(feature_key(config), tuple(read), tuple(texts))
+
+
+def spend_tokens(encoder: Encoder, sets: Sequence[Sequence[object]], run: Run) -> None:
+    """Count what the encoder would read of all sets, before it reads any; what is no text is refused later."""
+    prefix = encoder.text_prefix
+    texts = [prefix + text.encode(errors="replace").decode() for part in sets for text in part if isinstance(text, str)]
+    options = {"padding": False, "return_attention_mask": False, "return_token_type_ids": False, "verbose": False}
+    for start in range(0, len(texts), _COUNTED_TOGETHER):
+        with settings_kept(encoder.tokenizer):
+            some = texts[start : start + _COUNTED_TOGETHER]
+            ids = encoder.tokenizer(some, truncation=True, max_length=encoder.max_text_length, **options)["input_ids"]
+        run.spend(sum(map(len, ids)))
+
+
+def feature_key(config: MauveConfig) -> tuple[object, ...]:
+    """What the features of given texts depend on."""
+    return tuple(getattr(config, name) for name in _FEATURE_KNOBS)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What is known of one model or several against the human texts.
+
+    config: as asked for. resolved: without "auto". results: of each model by its name, in order; of one model what
+    `compute_mauve` gives. comparison: what `compare` gives; None for one model. each: with several featurizers what is
+    known by each of them, by their names, the first one's first.
+    """
+
+    embedded: Embedded
+    config: MauveConfig
+    resolved: MauveConfig
+    partition: Partition
+    results: dict[str, MauveResult]
+    comparison: Comparison | None
+    aligned: bool = False
+    prompts: Prompts = ()
+    each: Mapping[str, Scored] = field(default_factory=dict)
+
+    def of(self, config: MauveConfig) -> Scored:
+        """What is known by the featurizer of a config, if it is one of several; else this."""
+        same = (one for one in self.each.values() if one.embedded.key == feature_key(config))
+        return next(same, self)
+
+    @property
+    def best_first(self) -> list[str]:
+        """The models' names, in the order of the ranking."""
+        return list(self.results if self.comparison is None else self.comparison.ranking)
+
+    def explain(self, name: str, buckets: int | Sequence[int] = 0, texts: int = 0) -> Explanation:
+        """What makes a model's gap, see `explain_result`."""
+        number = [*self.results].index(name) + 1
+        readable = self.embedded.readable
+        result = self.results[name]
+        return explain_model(self.partition, number, result, self.resolved, readable, buckets=buckets, texts=texts)
+
+    def explain_learned(self, name: str) -> Explanation:
+        """By what a classifier tells a model's texts from the human ones, see `explain_learned`."""
+        if name not in self._learned:
+            number = [*self.results].index(name) + 1
+            given = self.embedded.readable.pair(0, number).texts
+            human, *models = designed(self.embedded, self.results, self.aligned, self.prompts)
+            groups = pair_of_groups(human.groups, models[number - 1].groups)
+            self._learned[name] = explain_learned(self.explain(name), given, groups, self.resolved, REPORT_TEXTS)
+        return self._learned[name]
+
+    @cached_property
+    def _learned(self) -> dict[str, Explanation]:
+        return {}
+
+    @cached_property
+    def compared(self) -> Comparison:
+        """The comparison, of one model as well."""
+        return self.comparison or self._compared()
+
+    def for_report(self) -> Comparison:
+        """The same with the largest parts of the gaps explained."""
+        by_featurizer = {name: one.compared for name, one in self.each.items()}
+        return replace(self._compared(self.embedded.readable), by_featurizer=by_featurizer)
+
+    def _compared(self, readable: Readable | None = None) -> Comparison:
+        human, *models = designed(self.embedded, self.results, self.aligned, self.prompts)
+        return compare_features(
+            human,
+            dict(zip(self.results, models, strict=True)),
+            self.config,
+            readable=readable,
+            buckets=REPORT_BUCKETS,
+            texts=REPORT_TEXTS,
+            partition=self.partition,
+        )
+
+
+def score(
+    embedded: Embedded,
+    names: Mapping[str, str],
+    config: MauveConfig,
+    *,
+    aligned: bool = False,
+    prompts: Prompts = (),
+    last: Scored | None = None,
+    run: Run | None = None,
+) -> Scored:
+    """Score one model as `compute_mauve` does, several as `compare` does.
+
+    Args:
+        embedded: the features.
+        names: of the models, to what errors call them.
+        config: of the scores.
+        aligned: see `compare`. prompts: of the texts of each set, the human one first, where some share prompts.
+        last: its clustering is used again where it would be the same.
+        run: is told which model is scored.
+    """
+    run = run or Run()
+    human, *models = designed(embedded, names.values(), aligned, prompts)
+    run.stage(READ[1], "clustering")
+    resolved = resolve_config(config, *map(len, embedded.sets), groups=[side.groups for side in (human, *models)])
+    if last is not None and last.embedded is embedded and _clustering(last.resolved) == _clustering(resolved):
+        partition = last.partition
+    else:
+        sets = [side.features for side in embedded.sets]
+        partition = partition_sets(sets, resolved, every_row=True, groups=[side.groups for side in (human, *models)])
+    run.stage(0.9, "scoring")
+    if len(models) == 1:
+        result = _score_pair(human, models[0], resolved, partition)
+        return Scored(embedded, config, resolved, partition, {next(iter(names)): result}, None, aligned, prompts)
+    check_sides({"the human texts": human} | dict(zip(names.values(), models, strict=True)))
+    places = {name: number for number, name in enumerate(names)}
+    comparison = compare_features(
+        human,
+        dict(zip(names, models, strict=True)),
+        config,
+        partition=partition,
+        watch=lambda name: run.stage(
+            0.9 + 0.1 * places[name] / len(places), f"scoring model {places[name] + 1} of {len(places)}"
+        ),
+    )
+    return Scored(embedded, config, resolved, partition, comparison.models, comparison, aligned, prompts)
+
+
+def designed(embedded: Embedded, names: Iterable[str], aligned: bool, prompts: Prompts) -> list[FeatureSet]:
+    """The sets, the human one first, with the number of each row as its group if aligned, else with its prompt."""
+    sides = dict(zip(["human", *names], embedded.sets, strict=True))
+    if aligned:
+        return list(align(sides).values())
+    if not any(prompts):
+        return list(embedded.sets)
+    forms: dict[str, Forms] = {name: {"text": texts} for name, texts in zip(sides, embedded.texts, strict=True)}
+    design = GivenDesign(groups=dict(zip(sides, prompts, strict=True)))
+    return list(OpenedSides(forms, {}, design).grouped(sides).values())
+
+
+def with_all(each: Mapping[str, Scored]) -> Scored:
+    """What the first of several featurizers gives, with what all of them say."""
+    first = next(iter(each.values()))
+    if len(each) == 1:
+        return first
+    if first.comparison is not None:
+        comparisons = {name: one.comparison for name, one in each.items() if one.comparison is not None}
+        return replace(first, comparison=replace(first.comparison, by_featurizer=comparisons), each=each)
+    results = {
+        model: replace(result, by_featurizer={name: one.results[model] for name, one in each.items()})
+        for model, result in first.results.items()
+    }
+    return replace(first, results=results, each=each)
+
+
+def _score_pair(p: FeatureSet, q: FeatureSet, resolved: MauveConfig, partition: Partition) -> MauveResult:
+    """What `compute_mauve` gives."""
+    return score_partition(p, q, partition, resolved, quiet=True)
+
+
+def _clustering(config: MauveConfig) -> MauveConfig:
+    """The config without what only the scoring reads."""
+    default = MauveConfig()
+    return replace(config, **{name: getattr(default, name) for name in _SCORE_KNOBS})

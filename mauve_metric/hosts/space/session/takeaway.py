@@ -1,0 +1,155 @@
+"""What a visitor takes away: files of the result and the commands that make it again."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from mauve_metric.features.sides import shared_prompts
+from mauve_metric.hosts.space.limits import other_featurizers
+from mauve_metric.hosts.space.session.scoring import Scored
+from mauve_metric.hosts.space.session.uploads import TextSet
+from mauve_metric.options import config_fields
+from mauve_metric.results.charts.figure import save_chart
+from mauve_metric.results.charts.of_comparison import comparison_chart
+from mauve_metric.results.charts.of_result import result_chart
+from mauve_metric.results.description import Description
+from mauve_metric.results.report import save_report
+
+FIGURES = (".svg", ".pdf", ".png")
+
+
+def write_files(scored: Scored, folder: Path, description: Description | None = None) -> list[str]:
+    """Figures, result as JSON, tables, signature, and the report, the only one of them that quotes texts.
+
+    With a description of the same sets, its measures too.
+
+    Raises:
+        ImportError: Altair or vl-convert-python is not installed.
+    """
+    comparison = scored.comparison
+    result = next(iter(scored.results.values()))
+    chart = result_chart(result) if comparison is None else comparison_chart(comparison)
+    paths = [folder / f"mauve{ending}" for ending in FIGURES]
+    for path in paths:
+        save_chart(chart, path)
+    values = result.to_dict() if comparison is None else comparison.to_dict()
+    content = {"mauve.json": json.dumps(values, allow_nan=False, indent=1)}
+    content["signature.txt"] = str(result if comparison is None else comparison)
+    if comparison is not None:
+        content["models.csv"] = comparison.to_csv("models").rstrip("\n")
+        content["differences.csv"] = comparison.to_csv("differences").rstrip("\n")
+    if description is not None:
+        content["measures.json"] = json.dumps(description.to_dict(), allow_nan=False, indent=1)
+        content["measures.csv"] = description.to_csv().rstrip("\n")
+    for name, text in content.items():
+        (folder / name).write_text(text + "\n", encoding="utf-8")
+        paths.append(folder / name)
+    measures = None if description is None else description.document()
+    paths.append(save_report(scored.for_report(), folder / "report.html", measures))
+    return [str(path) for path in paths]
+
+
+def python_code(
+    human: TextSet, models: Mapping[str, TextSet], options: Mapping[str, object], aligned: bool = False
+) -> str:
+    """Python lines that give the same result, if the files lie in the working directory."""
+    first, *names = _file_names(human, models)
+    shared = not aligned and bool(shared_prompts({"human": human, **models}))
+    call = "compute_mauve" if len(models) == 1 else "compare"
+    readers = sorted({_reader(side, shared) for side in (human, *models.values())})
+    lines = [f"from mauve_metric import {', '.join([*readers[:-1], call, *readers[-1:]])}", "", f"out = {call}("]
+    lines.append(f"    p_text={_reading(human, first, shared)},")
+    if len(models) == 1:
+        lines.append(f"    q_text={_reading(next(iter(models.values())), names[0], shared)},")
+    else:
+        lines.append("    models={")
+        pairs = zip(models.items(), names, strict=True)
+        lines += [f"        {own!r}: {_reading(side, name, shared)}," for (own, side), name in pairs]
+        lines.append("    },")
+    lines += ["    aligned=True,"] if aligned else []
+    lines += [f"    featurizers={_featurizers(options)!r},"] if other_featurizers(options) else []
+    lines += [f"    {key}={value!r}," for key, value in _given(options).items()]
+    return "\n".join([*lines, ")", "print(out)"])
+
+
+def _reader(side: TextSet, shared: bool) -> str:
+    """The name of what reads a set: with its prompts where sets share some."""
+    return "TextFile" if shared and side.prompts is not None else "read_texts"
+
+
+def _reading(side: TextSet, name: str, shared: bool) -> str:
+    """The call that reads a set from the file of this name."""
+    call = f"{_reader(side, shared)}({name!r}{'' if _is_found(side) else f', {side.column!r}'})"
+    return f"[text for text in {call} if text.strip()]" if side.blank else call
+
+
+def shell_code(
+    human: TextSet, models: Mapping[str, TextSet], options: Mapping[str, object], aligned: bool = False
+) -> str:
+    """The shell command that gives the same result; a comment where the shell cannot."""
+    sides = [human, *models.values()]
+    columns = {side.column for side in sides if not _is_found(side)}
+    if len(columns) > 1 or (columns and any(_is_found(side) and side.column is not None for side in sides)):
+        return "# the files keep their texts in columns of different names: use Python"
+    command = "score" if len(models) == 1 else "compare"
+    first, *names = _file_names(human, models)
+    if any(side.blank for side in sides):  # lines that the page left out
+        options = {**options, "empty_texts": "drop"}
+    words = ["mauve-metric", command, _path_word(first), *_model_words(list(models), names)]
+    if aligned:
+        words.append("--aligned")
+    if columns:
+        words += ["--text-field", str(columns.pop())]
+    for name in _featurizers(options) if other_featurizers(options) else ():
+        words += ["--featurize-model-name", name]
+    for key, value in _given(options).items():
+        flag = key.replace("_", "-")
+        if isinstance(config_fields()[key].default, bool):
+            words.append(f"--{flag}" if value else f"--no-{flag}")
+        else:
+            words += [f"--{flag}", str(value).lower() if isinstance(value, bool) else str(value)]
+    return shlex.join(words)
+
+
+def _model_words(models: Sequence[str], files: Sequence[str]) -> list[str]:
+    """The models' files as the shell takes them, each behind its name if it would have another one."""
+    if len(models) == 1 or list(models) == [Path(file).stem for file in files]:
+        return [_path_word(file) for file in files]
+    # before a name like `-a` a space, which the shell's reader of names takes away
+    return [f"{' ' if name.startswith('-') else ''}{name}={file}" for name, file in zip(models, files, strict=True)]
+
+
+def _given(options: Mapping[str, object]) -> dict[str, object]:
+    """The options that are not at their default, but for several featurizers."""
+    several = {"featurizers", "featurize_model_name"} if other_featurizers(options) else set()
+    return {
+        name: value for name, value in options.items() if name not in several and value != config_fields()[name].default
+    }
+
+
+def _featurizers(options: Mapping[str, object]) -> list[str]:
+    """All featurizers, the first one first."""
+    return [str(options["featurize_model_name"]), *other_featurizers(options)]
+
+
+def _is_found(side: TextSet) -> bool:
+    """Whether the library finds the column by itself."""
+    return side.column in (None, "text")
+
+
+def _file_names(human: TextSet, models: Mapping[str, TextSet]) -> list[str]:
+    """The names of all files, the human one first, told apart where they are the same."""
+    sides = [("human", human), *models.items()]
+    names = [Path(side.name).name or "texts.txt" for _, side in sides]
+    owners = [own.replace("/", "-") for own, _ in sides]
+    if len(sides) == 2:
+        owners[1] = "model"
+    return [name if names.count(name) == 1 else f"{own}_{name}" for own, name in zip(owners, names, strict=True)]
+
+
+def _path_word(name: str) -> str:
+    """A file name that no program takes for an option."""
+    return f"./{name}" if name.startswith("-") else name

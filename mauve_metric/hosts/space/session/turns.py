@@ -1,0 +1,103 @@
+"""The order of the runs of all visitors: one at work at a time, everybody's first run before anybody's second."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from mauve_metric.hosts.space.limits import Limits
+from mauve_metric.hosts.space.session.run import Run
+
+# Of gradio's 40 threads: each run that waits here holds one. The others wait in gradio's own queue.
+ONE_RUN: dict[str, Any] = {"concurrency_id": "model", "concurrency_limit": 24}
+_LOOK = 0.2  # seconds between two checks whether a waiting run was stopped
+_REMEMBERED = 20  # past runs, whose mean time is that of the next
+
+
+@dataclass(eq=False)
+class _Ticket:
+    """One run of a visitor; began: when it was its turn."""
+
+    visitor: str
+    began: float | None = None
+
+
+class Turns:
+    """The runs that are at work or wait.
+
+    gradio's queue takes runs in the order in which they come, so that one visitor's could wait before everybody else's,
+    and its estimates know no run that is at work longer than the mean.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._changed = threading.Condition()
+        self._tickets: list[_Ticket] = []
+        self._past: deque[float] = deque(maxlen=_REMEMBERED)
+
+    @contextmanager
+    def turn(self, visitor: str, run: Run) -> Iterator[None]:
+        """Wait until it is this run's turn, and hold it.
+
+        Raises:
+            ValueError: enough runs wait. Cancelled: the run was stopped.
+        """
+        ticket = self._join(visitor)
+        try:
+            with self._changed:
+                while before := self._tickets.index(ticket):
+                    run.stage(0.0, f"{before} run{'' if before == 1 else 's'} before yours, {self._words(before)}")
+                    self._changed.wait(_LOOK)
+                ticket.began = time.monotonic()
+            run.begin()
+            yield
+            self._past.append(time.monotonic() - ticket.began)
+        finally:
+            with self._changed:
+                self._tickets.remove(ticket)
+                self._changed.notify_all()
+
+    def _join(self, visitor: str) -> _Ticket:
+        """Take a place: behind the run at work and the runs that come before a further one of this visitor."""
+        with self._changed:
+            order = [ticket.visitor for ticket in self._tickets]
+            own = order.count(visitor)
+            if own >= self._limits.waiting_each:
+                when = self._words(order.index(visitor) + 1)
+                raise ValueError(f"{own} of your runs wait or are at work: the first ends {when}")
+            if len(order) > self._limits.waiting:
+                raise ValueError(f"{len(order) - 1} runs wait already, the most that may: one ends {self._words(1)}")
+            ticket = _Ticket(visitor)
+            self._tickets.append(ticket)
+            had: Counter[str] = Counter()
+            keys = {}
+            for one in self._tickets:
+                keys[one] = one.began is None, had[one.visitor]
+                had[one.visitor] += 1
+            self._tickets.sort(key=keys.__getitem__)
+            return ticket
+
+    def _words(self, ended: int) -> str:
+        """How long it takes until so many more runs have ended: by the mean of past ones, else at most."""
+        if not self._past:
+            return f"in at most {spoken(ended * self._limits.seconds)}"
+        began = [ticket.began for ticket in self._tickets if ticket.began is not None]
+        passed = time.monotonic() - began[0] if began else 0.0
+        left = ended * sum(self._past) / len(self._past) - passed
+        return f"in about {spoken(max(left, 1.0))}"
+
+
+def spoken(seconds: float) -> str:
+    """A time as people say it.
+
+    >>> spoken(1), spoken(59.2), spoken(100)
+    ('1 second', '60 seconds', '2 minutes')
+    """
+    number, unit = (math.ceil(seconds), "second") if seconds <= 60 else (round(seconds / 60), "minute")
+    return f"{number} {unit}{'' if number == 1 else 's'}"

@@ -1,0 +1,1 @@
+"""The parts of the page: layout, figures, words, and what its controls do."""

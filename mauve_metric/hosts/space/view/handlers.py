@@ -1,0 +1,340 @@
+"""What the page's buttons do once the texts are there: the values of its inputs in, those of its outputs out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import gradio as gr
+from gradio.utils import get_upload_folder
+
+from mauve_metric.features.sides import shared_prompts
+from mauve_metric.hosts.space.limits import Limits, check_options, check_together, other_featurizers
+from mauve_metric.hosts.space.session import takeaway
+from mauve_metric.hosts.space.session.examples import HUMAN, Example
+from mauve_metric.hosts.space.session.measuring import check_measures, measure_scored
+from mauve_metric.hosts.space.session.opened_result import Opened, read_result
+from mauve_metric.hosts.space.session.run import Run, errors_shown
+from mauve_metric.hosts.space.session.scoring import Embedded, Encoders, Scored, embed, score, with_all
+from mauve_metric.hosts.space.session.sessions import Session, Shown, title_of
+from mauve_metric.hosts.space.session.uploads import TextSet, read_paste
+from mauve_metric.hosts.space.view import markup, notices
+from mauve_metric.hosts.space.view.controls import PLAY, check_play, panel_options, play_options, play_values
+from mauve_metric.hosts.space.view.run_handlers import RunHandlers
+from mauve_metric.hosts.space.view.settings_link import control_values, query_of, read_query
+from mauve_metric.hosts.space.view.showing import (
+    MEASURES,
+    OF_MODEL,
+    RESULT,
+    bucket_html,
+    fits,
+    measures_values,
+    of_model_values,
+    result_values,
+)
+from mauve_metric.options import MauveConfig
+
+EXAMPLE = "example"  # what `shows` holds while the example is on the page
+_FIRST = f"compare two sets first: {notices.GONE}"
+
+
+class Handlers(RunHandlers):
+    """The functions of one page.
+
+    Args:
+        limits: of the server.
+        models: names of the featurizers that a visitor may choose.
+        encoders: what is in memory of them.
+    """
+
+    def __init__(self, limits: Limits, models: Sequence[str], encoders: Encoders) -> None:
+        super().__init__(limits)
+        self.featurizers, self.encoders = list(models), encoders
+        self.example = Example(limits, self.featurizers, encoders)
+        self._arrived: dict[str, object] | None = None
+
+    # --- the page opens -------------------------------------------------------------------------------------------
+
+    def arrive(self, request: gr.Request) -> list[object]:
+        """What the address sets, for featurizer, `PLAY` and panel, and the example where the address sets nothing."""
+        with errors_shown(markup.escape):
+            found, problems = read_query(dict(request.query_params), self.featurizers, self.limits)
+            said = "".join(markup.problem(markup.escape(problem)) for problem in problems)
+            controls = control_values(found, self.featurizers) if found else [gr.skip()] * len(control_values({}, [""]))
+            shown = None if found else self.example.shown()
+            if shown is None:
+                return [*controls, said, *[gr.skip()] * len(RESULT)]
+            if self._arrived is None:  # the same for every visitor
+                self._arrived = result_values(shown, self.limits.points) | {"shows": EXAMPLE, "status": ""}
+            return [*controls, said, *(self._arrived[name] for name in RESULT)]
+
+    def take_up(self, shows: str | None, request: gr.Request) -> None:
+        """If the page shows the example, it is from now on the result of this visitor's session."""
+        session = self.sessions.get(request.session_hash)
+        if shows == EXAMPLE and session.shown is None:
+            session.shown = self.example.shown()
+
+    def link(self, values: Sequence[object]) -> str:
+        """The query of an address with these settings: featurizer, `PLAY` and the panel's options."""
+        with errors_shown(markup.escape):
+            options = _options(values)
+            check_play(options, self.limits)
+            return query_of(options, self.featurizers[0])
+
+    def open_result(self, path: str | None, request: gr.Request) -> list[object]:
+        """A result's JSON was dropped: the page shows it, without texts."""
+        if path is None:
+            return [gr.skip()] * len(RESULT)
+        session = self.sessions.get(request.session_hash)
+        try:
+            with errors_shown(markup.escape), self._alone(session):
+                opened = read_result(Path(path), self.limits)
+                name = Path(path).name
+                human = TextSet(HUMAN, name, [])
+                models = {model: TextSet(title_of(model), name, []) for model in opened.results}
+                shown = Shown(human, models, {}, opened, opened.best_first[-1])
+                values = result_values(shown, self.limits.points) | {"about": notices.about_opened(name)}
+                session.shown = shown
+                return [values[output] for output in RESULT]
+        finally:
+            self.sessions.release(Path(path))
+
+    def stale(self, values: Sequence[object], shows: str | None, request: gr.Request) -> str:
+        """What is said if rows aligned, featurizer, `PLAY`, panel or sets are not those of the result; else nothing."""
+        session = self.sessions.get(request.session_hash)
+        shown = self.example.shown() if shows == EXAMPLE and session.shown is None else session.shown
+        if shown is None or not shown.options:
+            return ""
+        same = shown.options == _options(values[1:])
+        if shown.example:
+            return "" if same and not session.sets() else notices.stale(example=True)
+        same = same and _texts(session.human, session.models) == _texts(shown.human, shown.models)
+        aligned = bool(values[0])
+        same = same and isinstance(shown.scored, Scored) and shown.scored.aligned == aligned
+        return "" if same else notices.stale(example=False)
+
+    def measures_stale(self, inputs: str, request: gr.Request) -> str:
+        """What is said of the measures; inputs: what `stale` said of the result."""
+        shown = self.sessions.get(request.session_hash).shown
+        return "" if shown is None else notices.measures_stale(shown.measured is not None, bool(inputs), fits(shown))
+
+    # --- scores ---------------------------------------------------------------------------------------------------
+
+    def compare(
+        self,
+        values: Sequence[object],
+        request: gr.Request,
+        progress: gr.Progress,
+        held: tuple[object, object] = ("", ""),
+    ) -> list[object]:
+        """The button: pasted texts, rows aligned, featurizer, `PLAY` and the panel's options in, the result out.
+
+        Args:
+            values: of the inputs.
+            request: of the visitor. progress: is told.
+            held: what the page shows of a human set and of a model's, "" for nothing.
+        """
+        pasted, aligned = [str(text or "") for text in values[:2]], bool(values[2])
+        session = self.sessions.get(request.session_hash)
+
+        def work(run: Run) -> list[object]:
+            with self._alone(session):
+                options = _options(values[3:])
+                check_play(options, self.limits)
+                human, models = self._given(session, pasted[0], pasted[1], held)
+                self._score(session, human, models, options, aligned, run)
+                return self._result(session)
+
+        return self._run(request, progress, len(RESULT), work)
+
+    def measure(self, groups: Sequence[str], request: gr.Request, progress: gr.Progress) -> list[object]:
+        """The button of the measures: names of groups in, the outputs of `MEASURES` out."""
+        session = self.sessions.get(request.session_hash)
+
+        def work(run: Run) -> list[object]:
+            scored = _shown(session).scored
+            if not isinstance(scored, Scored):
+                raise ValueError(_FIRST)
+            measured = measure_scored(scored, check_measures(["score", *(groups or [])]), run)
+            with self._alone(session):
+                now = _shown(session)
+                if not isinstance(now.scored, Scored) or now.scored.embedded is not scored.embedded:
+                    raise ValueError("the measures are of texts that are not shown any more: compute them again")
+                now.measured = measured
+                values = measures_values(now) | {"measures_status": notices.measured(measured.description)}
+                return [values[name] for name in MEASURES]
+
+        return self._run(request, progress, len(MEASURES), work)
+
+    def replay(self, values: Sequence[object], request: gr.Request) -> list[object]:
+        """Other values of `PLAY`: the result again, from the features that are kept."""
+        session = self.sessions.get(request.session_hash)
+        with errors_shown(markup.escape), self._alone(session):
+            shown, changed = _shown(session), play_options(list(values))
+            if not isinstance(shown.scored, Scored):
+                raise ValueError(_FIRST)
+            check_play(changed, self.limits)
+            options = shown.options | changed
+            self._score(session, shown.human, shown.models, options, shown.scored.aligned, Run.within(self.limits))
+            if session.shown is not None:
+                session.shown.example, session.shown.measured = shown.example, shown.measured
+            return self._result(session)
+
+    def play(self, written: str, request: gr.Request) -> list[object]:
+        """`replay` and the values of `PLAY`; if it cannot be done, what is wrong, and the values of what is shown.
+
+        Args:
+            written: the values as JSON, as the visitor wrote them.
+            request: of the visitor.
+        """
+        try:
+            return [*self.replay(json.loads(written), request), *[gr.skip()] * len(PLAY)]
+        except gr.Error as error:
+            shown = self.sessions.get(request.session_hash).shown
+            kept = [gr.skip()] * len(PLAY) if shown is None or not shown.options else play_values(shown.options)
+            still = "" if shown is None else "; the figures are still those of the values before"
+            problem = markup.problem(f"{error.message}{still}")
+            return [*(problem if name == "play_note" else gr.skip() for name in RESULT), *kept]
+
+    def _given(
+        self, session: Session, human_pasted: str, model_pasted: str, held: tuple[object, object]
+    ) -> tuple[TextSet, dict[str, TextSet]]:
+        """The sets of the page, with what stands in the paste boxes; held: what the page shows of them."""
+        with session.editing:
+            if human_pasted.strip():
+                self._set_human(session, read_paste(HUMAN, human_pasted, self.limits))
+            if model_pasted.strip():
+                self._paste_model(session, model_pasted)
+            if session.human is None:
+                if held[0]:
+                    raise ValueError(f"{HUMAN} are not here any more: {notices.GONE}")
+                raise ValueError(f"{HUMAN}: choose a file, paste texts or take an example first")
+            if not session.models:
+                if held[1]:
+                    raise ValueError(f"the model's texts are not here any more: {notices.GONE}")
+                raise ValueError("the model's texts: choose a file, paste texts or take an example first")
+            check_together([side.texts for side in session.sets()], self.limits)
+            return session.human, dict(session.models)
+
+    def _score(
+        self,
+        session: Session,
+        human: TextSet,
+        models: dict[str, TextSet],
+        options: dict[str, object],
+        aligned: bool,
+        run: Run,
+    ) -> None:
+        """Put the result of sets into the session."""
+        check_options(options, self.featurizers, self.limits)
+        titles = {name: title_of(name) for name in models}
+        sets = {HUMAN: human.texts} | {titles[name]: side.texts for name, side in models.items()}
+        last = None if session.shown is None or isinstance(session.shown.scored, Opened) else session.shown.scored
+        found: dict[str, Scored] = {}
+        groups = shared_prompts({HUMAN: human, **models})
+        prompts = tuple(groups.get(name) for name in (HUMAN, *models)) if groups and not aligned else ()
+        featurizers = str(options["featurize_model_name"]), *other_featurizers(options)
+        for number, featurizer in enumerate(featurizers):
+            run.part(number, len(featurizers), f"{featurizer}: " if len(featurizers) > 1 else "")
+            config = self.encoders.config(options | {"featurize_model_name": featurizer})
+            own = None if last is None else last.of(config)
+            kept = self._kept(None if own is None else own.embedded, [*sets.values()], config)
+            embedded = embed(sets, config, self.encoders, run, kept, None if number else list(models))
+            found[featurizer] = score(embedded, titles, config, aligned=aligned, prompts=prompts, last=own, run=run)
+        scored = with_all(found)
+        picked = scored.best_first[-1]
+        if session.shown is not None and session.shown.picked in models:
+            picked = session.shown.picked
+        run.stage(0.97, "looking for words")
+        scored.explain(picked)  # which reads the words of all texts and keeps them
+        run.check()
+        session.shown = Shown(human, models, options, scored, picked)
+
+    def _kept(self, last: Embedded | None, texts: Sequence[list[str]], config: MauveConfig) -> Embedded | None:
+        """Features that may be used again: this session's, or those of the example if its texts are among these."""
+        for kept in (last, self.example.embedded):
+            if kept is not None and any(kept.known(part, config) is not None for part in texts):
+                return kept
+        return last
+
+    # --- what is shown --------------------------------------------------------------------------------------------
+
+    def _result(self, session: Session) -> list[object]:
+        """The values of the outputs of `RESULT`."""
+        values = result_values(_shown(session), self.limits.points)
+        return [values[name] for name in RESULT]
+
+    def pick_model(self, name: str | None, request: gr.Request) -> list[object]:
+        """Another model's buckets and scores."""
+        session = self.sessions.get(request.session_hash)
+        with errors_shown(markup.escape):
+            shown = _shown(session)
+            if name not in shown.models:
+                raise ValueError(f"there is no model set “{str(name)[:60]}” in this comparison")
+            shown.picked = name
+            values = of_model_values(shown)
+            return [values[part] for part in OF_MODEL]
+
+    def pick_bucket(self, bucket: int | None, request: gr.Request) -> str:
+        """The texts of a bucket, both sides."""
+        session = self.sessions.get(request.session_hash)
+        with errors_shown(markup.escape):
+            return bucket_html(_shown(session), bucket)
+
+    def click_bucket(self, clicked: str, request: gr.Request) -> list[object]:
+        """A bar or a text was clicked in a figure: the picked model, and what is shown of it.
+
+        Args:
+            clicked: begins with the number of a bucket, and of a text's set behind a hyphen: 0 for the human texts,
+                then the models in the order of the ranking.
+            request: of the visitor.
+        """
+        session = self.sessions.get(request.session_hash)
+        with errors_shown(markup.escape):
+            shown = _shown(session)
+            found = re.match(r"(\d{1,6})(?:-(\d{1,3}))?\b", clicked, re.ASCII)
+            number, which = (int(part or 0) for part in found.groups()) if found else (-1, 0)
+            names = shown.scored.best_first
+            changed = 0 < which <= len(names) and names[which - 1] != shown.picked
+            if changed:
+                shown.picked = names[which - 1]
+            values = of_model_values(shown, number)
+            if not changed:
+                values |= dict.fromkeys(("contributions", "histogram", "table"), gr.skip())
+            return [shown.picked, *(values[part] for part in OF_MODEL)]
+
+    def make_files(self, request: gr.Request) -> dict[str, object]:
+        """Result, figures, signature and report as files."""
+        session = self.sessions.get(request.session_hash)
+        with errors_shown(markup.escape):
+            shown = _shown(session)
+            if not isinstance(shown.scored, Scored):
+                raise ValueError(_FIRST)
+            description = shown.measured.description if shown.measured is not None and fits(shown) else None
+            folder = session.new_folder(get_upload_folder())
+            return gr.update(value=takeaway.write_files(shown.scored, folder, description), visible=True)
+
+    def leave(self, request: gr.Request) -> None:
+        """The page was closed: nothing of it is kept."""
+        self.sessions.drop(request.session_hash)
+
+
+def _shown(session: Session) -> Shown:
+    if session.shown is None:
+        raise ValueError(_FIRST)
+    return session.shown
+
+
+def _options(values: Sequence[object]) -> dict[str, object]:
+    """Featurizer, `PLAY`, the panel's options and, if there are any, other featurizers, as the library's."""
+    featurizer, play, panel = values[0], values[1 : 1 + len(PLAY)], values[1 + len(PLAY) : -1]
+    options = {"featurize_model_name": featurizer, **play_options(list(play)), **panel_options(list(panel))}
+    others = [name for name in other_featurizers({"featurizers": values[-1]}) if name != featurizer]
+    return options | ({"featurizers": tuple(others)} if others else {})
+
+
+def _texts(human: TextSet | None, models: Mapping[str, TextSet]) -> tuple[list[str], dict[str, list[str]], list[str]]:
+    """What a result hangs on: texts and names, in their order."""
+    return [] if human is None else human.texts, {name: side.texts for name, side in models.items()}, list(models)

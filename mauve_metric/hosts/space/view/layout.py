@@ -1,0 +1,341 @@
+"""The parts of the page, from top to bottom: texts, choices, result. No part knows what the others do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+from string import Template
+from typing import Literal
+
+import gradio as gr
+from gradio.blocks import Block
+from gradio.components import Component
+
+from mauve_metric.hosts.space.limits import Limits
+from mauve_metric.hosts.space.session.examples import example_files
+from mauve_metric.hosts.space.session.measuring import GROUPS
+from mauve_metric.hosts.space.session.sessions import LONGEST_NAME
+from mauve_metric.hosts.space.session.uploads import FILE_TYPES
+from mauve_metric.hosts.space.view.away_part import away_part
+from mauve_metric.hosts.space.view.controls import panel_controls, play_controls
+from mauve_metric.hosts.space.view.figures import figure
+from mauve_metric.hosts.space.view.measures_part import MeasureInputs, measures_part
+from mauve_metric.hosts.space.view.showing import MEASURES, OF_MODEL, RESULT
+from mauve_metric.options import config_fields
+
+INTRODUCTION = """# MAUVE
+How close are a model's texts to human texts? Give a set of each, or the sets of several models. The nearer a score is
+to 1, the closer; the pictures say how much of that is chance, whether a model fails in quality (it writes what no human
+would) or in coverage (it misses what humans write), and in which texts."""
+EXAMPLE_TITLES = {  # what the buttons say, by the labels of `example_files`
+    "nucleus sampling": "Nucleus sampling (p = 0.95)",
+    "top-k sampling": "Top-k sampling (k = 40)",
+    "temperature 0.7": "Temperature 0.7",
+    "pure sampling": "Pure sampling",
+    "greedy decoding": "Greedy decoding",
+    "other human texts": "Other human prose",
+    "three models at once": "Nucleus, pure and greedy",
+}
+PRIVACY = (
+    "Texts stay in this server's memory, and what you upload or make in temporary files too, while the page is open, "
+    "an hour at most, seen by nobody else; what is replaced, cleared or refused is deleted at once; no text is logged."
+)
+
+
+def upload(label: str, name: str, file_count: Literal["single", "multiple"] = "single") -> gr.File:
+    """A box for files of texts."""
+    return gr.File(label=label, file_types=FILE_TYPES, height=96, elem_id=name, file_count=file_count)
+
+
+@dataclass(frozen=True)
+class HumanInputs:
+    """The inputs of the human texts and their preview."""
+
+    file: gr.File
+    paste: gr.Textbox
+    column: gr.Dropdown
+    preview: gr.HTML
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one model's set is shown, once there is one."""
+
+    group: gr.Column
+    name: gr.Textbox
+    column: gr.Dropdown
+    preview: gr.HTML
+    remove: gr.Button
+
+
+@dataclass(frozen=True)
+class ModelInputs:
+    """The inputs of the models' texts, and a place for each set; `all` in the order of the handlers."""
+
+    file: gr.File
+    paste: gr.Textbox
+    another: gr.Button
+    problem: gr.HTML
+    aligned: gr.Checkbox
+    places: list[Place]
+
+    @property
+    def all(self) -> list[Block]:
+        """What a change of the sets changes."""
+        shown: list[list[Block]] = [[place.group, place.name, place.column, place.preview] for place in self.places]
+        return [self.file, self.paste, self.problem, self.aligned, *(part for place in shown for part in place)]
+
+
+def human_inputs(limits: Limits) -> HumanInputs:
+    """Upload or paste, the column, and what was found."""
+    with gr.Column(min_width=300, elem_id="human_side"):
+        gr.Markdown("## Human texts")
+        with gr.Tabs():
+            with gr.Tab("Upload", elem_id="human_upload_tab"):
+                file = upload("Human texts: file", "human_file")
+            with gr.Tab("Paste", elem_id="human_paste_tab"):
+                paste = _paste_box("Human texts: one a line", "human_paste", limits)
+        column = gr.Dropdown(label="Human texts: column", choices=[], visible=False, elem_id="human_column")
+        preview = gr.HTML(elem_id="human_preview")
+    return HumanInputs(file, paste, column, preview)
+
+
+def _paste_box(label: str, name: str, limits: Limits) -> gr.Textbox:
+    return gr.Textbox(label=label, lines=5, max_lines=5, max_length=limits.bytes, elem_id=name)
+
+
+def model_inputs(limits: Limits) -> ModelInputs:
+    """Upload or paste, again and again; a place for each set, with its name, its column and what was found."""
+    with gr.Column(min_width=300, elem_id="model_side"):
+        gr.Markdown(f"## Model's texts, or those of up to {limits.model_sets} models")
+        with gr.Tabs():
+            with gr.Tab("Upload", elem_id="model_upload_tab"):
+                file = upload("Models' texts: a file for each model", "model_file", file_count="multiple")
+            with gr.Tab("Paste", elem_id="model_paste_tab"):
+                paste = _paste_box("A model's texts: one a line", "model_paste", limits)
+                another = gr.Button("Keep these and paste another model's", size="sm", elem_id="paste_another")
+        problem = gr.HTML(elem_id="model_problem")
+        places = [_place(number) for number in range(1, limits.model_sets + 1)]
+        aligned = gr.Checkbox(
+            label="Rows are aligned: row i of every set, the human one too, answers the same prompt",
+            info="aligned=True in the library: intervals and tests allow for it; the sets must be of one size",
+            visible=False,
+            elem_id="aligned",
+        )
+    return ModelInputs(file, paste, another, problem, aligned, places)
+
+
+def _place(number: int) -> Place:
+    name = f"model_{number}"
+    with gr.Column(visible=False, elem_id=name, elem_classes="mm-place") as group:
+        with gr.Row(equal_height=True):
+            title = gr.Textbox(
+                label=f"Name of model {number}",
+                container=False,
+                max_lines=1,
+                max_length=LONGEST_NAME,
+                scale=4,
+                min_width=140,
+                elem_id=f"{name}_name",
+            )
+            column = gr.Dropdown(
+                label=f"Column of model {number}",
+                container=False,
+                choices=[],
+                visible=False,
+                scale=3,
+                min_width=120,
+                elem_id=f"{name}_column",
+            )
+            remove = gr.Button("Remove", size="sm", scale=1, min_width=80, elem_id=f"{name}_remove")
+        preview = gr.HTML(elem_id=f"{name}_preview")
+    return Place(group, title, column, preview, remove)
+
+
+def texts_part(limits: Limits) -> tuple[HumanInputs, ModelInputs]:
+    """Both sides."""
+    with gr.Row(elem_id="sides"):
+        return human_inputs(limits), model_inputs(limits)
+
+
+def limits_part(limits: Limits) -> None:
+    """What texts may be, and what becomes of them."""
+    gr.Markdown(
+        f"One text a line (.txt), or a column of texts ({', '.join(FILE_TYPES[1:])}): at most {limits.texts} texts of "
+        f"{limits.characters} characters, {limits.megabytes} MB a file; {limits.total_texts} texts in all. {PRIVACY}",
+        elem_id="limits",
+        elem_classes="mm-small",
+    )
+
+
+def examples_part() -> dict[str, gr.Button]:
+    """A button for each example."""
+    labels = list(example_files())
+    if not labels:
+        return {}
+    gr.Markdown("**Or compare an example on one click**: human prose against")
+    with gr.Row(elem_id="examples"):
+        titles = {label: EXAMPLE_TITLES.get(label, label.capitalize()) for label in labels}
+        return {label: gr.Button(title, size="sm", min_width=150) for label, title in titles.items()}
+
+
+@dataclass(frozen=True)
+class LinkParts:
+    """A link to the page with its settings, and what is said of one that was followed."""
+
+    make: gr.Button
+    link: gr.Textbox
+    problems: gr.HTML
+
+
+def choices_part(models: Sequence[str]) -> tuple[gr.Dropdown, list[Component], LinkParts]:
+    """The featurizer, and all else: the panel folded away, and last which others are asked too."""
+    speed = (
+        "minilm: in the package, sees what texts are about. ngrams: no model, the fastest, sees grammar and spelling. "
+        "gpt2 and its like are the models of the literature: 0.5 GB (gpt2) to 3 GB (gpt2-large) to download, minutes "
+        "to hours without a GPU. The time that is left is shown while the texts are read."
+    )
+    model = gr.Dropdown(list(models), value=models[0], label="Featurizer", info=speed, elem_id="featurizer")
+    others = gr.CheckboxGroup(
+        list(models),
+        label="Ask others too",
+        info="each scores the same texts; the one above makes the result, and a sentence says whether they agree",
+        visible=len(models) > 1,
+        elem_id="featurizers",
+    )
+    with gr.Accordion("All other options", open=False, elem_id="options"):
+        with gr.Row():
+            panel = panel_controls()
+        gr.Markdown(
+            "The link opens this page with the settings of now, those beside the figures included; no text is in it.",
+            elem_classes="mm-small",
+        )
+        make = gr.Button("Make a link to these settings", size="sm", elem_id="make_link")
+        link = gr.Textbox(
+            label="Link to these settings",
+            interactive=False,
+            visible=False,
+            elem_id="settings_link",
+            buttons=["copy"],
+            max_lines=2,
+        )
+    problems = gr.HTML(elem_id="link_problems")
+    return model, [*panel, others], LinkParts(make, link, problems)
+
+
+def open_part() -> gr.File:
+    """Where a result's JSON is dropped."""
+    return gr.File(
+        label="Or open a result again: drop its mauve.json here",
+        file_types=[".json"],
+        height=72,
+        elem_id="open_result",
+    )
+
+
+def buttons_part() -> tuple[gr.Button, gr.Button]:
+    """Compare and stop."""
+    with gr.Row():
+        compare = gr.Button("Compare", variant="primary", elem_id="compare", scale=4)
+        stop = gr.Button("Stop", elem_id="stop", scale=1, min_width=100)
+    return compare, stop
+
+
+@dataclass(frozen=True)
+class ResultOutputs:
+    """What shows a result, by the names of `RESULT`, and what moves it."""
+
+    named: dict[str, Block]
+    shows: gr.Textbox
+    play: list[gr.Slider | gr.Number]
+    score: gr.HTML
+    picked: gr.Radio
+    bucket: gr.Dropdown
+    clicked: gr.Textbox
+    measures: MeasureInputs
+    make_files: gr.Button
+
+    @property
+    def all(self) -> list[Block]:
+        """In the order of the handlers."""
+        return [self.named[name] for name in RESULT]
+
+    @property
+    def of_model(self) -> list[Block]:
+        """Those of one model, in the order of the handlers."""
+        return [self.named[name] for name in OF_MODEL]
+
+    @property
+    def of_measures(self) -> list[Block]:
+        """Those that measures change, in the order of the handlers."""
+        return [self.named[name] for name in MEASURES]
+
+
+def result_part(limits: Limits) -> ResultOutputs:
+    """Whose result it is, the scores, both curves, warnings, what moves the pictures, the texts, what to take away."""
+    shown: dict[str, Block] = {"status": gr.HTML(elem_id="status")}
+    shows = shown["shows"] = gr.Textbox(label="Shown result", visible=False)  # "", "example" or "own"
+    with gr.Column(elem_id="outcome"):
+        gr.HTML("<h2>Result</h2>", elem_id="result_heading")  # for those who hear the page
+        shown["stale"], shown["about"] = gr.HTML(elem_id="stale"), gr.HTML(elem_id="about")
+        score = shown["score"] = gr.HTML(elem_id="score")
+        with gr.Column(visible=False, elem_id="result") as shown["rest"]:
+            shown["score_line"] = figure("score_line", "Scores with their intervals")
+            curves = {"divergence_curve": "Divergence curve", "precision_recall": "Precision and recall"}
+            with gr.Row(elem_id="curves"):
+                shown |= {name: figure(name, label, "mm-square") for name, label in curves.items()}
+            shown["warnings"], shown["tables"] = gr.HTML(elem_id="warnings"), gr.HTML(elem_id="tables")
+            with gr.Column(elem_id="play_part") as shown["play"]:
+                gr.Markdown("### Play: the pictures follow, the texts are not read again")
+                with gr.Row(elem_id="play"):
+                    play = play_controls(limits)
+                shown["play_note"] = gr.HTML(elem_id="play_note")
+            picked, bucket, clicked = _gap_part(shown)
+            shown["text_map"] = figure("text_map", "Map of the texts")
+            gr.Markdown("### All scores")
+            shown["table"] = gr.HTML(elem_id="table")
+            measures = measures_part(shown)
+            make_files = away_part(shown)
+    return ResultOutputs(shown, shows, play, score, picked, bucket, clicked, measures, make_files)
+
+
+def _gap_part(shown: dict[str, Block]) -> tuple[gr.Radio, gr.Dropdown, gr.Textbox]:
+    """The buckets of one model, and the texts of one bucket: what picks them, and the box that a click fills."""
+    gr.Markdown("### What keeps the score from 1: read the texts of a bucket")
+    picked = shown["picked"] = gr.Radio(
+        label="Model", info="whose buckets, texts and scores are shown from here on", choices=[], elem_id="picked"
+    )
+    shown["contributions"] = figure("contributions", "Buckets by their part of the gap")
+    bucket = shown["bucket"] = gr.Dropdown(
+        label="Bucket",
+        info="the largest part of the gap comes first; a click on a bar above or on a point of the map picks one too",
+        choices=[],
+        elem_id="bucket",
+    )
+    shown["bucket_texts"] = gr.HTML(elem_id="bucket_texts")
+    shown["histogram"] = figure("histogram", "Buckets by difference")
+    clicked = gr.Textbox(label="Clicked bucket", elem_id="clicked")  # which the style sheet hides
+    return picked, bucket, clicked
+
+
+def code_part(models: Sequence[str]) -> None:
+    """How to use the page from a program."""
+    with gr.Accordion("Use it from code", open=False, elem_id="code"):
+        gr.Markdown(api_text(models))
+
+
+def api_text(models: Sequence[str]) -> str:
+    """What `api.md` says, with the defaults and choices of the library."""
+    values = {name: _quoted(knob.default) for name, knob in config_fields().items()}
+    offered = ", ".join(f"`{_quoted(model)}`" for model in models)
+    empty = config_fields()["empty_texts"]
+    others = [f"`{_quoted(choice)}`" for choice in empty.metadata["choices"] if choice != empty.default]
+    values |= {"other_empty_texts": " or ".join(others)}
+    text = resources.files("mauve_metric.hosts.space.view").joinpath("assets", "api.md").read_text(encoding="utf-8")
+    values |= {"groups": ", ".join(f"`{group}`" for group in ("score", *GROUPS))}
+    return Template(text.rstrip("\n")).substitute(values, preset=_quoted(models[0]), models=offered)
+
+
+def _quoted(value: object) -> str:
+    return f'"{value}"' if isinstance(value, str) else str(value)

@@ -1,0 +1,241 @@
+"""HTML of the page, from templates: all that stands in them is escaped, so that it never is anything but text."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from collections.abc import Sequence
+
+import jinja2
+import numpy as np
+from markupsafe import Markup
+
+from mauve_metric.catalogue.table import MEASURES, SCORES
+from mauve_metric.hosts.space.session.uploads import TextSet
+from mauve_metric.results import tables
+from mauve_metric.results.comparison import Comparison
+from mauve_metric.results.description import Description
+from mauve_metric.results.digits import cell, digits, percent
+from mauve_metric.results.document import Prose, Table
+from mauve_metric.results.explanation import Explanation
+from mauve_metric.results.numbers import GapBucket, NearText
+from mauve_metric.results.result import MauveResult
+from mauve_metric.results.wording import marks, words
+from mauve_metric.results.wording.featurizer_words import on_features
+from mauve_metric.results.wording.joint_comparison import joint_comparison
+from mauve_metric.results.wording.joint_verdict import featurizer_columns, featurizer_rows, joint_verdict
+from mauve_metric.results.wording.learned_words import (
+    EXTREMES_NOTE,
+    LEARNED_DIFFERENCES,
+    NGRAMS_NOTE,
+    learned_ranking,
+    learned_sentence,
+    ngram_sentence,
+    normalised_sentence,
+    scored_label,
+)
+from mauve_metric.results.wording.verdict import verdict
+from mauve_metric.uncertainty.score_warnings import ScoreWarning
+
+_PREVIEW_ROWS = 3
+_BUCKET_TEXTS = 12
+_TEXT_CHARACTERS = 700  # shown of a text in a bucket
+_NEAREST_OUTSIDE = 3  # texts shown of a side that has none in a bucket
+_BIDI_CONTROLS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+# `{`, `$` and the backtick mean something in the templates of gr.HTML; controls and direction marks are made visible
+_VISIBLE = {code: f"&#x{code + 0x2400:x};" for code in range(32) if chr(code) not in "\t\n\r"} | {
+    **{ord(mark): f"[U+{ord(mark):04X}]" for mark in _BIDI_CONTROLS},
+    **{ord(mark): f"&#{ord(mark)};" for mark in "{}$`"},
+}
+
+
+def escape(text: object) -> Markup:
+    """What stands in a template: text that is shown as it is wherever it is put in the page.
+
+    >>> str(escape("<b onclick='x'>${a}"))
+    '&lt;b onclick=&#39;x&#39;&gt;&#36;&#123;a&#125;'
+    """
+    return text if isinstance(text, Markup) else Markup(str(Markup.escape(text)).translate(_VISIBLE))
+
+
+def shorten(text: str, most: int) -> str:
+    """The beginning of a long text.
+
+    >>> shorten("abcdef", 4)
+    'abc…'
+    """
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+_TEMPLATES = jinja2.Environment(
+    loader=jinja2.PackageLoader("mauve_metric.hosts.space.view"),
+    autoescape=True,
+    finalize=escape,
+    undefined=jinja2.StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_TEMPLATES.filters |= {"shorten": shorten, "digits": digits, "cell": cell}
+
+
+def _filled(name: str, **values: object) -> str:
+    """The template of this name with these values, all of them escaped."""
+    return _TEMPLATES.get_template(f"{name}.html").render(values)
+
+
+def problem(message: str) -> str:
+    """What is wrong with what was given; the message is escaped already."""
+    return f"<p class='mm-problem' role='alert'>{message}</p>"
+
+
+def note(text: str) -> str:
+    """A sentence in small print."""
+    return f"<p class='mm-note' role='status'>{escape(text)}</p>"
+
+
+def preview(side: TextSet, most: int = _PREVIEW_ROWS) -> str:
+    """How many texts a set has, how long they are, and the first ones, this many at most."""
+    lengths = [len(text.split()) for text in side.texts]
+    median = f"{statistics.median(lengths):.0f}" if lengths else None
+    empty = sum(not text.strip() for text in side.texts)
+    return _filled("preview", side=side, most=most, words=lengths, median=median, empty=empty)
+
+
+def warnings_list(found: Sequence[tuple[str, ScoreWarning]]) -> str:
+    """What to know before believing the scores, and which models it is about; empty if nothing.
+
+    What makes a score mean something else is in sight, the rest folded under its number.
+    """
+    severe = [item for item in found if item[1].severe]
+    other = [item for item in found if not item[1].severe]
+    title = words.many_warnings(len(other), more=bool(severe))
+    return _filled("warnings", severe=severe, other=other, title=title) if found else ""
+
+
+def headline(result: MauveResult) -> str:
+    """The score in large letters and what it means."""
+    joint = joint_verdict(result.by_featurizer)
+    learned = learned_sentence(result)
+    return _filled("headline", lead=words.headline(result), learned=learned, verdict=verdict(result), joint=joint)
+
+
+def featurizers_table(result: MauveResult) -> str:
+    """What each of several featurizers says of the two sets; empty for one."""
+    each = result.by_featurizer
+    return _filled("featurizers", columns=featurizer_columns(each), rows=featurizer_rows(each)) if each else ""
+
+
+def scores_panel(result: MauveResult, model: str | None = None) -> str:
+    """Every score that was computed, with its direction and meaning; of one of several models under its name."""
+    found = [(score, getattr(result, name)) for name, score in SCORES.items()]
+    scores = [(score, value) for score, value in found if value is not None]
+    return _filled("scores", scores=scores, facts=words.facts(result), model=model)
+
+
+def comparison_headline(comparison: Comparison) -> str:
+    """Which models are told apart, which differences are significant, and what all rests on."""
+    return _filled(
+        "comparison_headline",
+        comparison=comparison,
+        result=next(iter(comparison.models.values())),
+        level=f"{100 * comparison.confidence_level:g} %",
+        closest=words.closest(comparison),
+        withheld=words.ranking_withheld(comparison),
+        features=on_features(next(iter(comparison.models.values())).signature_entries),
+        lead=words.comparison_headline(comparison),
+        conclusion=words.conclusion(comparison),
+        learned=learned_ranking(comparison),
+        joint=joint_comparison(comparison.by_featurizer),
+    )
+
+
+def comparison_tables(comparison: Comparison) -> str:
+    """The scores of all models and the differences of all pairs; those that are real are bold."""
+    return _filled(
+        "comparison_tables",
+        model_columns=tables.model_columns(comparison),
+        models=tables.model_rows(comparison),
+        notes=words.notes(comparison),
+        difference_columns=tables.difference_columns(comparison),
+        differences=tables.difference_rows(comparison),
+        learned_title=LEARNED_DIFFERENCES,
+        learned_differences=tables.learned_difference_rows(comparison),
+        difference_note=words.DIFFERENCE_NOTE if len(comparison.differences) > 1 else "",
+        forecast=words.forecast_sentence(comparison),
+    )
+
+
+def measures_table(description: Description) -> str:
+    """Every measure of the human texts and of the models, by groups, with what each means and what is missing."""
+    parts, shown = description.document().shown("html"), []
+    table = next(part for part in parts if isinstance(part, Table))
+    for name, row in zip(description.measures, table.rows, strict=True):
+        known = MEASURES[name]
+        group = "scores" if known.in_result else known.group
+        shown.append({"group": group, "title": known.title, "meaning": known.meaning, "row": row})
+    return _filled(
+        "measures",
+        columns=table.columns,
+        groups=[(group, list(found)) for group, found in itertools.groupby(shown, lambda item: item["group"])],
+        notes=[line.text for part in parts if isinstance(part, Prose) for line in part.texts],
+        signature=description.signature,
+    )
+
+
+def bucket_choices(explanation: Explanation, level: float) -> list[tuple[str, int]]:
+    """The buckets with texts, by their part of the gap: what to show, and the number."""
+    result, parts = explanation.result, explanation.contributions
+    p = np.bincount(result.p_labels, minlength=result.num_buckets)
+    q = np.bincount(result.q_labels, minlength=result.num_buckets)
+    difference = result.p_hist - result.q_hist
+    choices = []
+    for bucket in np.argsort(-parts, kind="stable").tolist():
+        if p[bucket] + q[bucket] > 0:
+            kind = "missed" if difference[bucket] > 0 else "too much" if difference[bucket] < 0 else "even"
+            share = percent(float(parts[bucket]), explanation.gap)
+            noise = ", could be noise" if explanation.p_values[bucket] > 1 - level else ""
+            about = f"{kind}, {share} of the gap, {p[bucket]} human and {q[bucket]} model texts{noise}"
+            choices.append((f"bucket {bucket}: {about}", bucket))
+    return choices
+
+
+def bucket_panel(bucket: GapBucket, sizes: tuple[int, int]) -> str:
+    """What a bucket is about, and the texts of both sides that are nearest to its centre.
+
+    Args:
+        bucket: with all texts by their distance from the centre.
+        sizes: texts of the human set and of the model's.
+    """
+    phrases = marks.telling(bucket)
+    sides = [
+        _bucket_side("human", bucket.p_texts, bucket.p_count, sizes[0], phrases["human"]),
+        _bucket_side("model", bucket.q_texts, bucket.q_count, sizes[1], phrases["model"]),
+    ]
+    legend = marks.LEGEND if any(phrases.values()) else ""
+    return _filled(
+        "bucket", title=words.bucket_title(bucket), facts=words.bucket_facts(bucket), legend=legend, sides=sides
+    )
+
+
+def learned_panel(explanation: Explanation) -> str:
+    """The texts and the n-grams by which a classifier tells the two sets apart; empty where it says nothing."""
+    extremes = [("human", explanation.most_human), ("model", explanation.most_model)]
+    if not any(texts for _, texts in extremes):
+        return ""
+    sides = [
+        (side, [(scored_label(item), shorten(item.text or "", _TEXT_CHARACTERS)) for item in texts])
+        for side, texts in extremes
+    ]
+    uses = [ngram_sentence(use) for use in explanation.ngrams]
+    said = {"normalised": normalised_sentence(explanation), "note": EXTREMES_NOTE, "ngrams_note": NGRAMS_NOTE}
+    return _filled("learned", sides=sides, uses=uses, **said)
+
+
+def _bucket_side(
+    side: str, near: Sequence[NearText], count: int, size: int, phrases: Sequence[str]
+) -> dict[str, object]:
+    """What the template says of a side: the texts in the bucket, or the nearest outside if there is none."""
+    inside = [text.text or "" for text in near if text.in_bucket][:_BUCKET_TEXTS]
+    outside = [] if count else [text.text or "" for text in near[:_NEAREST_OUTSIDE]]
+    texts = [marks.marked(text, phrases, _TEXT_CHARACTERS) for text in (*inside, *outside)]
+    return {"side": side, "count": count, "size": size, "most": _BUCKET_TEXTS, "texts": texts}

@@ -1,0 +1,42 @@
+"""The part of the page with every measure: folded away, computed when it is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import gradio as gr
+from gradio.blocks import Block
+
+from mauve_metric.hosts.space.session.measuring import GROUPS
+
+_SAID = (
+    "What else the literature measures on sets of texts, beside the scores, and what the human texts have. The texts "
+    "are not read again and no other model is run: it takes seconds, for thousands of long texts a minute or more. "
+    "“Make files” below then writes the table as CSV and JSON too, and into the report."
+)
+
+
+@dataclass(frozen=True)
+class MeasureInputs:
+    """Which groups of measures, what computes them, what stops it, and where they are shown."""
+
+    groups: gr.CheckboxGroup
+    compute: gr.Button
+    stop: gr.Button
+    table: gr.HTML
+
+
+def measures_part(shown: dict[str, Block]) -> MeasureInputs:
+    """The groups, the buttons, the table; what shows it is added by its names."""
+    with gr.Accordion("Every measure", open=False, elem_id="every_measure") as shown["measures_part"]:
+        gr.Markdown(_SAID, elem_classes="mm-small")
+        groups = gr.CheckboxGroup(
+            [(group.capitalize(), group) for group in GROUPS], value=list(GROUPS), label="Groups", elem_id="groups"
+        )
+        with gr.Row():
+            compute = gr.Button("Compute them", elem_id="compute_measures", scale=4)
+            stop = gr.Button("Stop the measures", elem_id="stop_measures", scale=2, min_width=170)
+        shown["measures_stale"] = gr.HTML(elem_id="measures_stale")
+        shown["measures_status"] = gr.HTML(elem_id="measures_status")
+        table = shown["measures"] = gr.HTML(elem_id="measures")
+    return MeasureInputs(groups, compute, stop, table)

@@ -1,0 +1,93 @@
+"""What the page says of itself: whose result it shows, whether that still fits the inputs, how a run ended."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from html import unescape
+
+from mauve_metric.hosts.space.session.sessions import Shown
+from mauve_metric.hosts.space.view.markup import escape
+from mauve_metric.results.description import Description
+from mauve_metric.results.explanation import Explanation
+from mauve_metric.results.result import MauveResult
+
+STOPPED = "<p class='mm-note'>Stopped. Nothing was changed.</p>"
+STOPPING = "<p class='mm-note'>Stopping, as soon as the texts at work are read.</p>"
+NOTHING_RUNS = "<p class='mm-note'>Nothing is running.</p>"
+NO_TEXTS = (
+    "<p class='mm-note'>The texts are not in a result's file: choose them again and compare, to read them here, to see "
+    "their map and to play.</p>"
+)
+PAPERS = ("https://arxiv.org/abs/2102.01454", "https://arxiv.org/abs/2212.14578")
+GONE = "uploads and results are kept for an hour: choose them again"
+
+
+def stale(example: bool) -> str:
+    """The result belongs to other inputs than those that the page holds now."""
+    whose = "This is still the example. " if example else ""
+    return f"<p class='mm-stale' role='status'>{whose}Inputs changed: compare again.</p>"
+
+
+def measures_stale(there: bool, inputs: bool, fit: bool) -> str:
+    """The measures, where there are any, belong to other inputs, or to other settings than the scores.
+
+    >>> measures_stale(True, False, True)
+    ''
+    """
+    if not there or (fit and not inputs):
+        return ""
+    said = "Inputs changed: compare again, then compute these." if inputs else "Settings changed: compute these again."
+    return f"<p class='mm-old'>{said}</p>"
+
+
+def measured(description: Description) -> str:
+    """The measures are there, as one line that screen readers read out."""
+    failed = f", {len(description.failed)} could not be computed" if description.failed else ""
+    return f"<p class='mm-note'>{len(description.measures)} measures are there{failed}.</p>"
+
+
+def arrived(headline: str) -> str:
+    """The result is there: its headline as one line, which screen readers read out and the page scrolls away from.
+
+    >>> arrived("<p>MAUVE <strong>0.5</strong></p> <p>Far.</p>")
+    "<p class='mm-note' data-result='yes'>The result is there: MAUVE 0.5. Far.</p>"
+    """
+    lines = re.findall(r"<p[^>]*>(.*?)</p>", headline, re.DOTALL)
+    texts = [" ".join(unescape(re.sub(r"<[^>]*>", "", line)).split()) for line in lines[:2]]
+    said = " ".join(text if text.endswith((".", ":")) else f"{text}." for text in texts if text)
+    return f"<p class='mm-note' data-result='yes'>The result is there: {escape(said)}</p>"
+
+
+def about(shown: Shown, environment: Mapping[str, str] = os.environ) -> str:
+    """What the example is, what it says, and where to read on; every number is the result's."""
+    result = shown.scored.results[shown.picked]
+    explanation = shown.scored.explain(shown.picked, 1)
+    paper, longer = PAPERS
+    space = environment.get("SPACE_ID")
+    code = f"https://huggingface.co/spaces/{space}/tree/main" if space else "#code"
+    said = escape(what_you_get(result, explanation))
+    return (
+        f"<p class='mm-about'><strong>An example:</strong> {result.n_q} passages that a small model wrote by "
+        f"{escape(shown.picked)}, against {result.n_p} of human prose. {said} Your texts take its place. "
+        f"<a href='{paper}' target='_blank' rel='noopener'>The paper</a>, "
+        f"<a href='{longer}' target='_blank' rel='noopener'>the longer one</a>, "
+        f"<a href='{escape(code)}'>the code</a>.</p>"
+    )
+
+
+def what_you_get(result: MauveResult, explanation: Explanation) -> str:
+    """The score beside what is possible, and the largest part of what keeps it from there."""
+    said = f"MAUVE is {result.mauve:.2f}, where two human sets of this size would reach {result.mauve_ceiling:.2f}"
+    if not explanation.buckets or explanation.gap <= 0:
+        return f"{said}."
+    largest = explanation.buckets[0]
+    words = ", ".join(f"“{word}”" for word in largest.words[:3])
+    does = "writes too much" if largest.side == "too much" else "misses"
+    return f"{said}; the model {does} most of all {f'where texts say {words}' if words else 'in one bucket'}."
+
+
+def about_opened(name: str) -> str:
+    """The result on the page comes from a file."""
+    return f"<p class='mm-about'>Opened from <strong>{escape(name)}</strong>: a result without its texts.</p>"

@@ -1,0 +1,76 @@
+"""Runs of one page: one at a time, in their turn, stopped by their visitor."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+
+import gradio as gr
+
+from mauve_metric.hosts.space.limits import Limits
+from mauve_metric.hosts.space.session.run import Cancelled, Run, errors_shown
+from mauve_metric.hosts.space.session.sessions import Session
+from mauve_metric.hosts.space.session.turns import Turns
+from mauve_metric.hosts.space.view import markup, notices
+from mauve_metric.hosts.space.view.text_handlers import TextHandlers
+
+_WAIT = 15.0  # seconds that a run waits for one that was just stopped
+_LOOK = 0.05  # seconds between two checks whether a stopped run has ended
+_BUSY = "a run of this page is running already: wait for it, or stop it"
+
+
+class RunHandlers(TextHandlers):
+    """What begins a run of a page and what stops it."""
+
+    def __init__(self, limits: Limits) -> None:
+        super().__init__(limits)
+        self.turns = Turns(limits)
+
+    def _run(
+        self, request: gr.Request, progress: gr.Progress, outputs: int, work: Callable[[Run], list[object]]
+    ) -> list[object]:
+        """Do the work in its turn and return what it gives; the outputs as they are if it was stopped.
+
+        Args:
+            request: of the visitor. progress: is told.
+            outputs: how many there are.
+            work: the run.
+        """
+        session = self.sessions.get(request.session_hash)
+        if session.run is not None and not session.run.stopped:
+            raise gr.Error(_BUSY, print_exception=False)
+        run = session.run = Run.within(self.limits, lambda share, words: progress(share, desc=words))
+        try:
+            with errors_shown(markup.escape), self.turns.turn(str(request.session_hash), run):
+                return work(run)
+        except Cancelled:
+            run.was_stopped = True
+            return [gr.skip()] * outputs
+        finally:
+            if session.run is run:
+                session.run = None
+
+    async def stop(self, request: gr.Request) -> AsyncIterator[str]:
+        """Stop the run of this page, if there is one, and say so once it has ended."""
+        session = self.sessions.get(request.session_hash)
+        run = session.run
+        if run is None:
+            yield notices.NOTHING_RUNS
+            return
+        run.cancel()
+        yield notices.STOPPING
+        while session.run is run:
+            await asyncio.sleep(_LOOK)
+        if run.was_stopped:
+            yield notices.STOPPED
+
+    @contextmanager
+    def _alone(self, session: Session) -> Iterator[None]:
+        """One computation of a session at a time."""
+        if not session.lock.acquire(timeout=_WAIT):
+            raise ValueError(_BUSY)
+        try:
+            yield
+        finally:
+            session.lock.release()

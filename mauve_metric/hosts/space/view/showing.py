@@ -1,0 +1,201 @@
+"""What the page shows of a result: the values of its outputs by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import gradio as gr
+import numpy as np
+
+from mauve_metric.arrays import Array
+from mauve_metric.hosts.space.session import takeaway
+from mauve_metric.hosts.space.session.opened_result import Opened
+from mauve_metric.hosts.space.session.scoring import Scored
+from mauve_metric.hosts.space.session.sessions import Shown
+from mauve_metric.hosts.space.view import markup, notices
+from mauve_metric.hosts.space.view.figures import drawn
+from mauve_metric.results.charts import of_comparison, of_explanation, of_result
+from mauve_metric.results.charts.of_texts import map_chart
+from mauve_metric.results.comparison import Comparison
+from mauve_metric.results.result import MauveResult
+from mauve_metric.results.wording.words import collected_warnings, result_warnings
+from mauve_metric.runtime.tensors import on_cpu
+
+if TYPE_CHECKING:
+    import altair as alt
+
+RESULT = (  # the outputs that show a result, in the order of the handlers
+    "rest",
+    "shows",
+    "about",
+    "stale",
+    "score",
+    "score_line",
+    "divergence_curve",
+    "precision_recall",
+    "warnings",
+    "tables",
+    "play",
+    "play_note",
+    "picked",
+    "contributions",
+    "bucket",
+    "bucket_texts",
+    "histogram",
+    "table",
+    "text_map",
+    "measures_part",
+    "measures_stale",
+    "measures_status",
+    "measures",
+    "signature",
+    "code",
+    "python",
+    "shell",
+    "files",
+    "status",
+)
+OF_MODEL = ("contributions", "bucket", "bucket_texts", "histogram", "table")  # those of the picked model
+MEASURES = ("measures_stale", "measures_status", "measures", "files")  # those that measures change
+BUCKET_LINK = "#bucket-"  # where a click in a figure leads: the page listens for it
+
+
+def result_values(shown: Shown, points: int) -> dict[str, object]:
+    """The values of the outputs of `RESULT`; points: drawn in the map at most."""
+    scored = shown.scored
+    values = _scores(scored.results, scored.comparison)
+    values |= {
+        "rest": gr.update(visible=True),
+        "shows": "own",
+        "about": notices.about(shown) if shown.example else "",
+        "stale": "",
+        "play_note": "",
+        "play": gr.update(visible=isinstance(scored, Scored)),
+        "code": gr.update(visible=isinstance(scored, Scored)),
+        "measures_part": gr.update(visible=isinstance(scored, Scored)),
+        "picked": gr.update(choices=scored.best_first, value=shown.picked, visible=scored.comparison is not None),
+    }
+    if isinstance(scored, Scored):
+        given = shown.human, shown.models, shown.options, scored.aligned
+        values["text_map"] = drawn(text_map(scored, points, BUCKET_LINK))
+        values |= {"python": takeaway.python_code(*given), "shell": takeaway.shell_code(*given)}
+    else:
+        values |= {"text_map": None, "python": "", "shell": ""}
+    values |= of_model_values(shown) | measures_values(shown)
+    values["status"] = notices.arrived(str(values["score"]))
+    return values
+
+
+def _scores(results: Mapping[str, MauveResult], comparison: Comparison | None) -> dict[str, object]:
+    """What is shown of the scores alone, of one model or of several."""
+    if comparison is None:
+        (result,) = results.values()
+        found = result_warnings(result)
+        charts = [
+            of_result.score_chart(result),
+            of_result.divergence_curve_chart(result),
+            of_result.precision_recall_chart(result),
+        ]
+        values: dict[str, object] = {"score": markup.headline(result), "signature": result.signature}
+        values["tables"] = markup.featurizers_table(result)
+    else:
+        found = collected_warnings(comparison)
+        charts = [
+            of_comparison.forest_chart(comparison),
+            of_comparison.curves_chart(comparison),
+            of_comparison.precision_recall_curves_chart(comparison),
+        ]
+        values = {
+            "score": markup.comparison_headline(comparison),
+            "tables": markup.comparison_tables(comparison),
+            "signature": comparison.signature,
+        }
+    names = ("score_line", "divergence_curve", "precision_recall")
+    values |= {name: drawn(chart, name != "score_line") for name, chart in zip(names, charts, strict=True)}
+    return values | {"warnings": markup.warnings_list(found)}
+
+
+def of_model_values(shown: Shown, bucket: int | None = None) -> dict[str, object]:
+    """The values of the outputs of `OF_MODEL` by their names; bucket: the one shown, None: the largest."""
+    scored, name = shown.scored, shown.picked
+    explanation, result = scored.explain(name), scored.results[name]
+    buckets = markup.bucket_choices(explanation, scored.resolved.confidence_level)
+    bucket = buckets[0][1] if bucket is None else bucket
+    if bucket not in (number for _, number in buckets):
+        raise ValueError("there is no such bucket any more: compare again")
+    return {
+        "contributions": drawn(of_explanation.contributions_chart(explanation, link=BUCKET_LINK)),
+        "bucket": gr.update(choices=buckets, value=bucket),
+        "bucket_texts": bucket_html(shown, bucket),
+        "histogram": drawn(of_result.histogram_chart(result, place=scored.best_first.index(name))),
+        "table": markup.scores_panel(result, None if scored.comparison is None else name),
+    }
+
+
+def measures_values(shown: Shown) -> dict[str, object]:
+    """The values of the outputs of `MEASURES` by their names; files that were made before them are taken away."""
+    measured = shown.measured
+    return {
+        "measures_stale": notices.measures_stale(measured is not None, False, fits(shown)),
+        "measures_status": "",
+        "measures": "" if measured is None else markup.measures_table(measured.description),
+        "files": gr.update(value=None, visible=False),
+    }
+
+
+def fits(shown: Shown) -> bool:
+    """Whether there are measures, and of the result as it is shown."""
+    return shown.measured is not None and shown.measured.scored is shown.scored
+
+
+def bucket_html(shown: Shown, bucket: int | None) -> str:
+    """What is in a bucket of the picked model."""
+    if bucket is None:
+        return ""
+    if isinstance(shown.scored, Opened):
+        return notices.NO_TEXTS
+    result = shown.scored.results[shown.picked]
+    described = shown.scored.explain(shown.picked, [int(bucket)], max(result.n_p, result.n_q)).buckets[0]
+    learned = markup.learned_panel(shown.scored.explain_learned(shown.picked))
+    return markup.bucket_panel(described, (result.n_p, result.n_q)) + learned
+
+
+def text_map(scored: Scored, most: int, link: str | None = None) -> alt.Chart:
+    """Human texts and those of every model on their first two principal components (see `of_texts.map_chart`).
+
+    The models come in the order of the ranking, so that they have the colours of the other figures.
+
+    Args:
+        scored: what is known of the models.
+        most: points that are drawn.
+        link: see `map_chart`.
+    """
+    partition, embedded, given = scored.partition, scored.embedded, list(scored.results)
+    rows = [on_cpu(part) for part in partition.rows]
+    order = [0, *(given.index(name) + 1 for name in scored.best_first)]
+    return map_chart(
+        ["human texts", *scored.best_first],
+        [rows[number] for number in order],
+        [partition.labels[0][number] for number in order],
+        [embedded.kept(number) for number in order],
+        variance_shares(rows, embedded.variance),
+        most=most,
+        link=link,
+    )
+
+
+def variance_shares(rows: Sequence[Array], variance: float) -> tuple[float, float]:
+    """Which shares of the variance of the features, scaled to length 1, the first two projected columns hold.
+
+    >>> from mauve_metric.quantize.projection import unit_rows
+    >>> from mauve_metric.hosts.space.session.scoring import unit_variance
+    >>> features = np.array([[3.0, 4.0], [4.0, 3.0], [0.0, 1.0], [1.0, 0.0]])
+    >>> unit = unit_rows(features)
+    >>> variance = unit_variance([features[:2], features[2:]])
+    >>> [round(share, 6) for share in variance_shares([unit[:2], unit[2:]], variance)]
+    [0.5, 0.5]
+    """
+    along = [*np.concatenate([part[:, :2] for part in rows]).var(axis=0, dtype=np.float64).tolist(), 0.0][:2]
+    first, second = (min(max(value / variance, 0.0), 1.0) if variance > 0 else 0.0 for value in along)
+    return first, second

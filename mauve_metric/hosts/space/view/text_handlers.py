@@ -1,0 +1,241 @@
+"""What happens when texts come in: files, pasted lines and examples become the sets of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+import gradio as gr
+
+from mauve_metric.hosts.space.limits import Limits, check_together
+from mauve_metric.hosts.space.session.examples import HUMAN, example_files
+from mauve_metric.hosts.space.session.run import errors_shown
+from mauve_metric.hosts.space.session.sessions import Session, Sessions, name_of_file, title_of
+from mauve_metric.hosts.space.session.uploads import TextSet, read_paste, read_upload
+from mauve_metric.hosts.space.view import markup
+
+PASTED = "pasted"  # what a set from the paste box is called at first
+
+
+class TextHandlers:
+    """The functions of the page's inputs of texts.
+
+    Args:
+        limits: of the server.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.sessions = Sessions(limits.sessions, limits.model_sets)
+
+    # --- human texts ----------------------------------------------------------------------------------------------
+
+    def take_file(self, path: str | None, request: gr.Request) -> list[object]:
+        """A file was chosen or taken away: preview, columns, and the paste box emptied."""
+        session = self.sessions.get(request.session_hash)
+        old, session.human = session.human, None
+        shown = self._human_shown(session) if path is None else self._take_human(session, partial(self._read, path))
+        self.sessions.release(old.path if old is not None and old.kind == "file" else None)
+        if path is None:
+            return [*shown, gr.skip()]
+        self.sessions.release(Path(path))  # which the session needs, if it could be read
+        return [*shown, ""]
+
+    def _read(self, path: str) -> TextSet:
+        return read_upload(HUMAN, path, None, self.limits, side="reference")
+
+    def take_column(self, column: str, request: gr.Request) -> str:
+        """Another column of the file was chosen: preview."""
+        session = self.sessions.get(request.session_hash)
+        old = session.human
+        if old is None or old.path is None:
+            return markup.problem(markup.escape(f"{HUMAN}: choose a file first"))
+        path, kind = old.path, old.kind
+        shown = self._take_human(session, lambda: read_upload(HUMAN, path, column, self.limits, kind, "reference"))
+        return str(shown[0])
+
+    def take_paste(self, pasted: str, request: gr.Request) -> list[object]:
+        """The paste box was left: preview, no column to choose, and no file any more."""
+        session = self.sessions.get(request.session_hash)
+        if not pasted.strip():
+            return [gr.skip(), gr.skip(), gr.skip()]
+        return [*self._take_human(session, lambda: read_paste(HUMAN, pasted, self.limits)), None]
+
+    def _take_human(self, session: Session, read: Callable[[], TextSet]) -> list[object]:
+        """Preview and columns of what is read, which the session keeps; or what is wrong with it."""
+        try:
+            with errors_shown(markup.escape), session.editing:
+                side = read()
+                check_together([side.texts, *(model.texts for model in session.models.values())], self.limits)
+                self._set_human(session, side)
+        except gr.Error as error:
+            return [markup.problem(error.message), gr.update(visible=False)]
+        return self._human_shown(session)
+
+    def _set_human(self, session: Session, side: TextSet | None) -> None:
+        old, session.human = session.human, side
+        if old is not None and old.kind == "file":
+            self.sessions.release(old.path)
+
+    def _human_shown(self, session: Session) -> list[object]:
+        """Preview and columns."""
+        side = session.human
+        return ["" if side is None else markup.preview(side), _columns(side)]
+
+    # --- models' texts --------------------------------------------------------------------------------------------
+
+    def add_files(self, paths: Sequence[str] | None, request: gr.Request) -> list[object]:
+        """Files were chosen: a set of each, and what is wrong with those that are none."""
+        session = self.sessions.get(request.session_hash)
+        said: list[str] = []
+        with session.editing:
+            for path in paths or []:
+                name = session.models.free_name(name_of_file(path))
+                if name != name_of_file(path):
+                    said.append(markup.note(f"a set called “{name_of_file(path)}” is there: the new one is “{name}”"))
+                if not _done(partial(self._put, session, name, partial(self._read_model, name, path)), said):
+                    self.sessions.release(Path(path))
+        return self._models_shown(session, said)
+
+    def add_paste(self, pasted: str, request: gr.Request) -> list[object]:
+        """The models' paste box was left: its lines are a set, as long as it is not begun anew."""
+        session = self.sessions.get(request.session_hash)
+        said: list[str] = []
+        if not pasted.strip():
+            session.pasted = None
+        else:
+            _done(partial(self._paste_model, session, pasted), said)
+        return self._models_shown(session, said)
+
+    def paste_another(self, pasted: str, request: gr.Request) -> list[object]:
+        """What was pasted stays a set, and the box is empty for the next."""
+        session = self.sessions.get(request.session_hash)
+        said: list[str] = []
+        if pasted.strip() and not _done(partial(self._paste_model, session, pasted), said):
+            return self._models_shown(session, said)
+        session.pasted = None
+        return self._models_shown(session, said, paste="")
+
+    def rename_model(self, number: int, name: str, request: gr.Request) -> list[object]:
+        """Another name for a set, by its place on the page: what is to be said, and the name it has now."""
+        session = self.sessions.get(request.session_hash)
+        said: list[str] = []
+        with session.editing:
+            old = _name_at(session, number)
+            if old is None or old == name:  # the box was left as it was: what is said stays
+                return [gr.skip(), gr.skip()]
+            if _done(partial(session.models.rename, old, name), said) and session.pasted == old:
+                session.pasted = _name_at(session, number)
+            return ["".join(said), _name_at(session, number)]
+
+    def choose_column(self, number: int, column: str, request: gr.Request) -> list[object]:
+        """Another column of a model's file."""
+        session = self.sessions.get(request.session_hash)
+        said: list[str] = []
+        with session.editing:
+            name = _name_at(session, number)
+            path = None if name is None else session.models[name].path
+            if name is not None and path is not None:
+                kind = session.models[name].kind
+                read = partial(read_upload, title_of(name), path, column, self.limits, kind)
+                _done(partial(self._put, session, name, read), said)
+        return self._models_shown(session, said)
+
+    def remove_model(self, number: int, request: gr.Request) -> list[object]:
+        """A set is taken away, by its place on the page; if it was the pasted one, the box is emptied too."""
+        session = self.sessions.get(request.session_hash)
+        with session.editing:
+            name = _name_at(session, number)
+            emptied = name is not None and name == session.pasted
+            if name is not None:
+                self._drop(session, name)
+        return self._models_shown(session, [], paste="" if emptied else None)
+
+    def _read_model(self, name: str, path: str) -> TextSet:
+        return read_upload(title_of(name), path, None, self.limits)
+
+    def _paste_model(self, session: Session, pasted: str) -> None:
+        """The pasted lines as the set that the box stands for, which is made if there is none."""
+        with session.editing:
+            if session.pasted not in session.models:
+                session.pasted = None
+            name = session.pasted or session.models.free_name(PASTED)
+            self._put(session, name, lambda: read_paste(title_of(name), pasted, self.limits))
+            session.pasted = name
+
+    def _put(self, session: Session, name: str, read: Callable[[], TextSet]) -> None:
+        """Put a set that is read into the session, in place of the one of its name if there is one."""
+        if name not in session.models:
+            session.models.check_room(name)
+        side, old = read(), session.models.get(name)
+        if old is not None and old.texts == side.texts and old.column == side.column:
+            return
+        others = [other.texts for other in session.sets() if other is not old]
+        try:
+            check_together([*others, side.texts], self.limits)
+        except ValueError as error:
+            raise ValueError(f"{title_of(name)} was not taken: {error}") from error
+        session.models.put(name, side)
+
+    def _drop(self, session: Session, name: str) -> None:
+        side = session.models.pop(name)
+        if session.pasted == name:
+            session.pasted = None
+        if side is not None and side.kind == "file":
+            self.sessions.release(side.path)
+
+    def _models_shown(self, session: Session, said: Sequence[str], paste: str | None = None) -> list[object]:
+        """No file in the box, the paste box, what is to be said, the choice about rows, and every place for a set.
+
+        Args:
+            session: with the sets.
+            said: as HTML.
+            paste: what the paste box holds now; None: what it held.
+        """
+        sets = list(session.models.items())
+        places: list[object] = []
+        for number in range(self.limits.model_sets):
+            name, side = sets[number] if number < len(sets) else ("", None)
+            preview = "" if side is None else markup.preview(side, 3 if len(sets) == 1 else 1)
+            places += [gr.update(visible=side is not None), name, _columns(side), preview]
+        return [None, gr.skip() if paste is None else paste, "".join(said), gr.update(visible=bool(sets)), *places]
+
+    # --- examples -------------------------------------------------------------------------------------------------
+
+    def take_example(self, label: str, request: gr.Request) -> list[object]:
+        """Human texts and models' from the examples: what both sides show, the other inputs emptied."""
+        session = self.sessions.get(request.session_hash)
+        with errors_shown(markup.escape), session.editing:
+            models = example_files()[label]
+            human = next(iter(models.values())).with_name("human.jsonl")
+            for name in list(session.models):
+                self._drop(session, name)
+            self._set_human(session, read_upload(HUMAN, human, "text", self.limits, "example"))
+            for name, path in models.items():
+                session.models.put(name, read_upload(title_of(name), path, "text", self.limits, "example"))
+        return [*self._human_shown(session), None, "", *self._models_shown(session, [], paste="")]
+
+
+def _done(action: Callable[[], None], said: list[str]) -> bool:
+    """Whether an action could be done; if not, what is wrong is appended to what is said."""
+    try:
+        with errors_shown(markup.escape):
+            action()
+    except gr.Error as error:
+        said.append(markup.problem(error.message))
+        return False
+    return True
+
+
+def _name_at(session: Session, number: int) -> str | None:
+    """The name of the set at a place on the page."""
+    names = list(session.models)
+    return names[number] if 0 <= number < len(names) else None
+
+
+def _columns(side: TextSet | None) -> dict[str, object]:
+    """The choice of a column, where there is one."""
+    if side is None or len(side.columns) < 2 or side.kind != "file":
+        return gr.update(visible=False)
+    return gr.update(choices=list(side.columns), value=side.column, visible=True)

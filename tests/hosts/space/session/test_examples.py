@@ -1,0 +1,54 @@
+"""The example on the page when it opens."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import numpy as np
+from samples import LIMITS
+from visitors import visitor
+
+from mauve_metric import FeatureSet
+from mauve_metric.hosts.space.limits import Limits
+from mauve_metric.hosts.space.session.scoring import Encoders
+from mauve_metric.hosts.space.view.controls import panel_names
+from mauve_metric.hosts.space.view.handlers import RESULT, Handlers
+
+
+def settings(**more: Any) -> list[object]:
+    """Featurizer, `PLAY`, the panel and other featurizers, as `press` gives them."""
+    panel = (more.get(name) for name in panel_names())
+    return [more.get("featurizer", "ngrams"), *more.get("play", (5, 4, 7, 0.95)), *panel, more.get("others", [])]
+
+
+def test_the_example_on_arrival_is_what_its_texts_give(minilm: str) -> None:
+    desk = Handlers(Limits(), [minilm], Encoders())
+    request = visitor()
+    request.query_params = {}
+    arrived = dict(zip(RESULT, desk.arrive(request)[-len(RESULT) :], strict=True))
+    assert len(desk.sessions) == 0  # who only looks takes nobody's place
+    shown = desk.example.shown()
+    assert shown is not None
+    (result,) = shown.scored.results.values()
+    about = html.unescape(arrived["about"])
+    assert (
+        f"MAUVE is {result.mauve:.2f}, where two human sets of this size would reach {result.mauve_ceiling:.2f}"
+        in about
+    )
+    assert "https://arxiv.org/abs/2102.01454" in about and "https://arxiv.org/abs/2212.14578" in about
+    embedded = desk.example.embedded
+    for number in (0, 1):  # the stored rows are those of the texts
+        fresh = FeatureSet.from_texts(embedded.texts[number][:4], featurize_model_name=minilm, cache=False)
+        np.testing.assert_allclose(embedded.sets[number].features[:4], fresh.features, atol=1e-4)
+    played = desk.take_up("example", visitor()) or desk.replay([2, 0, 25, 0.95], visitor())
+    assert "An example" in dict(zip(RESULT, played, strict=True))["about"]
+    assert desk.stale([False, *settings(featurizer=minilm, play=(2, 0, 25, 0.95))], "own", visitor()) == ""
+    desk.take_paste("one\ntwo", visitor())
+    assert "still the example" in desk.stale(
+        [False, *settings(featurizer=minilm, play=(2, 0, 25, 0.95))], "own", visitor()
+    )
+
+
+def test_no_example_where_it_could_not_be_run(desk: Handlers) -> None:
+    assert desk.example.shown() is None and Handlers(LIMITS, ["minilm"], Encoders()).example.shown() is None

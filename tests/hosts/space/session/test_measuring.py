@@ -1,0 +1,120 @@
+"""Every measure on the page: those of `describe`, of what the page holds, stopped and marked as the scores are."""
+
+from __future__ import annotations
+
+import html
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from samples import HUMAN, MODEL, NASTY, ngrams, write_jsonl
+from visitors import give, measure, press, visitor
+
+from mauve_metric import Description, describe
+from mauve_metric.hosts.space.session import takeaway
+from mauve_metric.hosts.space.session.measuring import GROUPS, OFFERED
+from mauve_metric.hosts.space.view.handlers import RESULT, Handlers
+
+gr = pytest.importorskip("gradio")
+
+
+def the_description(desk: Handlers) -> Description:
+    shown = desk.sessions.get("a").shown
+    assert shown is not None and shown.measured is not None
+    return shown.measured.description
+
+
+def same(found: Description, wanted: Description) -> bool:
+    return {**found.to_dict(), "seconds": {}} == {**wanted.to_dict(), "seconds": {}}
+
+
+def test_the_measures_are_those_of_describe_and_nothing_is_read_again(desk: Handlers, tmp_path: Path) -> None:
+    give(desk, tmp_path)
+    assert press(desk)["measures"] == ""
+    desk.encoders.functions["ngrams"] = lambda texts: pytest.fail("the texts are read again")
+    told: list[Any] = []
+    shown = measure(desk, GROUPS, tell=lambda share, desc: told.append((share, desc)))
+    wanted = describe(HUMAN, {"a_model": MODEL}, featurize_model_name=ngrams, num_buckets=4, seed=7)
+    assert same(the_description(desk), wanted)
+    assert [share for share, _ in told] == sorted({share for share, _ in told}) and told[0][0] == 0 < told[-1][0] < 1
+    assert "Self-BLEU: measure" in " ".join(words for _, words in told)
+    for title in ("Scores", *(group.capitalize() for group in GROUPS), "Self-BLEU", "Repeated passages is missing"):
+        assert title in shown["measures"]
+    assert f"{len(wanted.measures)} measures are there, 2 could not be computed" in shown["measures_status"]
+    assert shown["measures_stale"] == "" and set(wanted.measures) & set(OFFERED)
+    whole = the_description(desk).models["a_model"]
+    measure(desk, ("duplication",))
+    few = the_description(desk).models["a_model"]
+    assert few["frontier_integral_debiased"] == whole["frontier_integral_debiased"]  # whether buckets are asked for too
+    assert set(the_description(desk).human) == {"near_duplicates"}
+
+
+def test_measures_go_into_files_until_the_settings_change(
+    desk: Handlers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(takeaway, "save_chart", lambda chart, path: path.write_text("drawn"))  # other tests draw
+    give(desk, tmp_path)
+    desk.add_files([write_jsonl(tmp_path / "b.jsonl", HUMAN[:20])], visitor())
+    desk.rename_model(0, NASTY, visitor())
+    shown = press(desk)
+    after = measure(desk, ("lexical",))
+    assert after["files"]["visible"] is False  # which were made without them
+    assert "<img" not in after["measures"] and "<img src=x" in html.unescape(after["measures"])
+    paths = {Path(name).name: Path(name) for name in desk.make_files(visitor())["value"]}
+    description = the_description(desk)
+    assert json.loads(paths["measures.json"].read_text(encoding="utf-8")) == json.loads(
+        json.dumps(description.to_dict())
+    )
+    assert paths["measures.csv"].read_text(encoding="utf-8").startswith("measure,model,value,human")
+    report = paths["report.html"].read_text(encoding="utf-8")
+    assert "Every measure" in report and "Self-BLEU" in report and "<img src=x" not in report
+
+    request = visitor()
+    taken: list[object] = []
+    monkeypatch.setattr(takeaway, "write_files", lambda scored, folder, measures: taken.append(measures))
+    assert desk.measures_stale("", request) == "" and "Inputs changed" in desk.measures_stale(shown["score"], request)
+    played = dict(zip(RESULT, desk.replay([3, 4, 7, 0.95], request), strict=True))
+    assert "Settings changed" in played["measures_stale"] and played["measures"] == after["measures"]
+    desk.make_files(request)
+    assert taken == [None]
+    assert measure(desk, ("lexical",))["measures_stale"] == "" == desk.measures_stale("", request)
+    again = press(desk)
+    assert again["measures"] == again["measures_stale"] == "" == desk.measures_stale("inputs", request)
+
+
+def test_measures_are_stopped_and_end_when_their_time_is_over(desk: Handlers, tmp_path: Path) -> None:
+    with pytest.raises(gr.Error, match="compare two sets first"):
+        measure(desk)
+    give(desk, tmp_path)
+    press(desk)
+
+    def stop_at_third(share: float, desc: str) -> None:
+        if "measure 3 of" in desc:
+            with pytest.raises(gr.Error, match="is running already"):
+                press(desk)
+            desk.sessions.get("a").run.cancel()
+
+    shown = measure(desk, ("lexical",), tell=stop_at_third)
+    assert all(value == gr.skip() for value in shown.values())
+    session = desk.sessions.get("a")
+    assert session.run is None and session.shown is not None and session.shown.measured is None
+    desk.limits = replace(desk.limits, seconds=0)
+    with pytest.raises(gr.Error, match="this run was stopped after 0 seconds"):
+        measure(desk, ("lexical",))
+
+
+def test_a_model_named_human_is_refused_and_opened_results_have_no_measures(desk: Handlers, tmp_path: Path) -> None:
+    give(desk, tmp_path)
+    desk.rename_model(0, "human", visitor())
+    press(desk)
+    with pytest.raises(gr.Error, match="stands for the human texts: give the model another name"):
+        measure(desk, ("lexical",))
+    shown = desk.sessions.get("a").shown
+    assert shown is not None
+    (tmp_path / "kept.json").write_text(json.dumps(shown.scored.results["human"].to_dict()), encoding="utf-8")
+    opened = dict(zip(RESULT, desk.open_result(str(tmp_path / "kept.json"), visitor()), strict=True))
+    assert opened["measures_part"]["visible"] is False and opened["measures"] == ""
+    with pytest.raises(gr.Error, match="compare two sets first"):
+        measure(desk, ("lexical",))

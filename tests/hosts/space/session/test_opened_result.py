@@ -1,0 +1,97 @@
+"""A result's file, opened again on the page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from samples import HUMAN, LIMITS, ngrams, write_jsonl
+from visitors import give, press, visitor
+
+from mauve_metric import MauveResult
+from mauve_metric.hosts.space.session import takeaway
+from mauve_metric.hosts.space.session.opened_result import read_result
+from mauve_metric.hosts.space.session.scoring import Encoders
+from mauve_metric.hosts.space.view.handlers import RESULT, Handlers
+
+gr = pytest.importorskip("gradio")
+
+
+def letters(texts: list[str]) -> np.ndarray:
+    """A second featurizer without a model."""
+    return np.array([[text.count(letter) for letter in "aeiorst "] for text in texts], dtype=float)
+
+
+@pytest.fixture
+def offering_two(desk: Handlers) -> Handlers:
+    """A page that offers two featurizers."""
+    return Handlers(LIMITS, ["ngrams", "letters"], Encoders({"ngrams": ngrams, "letters": letters}))
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_result_file_is_opened_again_without_texts(
+    offering_two: Handlers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, several: bool
+) -> None:
+    desk = offering_two
+    monkeypatch.setattr(takeaway, "save_chart", lambda chart, path: None)  # other tests draw
+    monkeypatch.setattr(takeaway, "save_report", lambda scored, path, description: path)
+    give(desk, tmp_path)
+    if several:
+        desk.add_files([write_jsonl(tmp_path / "loud.jsonl", [text.upper() for text in HUMAN])], visitor())
+    made = press(desk, others=["letters"])
+    (path,) = [path for path in desk.make_files(visitor())["value"] if path.endswith("mauve.json")]
+    copy = tmp_path / "kept.json"
+    copy.write_bytes(Path(path).read_bytes())
+    shown = dict(zip(RESULT, desk.open_result(str(copy), visitor("b")), strict=True))
+    same = ("score", "warnings", "tables", "signature")
+    assert {name: shown[name] for name in same} == {name: made[name] for name in same}
+    for name in ("divergence_curve", "precision_recall", "score_line"):
+        assert shown[name] == made[name]
+    assert "without its texts" in shown["about"] and "texts are not in a result's file" in shown["bucket_texts"]
+    assert shown["text_map"] is None and shown["play"]["visible"] is False and not copy.exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"mauve": 0.99}, "its mauve is not that of its own histograms"),
+        ({"p_hist": [0.5, 0.5, 0.0, "x"]}, "not a file that “Make files” wrote"),
+        ({"n_p": None}, "n_p: Input should be a valid integer"),
+        ({"signature": 3}, "not a file that"),
+        ({"num_buckets": 10**12}, "p_hist must hold num_buckets numbers"),
+        (None, "an object is expected, got list"),
+    ],
+)
+def test_another_json_is_refused_in_one_sentence(
+    desk: Handlers, tmp_path: Path, expected: MauveResult, change: dict[str, object] | None, message: str
+) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([1] if change is None else expected.to_dict() | change), encoding="utf-8")
+    with pytest.raises(gr.Error, match=message):
+        desk.open_result(str(path), visitor())
+    assert not path.exists() and desk.sessions.get("a").shown is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda one: {"by_featurizer": {f"f{number}": one for number in range(9)}}, "at most 8 results here, got 9"),
+        (lambda one: {"by_featurizer": {"f" * 201: one}}, "names may have at most 200 characters here, got 201"),
+        (lambda one: {"by_featurizer": {"f": one | {"n_p": 4_000_000}}}, "at most 4000000 texts together here"),
+        (lambda one: {"models": {"m" * 201: one}, "ranking": ["m"]}, "names may have at most 200 characters"),
+        (
+            lambda one: {"warnings": [{"code": "a", "message": "b", "numbers": {}}] * 101},
+            "warnings: .* at most 100 items",
+        ),
+    ],
+)
+def test_files_that_would_take_much_memory_are_refused(
+    expected: MauveResult, tmp_path: Path, change: Callable[[dict[str, object]], dict[str, object]], message: str
+) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(expected.to_dict() | change(expected.to_dict())), encoding="utf-8")
+    with pytest.raises(ValueError, match=message):
+        read_result(path, LIMITS)

@@ -1,0 +1,150 @@
+"""Runs of the page: stopped, refused, their progress, and what is logged of them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from samples import HUMAN, MODEL, ngrams
+from visitors import give, press, visitor
+
+from mauve_metric import MauveResult
+from mauve_metric.hosts.space.session.run import Cancelled, Run
+from mauve_metric.hosts.space.session.scoring import Encoders, embed, spend_tokens
+from mauve_metric.hosts.space.view.handlers import Handlers
+
+gr = pytest.importorskip("gradio")
+
+
+def the_result(desk: Handlers) -> MauveResult:
+    shown = desk.sessions.get("a").shown
+    assert shown is not None
+    (result,) = shown.scored.results.values()
+    return result
+
+
+def test_a_run_is_stopped_and_a_second_one_refused(desk: Handlers, tmp_path: Path) -> None:
+    give(desk, tmp_path)
+    inner: list[Any] = []
+
+    def slow(texts: list[str]) -> np.ndarray:
+        with pytest.raises(gr.Error, match="is running already"):
+            press(desk)
+        inner.append(1)
+        desk.sessions.get("a").run.cancel()
+        return ngrams(texts)
+
+    desk.encoders.functions["ngrams"] = slow
+    told: list[Any] = []
+    press(desk, tell=lambda share, desc: told.append((share, desc)))
+    assert inner == [1]  # stopped after the first side
+    assert desk.sessions.get("a").shown is None
+    assert told[0][0] == 0 and "human texts" in told[-1][1]
+    desk.encoders.functions["ngrams"] = ngrams
+    press(desk)
+    assert desk.sessions.get("a").shown is not None
+
+
+def test_progress_counts_texts_and_time() -> None:
+    told: list[tuple[float, str]] = []
+    run = Run(lambda share, words: told.append((share, words)))
+    run.begin_reading([100, 50, 50])
+    run.begin_set(0)
+    run._began -= 10  # ten seconds ago
+    run.texts_done("a set", 50, 100)  # five texts a second, and 150 of all are left
+    assert told[1][1] == "human texts: 50 of 100, 5 texts a second, about 30 s left"
+    assert told[0][0] < told[1][0] < 0.5
+    run.texts_done("a set", 100, 100)
+    run.begin_set(1)
+    run.texts_done("a set", 50, 50)
+    run.rough("rough: 0.5")
+    run.begin_set(2)
+    run.texts_done("a set", 50, 50)
+    assert told[-1][0] == pytest.approx(0.85)
+    assert told[-1][1].startswith("rough: 0.5; model 2 of 2: 50 of 50, 20 texts a second")
+    run.cancel()
+    with pytest.raises(Cancelled):
+        run.texts_done("a set", 1, 2)
+
+
+def test_a_mistake_of_the_program_is_not_logged_with_texts(
+    desk: Handlers, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    give(desk, tmp_path)
+
+    def broken(texts: list[str]) -> np.ndarray:
+        raise KeyError(texts[0])
+
+    desk.encoders.functions["ngrams"] = broken
+    with caplog.at_level(logging.DEBUG), pytest.raises(gr.Error, match=r"something went wrong here \(KeyError\)"):
+        press(desk)
+    assert "KeyError" in caplog.text and "slept" not in caplog.text
+
+
+def test_nothing_is_logged_of_a_run(desk: Handlers, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    give(desk, tmp_path)
+    with caplog.at_level(logging.DEBUG):
+        press(desk)
+    assert "slept" not in caplog.text and "The bird" not in caplog.text
+
+
+def test_a_stopped_run_says_so_and_the_old_result_stays(desk: Handlers, tmp_path: Path) -> None:
+    give(desk, tmp_path)
+    press(desk)
+    before = the_result(desk)
+
+    async def stopped_while_reading() -> list[str]:
+        begun = threading.Event()
+
+        def slow(texts: list[str]) -> np.ndarray:
+            begun.set()
+            while not desk.sessions.get("a").run.stopped:
+                time.sleep(0.01)
+            return ngrams(texts)
+
+        desk.encoders.functions["ngrams"] = slow
+        run = asyncio.get_running_loop().run_in_executor(None, press, desk)
+        await asyncio.to_thread(begun.wait)
+        said = [words async for words in desk.stop(visitor())]
+        assert all(value == gr.skip() for value in (await run).values())
+        return said
+
+    assert [re.sub("<.*?>", "", said) for said in asyncio.run(stopped_while_reading())] == [
+        "Stopping, as soon as the texts at work are read.",
+        "Stopped. Nothing was changed.",
+    ]
+    assert the_result(desk) is before
+
+
+# --- budgets ------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_has_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("mauve_metric.hosts.space.session.run.time.monotonic", lambda: now[0])
+    run = Run(seconds=5)
+    run.begin()
+    run.stage(0.1, "reading")
+    now[0] = 5.5
+    with pytest.raises(ValueError, match="this run was stopped after 5 seconds, the most that one may take here"):
+        run.texts_done("texts", 1, 9)
+
+
+def test_a_run_has_tokens(tiny_gpt2: str) -> None:
+    from mauve_metric.features.encoder import load_encoder
+
+    encoder = load_encoder(tiny_gpt2, max_text_length=10)
+    spend_tokens(encoder, [["ships " * 50] * 4, ["", 3, "\ud800"]], Run(tokens=43))
+    with pytest.raises(ValueError, match="more than 39 tokens together, the most that one run may read here"):
+        spend_tokens(encoder, [["ships " * 50] * 2, ["ships " * 50] * 2], Run(tokens=39))
+    encoders = Encoders()
+    config = encoders.config({"featurize_model_name": tiny_gpt2})
+    with pytest.raises(ValueError, match="more than 100 tokens together"):
+        embed({"the human texts": HUMAN, "the model's": MODEL}, config, encoders, Run(tokens=100))

@@ -1,0 +1,97 @@
+"""Sessions of visitors: apart from each other, and gone after their time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from samples import HUMAN, MODEL, ngrams, write_jsonl
+from visitors import give, press, visitor
+
+from mauve_metric.hosts.space.limits import Limits
+from mauve_metric.hosts.space.session.examples import example_files
+from mauve_metric.hosts.space.session.run import Run
+from mauve_metric.hosts.space.session.scoring import Encoders
+from mauve_metric.hosts.space.session.sessions import Sessions
+from mauve_metric.hosts.space.view.controls import panel_names
+from mauve_metric.hosts.space.view.handlers import Handlers
+
+gr = pytest.importorskip("gradio")
+
+
+def test_sessions_do_not_see_each_other(desk: Handlers, tmp_path: Path) -> None:
+    give(desk, tmp_path, "a")
+    give(desk, tmp_path, "b", ["Secret of b", *MODEL[:10]])
+    shown = {who: press(desk, who=who) for who in "ab"}
+    assert "Secret" not in "".join(desk.pick_bucket(bucket, visitor("a")) for bucket in range(4))
+    assert "Secret" in "".join(desk.pick_bucket(bucket, visitor("b")) for bucket in range(4))
+    assert shown["a"]["signature"] != shown["b"]["signature"]
+    with pytest.raises(gr.Error, match="compare two sets first"):
+        desk.pick_bucket(0, visitor("c"))
+    with pytest.raises(ValueError, match="this request has no session"):
+        desk.sessions.get(None)
+
+
+def test_what_a_visitor_gave_is_gone_when_he_leaves(desk: Handlers, tmp_path: Path) -> None:
+    give(desk, tmp_path)
+    press(desk)
+    session = desk.sessions.get("a")
+    desk.leave(visitor())
+    assert len(desk.sessions) == 0
+    assert session.sets() == [] and session.shown is None
+    assert list(tmp_path.glob("*.jsonl")) == []
+    with pytest.raises(gr.Error, match="choose a file"):
+        press(desk)
+
+
+def test_an_equal_upload_of_another_visitor_stays(desk: Handlers, tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "same.jsonl", HUMAN)
+    for who in "ab":
+        desk.take_file(path, visitor(who))
+    desk.leave(visitor("a"))
+    assert Path(path).exists()
+    desk.take_file(None, visitor("b"))
+    assert not Path(path).exists()
+
+
+def test_examples_are_taken_and_never_deleted(tmp_path: Path) -> None:
+    desk = Handlers(Limits(), ["ngrams"], Encoders({"ngrams": ngrams}))
+    for label, paths in example_files().items():
+        shown = desk.take_example(label, visitor())
+        assert "600 texts" in shown[0] and "".join(map(str, shown)).count("600 texts") == 1 + len(paths)
+        assert list(desk.sessions.get("a").models) == list(paths)  # those of the example before are gone
+    assert len(paths) == 3
+    desk.leave(visitor())
+    assert all(path.exists() for path in paths.values())
+
+
+def test_sessions_end_after_their_time_and_the_oldest_gives_way() -> None:
+    now = 0.0
+    sessions = Sessions(2, lifetime=10, clock=lambda: now)
+    first = sessions.get("a")
+    run = first.run = Run()
+    sessions.get("b")
+    sessions.get("c")
+    assert len(sessions) == 2 and run.stopped
+    assert sessions.get("c") is sessions.get("c")
+    now = 11.0
+    sessions.get("b")
+    sessions.sweep()
+    assert len(sessions) == 1 and sessions.get("a") is not first
+
+
+def settings(**more: Any) -> list[object]:
+    """Featurizer, `PLAY`, the panel and other featurizers, as `press` gives them."""
+    panel = (more.get(name) for name in panel_names())
+    return [more.get("featurizer", "ngrams"), *more.get("play", (5, 4, 7, 0.95)), *panel, more.get("others", [])]
+
+
+def test_what_is_not_kept_any_more_is_said(desk: Handlers) -> None:
+    progress: Any = lambda share, desc: None  # noqa: E731
+    with pytest.raises(gr.Error, match="human texts are not here any more: uploads and results are kept for an hour"):
+        desk.compare(["", "", False, *settings()], visitor(), progress, held=("<p>24 texts</p>", "a"))
+    with pytest.raises(gr.Error, match="texts are not here any more"):
+        desk.compare(["a\nb", "", False, *settings()], visitor(), progress, held=("<p>24 texts</p>", "a"))
+    with pytest.raises(gr.Error, match="kept for an hour: choose them again"):
+        desk.replay([5, 4, 7, 0.95], visitor())

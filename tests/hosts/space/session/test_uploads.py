@@ -1,0 +1,163 @@
+"""Files that visitors upload: what is read of them, and that none outlives its use."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from samples import HUMAN, LIMITS, MODEL
+from tools import harness_file, harness_rows
+from visitors import press, visitor
+
+from mauve_metric.hosts.space.session import takeaway
+from mauve_metric.hosts.space.session.uploads import TextSet, read_paste, read_upload
+from mauve_metric.hosts.space.view import markup
+
+if TYPE_CHECKING:
+    from mauve_metric.hosts.space.view.handlers import Handlers
+
+gr = pytest.importorskip("gradio")
+
+Upload = Callable[[str, list[str]], str]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "gradio"  # where `desk` has it
+
+
+@pytest.fixture
+def upload(desk: Handlers, folder: Path) -> Upload:
+    """Puts a file where gradio puts an upload: into a folder of its own that is named after the content."""
+
+    def upload(name: str, lines: list[str]) -> str:
+        content = "".join(f"{line}\n" for line in lines)
+        path = folder / f"{hash(content):x}" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+        return str(path)
+
+    return upload
+
+
+def left(folder: Path) -> list[str]:
+    """What lies in the folder of uploads, folders too."""
+    return sorted(path.name for path in folder.rglob("*")) if folder.exists() else []
+
+
+@pytest.mark.parametrize("lines", [["a" * 201], ["a"] * 41, [" "], []])
+def test_a_rejected_human_upload_is_deleted(desk: Handlers, folder: Path, upload: Upload, lines: list[str]) -> None:
+    desk.take_file(upload("good.txt", HUMAN), visitor())
+    name = "bad.jsonl" if lines == [" "] else "bad.txt"
+    shown = desk.take_file(upload(name, lines), visitor())
+    assert "mm-problem" in shown[0] and left(folder) == []  # the one before it was replaced
+    desk.take_file(None, visitor())
+    desk.leave(visitor())
+    assert left(folder) == []
+
+
+def test_no_human_upload_outlives_its_use(desk: Handlers, folder: Path, upload: Upload) -> None:
+    first = upload("first.txt", HUMAN)
+    desk.take_file(first, visitor())
+    assert left(folder) == sorted([Path(first).name, Path(first).parent.name])
+    assert "30 texts" in desk.take_file(first, visitor())[0]  # the same file chosen again is still there
+    second = upload("second.txt", MODEL)
+    desk.take_file(second, visitor())
+    assert left(folder) == sorted([Path(second).name, Path(second).parent.name])
+    desk.take_file(None, visitor())
+    assert left(folder) == []
+    desk.take_file(upload("third.txt", HUMAN), visitor())
+    desk.take_paste("\n".join(MODEL), visitor())
+    assert left(folder) == []
+    desk.take_file(upload("fourth.txt", HUMAN), visitor())
+    desk.leave(visitor())
+    assert left(folder) == []
+
+
+def test_no_model_upload_outlives_its_use(
+    desk: Handlers, folder: Path, upload: Upload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(takeaway, "save_chart", lambda chart, path: path.write_text("drawn"))  # other tests draw
+    monkeypatch.setattr(takeaway, "save_report", lambda scored, path, description: path.write_text("a report"))
+    desk.add_files([upload("good.txt", MODEL), upload("bad.txt", ["a" * 201])], visitor())
+    assert [name for name in left(folder) if name.endswith(".txt")] == ["good.txt"] and len(left(folder)) == 2
+    desk.remove_model(0, visitor())
+    assert left(folder) == []
+    desk.add_files([upload("good.txt", MODEL)], visitor())
+    desk.take_file(upload("human.txt", HUMAN), visitor())
+    press(desk)
+    desk.make_files(visitor())
+    assert "report.html" in left(folder)
+    desk.leave(visitor())
+    assert left(folder) == []
+
+
+def test_the_page_says_where_texts_lie() -> None:
+    from mauve_metric.hosts.space.view import layout
+
+    assert "temporary files" in layout.PRIVACY and "deleted at once" in layout.PRIVACY
+
+
+# --- what is read -------------------------------------------------------------------------------------------------
+
+
+def test_blank_lines_are_left_out_of_a_file_as_of_a_paste(tmp_path: Path) -> None:
+    content = "one\n\n  \ntwo\n\n"
+    (tmp_path / "a.txt").write_text(content, encoding="utf-8")
+    file, paste = read_upload("it", tmp_path / "a.txt", None, LIMITS), read_paste("it", content.rstrip("\n"), LIMITS)
+    assert file.texts == paste.texts == ["one", "two"]
+    assert (file.blank, paste.blank) == (3, 2)  # the file's last line is a blank one too
+    assert "3 blank lines left out" in markup.preview(file) and "2 blank lines left out" in markup.preview(paste)
+    assert "blank" not in markup.preview(TextSet("it", "a.txt", ["one"]))
+
+
+def test_the_commands_leave_out_the_same_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("h.txt").write_text("one\n\ntwo\n", encoding="utf-8")
+    Path("m.txt").write_text("one\n", encoding="utf-8")
+    human, model = (read_upload("it", Path(name), None, LIMITS) for name in ("h.txt", "m.txt"))
+    code = takeaway.python_code(human, {"m": model}, {})
+    assert (
+        "p_text=[text for text in read_texts('h.txt') if text.strip()]" in code and "q_text=read_texts('m.txt')" in code
+    )
+    assert takeaway.shell_code(human, {"m": model}, {}) == "mauve-metric score h.txt m.txt --empty-texts drop"
+
+
+def test_the_shell_knows_a_renamed_set_by_its_new_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mauve_metric.hosts.cli.arguments import named_file
+
+    human = TextSet("it", "h.txt", HUMAN)
+    kept = {"a": TextSet("it", "a.txt", MODEL), "b": TextSet("it", "b.txt", MODEL)}
+    assert takeaway.shell_code(human, kept, {}) == "mauve-metric compare h.txt a.txt b.txt"
+    renamed: dict[str, Any] = {"my = model": kept["a"], "-b": kept["b"]}
+    words = shlex.split(takeaway.shell_code(human, renamed, {}))
+    assert words == ["mauve-metric", "compare", "h.txt", "my = model=a.txt", " -b=b.txt"]
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).touch()
+    monkeypatch.chdir(tmp_path)
+    assert [named_file(word) for word in words[3:]] == [("my = model", "a.txt"), ("-b", "b.txt")]
+
+
+def test_a_table_with_semicolons_has_its_columns(tmp_path: Path) -> None:
+    rows = "".join(f"{number};{text}, again\n" for number, text in enumerate(MODEL))
+    (tmp_path / "m.csv").write_text("id;story\n" + rows, encoding="utf-8")
+    side = read_upload("it", tmp_path / "m.csv", None, LIMITS)
+    assert side.columns == ("id", "story") and side.column == "story"
+    assert side.texts == [f"{text}, again" for text in MODEL]
+
+
+def test_a_file_of_another_tool_has_the_columns_of_its_texts(tmp_path: Path) -> None:
+    rows = harness_rows(HUMAN[: len(MODEL)], MODEL)
+    path = harness_file(tmp_path, "gpt2", rows)
+    model = read_upload("it", path, None, LIMITS)
+    assert set(model.columns) == {"target", "filtered_resps"}
+    assert (model.column, model.texts) == ("filtered_resps", MODEL)
+    human = read_upload("it", path, None, LIMITS, side="reference")
+    assert (human.column, human.texts) == ("target", HUMAN[: len(MODEL)])
+    assert read_upload("it", path, "target", LIMITS).texts == human.texts
+    choices = harness_file(tmp_path, "mc", [row | {"filtered_resps": [["-1.5", "False"]]} for row in rows])
+    with pytest.raises(ValueError, match=r"^it, line 1: 'filtered_resps' holds likelihoods of choices"):
+        read_upload("it", choices, None, LIMITS)

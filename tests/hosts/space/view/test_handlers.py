@@ -1,0 +1,261 @@
+"""The page's own functions: files and pasted texts in, results out, nothing of a visitor kept or shown to another."""
+
+from __future__ import annotations
+
+import html
+import json
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+import numpy as np
+import pytest
+from samples import HOSTILE, HUMAN, LIMITS, MODEL, ngrams
+from visitors import give, press, visitor
+
+from mauve_metric import MauveResult, compute_mauve, explain
+from mauve_metric.hosts.cli import main as cli
+from mauve_metric.hosts.space.session import reading
+from mauve_metric.hosts.space.session.run import Run
+from mauve_metric.hosts.space.session.scoring import Encoders, Scored, embed, score
+from mauve_metric.hosts.space.session.uploads import TextSet
+from mauve_metric.hosts.space.view.controls import panel_names
+from mauve_metric.hosts.space.view.handlers import RESULT, Handlers
+from mauve_metric.results.digits import digits
+from mauve_metric.results.wording import words
+
+gr = pytest.importorskip("gradio")
+
+
+# --- files --------------------------------------------------------------------------------------------------------
+
+
+def the_human(desk: Handlers) -> TextSet:
+    human = desk.sessions.get("a").human
+    assert human is not None
+    return human
+
+
+def the_result(desk: Handlers) -> MauveResult:
+    shown = desk.sessions.get("a").shown
+    assert shown is not None
+    (result,) = shown.scored.results.values()
+    return result
+
+
+# --- results ------------------------------------------------------------------------------------------------------
+
+
+def test_button_shows_the_result(desk: Handlers, tmp_path: Path, expected: MauveResult) -> None:
+    give(desk, tmp_path)
+    shown = press(desk)
+    assert f"<strong>{expected.mauve:.4f}</strong>" in shown["score"] and "floor" not in shown["score"]
+    assert all(warning.message.split(":")[0] in html.unescape(shown["warnings"]) for warning in expected.warnings)
+    assert len(shown["bucket"]["choices"]) == 4 and shown["bucket"]["value"] == shown["bucket"]["choices"][0][1]
+    assert "<h4>Human:" in shown["bucket_texts"] and f">{expected.mauve:.4f}<" in shown["table"]
+    assert shown["tables"] == "" and shown["picked"]["visible"] is False  # nothing about several models
+    assert shown["signature"] == expected.signature
+    assert "num_buckets=4" in shown["python"] and "--num-buckets 4" in shown["shell"]
+
+
+def test_buckets_hold_every_text_once_and_on_its_side(desk: Handlers, tmp_path: Path) -> None:
+    give(desk, tmp_path, model=[*MODEL[:15], *HOSTILE])
+    shown = press(desk)
+    choices = shown["bucket"]["choices"]
+    pages = [desk.pick_bucket(bucket, visitor()) for _, bucket in choices]
+    counts = [page.split("<h4>Human: ")[1].split(" of")[0] for page in pages]
+    assert sum(map(int, counts)) == len(HUMAN)
+    assert {"<script", "<img", "\x00", "\u202e", "${", "{{"} & {
+        bad for bad in HOSTILE if bad in "".join(pages)
+    } == set()
+    assert not any(bad in page for page in pages for bad in ("<script", "<img", "\x00", "\u202e", "${", "{{"))
+    found = explain(
+        p_text=HUMAN, q_text=[*MODEL[:15], *HOSTILE], featurize_model_name=ngrams, num_buckets=4, seed=7, buckets=4
+    )
+    parts = [found.contributions[bucket] for _, bucket in choices]
+    assert parts == sorted(parts, reverse=True)
+    for item in found.buckets:  # what is shown of a bucket is what `explain` says of it
+        page = html.unescape(pages[[bucket for _, bucket in choices].index(item.bucket)])
+        assert words.bucket_title(item) in page
+        assert all(value in page for _, value in words.bucket_facts(item))
+
+
+def test_play_is_the_score_with_those_values_and_fast(desk: Handlers, tmp_path: Path) -> None:
+    give(desk, tmp_path)
+    press(desk)
+    features = desk.sessions.get("a").shown.scored.embedded
+    for c, buckets, seed, level in ((2, 4, 7, 0.95), (2, 3, 7, 0.95), (1.5, 0, 3, 0.8)):
+        shown = desk.replay([c, buckets, seed, level], visitor())
+        wanted = compute_mauve(
+            p_text=HUMAN,
+            q_text=MODEL,
+            featurize_model_name=ngrams,
+            mauve_scaling_factor=c,
+            num_buckets=buckets or "auto",
+            seed=seed,
+            confidence_level=level,
+        )
+        assert the_result(desk).to_dict() == wanted.to_dict()
+        assert dict(zip(RESULT, shown, strict=True))["signature"] == wanted.signature
+        assert desk.sessions.get("a").shown.scored.embedded is features  # no text was read again
+
+
+def test_play_clusters_again_only_where_the_buckets_would_change() -> None:
+    texts = [[f"{word} {number} {number % 7}" for number in range(100)] for word in ("old", "new")]
+    encoders = Encoders({"ngrams": ngrams})
+    config = encoders.config({"featurize_model_name": "ngrams"})
+    embedded = embed({"p": texts[0], "q": texts[1]}, config, encoders, Run())
+    first = score(embedded, {"q": "q"}, config)
+    again = score(embedded, {"q": "q"}, replace(config, seed=3), last=first)
+    assert again.partition is not first.partition
+    assert score(embedded, {"q": "q"}, replace(config, mauve_scaling_factor=2), last=first).partition is first.partition
+
+
+def test_the_commands_give_the_same_result(
+    tmp_path: Path, minilm: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    desk = Handlers(LIMITS, [minilm, "ngrams"], Encoders())
+    for which, texts in (("human", HUMAN[:12]), ("model", MODEL[:12])):
+        rows = "".join(json.dumps({"story text": text, "prompt": f"no. {n}"}) + "\n" for n, text in enumerate(texts))
+        (tmp_path / f"{which} set.jsonl").write_text(rows, encoding="utf-8")
+    desk.take_file(str(tmp_path / "human set.jsonl"), visitor())
+    desk.add_files([str(tmp_path / "model set.jsonl")], visitor())
+    shown = press(desk, (2, 3, 4, 0.9), featurizer=minilm, knn=False, others=["ngrams"])
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(shown["python"], names)
+    assert names["out"].design == "aligned" and "TextFile" in shown["python"]  # both files name the same prompts
+    assert names["out"].signature == shown["signature"] and names["out"].joint_verdict in html.unescape(shown["score"])
+    assert f"<strong>{names['out'].mauve:.4f}</strong>" in shown["score"]
+    capsys.readouterr()
+    assert cli.main([*shlex.split(shown["shell"])[1:], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == names["out"].to_dict()
+
+
+def letters(texts: list[str]) -> np.ndarray:
+    """A second featurizer without a model."""
+    return np.array([[text.count(letter) for letter in "aeiorst "] for text in texts], dtype=float)
+
+
+@pytest.fixture
+def offering_two(desk: Handlers) -> Handlers:
+    """A page that offers two featurizers."""
+    return Handlers(LIMITS, ["ngrams", "letters"], Encoders({"ngrams": ngrams, "letters": letters}))
+
+
+def test_others_are_asked_too(offering_two: Handlers, tmp_path: Path) -> None:
+    desk, told = offering_two, []
+    give(desk, tmp_path)
+    shown = press(desk, others=["letters", "ngrams"], tell=lambda share, desc: told.append((share, desc)))
+    result = the_result(desk)
+    assert [*result.by_featurizer] == ["ngrams", "letters"] and result.joint_verdict in html.unescape(shown["score"])
+    assert all(f"<td>{name}</td>" in shown["tables"] for name in result.by_featurizer)
+    shares = [share for share, _ in told]
+    assert shares == sorted(shares) and told[0][1].startswith("ngrams: ") and told[-2][1].startswith("letters: ")
+    assert stale(desk, others=["letters"]) == "" and "compare again" in stale(desk)
+    scored = desk.sessions.get("a").shown.scored  # type: ignore[union-attr]
+    desk.replay([2, 4, 7, 0.95], visitor())
+    again = desk.sessions.get("a").shown.scored  # type: ignore[union-attr]
+    assert isinstance(scored, Scored) and isinstance(again, Scored)
+    for name in ("ngrams", "letters"):
+        assert again.each[name].embedded is scored.each[name].embedded  # nothing was read again
+        assert again.results["a_model"].by_featurizer[name].mauve != result.by_featurizer[name].mauve
+    request = visitor()
+    request.query_params = dict(parse_qsl(desk.link(settings(others=["letters"]))))
+    assert desk.arrive(request)[len(settings()) - 1] == ["letters"]
+    request.query_params = {"featurizers": "letters,gpt9"}
+    assert "featurize_model_name must be one of ngrams, letters here" in desk.arrive(request)[len(settings())]
+    with pytest.raises(gr.Error, match="must be one of ngrams, letters here, got"):
+        press(desk, others=["gpt9"])
+
+
+def test_files_are_made_and_only_the_report_holds_texts(desk: Handlers, tmp_path: Path) -> None:
+    give(desk, tmp_path)
+    press(desk)
+    files = [Path(path) for path in desk.make_files(visitor())["value"]]
+    assert {file.suffix for file in files} == {".svg", ".pdf", ".png", ".json", ".txt", ".html"}
+    result = the_result(desk)
+    content = {file.name: file.read_bytes() for file in files}
+    assert json.loads(content["mauve.json"]) == json.loads(json.dumps(result.to_dict()))
+    assert result.signature in content["signature.txt"].decode()
+    assert {name for name, data in content.items() if b"slept" in data} == {"report.html"}
+    assert f"{digits(result.mauve_debiased, '.3f')} of what two human sets reach".encode() in content["report.html"]
+    desk.leave(visitor())
+    assert not any(file.exists() for file in files)
+
+
+def test_what_is_missing_is_asked_for(desk: Handlers) -> None:
+    with pytest.raises(gr.Error, match="choose a file, paste texts or take an example first"):
+        press(desk)
+    for call in (lambda: desk.replay([5, 0, 25, 0.95], visitor()), lambda: desk.make_files(visitor())):
+        with pytest.raises(gr.Error, match="compare two sets first"):
+            call()
+    with pytest.raises(gr.Error, match="featurize_model_name must be one of ngrams here"):
+        press(desk, human="a\nb", model="c\nd", featurizer="gpt2-large")
+
+
+# --- the flow of the page -----------------------------------------------------------------------------------------
+
+
+def settings(**more: Any) -> list[object]:
+    """Featurizer, `PLAY`, the panel and other featurizers, as `press` gives them."""
+    panel = (more.get(name) for name in panel_names())
+    return [more.get("featurizer", "ngrams"), *more.get("play", (5, 4, 7, 0.95)), *panel, more.get("others", [])]
+
+
+def stale(desk: Handlers, shows: str = "own", **more: Any) -> str:
+    return desk.stale([more.get("aligned", False), *settings(**more)], shows, visitor())
+
+
+def test_a_result_is_stale_until_the_inputs_are_its_own_again(desk: Handlers, tmp_path: Path) -> None:
+    assert stale(desk) == ""  # no result, nothing to say
+    give(desk, tmp_path)
+    press(desk)
+    assert stale(desk) == ""
+    assert "compare again" in stale(desk, knn=False) and "compare again" in stale(desk, play=(5, 4, 8, 0.95))
+    desk.replay([5, 4, 8, 0.95], visitor())
+    assert stale(desk, play=(5, 4, 8, 0.95)) == "" and "compare again" in stale(desk)
+    desk.rename_model(0, "other", visitor())
+    assert "compare again" in stale(desk, play=(5, 4, 8, 0.95))
+    desk.rename_model(0, "a_model", visitor())
+    assert stale(desk, play=(5, 4, 8, 0.95)) == ""
+    human = the_human(desk)
+    desk.take_paste("one\ntwo", visitor())
+    assert "compare again" in stale(desk, play=(5, 4, 8, 0.95))
+    desk.sessions.get("a").human = human
+    assert stale(desk, play=(5, 4, 8, 0.95)) == ""
+
+
+def test_a_play_value_out_of_range_is_named_and_put_back(desk: Handlers, tmp_path: Path) -> None:
+    give(desk, tmp_path)
+    press(desk)
+    before = the_result(desk)
+    *shown, c, buckets, seed, level = desk.play("[50, 4, 7, 0.95]", visitor())
+    values = dict(zip(RESULT, shown, strict=True))
+    assert "Scaling factor c must be from 0.5 to 20 here, got 50; the figures are still" in values["play_note"]
+    assert (c, buckets, seed, level) == (5, 4, 7, 0.95)
+    assert the_result(desk) is before
+    with pytest.raises(gr.Error, match=r"Scaling factor c must be from 0\.5 to 20 here, got 50"):
+        press(desk, (50, 4, 7, 0.95))
+
+
+def test_a_rough_score_comes_first_and_no_row_is_read_twice(tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "ROUGH_TEXTS", 12)
+    encoders, told = Encoders(), []
+    config = encoders.config({"featurize_model_name": tiny_gpt2, "num_buckets": 3})
+    sets = {"p": HUMAN[:20], "q": MODEL[:18]}
+    whole = embed(sets, config, encoders, Run())
+    run = Run(lambda share, words: told.append(words))
+    early = embed(sets, config, encoders, run, names=["m"])
+    for one, other in zip(early.sets, whole.sets, strict=True):
+        np.testing.assert_allclose(one.features, other.features, atol=1e-5)  # float32, batches of other shapes
+        assert one.text_hashes.tolist() == other.text_hashes.tolist() and len(one.lengths) == len(other.lengths)
+    assert any(words.startswith("rough, from the first 12 texts of each set: debiased MAUVE") for words in told)
+    assert [words for words in told if words.endswith("human texts: 20 of 20")]
+    told.clear()
+    embed(
+        {"p": HUMAN[:12], "q": MODEL[:12]}, config, encoders, Run(lambda share, words: told.append(words)), names=["m"]
+    )
+    assert told and not any("rough" in words for words in told)  # all of them are read at once

@@ -1,0 +1,98 @@
+"""HTML of the page: the headline, folded warnings, marked texts; and nothing in it but text."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mauve_metric import Explanation, MauveResult, compare, explain
+from mauve_metric.features.ngram_use import NgramUse
+from mauve_metric.hosts.space.view import markup
+from mauve_metric.results.numbers import ScoredText
+from mauve_metric.results.wording.words import headline
+from mauve_metric.uncertainty.score_warnings import ScoreWarning
+from tests.samples import HOSTILE, HUMAN, MODEL, ngrams
+
+
+@pytest.fixture(scope="module")
+def explanation() -> Explanation:
+    quick = {"num_buckets": 4, "num_runs": 2, "kmeans_num_redo": 1, "permutations": 19}
+    return explain(p_text=HUMAN, q_text=MODEL, featurize_model_name=ngrams, **quick)
+
+
+@pytest.fixture(scope="module")
+def result(explanation: Explanation) -> MauveResult:
+    return explanation.result
+
+
+def text_of(page: str) -> str:
+    """What a reader sees."""
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page)).split())
+
+
+def test_headline_is_the_lead_with_its_verdict(result: MauveResult) -> None:
+    shown, first = text_of(markup.headline(result)), headline(result)
+    assert shown.startswith(
+        f"{first.number} {first.reading} ( {first.interval} )".replace("( ", "(").replace(" )", ")")
+    )
+    assert f"literature: {result.mauve:.4f} ; two human sets" in shown
+    single = replace(result, mauve_debiased=None, mauve_ci=None, p_value=None, auc_p_value=None)
+    assert "it has no interval" in markup.headline(single) and "too few texts" in markup.headline(single)
+
+
+def test_headline_of_equal_models_names_no_winner() -> None:
+    rng = np.random.default_rng(0)
+    human, model = rng.normal(size=(40, 3)), rng.normal(size=(40, 3))
+    equal = compare(p_features=human, models={"a": model, "b": model}, num_runs=1, num_buckets=4)
+    assert text_of(markup.comparison_headline(equal)).startswith("Cannot be told apart: a and b")
+    three = compare(p_features=human, models={"a": model, "b": model, "c": model + 9}, num_runs=1, num_buckets=4)
+    assert text_of(markup.comparison_headline(three)).startswith("Cannot be told apart: a and b")
+
+
+def test_warnings_are_folded_but_for_the_severe_ones() -> None:
+    mild = [("", ScoreWarning(f"mild_{number}", f"m{number}", {})) for number in range(3)]
+    severe = ("a <b>", ScoreWarning("at_floor", "at its floor", {}))
+    page = markup.warnings_list([*mild, severe])
+    seen, folded = page.split("<details>")
+    assert "at its floor" in seen and "a &lt;b&gt;: " in seen and "m1" not in seen
+    assert "<summary>3 more things to know before you believe it</summary>" in folded and "m2" in folded
+    assert "<details>" not in markup.warnings_list([severe]) and markup.warnings_list([]) == ""
+    assert "<summary>1 thing to know" in markup.warnings_list(mild[:1])
+
+
+def test_scores_panel_has_the_spread_over_seeds_and_the_test(result: MauveResult) -> None:
+    shown = text_of(markup.scores_panel(replace(result, p_value=0.35)))
+    assert (
+        f"MAUVE over seeds {result.mauve_mean:.4f} ± {result.mauve_std:.4f} , mean and standard deviation of 2" in shown
+    )
+    assert "p-value 0.3500 , share of 20 splits" in shown
+
+
+def test_telling_phrases_are_marked_by_side_and_nothing_else_is_markup(explanation: Explanation) -> None:
+    near = explanation.buckets[0].p_texts[0]
+    texts = tuple(near._replace(text=text, in_bucket=True) for text in (*HOSTILE, "A <b>SLEPT</b> in the barn"))
+    bucket = replace(
+        explanation.buckets[0],
+        p_words=("slept", "script", "b"), q_words=("onerror",), repeated=("in the barn",),
+        p_texts=texts, q_texts=texts, p_count=len(texts), q_count=len(texts),
+    )  # fmt: skip
+    page = markup.bucket_panel(bucket, (40, 40))
+    human, model = page.split("<section>")[1:]
+    assert "&lt;<mark class='mm-human'>b</mark>&gt;<mark class='mm-human'>SLEPT</mark>&lt;/" in human
+    assert "<mark class='mm-model'>in the barn</mark>" in model and "mm-human" not in model
+    assert "&lt;<mark class='mm-human'>script</mark>&gt;" in human and "<script" not in page and "<img" not in page
+    assert set(re.findall(r"</?(\w+)", page)) <= {"h4", "ul", "li", "b", "p", "div", "section", "span", "mark"}
+    assert "{" not in page and "$" not in page and "`" not in page and "\u202e" not in page
+
+
+def test_what_a_classifier_sees_is_shown_as_text(explanation: Explanation) -> None:
+    extreme = (ScoredText(3, 2.0, HOSTILE[0]),)
+    uses = (NgramUse("<b>", "letters", 0.0, 1.0, 9.0, "line breaks"),)
+    page = markup.learned_panel(replace(explanation, most_human=(), most_model=extreme, ngrams=uses))
+    assert HOSTILE[0] not in page and "<b>" not in page
+    assert "text 3 (score +2.0)" in text_of(page) and "only the model writes “<b>”" in text_of(page)
+    assert markup.learned_panel(replace(explanation, most_human=(), most_model=())) == ""

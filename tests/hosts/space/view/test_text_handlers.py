@@ -1,0 +1,128 @@
+"""Texts on their way in: files, columns, pasted lines, hostile names."""
+
+from __future__ import annotations
+
+import html
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from samples import LIMITS, NASTY
+from visitors import give, press, visitor
+
+from mauve_metric.hosts.space.session import takeaway
+from mauve_metric.hosts.space.session.uploads import TextSet, read_paste, read_upload
+from mauve_metric.hosts.space.view import markup
+from mauve_metric.hosts.space.view.handlers import Handlers
+
+gr = pytest.importorskip("gradio")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.txt", b"caf\xe9\n", "model set “a” is not UTF-8: byte 3 on line 1 is 0xe9"),
+        ("a.jsonl", b'{"text": "a"}\n{oops\n', "model set “a”, line 2: not JSON"),
+        ("a.jsonl", b"[" * 100_000, "model set “a”"),
+        ("a.parquet", b"PAR1 not really", "model set “a” is not a parquet file"),
+        ("a.csv", f"{NASTY},b\n".encode(), "model set “a” holds no texts"),
+        ("a.txt", b"x" * (2**20 + 1), "model set “a”: a file may have at most 1 MB here"),
+        ("a.txt", b"x" * 1000_000, "model set “a”: a text may have at most 200 characters here, got 1000000"),
+        ("a.txt", b"a\n" * 41, "model set “a”: at most 40 texts are taken here, got 41"),
+        ("a.txt", b"", "model set “a” holds no texts"),
+    ],
+)
+def test_bad_files_are_named_without_their_place_and_escaped(
+    desk: Handlers, tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str, content: bytes, message: str
+) -> None:
+    give(desk, tmp_path)
+    (tmp_path / name).write_bytes(content)
+    shown = desk.add_files([str(tmp_path / name)], visitor())[2]
+    assert message in html.unescape(shown)
+    assert str(tmp_path) not in shown
+    assert list(desk.sessions.get("a").models) == ["a_model"]  # the set before stays, under its own name
+    message = message.replace("model set “a”", "the human texts")
+    shown = desk.take_file(write_bytes(tmp_path / f"h_{name}", content), visitor())[0]
+    assert message in html.unescape(shown) and str(tmp_path) not in shown
+    assert desk.sessions.get("a").human is None  # the texts before are not scored in its place
+    assert caplog.text == ""  # nothing of a text in the log
+
+
+def write_bytes(path: Path, content: bytes) -> str:
+    path.write_bytes(content)
+    return str(path)
+
+
+def test_an_error_that_quotes_a_text_is_escaped(desk: Handlers, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(json.dumps({NASTY: [NASTY]}), encoding="utf-8")
+    shown = desk.add_files([str(tmp_path / "a.jsonl")], visitor())[2]
+    assert "<img" not in shown and "&lt;img" in shown
+    with pytest.raises(gr.Error) as refused:
+        press(desk, human="a\nb", model="c\nd", featurizer=NASTY)
+    assert "<img" not in refused.value.message and "&lt;img" in refused.value.message
+    assert not refused.value.print_exception
+
+
+def test_a_parquet_file_that_unpacks_to_more_than_it_may_is_refused(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = tmp_path / "bomb.parquet"
+    parquet.write_table(pyarrow.table({"text": ["x"] * 100_000}), path)
+    with pytest.raises(ValueError, match="at most 40 texts are taken here, got 100000"):
+        read_upload("it", path, None, LIMITS)
+    parquet.write_table(pyarrow.table({"text": ["y" * 2**21]}), path, compression="zstd", use_dictionary=False)
+    assert path.stat().st_size < 2**20
+    with pytest.raises(ValueError, match="the texts may take at most 1 MB unpacked here"):
+        read_upload("it", path, None, LIMITS)
+    # one long text that all rows point to: small in the file and by its own account, 36 MB in memory
+    parquet.write_table(pyarrow.table({"text": ["z" * 900_000] * 40}), path, compression="zstd")
+    assert path.stat().st_size < 2**20
+    with pytest.raises(ValueError, match="the texts may take at most 1 MB unpacked here"):
+        read_upload("it", path, None, LIMITS)
+    parquet.write_table(pyarrow.table({"id": [1, 2], "story": ["a", "b"], "note": ["", "x"]}), path)
+    side = read_upload("it", path, None, LIMITS)
+    assert (side.texts, side.columns, side.column) == (["a", "b"], ("story", "note"), "story")
+
+
+def the_human(desk: Handlers) -> TextSet:
+    human = desk.sessions.get("a").human
+    assert human is not None
+    return human
+
+
+def test_a_column_is_found_and_can_be_chosen(desk: Handlers, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,story\n1,=cmd() and more\n2,owl\n", encoding="utf-8")
+    preview, columns, paste = desk.take_file(str(tmp_path / "a.csv"), visitor())
+    assert columns["choices"] == ["id", "story"] and columns["value"] == "story" and columns["visible"]
+    assert "2 texts" in preview and "=cmd()" in preview and paste == ""
+    assert "<em>id</em>" in desk.take_column("id", visitor())
+    assert the_human(desk).texts == ["1", "2"]
+    assert "choose a file first" in desk.take_column("id", visitor("b"))
+    desk.take_column("../../etc/passwd", visitor())  # not a column: the one that is found
+    assert the_human(desk).column == "story"
+
+
+def test_pasted_lines_are_texts_and_take_the_place_of_a_file(desk: Handlers, tmp_path: Path) -> None:
+    give(desk, tmp_path)
+    preview, column, file = desk.take_paste("one text\n\nanother\r\n", visitor())
+    assert "2 texts" in preview and file is None and column["visible"] is False
+    assert the_human(desk).texts == ["one text", "another"]
+    with pytest.raises(ValueError, match="at most 1048576 characters can be pasted here"):
+        read_paste("it", "a" * (2**20 + 1), LIMITS)
+
+
+@pytest.mark.parametrize("name", ["../../x.txt", "-rf.txt", "a;rm -rf x.txt", "<b>.txt", "$(x) `y`.txt"])
+def test_a_file_name_never_becomes_a_path_html_or_a_command(name: str) -> None:
+    sides = TextSet("it", name, ["a"]), {"m": TextSet("it", "b.txt", ["b"])}
+    assert "<b>" not in markup.preview(sides[0]) and "${" not in markup.preview(sides[0])
+    words = subprocess.run(
+        ["sh", "-c", f"printf '%s\\n' {takeaway.shell_code(*sides, {'featurize_model_name': 'minilm'})}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    base = name.rsplit("/", 1)[-1]
+    assert words[2] == (f"./{base}" if base.startswith("-") else base)
+    assert f"read_texts({base!r})" in takeaway.python_code(*sides, {"featurize_model_name": "minilm"})
