@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from mauve_metric.arrays import Floats, Labels
-from mauve_metric.catalogue.scores import SCORES
+from mauve_metric.catalogue.table import SCORES
 from mauve_metric.measures.groups import Design
 from mauve_metric.results.charts import of_result
 from mauve_metric.results.digits import digits
@@ -48,7 +48,7 @@ _INTERVALS = {  # attributes of the scores that have one
 class MauveResult(SignedResult):
     """A MAUVE score and what belongs to it. P is the reference (human) side, Q the model's.
 
-    Direction, range and paper of every score stand in `catalogue.scores.SCORES`. None stands for what was not asked
+    Direction, range and paper of every score are in `catalogue.table.SCORES`. None stands for what was not asked
     for or cannot be computed (the errors of a set of one text; the lengths of features).
 
     Attributes:
