@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mauve_metric.options import VERBATIM, config_fields, run_fields
-from mauve_metric.results.charts.figure import FIGURE_FILES, check_figure_path
+from mauve_metric.results.figure_files import FIGURE_FILES, check_figure_path
 from mauve_metric.texts.files import FEATURE_FILES
 
 if TYPE_CHECKING:
