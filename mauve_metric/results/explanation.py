@@ -30,8 +30,6 @@ class Explanation(ExplanationNumbers):
             model's that it finds most like the model's, the most extreme first; none where there is no such score.
         ngrams: with texts and the featurizer `ngrams`, the n-grams whose use differs most (see
             `features.ngram_use.NgramUse`); else none.
-        normalised: likewise, where the warning `format_differs` is given and no text is cut, the learned score of the
-            texts with each run of white space as one blank; else None.
     """
 
     result: MauveResult

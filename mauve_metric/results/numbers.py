@@ -23,6 +23,15 @@ class Stripped(NamedTuple):
     texts: int
 
 
+class NormalisedScore(NamedTuple):
+    """The learned score of the same texts with each run of white space as one blank and without capital letters."""
+
+    mauve_classifier: float
+    mauve_classifier_ci: tuple[float, float]
+    auc: float
+    auc_ci: tuple[float, float]
+
+
 @dataclass(frozen=True)
 class ResultNumbers:
     """What a `MauveResult` holds; its fields are explained there."""
@@ -88,6 +97,7 @@ class ResultNumbers:
     auc_p_value: float | None = None
     format_auc: float | None = None
     format_aucs: Mapping[str, float] | None = None
+    normalised: NormalisedScore | None = None
     learned: Learned | None = field(default=None, repr=False, metadata={"in_dict": False})
     by_featurizer: Mapping[str, ResultNumbers] = field(default_factory=dict, repr=False, metadata={"in_dict": False})
 
@@ -169,15 +179,6 @@ class ScoredText(NamedTuple):
     text: str | None
 
 
-class NormalisedScore(NamedTuple):
-    """The learned score of the same texts with each run of white space as one blank; fields as in `MauveResult`."""
-
-    mauve_classifier: float
-    mauve_classifier_ci: tuple[float, float]
-    auc: float
-    auc_ci: tuple[float, float]
-
-
 @dataclass(frozen=True)
 class ExplanationNumbers:
     """What an `Explanation` holds; its fields are explained there."""
@@ -193,7 +194,6 @@ class ExplanationNumbers:
     most_human: tuple[ScoredText, ...] = field(default=(), repr=False)
     most_model: tuple[ScoredText, ...] = field(default=(), repr=False)
     ngrams: tuple[NgramUse, ...] = field(default=(), repr=False)
-    normalised: NormalisedScore | None = field(default=None, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python values, fit for JSON; the result under "result"."""

@@ -42,6 +42,9 @@ class MauveResult(ResultNumbers):
             cannot be told apart, lower is better; and of so large an AUC where both sets have one distribution.
         format_auc, format_aucs: the same AUC of a classifier that sees only how texts are formatted (length, line
             breaks, quotation marks and so on), and of each of these alone; None where the texts are not known.
+        normalised: where these tell the two sets apart (warning `format_differs`), the learned score and AUC of the
+            same texts with each run of white space as one blank and in small letters; None where texts are not known
+            or cut, and for more than 1000 texts unless the featurizer is "ngrams".
         frontier_integral, frontier_integral_star: in [0, 1], lower is better (Liu et al. 2021, §3).
         frontier_integral_debiased, frontier_integral_stderr, frontier_integral_ci: as for MAUVE.
         jensen_shannon: ½KL(p‖m) + ½KL(q‖m) at m = ½(p + q), in nats, in [0, ln 2], lower is better.

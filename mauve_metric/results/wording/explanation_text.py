@@ -8,8 +8,8 @@ from mauve_metric.results.numbers import ExplanationNumbers, GapBucket
 from mauve_metric.results.wording.learned_words import (
     EXTREMES_NOTE,
     NGRAMS_NOTE,
+    learned_sentence,
     ngram_sentence,
-    normalised_sentence,
     scored_label,
 )
 from mauve_metric.results.wording.verdict import verdict
@@ -57,8 +57,8 @@ def _learned_lines(explanation: ExplanationNumbers) -> list[str]:
         lines += ["", *wrapped(NGRAMS_NOTE, "", "")]
     for use in explanation.ngrams:
         lines += wrapped(ngram_sentence(use), "   - ", "     ")
-    normalised = normalised_sentence(explanation)
-    return [*lines, "", *wrapped(normalised, "", "")] if normalised else lines
+    normalised = explanation.result.normalised
+    return [*lines, "", *wrapped(learned_sentence(explanation.result), "", "")] if normalised else lines
 
 
 def _bucket_lines(bucket: GapBucket) -> list[str]:

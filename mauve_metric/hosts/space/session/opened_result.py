@@ -22,7 +22,7 @@ from mauve_metric.options import MauveConfig, config_fields
 from mauve_metric.quantize.histograms import Histograms
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
-from mauve_metric.results.numbers import Difference, OwnScore, ResultNumbers, Stripped
+from mauve_metric.results.numbers import Difference, NormalisedScore, OwnScore, ResultNumbers, Stripped
 from mauve_metric.results.result import MauveResult
 from mauve_metric.texts.format_numbers import FORMATS
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
@@ -44,6 +44,7 @@ _LEARNED = (
     "auc_p_value",
     "format_auc",
     "format_aucs",
+    "normalised",
 )
 _NEW = {**dict.fromkeys(_STRIPPED, ()), **dict.fromkeys(_LEARNED)}  # what results of older versions do not have
 _COUNTS = ("n_p", "n_q", "num_buckets", "p_dropped", "q_dropped", "p_truncated", "q_truncated")
@@ -255,12 +256,14 @@ def _field(name: str, value: Any) -> Any:
         return tuple(Stripped(str(item["rule"])[:60], int(_number(name, item["texts"], 0, 1e9))) for item in value)
     if name == "format_aucs" and value is not None:
         return {key: _number(name, value[key], 0, 1) for key in FORMATS if key in value}
+    if name == "normalised" and value is not None:
+        pairs = (_field(key, tuple(value[key])) for key in ("mauve_classifier_ci", "auc_ci"))
+        numbers = (_number(key, value[key], 0, 1) for key in ("mauve_classifier", "auc"))
+        return NormalisedScore(next(numbers), next(pairs), next(numbers), next(pairs))
     if name == "design":
         return _design(value)
     if name == "ci_scope":
         return str(value)[:60]
-    if name == "design":
-        return _design(value)
     if name in _COUNTS:
         return int(_number(name, value, 0, 1e9))
     if name in _PAIRS and value is not None:

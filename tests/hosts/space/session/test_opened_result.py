@@ -62,6 +62,7 @@ def test_a_result_file_is_opened_again_without_texts(
         ({"n_p": None}, "n_p must be a number"),
         ({"signature": 3}, "not a file that"),
         ({"num_buckets": 10**12}, "p_hist must hold num_buckets numbers"),
+        ({"normalised": {"mauve_classifier": None}}, "mauve_classifier must be a number"),
         (None, "an object is expected, got list"),
     ],
 )
