@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +47,17 @@ def _together(file: Path) -> str:
     if file.parent.name == "space":
         return "page"
     return "programs" if "Programs" in text else str(file)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Escape lone surrogates, which generated texts hold: a worker of xdist cannot send them, and would crash."""
+    report = yield
+    said = str(report.longrepr)
+    if (escaped := said.encode("utf-8", "backslashreplace").decode()) != said:
+        report.longrepr = escaped
+    report.sections = [(name, text.encode("utf-8", "backslashreplace").decode()) for name, text in report.sections]
+    return report
 
 
 CORPUS = [

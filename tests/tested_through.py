@@ -27,9 +27,7 @@ TESTED_THROUGH = {
         "catalogue/estimators",
         "catalogue/lexical",
         "catalogue/row",
-        "catalogue/table",
         "results/description",
-        "results/description_tables",
     ),
     "api/test_explain.py": (
         "results/explanation",

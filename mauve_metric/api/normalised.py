@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from mauve_metric.arrays import Integers
 from mauve_metric.features.feature_set import Featurizing
-from mauve_metric.features.text_functions import TEXT_FUNCTIONS
+from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.results.numbers import NormalisedScore
 from mauve_metric.results.result import MauveResult
@@ -32,14 +32,16 @@ def with_normalised(
     Args:
         texts: of P and of Q, as they were scored; None: not known.
         groups: codes of texts that are not independent; None: each is alone. config: of the result.
-        job: makes features as those of the result were made; None: only packaged functions can.
+        job: makes features as those of the result were made; None: only functions of texts can.
     """
     p, q = texts
     model = str(result.signature_entries.get("featurize_model_name"))
     if model in TEXT_FUNCTIONS:
-        job = job or Featurizing(replace(config, featurize_model_name=model), RunOptions(cache=False))
+        config = replace(config, featurize_model_name=model)
     elif result.n_p + result.n_q > MOST_TEXTS:
         return result
+    if job is None and text_function(config.featurize_model_name) is not None:
+        job = Featurizing(config, RunOptions(cache=False))
     whole = result.signature_entries.get("match_lengths") == "no"
     if job is None or p is None or q is None or not whole or not format_differs(result):
         return result

@@ -238,9 +238,9 @@ class _Work:
                 if not has_texts or number == len(featurizers) - 1:
                     raise
                 self._note(setting_name({"featurize_model_name": one}), error)
-        smallest = min(map(len, sides))
-        if smallest < LEAST_TEXTS:
-            raise ValueError(f"every set must hold at least {LEAST_TEXTS} texts to vary settings, got {smallest}")
+        for name, side in zip(("the human set", *(f"model {name}" for name in self.names)), sides, strict=True):
+            if len(side) < LEAST_TEXTS:
+                raise ValueError(f"{name} must hold at least {LEAST_TEXTS} texts to vary settings, got {len(side)}")
         lengths = sides[0].lengths
         resolved = replace(resolve_config(config, *map(len, sides), groups=[side.groups for side in sides]), knn=False)
         return Base(

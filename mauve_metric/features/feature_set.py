@@ -322,9 +322,10 @@ class Featurizing:
     def _of_function(self, function: Callable[[list[str]], object], name: str, texts: list[str]) -> Array:
         prefix = self.config.text_prefix
         texts = [prefix + text for text in texts] if prefix else texts
-        features = check_features(f"the features that {name_of(function)} gives for {name}", function(texts))
+        featurizer = f"the featurizer {name_of(function)}"
+        features = check_features(f"the features that {featurizer} gives for {name}", function(texts))
         if len(features) != len(texts):
-            raise ValueError(f"{name_of(function)} must give one row a text, got {len(features)} for {len(texts)}")
+            raise ValueError(f"{featurizer} must give one row a text, got {len(features)} for {len(texts)}")
         return features
 
     def _of_tokens(self, name: str, data: object) -> FeatureSet:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -330,7 +330,10 @@ def ask(function: GenerateFunction, prompts: Sequence[Prompt]) -> list[Generatio
     """
     if not prompts:
         return []
-    found = list(function([prompt.text if prompt.messages is None else prompt.messages for prompt in prompts]))
+    given = function([prompt.text if prompt.messages is None else prompt.messages for prompt in prompts])
+    if not isinstance(given, Iterable):
+        raise TypeError(f"generate_fn must give a text for each prompt, got {type(given).__name__}")
+    found = list(given)
     if len(found) != len(prompts):
         raise ValueError(f"generate_fn must give a text for each prompt, got {len(found)} for {len(prompts)}")
     wrong = next((item for item in found if not (item is None or isinstance(item, str))), None)

@@ -123,7 +123,7 @@ def first_network(rows: torch.Tensor, hidden: int, draw: torch.Generator) -> tor
 
     layers: list[nn.Module] = []
     for inputs, outputs in ((rows.shape[1], hidden), (hidden, hidden), (hidden, DIMENSIONS)):
-        linear = nn.Linear(inputs, outputs, bias=outputs == DIMENSIONS, device="meta")  # draws nothing
+        linear = nn.Linear(inputs, outputs, bias=False, device="meta")  # draws nothing
         linear.weight = uniform(outputs, inputs)
         layers += [linear, nn.BatchNorm1d(hidden, _LEAST_VARIANCE, 1 - _KEPT).to(rows), nn.ReLU()]
     layers[-3].bias = nn.Parameter(uniform(DIMENSIONS, hidden)[:, 0].detach().clone())

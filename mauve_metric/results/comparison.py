@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mauve_metric.results import report, tables
 from mauve_metric.results.charts import of_comparison
+from mauve_metric.results.document import Document
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.numbers import ComparisonNumbers
 from mauve_metric.results.result import MauveResult
@@ -79,9 +80,14 @@ class Comparison(ComparisonNumbers):
         """The figures as one Altair chart (see `mauve_metric.results.charts.of_comparison`)."""
         return of_comparison.comparison_chart(self)
 
-    def save_report(self, path: str | Path) -> Path:
-        """Write one HTML page with tables, figures, warnings, buckets and signatures, that needs no network."""
-        return report.save_report(self, path)
+    def save_report(self, path: str | Path, measures: Document | None = None) -> Path:
+        """Write one HTML page with tables, figures, warnings, buckets and signatures, that needs no network.
+
+        Args:
+            path: of the page, which ends in .html or .htm.
+            measures: the document of a description of the same models, which is added.
+        """
+        return report.save_report(self, path, measures)
 
     def __str__(self) -> str:
         return tables.comparison_table(self)

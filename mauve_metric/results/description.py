@@ -2,21 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from mauve_metric.results import description_tables, report
+from mauve_metric.catalogue.table import MEASURES
+from mauve_metric.results.charts.figure import ChartRows
+from mauve_metric.results.charts.of_intervals import intervals_chart
 from mauve_metric.results.comparison import Comparison
-from mauve_metric.results.numbers import DescriptionNumbers
+from mauve_metric.results.document import Column, Document, Prose, Table, TableRow, row_of
+from mauve_metric.results.names import printable, shown_names
+from mauve_metric.results.numbers import Described
+from mauve_metric.results.plain import plain
+from mauve_metric.results.result_methods import SignedResult
+from mauve_metric.results.wording.words import collected_warnings
+from mauve_metric.uncertainty.score_warnings import ScoreWarning
+
+if TYPE_CHECKING:
+    import altair as alt
+
+_BEST, _REAL = "◂", "*"
+CSV_COLUMNS = (
+    Column("measure", "measure"),
+    Column("model", "model"),
+    Column("value", "value", ".4g"),
+    Column("human", "human", ".4g"),
+    Column("difference", "difference", "+.4g"),
+    Column("low", "low", "+.4g"),
+    Column("high", "high", "+.4g"),
+    Column("p_value", "p", ".2g"),
+    Column("better", "better"),
+)
 
 
 @dataclass(frozen=True)
-class Description(DescriptionNumbers):
+class Description(SignedResult):
     """Every measure that was asked for, of every model, and of the human texts where it is of one set.
 
     Attributes:
-        measures: names, in the order of the tables; what each is stands in `results.companions.MEASURES` or
-            `results.scores.SCORES`.
+        measures: names, in the order of the tables; `catalogue.table.MEASURES` says what each is.
         human: the human texts' values by measure. models: by model and measure.
         failed: why a measure is missing, by its name.
         seconds: how long each took, for all models.
@@ -29,29 +54,166 @@ class Description(DescriptionNumbers):
         signature_entries: what fixes the numbers. signature: the same as `key:value|key:value|…`.
     """
 
-    comparison: Comparison | None = field(repr=False)
+    measures: tuple[str, ...] = field(metadata={"in_dict": False})
+    human: Mapping[str, float]
+    models: Mapping[str, Mapping[str, Described]]
+    failed: Mapping[str, str]
+    seconds: Mapping[str, float]
+    sizes: Mapping[str, int]
+    same_size: int | None
+    confidence_level: float
+    model_warnings: Mapping[str, tuple[ScoreWarning, ...]]
+    comparison: Comparison | None = field(repr=False, metadata={"in_dict": False})
+    signature_entries: Mapping[str, object] = field(repr=False, metadata={"in_dict": False})
+    signature: str = field(init=False)
 
-    def to_markdown(self) -> str:
-        """The table in Markdown; the best value of a measure is bold where the difference to the next is real."""
-        return description_tables.markdown(self)
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the comparison as plain Python values, fit for JSON."""
+        return super().to_dict() | {"warnings": [] if self.comparison is None else plain(self.comparison.warnings)}
 
-    def to_csv(self) -> str:
-        """One line a model and measure, numbers in full."""
-        return description_tables.csv(self)
+    def document(self) -> Document:
+        """One row a measure, what the marks mean, what is missing and why, and what took long."""
+        sizes = ", ".join(f"{printable(name)} {size}" for name, size in self.sizes.items())
+        parts = (
+            Table(self._columns(), self._rows(_BEST), views=("terminal", "markdown", "html")),
+            Table(self._columns(), self._rows(" (best)"), views=("latex",)),
+            Prose([*self._warnings(), *self._notes()], paragraphs=True),
+        )
+        tables = {"measures": Table(CSV_COLUMNS, self._csv_rows())}
+        return Document(f"texts: {sizes}", parts, tables, [("", self.signature)])
 
-    def to_latex(self) -> str:
-        """The table as a LaTeX `tabular` with the rules of booktabs."""
-        return description_tables.latex(self)
+    def plot(self) -> alt.FacetChart:
+        """Each measure with its intervals: differences from the human texts, or values of measures of both sets."""
+        rows: ChartRows = []
+        for measure in self.measures:
+            for name, found in self.models.items():
+                if (item := found.get(measure)) is not None:
+                    value = item.value if item.difference is None else item.difference
+                    low, high = item.ci or (None, None)
+                    row: TableRow = {"panel": title_of(measure), "label": name, "value": value}
+                    rows.append(row | {"low": low, "high": high})
+        level = f"{100 * self.confidence_level:g} % intervals"
+        return intervals_chart(rows, "Every measure", "differences from the human texts, or values of both sets", level)
 
     def save_report(self, path: str | Path) -> Path:
-        """Write the page of `Comparison.save_report` with the table of measures.
+        """Write one HTML page with the table of measures, and where MAUVE is among them the page of the comparison.
 
         Raises:
-            ValueError: MAUVE is not among the measures, so that there is no comparison; and as there.
+            ValueError: the name does not end in .html or .htm.
+            ImportError: Altair or vl-convert-python is not installed.
+            OSError: the file cannot be written.
         """
-        if self.comparison is None:
-            raise ValueError("a report needs the comparison of the models: have 'score' among the measures")
-        return report.save_report(self.comparison, path, self)
+        return (
+            super().save_report(path) if self.comparison is None else self.comparison.save_report(path, self.document())
+        )
 
-    def __str__(self) -> str:
-        return description_tables.terminal(self)
+    def best_model(self, measure: str) -> str | None:
+        """The model with the best value, if its interval lies apart from those of all others; else None."""
+        distances: dict[str, tuple[float, float]] = {}
+        for name, found in self.models.items():
+            item = found.get(measure)
+            if item is None or item.ci is None:
+                return None
+            distances[name] = _distance(item.ci, better_of(measure))
+        if len(distances) < 2:
+            return None
+        best = min(distances, key=lambda name: distances[name][1])
+        return best if all(distances[best][1] < low for name, (low, _) in distances.items() if name != best) else None
+
+    def _columns(self) -> list[Column]:
+        """Of one model its difference and interval too, of several their values."""
+        labels = shown_names(list(self.models))
+        columns = [Column("title", "measure"), Column("better", "better"), Column("human", "human", ">")]
+        columns += [Column(f"model {name}", labels[name], ">") for name in self.models]
+        more = [Column("difference", "difference", ">"), Column("interval", "interval", ">")]
+        return columns if len(self.models) > 1 else [*columns, *more]
+
+    def _rows(self, best: str) -> list[TableRow]:
+        """One row a measure, numbers as text; `best` follows the best value where no other interval reaches it."""
+        rows: list[TableRow] = []
+        for measure in self.measures:
+            row: TableRow = {"title": title_of(measure), "better": better_of(measure)}
+            row["human"] = _number(self.human.get(measure))
+            winner = self.best_model(measure)
+            for name, values in self.models.items():
+                item = values.get(measure)
+                mark = best if name == winner else ""
+                row[f"model {name}"] = "–" if item is None else f"{_number(item.value)}{_mark(item)}{mark}"
+                row["difference"] = _number(item and item.difference, "+")
+                row["interval"] = _interval(item)
+            rows.append(row)
+        return rows
+
+    def _csv_rows(self) -> list[TableRow]:
+        """One row a measure and model, numbers in full."""
+        return [
+            row_of(
+                CSV_COLUMNS,
+                *(measure, name, item.value, self.human.get(measure), item.difference),
+                *(item.ci or (None, None)),
+                *(item.p_value, better_of(measure)),
+            )
+            for measure in self.measures
+            for name, found in self.models.items()
+            if (item := found.get(measure)) is not None
+        ]
+
+    def _warnings(self) -> list[str]:
+        """Every warning, those of the comparison first, with the models it is about."""
+        found = [] if self.comparison is None else collected_warnings(self.comparison)
+        found += [(name, warning) for name, warnings in self.model_warnings.items() for warning in warnings]
+        return [f"! {f'{who}: ' if who else ''}{warning.message} [{warning.code}]" for who, warning in found]
+
+    def _notes(self) -> list[str]:
+        level = f"{100 * self.confidence_level:g} %"
+        lines = [
+            f"{_REAL} differs from the human texts by more than chance ({level} interval of the difference); {_BEST} "
+            "the best value, apart from all others by its interval. better: human means the nearer to the human texts' "
+            "value the better. Measures without an interval have none that a bootstrap would give honestly."
+        ]
+        if self.same_size is not None:
+            lines.append(
+                f"Measures that move with the number of texts are those of {self.same_size} texts of each set, drawn "
+                "by the seed."
+            )
+        lines += [f"{title_of(name)} is missing: {reason}" for name, reason in self.failed.items()]
+        slow = {name: seconds for name, seconds in self.seconds.items() if seconds >= 1}
+        times = ", ".join(f"{title_of(name)} {slow[name]:.1f} s" for name in sorted(slow, key=lambda key: -slow[key]))
+        return [*lines, f"Time: {times}."] if slow else lines
+
+
+def title_of(measure: str) -> str:
+    """The name of a measure for people; its own name for what is none, as the features that many share."""
+    return MEASURES[measure].title if measure in MEASURES else measure
+
+
+def better_of(measure: str) -> str:
+    """The direction that is better: "higher", "lower" or, nearest to the human texts, "human"."""
+    return MEASURES[measure].better
+
+
+def _distance(interval: tuple[float, float], better: str) -> tuple[float, float]:
+    """The ends of an interval of how far a model is from the best value, up to what all models share."""
+    low, high = interval
+    if better == "higher":
+        return -high, -low
+    if better == "lower":
+        return low, high
+    nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
+    return nearest, max(abs(low), abs(high))
+
+
+def _mark(item: Described) -> str:
+    """A mark where a model's difference from the human texts is more than chance, by its interval."""
+    return _REAL if item.difference is not None and item.ci and not item.ci[0] <= 0 <= item.ci[1] else ""
+
+
+def _number(value: float | None, sign: str = "") -> str:
+    return "–" if value is None else format(value, f"{sign}.4g")
+
+
+def _interval(item: Described | None) -> str:
+    if item is None or item.ci is None:
+        return "–"
+    sign = "" if item.difference is None else "+"
+    return f"[{_number(item.ci[0], sign)}, {_number(item.ci[1], sign)}]"

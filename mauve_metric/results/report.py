@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mauve_metric.results import description_tables, digits, tables
+from mauve_metric.results import digits, tables
 from mauve_metric.results.charts import figure, of_comparison, of_explanation
 from mauve_metric.results.document import Document
-from mauve_metric.results.numbers import ComparisonNumbers, DescriptionNumbers, NearText, ScoredText
+from mauve_metric.results.numbers import ComparisonNumbers, NearText, ScoredText
 from mauve_metric.results.wording import learned_words, marks, words
 from mauve_metric.results.wording.joint_comparison import joint_comparison
 from mauve_metric.runtime.atomic_files import check_can_be_written, written_whole
@@ -27,7 +27,7 @@ REPORT_FILES = (".html", ".htm")
 LONGEST_TEXT = 1500  # characters shown of a text
 
 
-def save_report(comparison: ComparisonNumbers, path: str | Path, description: DescriptionNumbers | None = None) -> Path:
+def save_report(comparison: ComparisonNumbers, path: str | Path, measures: Document | None = None) -> Path:
     """Write `report_page` to a file, which appears whole or stays as it was.
 
     Raises:
@@ -35,7 +35,7 @@ def save_report(comparison: ComparisonNumbers, path: str | Path, description: De
         ImportError: Altair or vl-convert-python is not installed.
         OSError: the file cannot be written.
     """
-    return save_page(path, lambda: report_page(comparison, description))
+    return save_page(path, lambda: report_page(comparison, measures))
 
 
 def save_page(path: str | Path, page: Callable[[], str]) -> Path:
@@ -61,10 +61,10 @@ def check_report_path(path: str | Path) -> None:
         raise ValueError(f"a report cannot be written to {str(path)!r}: expected a name that ends in {known}")
 
 
-def report_page(comparison: ComparisonNumbers, description: DescriptionNumbers | None = None) -> str:
+def report_page(comparison: ComparisonNumbers, measures: Document | None = None) -> str:
     """The page: conclusion, warnings, models, figures, differences, buckets of each model, signatures.
 
-    With a description of the same models, every measure too.
+    measures: the document of a description of the same models.
 
     It holds no script and fetches nothing, which its content security policy also says.
     """
@@ -79,8 +79,9 @@ def report_page(comparison: ComparisonNumbers, description: DescriptionNumbers |
         joint=joint_comparison(comparison.by_featurizer),
         severe=[item for item in found if item[1].severe],
         other=[item for item in found if not item[1].severe],
-        description=description,
-        signatures=_signatures(comparison) + ([] if description is None else [("measures", description.signature)]),
+        measures=measures,
+        signatures=_signatures(comparison)
+        + [("measures", text) for _, text in (measures.signatures if measures else ())],
     )
 
 
@@ -115,7 +116,6 @@ def _template(name: str = "report.html") -> jinja2.Template:
         "learned": learned_words,
         "tables": tables,
         "marks": marks,
-        "measures": description_tables,
         "cell": digits.cell,
         "digits": digits.digits,
     }

@@ -265,11 +265,11 @@ TABLE: dict[str, tuple[Callable[[], MauveResult], Fails | Scores]] = {
     ),
     "function with NaN": (
         texts(model=lambda batch: np.full((len(batch), 2), np.nan)),
-        Fails(ValueError, "features that .*lambda.* gives for p_text must be finite"),
+        Fails(ValueError, "features that the featurizer .*lambda.* gives for p_text must be finite"),
     ),
     "function with nothing": (
         texts(model=lambda batch: None),
-        Fails(TypeError, "features that .*lambda.* gives for p_text must be an array of numbers"),
+        Fails(TypeError, "features that the featurizer .*lambda.* gives for p_text must be an array of numbers"),
     ),
 }
 

@@ -16,8 +16,7 @@ from mauve_metric.api.describe import GROUPS, chosen_measures
 from mauve_metric.arrays import Estimate
 from mauve_metric.catalogue.row import Measure
 from mauve_metric.catalogue.table import MEASURES
-from mauve_metric.results import description_tables
-from mauve_metric.results.description_tables import best_model
+from mauve_metric.results import description
 
 
 def row(compute: Callable[..., Any], needs: Any, **more: Any) -> Measure:
@@ -43,7 +42,8 @@ def rows(monkeypatch: pytest.MonkeyPatch) -> dict[str, Measure]:
         "copied": row(lambda p, q, t, seed, level: float(len(t)), "three features"),
         "broken": row(lambda tokens: _fail(), "tokens", cheap=False),
     }
-    for module in (describe_sets, description_tables):
+    found |= {name: item for name, item in MEASURES.items() if item.in_result}
+    for module in (describe_sets, description):
         monkeypatch.setattr(module, "MEASURES", found)
     return found
 
@@ -68,7 +68,7 @@ def test_every_kind_of_measure_is_given_what_it_needs(rows: dict[str, Measure]) 
     low, high = values["lengths"].ci or (1, -1)
     assert low < values["lengths"].difference < high
     assert found.failed == {"broken": "it has its reasons"}
-    assert set(found.seconds) == {"features", "score", *rows}
+    assert set(found.seconds) == {"features", *chosen_measures("all")}
 
 
 def test_only_what_is_asked_for_is_computed(rows: dict[str, Measure]) -> None:
@@ -119,7 +119,7 @@ def test_texts_of_one_prompt_count_as_one_draw(rows: dict[str, Measure]) -> None
 def test_tables(rows: dict[str, Measure]) -> None:
     long = [f"{text} and then some more words beside it, and again" for text in MODEL]
     found = describe(HUMAN, {"near": HUMAN[::-1], "far|_%": long}, measures="lengths,broken")
-    assert best_model(found, "lengths") == "near"
+    assert found.best_model("lengths") == "near"
     shown = str(found)
     assert "◂" in shown and "*" in shown and "broken" not in found.measures and "it has its reasons" in shown
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["models"]["near"]["lengths"]["difference"] == 0
@@ -156,6 +156,7 @@ def test_wrong_input(rows: dict[str, Measure], wrong: dict[str, Any], said: str)
 def test_groups_and_names() -> None:
     assert "score" in chosen_measures(None)
     everything = chosen_measures("all")
-    assert everything == ("score", *MEASURES)
+    assert set(everything) == {"score"} | {name for name, item in MEASURES.items() if item.group != "score"}
+    assert chosen_measures("mauve") == chosen_measures("score") == everything[:1] == ("score",)
     for group in GROUPS[1:]:
         assert chosen_measures(group) == tuple(name for name, item in MEASURES.items() if item.group == group)

@@ -146,7 +146,8 @@ def test_bad_input_is_refused_in_one_sentence(call: Callable[[], object], messag
 
 
 def test_wrong_types_are_refused() -> None:
-    for options in ({"strengths": "1"}, {"strengths": 1}, {"perturbations": 3}, {"featurizers": 3}):
+    wrong: dict[str, list[object]] = {"strengths": ["1", 1, np.array(3)], "perturbations": [3], "featurizers": [3]}
+    for options in ({name: value} for name, values in wrong.items() for value in values):
         with pytest.raises(TypeError, match=f"^{next(iter(options))}"):
             stress_test(TEXTS, **options)  # type: ignore[arg-type]
     assert chosen_perturbations("Noise-Early, typos") == ("noise_early", "typos")

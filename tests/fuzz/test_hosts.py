@@ -28,14 +28,15 @@ ENDPOINTS: dict[str, dict[str, Any]] = {
     "describe": {"references": HUMAN, "models": {"a": MODEL}, "measures": ["distinct_2"]},
 }
 ALSO: dict[str, tuple[str, ...]] = {
-    "texts": ("Reference", "features"),
+    "texts": ("FeatureSet", "features"),
     "real": ("MauveScore has no",),
-    "reference_features": ("Reference", "references", "human set"),
-    "prediction_features": ("Reference", "predictions", "of features"),
+    "reference_features": ("FeatureSet", "references", "human set"),
+    "prediction_features": ("FeatureSet", "predictions", "of features"),
     "reset_real_features": (),
     "featurizers": ("featurizer", "featurize_model_name"),
     "models": ("model",),
     "prompts": ("prompt",),
+    "references": ("human texts",),
 }
 
 

@@ -132,6 +132,8 @@ def test_nothing_to_score_is_an_error() -> None:
         score(None, None, HUMAN, HUMAN, generate_fn=lambda prompts: ["one"])
     with pytest.raises(TypeError, match="generate_fn must give texts, got int"):
         score(None, None, HUMAN, HUMAN, generate_fn=lambda prompts: [1] * len(prompts))
+    with pytest.raises(TypeError, match="generate_fn must give a text for each prompt, got int"):
+        score(None, None, HUMAN, HUMAN, generate_fn=len)  # type: ignore[arg-type]
 
 
 def test_the_signature_says_how_the_texts_were_made(model: Any, tokenizer: Any) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mauve_metric import human_baseline, rank_by_preferences, robustness, score_boundary_guesses, stress_test
+from mauve_metric import describe, human_baseline, rank_by_preferences, robustness, score_boundary_guesses, stress_test
 from mauve_metric.results.charts.figure import chart_svg
 from mauve_metric.results.document import Column, Document, Heading, Line, Prose, Table, row_of
 from mauve_metric.results.result_methods import Result
@@ -55,6 +55,7 @@ GUESSES = [
 ]
 MODELS = {ODD: features(1, 0.3), "b": features(2, 1.0)}
 MAKERS: dict[str, Callable[[], Result]] = {
+    "describe": lambda: describe(p_features=features(0), models=MODELS, measures="distance"),
     "human_baseline": lambda: human_baseline(p_features=features(0), splits=2),
     "robustness": lambda: robustness(p_features=features(0), models=MODELS, vary=["seed", "num_buckets"]),
     "stress_test": lambda: stress_test(
@@ -120,7 +121,8 @@ def test_csv_has_a_header_and_rows_of_its_length(name: str) -> None:
 def test_json_holds_the_signature_and_no_other_type(name: str) -> None:
     found = made(name)
     values = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert found.document().signatures[0][1] in json.dumps(values, ensure_ascii=False)
+    signature = json.dumps(found.document().signatures[0][1], ensure_ascii=False)
+    assert signature in json.dumps(values, ensure_ascii=False)
 
 
 @pytest.mark.parametrize("name", MAKERS)

@@ -47,7 +47,8 @@ def write_files(scored: Scored, folder: Path, description: Description | None = 
     for name, text in content.items():
         (folder / name).write_text(text + "\n", encoding="utf-8")
         paths.append(folder / name)
-    paths.append(save_report(scored.for_report(), folder / "report.html", description))
+    measures = None if description is None else description.document()
+    paths.append(save_report(scored.for_report(), folder / "report.html", measures))
     return [str(path) for path in paths]
 
 

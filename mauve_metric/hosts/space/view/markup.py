@@ -10,13 +10,13 @@ import jinja2
 import numpy as np
 from markupsafe import Markup
 
-from mauve_metric.catalogue.scores import SCORES
-from mauve_metric.catalogue.table import MEASURES
+from mauve_metric.catalogue.table import MEASURES, SCORES
 from mauve_metric.hosts.space.session.uploads import TextSet
-from mauve_metric.results import description_tables, tables
+from mauve_metric.results import tables
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
 from mauve_metric.results.digits import cell, digits, percent
+from mauve_metric.results.document import Prose, Table
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.numbers import GapBucket, NearText
 from mauve_metric.results.result import MauveResult
@@ -166,16 +166,17 @@ def comparison_tables(comparison: Comparison) -> str:
 
 def measures_table(description: Description) -> str:
     """Every measure of the human texts and of the models, by groups, with what each means and what is missing."""
-    shown = []
-    for name, row in zip(description.measures, description_tables.rows(description), strict=True):
-        known = SCORES.get(name) or MEASURES[name]
-        group = "scores" if name in SCORES else MEASURES[name].group
+    parts, shown = description.document().shown("html"), []
+    table = next(part for part in parts if isinstance(part, Table))
+    for name, row in zip(description.measures, table.rows, strict=True):
+        known = MEASURES[name]
+        group = "scores" if known.in_result else known.group
         shown.append({"group": group, "title": known.title, "meaning": known.meaning, "row": row})
     return _filled(
         "measures",
-        columns=description_tables.columns(description),
+        columns=table.columns,
         groups=[(group, list(found)) for group, found in itertools.groupby(shown, lambda item: item["group"])],
-        notes=[*description_tables.warning_lines(description), *description_tables.notes(description)],
+        notes=[line.text for part in parts if isinstance(part, Prose) for line in part.texts],
         signature=description.signature,
     )
 

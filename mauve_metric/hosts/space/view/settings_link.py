@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
 from mauve_metric.hosts.space.limits import Limits, check_options, other_featurizers
-from mauve_metric.hosts.space.view.controls import PLAY, check_play, panel_names
+from mauve_metric.hosts.space.view.controls import PLAY, check_play, panel_names, play_values
 from mauve_metric.options import VERBATIM, MauveConfig, config_fields
 
 _NOT_OURS = ("view", "logs")  # and what begins with two underscores: of Gradio and of the Hub
@@ -76,40 +77,31 @@ def _value(name: str, text: str, models: Sequence[str], limits: Limits) -> objec
 
 
 def _parsed(name: str, text: str) -> object:
-    """A value as the library takes it."""
-    knob = config_fields()[name]
-    text = text.strip()
-    choices = knob.metadata["choices"] or ()
-    for choice in (knob.default, *choices):
+    """A value as Python reads it, "true" and "AUTO" too; what it reads as none is a word."""
+    text = text.strip()[:_LONGEST]
+    for choice in (
+        True,
+        False,
+        None,
+        config_fields()[name].default,
+        *(config_fields()[name].metadata["choices"] or ()),
+    ):
         if str(choice).lower() == text.lower():
             return choice
-    if choices or isinstance(knob.default, bool):
-        expected = ", ".join(map(str, choices or (True, False)))
-        if isinstance(knob.default, bool) and text.lower() in ("true", "false"):
-            return text.lower() == "true"
-        raise ValueError(f"the link's {name} must be one of {expected}, got “{text[:_LONGEST]}”")
     for kind in (int, float):
-        try:
+        with contextlib.suppress(ValueError):
             return kind(text)
-        except ValueError:
-            continue
-    if isinstance(knob.default, (int, float)):
-        raise ValueError(f"the link's {name} must be a number, got “{text[:_LONGEST]}”")
-    return text[:_LONGEST]
+    return text
 
 
 def control_values(found: Mapping[str, object], models: Sequence[str]) -> list[object]:
     """The values of the featurizer, of the controls of `PLAY`, of the panel and of the other featurizers."""
-    names = ("featurize_model_name", *PLAY, *panel_names())
-    values = {name: config_fields()[name].default for name in names} | {"featurize_model_name": models[0]} | dict(found)
-    shown = []
-    for name in names:
-        value = values[name]
-        if name == "num_buckets" and value == "auto":
-            value = 0
-        elif config_fields()[name].metadata["choices"] is None and (
-            config_fields()[name].default is None or isinstance(config_fields()[name].default, str)
-        ):
-            value = "" if value is None else str(value) if name != "num_buckets" else value
-        shown.append(value)
-    return [*shown, list(other_featurizers(found))]
+    options = {name: option.default for name, option in config_fields().items()} | {"featurize_model_name": models[0]}
+    options |= found
+    panel = []
+    for name in panel_names():
+        written = config_fields()[name].metadata["choices"] is None and isinstance(
+            config_fields()[name].default, (str, type(None))
+        )
+        panel.append("" if written and options[name] is None else str(options[name]) if written else options[name])
+    return [options["featurize_model_name"], *play_values(options), *panel, list(other_featurizers(found))]

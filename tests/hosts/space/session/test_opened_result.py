@@ -59,10 +59,9 @@ def test_a_result_file_is_opened_again_without_texts(
     [
         ({"mauve": 0.99}, "its mauve is not that of its own histograms"),
         ({"p_hist": [0.5, 0.5, 0.0, "x"]}, "not a file that “Make files” wrote"),
-        ({"n_p": None}, "n_p must be a number"),
+        ({"n_p": None}, "n_p: Input should be a valid integer"),
         ({"signature": 3}, "not a file that"),
         ({"num_buckets": 10**12}, "p_hist must hold num_buckets numbers"),
-        ({"normalised": {"mauve_classifier": None}}, "mauve_classifier must be a number"),
         (None, "an object is expected, got list"),
     ],
 )
@@ -83,10 +82,9 @@ def test_another_json_is_refused_in_one_sentence(
         (lambda one: {"by_featurizer": {"f" * 201: one}}, "names may have at most 200 characters here, got 201"),
         (lambda one: {"by_featurizer": {"f": one | {"n_p": 4_000_000}}}, "at most 4000000 texts together here"),
         (lambda one: {"models": {"m" * 201: one}, "ranking": ["m"]}, "names may have at most 200 characters"),
-        (lambda one: {"warnings": [{"code": "a", "message": "b", "numbers": {}}] * 101}, "at most 100 here, got 101"),
         (
-            lambda one: {"warnings": [{"code": "a", "message": "b", "numbers": {"set": "x" * 10_001}}]},
-            "the numbers of a warning are more than are taken here",
+            lambda one: {"warnings": [{"code": "a", "message": "b", "numbers": {}}] * 101},
+            "warnings: .* at most 100 items",
         ),
     ],
 )
