@@ -10,7 +10,6 @@ import pytest
 
 from mauve_metric import compute_mauve, explain
 from mauve_metric.api import normalised
-from mauve_metric.results.tables import score_report
 
 WORDS = ["the", "old", "barn", "river", "cold", "and", "so", "left"]
 RUN: dict[str, Any] = {"num_runs": 1, "aligned": True}
@@ -30,7 +29,7 @@ def test_the_score_without_format_is_that_of_texts_without_it() -> None:
     assert found.normalised is not None and found.auc is not None and found.auc > 0.9
     assert found.normalised.mauve_classifier == pytest.approx(plain.mauve_classifier, abs=1e-12)
     assert found.normalised.auc == pytest.approx(plain.auc, abs=1e-12)
-    report = " ".join(score_report(found, "title").split())
+    report = " ".join(found.document().terminal().split())
     assert f"in small letters, that score is {plain.mauve_classifier:.3f}" in report
     assert json.loads(json.dumps(found.to_dict()))["normalised"]["auc"] == found.normalised.auc
     assert plain.normalised is None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 import json
 import logging
 import os
@@ -228,9 +229,7 @@ def _write_files(comparison: Comparison, options: argparse.Namespace) -> None:
     if options.plot is not None:
         _draw(comparison, options.plot)
     if options.report is not None:
-        from mauve_metric.results.report import save_report
-
-        save_report(comparison, options.report)
+        comparison.save_report(options.report)
 
 
 class _Drawn(Protocol):
@@ -273,10 +272,9 @@ def _compute_and_show(sides: dict[str, Any], given: dict[str, Any], options: arg
 
 
 def _show_result(result: MauveResult, options: argparse.Namespace, title: str) -> int:
-    from mauve_metric.results.tables import score_report
-
     try:
-        _show(json.dumps(result.to_dict(), allow_nan=False) if options.json else score_report(result, title))
+        document = dataclasses.replace(result.document(), title=title)
+        _show(json.dumps(result.to_dict(), allow_nan=False) if options.json else document.terminal())
     finally:
         if options.plot is not None:
             _draw(result, options.plot)
