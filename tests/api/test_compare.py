@@ -212,7 +212,8 @@ def test_command_writes_report_and_figure(files: list[str], tmp_path: Path, caps
 def test_command_errors(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", "-", "-", files[1]]) == 1
     assert "standard input" in capsys.readouterr().err
-    assert main(["compare", *files, "--json", "--latex"]) == 1
+    with pytest.raises(SystemExit):
+        main(["compare", *files, "--json", "--latex"])
     assert "--json" in capsys.readouterr().err
     assert main(["compare", *files, "missing.jsonl"]) == 1
     for arguments in (
