@@ -19,12 +19,11 @@ from mauve_metric.hosts.cli.flags import (
     add_text_field,
     count,
     features_file,
-    report_file,
 )
 from mauve_metric.hosts.cli.guides import add_guide_commands
 from mauve_metric.hosts.cli.judgements import add_judgement_commands
 from mauve_metric.hosts.cli.pages import page
-from mauve_metric.hosts.cli.robustness import add_calibrate, add_forms, add_robustness
+from mauve_metric.hosts.cli.robustness import add_calibrate, add_robustness
 from mauve_metric.hosts.cli.shards import add_shard_options, shard_usage_error
 from mauve_metric.hosts.cli.stress_test import add_stress_flags
 from mauve_metric.hosts.plugins.lm_eval_task import NEW_TOKENS, PROMPT_WORDS, check_task_name
@@ -53,7 +52,7 @@ def parser() -> argparse.ArgumentParser:
     score.add_argument("model", metavar="MODEL", nargs="?", help=f"the model's texts or features, likewise; {_ALONE}")
     add_field_options(score)
     add_design_options(score)
-    add_output_options(score)
+    add_output_options(score, "scores")
     add_shard_options(score)
     add_run_options(score)
     add_config_options(score, featurizers="the first makes the score, all are compared")
@@ -70,12 +69,12 @@ def parser() -> argparse.ArgumentParser:
     explaining.add_argument("--texts", type=count, default=3, help="texts of each side to show (default: 3)")
     add_field_options(explaining)
     add_design_options(explaining)
-    add_output_options(explaining)
+    add_output_options(explaining, "buckets", "texts")
     add_run_options(explaining)
     add_config_options(explaining, "explain")
 
     demo = commands.add_parser("demo", help="score a small language model's texts that come with the package")
-    add_output_options(demo)
+    add_output_options(demo, "scores")
     add_run_options(demo)
     add_config_options(demo)
 
@@ -112,17 +111,7 @@ def _add_compare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     _add_models(comparing)
     add_field_options(comparing)
     add_design_options(comparing)
-    form = add_output_options(comparing).add_mutually_exclusive_group()
-    for flag, text in (
-        ("--markdown", "print Markdown"),
-        ("--csv", "print the table of models as CSV"),
-        ("--csv-differences", "print the table of differences as CSV"),
-        ("--latex", "print LaTeX tables"),
-    ):
-        form.add_argument(flag, action="store_true", help=text)
-    comparing.add_argument(
-        "--report", metavar="FILE", type=report_file, help="also write a page with tables, figures, buckets and texts"
-    )
+    add_output_options(comparing, "models", "differences", "learned_differences")
     comparing.add_argument("--buckets", type=count, default=5, help="buckets a model in the report (default: 5)")
     add_run_options(comparing)
     add_config_options(comparing, "compare", "the first makes the ranking, all are compared")
@@ -147,12 +136,7 @@ def _add_describe(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         describing.add_argument(flag, metavar=metavar, help=text)
     add_field_options(describing)
     add_design_options(describing)
-    form = add_output_options(describing, figure=False).add_mutually_exclusive_group()
-    for flag in ("markdown", "csv", "latex"):
-        form.add_argument(f"--{flag}", action="store_true", help=f"print {_FORM_NAMES[flag]}")
-    describing.add_argument(
-        "--report", metavar="FILE", type=report_file, help="also write the page of compare --report, with the table"
-    )
+    add_output_options(describing, "measures")
     add_run_options(describing)
     add_config_options(describing, "describe")
 
@@ -162,10 +146,10 @@ def _add_robustness(commands: argparse._SubParsersAction[argparse.ArgumentParser
     varying = add_robustness(commands)
     _add_models(varying)
     add_design_options(varying)
-    add_forms(add_output_options(varying), ("settings", "pairs", "factors"))
+    add_output_options(varying, "settings", "pairs", "factors")
     calibrating = add_calibrate(commands)
     calibrating.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {_FILES}")
-    add_forms(add_output_options(calibrating, figure=False), ("sizes", "needed"))
+    add_output_options(calibrating, "sizes", "needed")
     several = "the first is the default, the others are tried"
     for parser, verb, featurizers in ((varying, "robustness", several), (calibrating, "human_baseline", "")):
         add_field_options(parser, both=parser is varying)
@@ -181,15 +165,10 @@ def _add_stress(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     stressing.add_argument("human", metavar="HUMAN", help=f"human texts: {', '.join(READERS)}, a folder of .txt, or -")
     add_text_field(stressing)
     add_filter(stressing)
-    form = add_output_options(stressing).add_mutually_exclusive_group()
-    for flag in ("markdown", "csv", "latex"):
-        form.add_argument(f"--{flag}", action="store_true", help=f"print {_FORM_NAMES[flag]}")
+    add_output_options(stressing, "scores")
     add_run_options(stressing)
     add_stress_flags(stressing)
     add_config_options(stressing, "stress_test", "each is tested")
-
-
-_FORM_NAMES = {"markdown": "Markdown", "csv": "CSV", "latex": "LaTeX"}
 
 
 def _measures(text: str) -> str:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from mauve_metric.options import VERBATIM, config_fields, run_fields
 from mauve_metric.results.charts.figure import FIGURE_FILES, check_figure_path
 from mauve_metric.texts.files import FEATURE_FILES
+
+if TYPE_CHECKING:
+    from mauve_metric.results.result_methods import Result
 
 
 def add_text_field(parser: argparse.ArgumentParser) -> None:
@@ -54,15 +58,21 @@ def flag_of(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def add_output_options(parser: argparse.ArgumentParser, figure: bool = True) -> argparse._ArgumentGroup:
-    """Flags for what is printed and drawn."""
+def add_output_options(parser: argparse.ArgumentParser, *tables: str) -> None:
+    """Flags for the form in which a result is printed, and for its files; `tables`: those of --csv, the usual first."""
     group = parser.add_argument_group("output")
-    group.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
-    if figure:
-        group.add_argument(
-            "--plot", metavar="FILE", type=_figure_file, help=f"also draw a figure to FILE: {', '.join(FIGURE_FILES)}"
-        )
-    return group
+    form = group.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
+    form.add_argument("--markdown", action="store_true", help="print Markdown")
+    for number, table in enumerate(tables):
+        flag = f"--csv-{table.replace('_', '-')}" if number else "--csv"
+        text = f"print the table of {table.replace('_', ' ')} as CSV"
+        form.add_argument(flag, dest="csv", action="store_const", const=table, help=text)
+    form.add_argument("--latex", action="store_true", help="print LaTeX tables")
+    group.add_argument(
+        "--plot", metavar="FILE", type=_figure_file, help=f"also draw a figure to FILE: {', '.join(FIGURE_FILES)}"
+    )
+    group.add_argument("--report", metavar="FILE", type=_report_file, help="also write an HTML page to FILE")
 
 
 def add_run_options(parser: argparse.ArgumentParser, verb: str = "compute_mauve") -> None:
@@ -99,7 +109,7 @@ def _figure_file(path: str) -> str:
     return path
 
 
-def report_file(path: str) -> str:
+def _report_file(path: str) -> str:
     """The name of a report, refused before anything is computed if its ending is not known."""
     from mauve_metric.results.report import check_report_path
 
@@ -205,27 +215,13 @@ def _literal(name: str, text: str) -> str | int | float | bool:
     return text
 
 
-class _Shown(Protocol):
-    def to_dict(self) -> dict[str, Any]: ...
-
-    def to_markdown(self) -> str: ...
-
-    def to_latex(self) -> str: ...
-
-
-def check_form(options: argparse.Namespace) -> None:
-    """`ValueError` if --json and another form were asked for."""
-    flags = [name for name in ("markdown", "csv", "csv_differences", "latex") if hasattr(options, name)]
-    if options.json and any(getattr(options, name) for name in flags):
-        *most, last = map(flag_of, flags)
-        raise ValueError(f"--json prints JSON alone: leave out {', '.join(most)} or {last}")
-
-
-def in_form(result: _Shown, options: argparse.Namespace, csv: Callable[[], str] | None = None) -> str:
-    """A result in the form that was asked for; `csv` makes the CSV, None where none was."""
+def in_form(result: Result, options: argparse.Namespace, title: str | None = None) -> str:
+    """A result in the form that was asked for; `title`: of what the terminal shows, unless it is the result's own."""
     if options.json:
         return json.dumps(result.to_dict(), allow_nan=False)
-    if csv is not None:
-        return csv().rstrip("\n")
-    text = result.to_markdown() if options.markdown else result.to_latex() if options.latex else str(result)
-    return text.rstrip("\n")
+    document = result.document()
+    if options.csv:
+        return document.csv(options.csv).rstrip("\n")
+    if options.markdown or options.latex:
+        return (document.markdown() if options.markdown else document.latex()).rstrip("\n")
+    return (document if title is None else dataclasses.replace(document, title=title)).terminal()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from functools import partial
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, get_args
 
-from mauve_metric.hosts.cli.flags import in_form
+from mauve_metric.hosts.cli.flags import add_output_options
 from mauve_metric.measures.judgements.judgement_options import FULL_POINTS, SENTENCES, Errors, Ties
 
 if TYPE_CHECKING:
-    pass
+    from mauve_metric.results.judgement import BoundaryGame, Judgement
 
 
 def add_judgement_commands(
@@ -57,8 +56,7 @@ def add_judgement_commands(
     rank_by_preferences.add_argument(
         "--seed", type=int, default=25, help="of the coins for --ties random (default: 25)"
     )
-    judge_form = _add_output(rank_by_preferences)
-    judge_form.add_argument("--csv-correlations", action="store_true", help="print the table of correlations as CSV")
+    _add_output(rank_by_preferences, "models", "correlations")
 
     roft = commands.add_parser(
         "boundaries", help="score guesses at which sentence a machine took over (Real or Fake Text)"
@@ -77,25 +75,20 @@ def add_judgement_commands(
     roft.add_argument(
         "--keep-runs", action="store_true", help="keep runs of five or more equal guesses by one annotator"
     )
-    _add_output(roft)
+    _add_output(roft, "models")
     return [rank_by_preferences, roft]
 
 
-def _add_output(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:
+def _add_output(parser: argparse.ArgumentParser, *tables: str) -> None:
     parser.add_argument("--confidence-level", type=float, default=0.95, help="of the intervals (default: 0.95)")
-    form = parser.add_argument_group("output").add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
-    form.add_argument("--markdown", action="store_true", help="print Markdown")
-    form.add_argument("--csv", action="store_true", help="print the table as CSV")
-    form.add_argument("--latex", action="store_true", help="print LaTeX tables")
-    return form
+    add_output_options(parser, *tables)
 
 
-def judge_text(options: argparse.Namespace) -> str:
-    """What `rank_by_preferences` prints."""
+def judged(options: argparse.Namespace) -> Judgement:
+    """The result of `preferences`."""
     from mauve_metric.api.preferences import rank_by_preferences
 
-    judgement = rank_by_preferences(
+    return rank_by_preferences(
         options.preferences,
         options.measures,
         answers=options.answers,
@@ -108,20 +101,16 @@ def judge_text(options: argparse.Namespace) -> str:
         confidence_level=options.confidence_level,
         seed=options.seed,
     )
-    table: Literal["models", "correlations"] = "models" if options.csv else "correlations"
-    asked = options.csv or options.csv_correlations
-    return in_form(judgement, options, partial(judgement.to_csv, table) if asked else None)
 
 
-def roft_text(options: argparse.Namespace) -> str:
-    """What `score_boundary_guesses` prints."""
+def boundaries_scored(options: argparse.Namespace) -> BoundaryGame:
+    """The result of `boundaries`."""
     from mauve_metric.api.boundaries import score_boundary_guesses
 
-    game = score_boundary_guesses(
+    return score_boundary_guesses(
         options.guesses,
         sentences=options.sentences,
         all_human_points=options.all_human_points,
         keep_runs=options.keep_runs,
         confidence_level=options.confidence_level,
     )
-    return in_form(game, options, game.to_csv if options.csv else None)

@@ -12,26 +12,22 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any
 
 from mauve_metric.hosts.cli.arguments import given_options, parsed
 from mauve_metric.hosts.cli.copies import deduplicate_text, memorised_text
 from mauve_metric.hosts.cli.files import check_output_files, human_side, sides_of_models, two_sides
-from mauve_metric.hosts.cli.flags import check_form, featurizers_given, in_form
+from mauve_metric.hosts.cli.flags import featurizers_given, in_form
 from mauve_metric.hosts.cli.guides import guide_text
-from mauve_metric.hosts.cli.judgements import judge_text, roft_text
-from mauve_metric.hosts.cli.robustness import baseline_of, printed, robustness_of
+from mauve_metric.hosts.cli.judgements import boundaries_scored, judged
+from mauve_metric.hosts.cli.robustness import baseline_of, robustness_of
 from mauve_metric.hosts.cli.shards import score_in_shards
-from mauve_metric.hosts.cli.stress_test import stress_text, stressed
+from mauve_metric.hosts.cli.stress_test import stressed
 from mauve_metric.results.names import printable
 from mauve_metric.texts.files import read_texts
 
 if TYPE_CHECKING:
-    import altair as alt
-
-    from mauve_metric.results.comparison import Comparison
-    from mauve_metric.results.result import MauveResult
+    from mauve_metric.results.result_methods import Result
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -146,15 +142,13 @@ def _explain(options: argparse.Namespace) -> int:
             distributed=rank is not None,
         )
     if rank in (None, 0):
-        text = json.dumps(explanation.to_dict(), allow_nan=False) if options.json else str(explanation)
-        _show_and_draw(text, explanation, options)
+        _show_result(explanation, options)
     return 0
 
 
 def _compare(options: argparse.Namespace) -> int:
     from mauve_metric.api.compare import compare
 
-    check_form(options)
     sides = sides_of_models(options)
     with _processes() as rank:
         comparison = compare(
@@ -167,17 +161,13 @@ def _compare(options: argparse.Namespace) -> int:
             distributed=rank is not None,
         )
     if rank in (None, 0):
-        try:
-            _show(_comparison_text(comparison, options))
-        finally:
-            _write_files(comparison, options)
+        _show_result(comparison, options)
     return 0
 
 
 def _describe(options: argparse.Namespace) -> int:
     from mauve_metric.api.describe import describe
 
-    check_form(options)
     sides = sides_of_models(options)
     description = describe(
         **sides,
@@ -189,66 +179,19 @@ def _describe(options: argparse.Namespace) -> int:
         aligned=options.aligned,
         common_rows=options.common_rows,
     )
-    try:
-        _show(in_form(description, options, description.to_csv if options.csv else None))
-    finally:
-        if options.report is not None:
-            description.save_report(options.report)
-    return 0
+    return _show_result(description, options)
 
 
 def _robustness(options: argparse.Namespace) -> int:
-    found = robustness_of(sides_of_models(options), given_options(options), options)
-    return _show_and_draw(printed(found, options), found, options)
+    return _show_result(robustness_of(sides_of_models(options), given_options(options), options), options)
 
 
 def _stress(options: argparse.Namespace) -> int:
-    check_form(options)
-    found = stressed(options, given_options(options))
-    return _show_and_draw(stress_text(found, options), found, options)
+    return _show_result(stressed(options, given_options(options)), options)
 
 
-def _show_and_draw(text: str, found: _Drawn, options: argparse.Namespace) -> int:
-    """A result on stdout, and its figure if one was asked for."""
-    try:
-        _show(text)
-    finally:  # files are written for those too who read no more than the first lines
-        if options.plot is not None:
-            _draw(found, options.plot)
-    return 0
-
-
-def _calibrate(options: argparse.Namespace) -> int:
-    _show(printed(baseline_of(human_side(options), given_options(options), options), options))
-    return 0
-
-
-def _write_files(comparison: Comparison, options: argparse.Namespace) -> None:
-    """The figure and the page that were asked for."""
-    if options.plot is not None:
-        _draw(comparison, options.plot)
-    if options.report is not None:
-        from mauve_metric.results.report import save_report
-
-        save_report(comparison, options.report)
-
-
-class _Drawn(Protocol):
-    def plot(self) -> alt.TopLevelMixin: ...
-
-
-def _draw(result: _Drawn, path: str) -> None:
-    """Write a result's figure to a file."""
-    from mauve_metric.results.charts.figure import save_chart
-
-    save_chart(result.plot(), path)
-
-
-def _comparison_text(comparison: Comparison, options: argparse.Namespace) -> str:
-    """What `compare` prints."""
-    table: Literal["models", "differences"] = "models" if options.csv else "differences"
-    asked = options.csv or options.csv_differences
-    return in_form(comparison, options, partial(comparison.to_csv, table) if asked else None)
+def _baseline(options: argparse.Namespace) -> int:
+    return _show_result(baseline_of(human_side(options), given_options(options), options), options)
 
 
 def _demo(options: argparse.Namespace) -> int:
@@ -272,14 +215,17 @@ def _compute_and_show(sides: dict[str, Any], given: dict[str, Any], options: arg
     return _show_result(result, options, title) if rank in (None, 0) else 0
 
 
-def _show_result(result: MauveResult, options: argparse.Namespace, title: str) -> int:
-    from mauve_metric.results.tables import score_report
-
+def _show_result(result: Result, options: argparse.Namespace, title: str | None = None) -> int:
+    """A result on stdout, and the figure and the page that were asked for."""
     try:
-        _show(json.dumps(result.to_dict(), allow_nan=False) if options.json else score_report(result, title))
-    finally:
+        _show(in_form(result, options, title))
+    finally:  # files are written for those too who read no more than the first lines
         if options.plot is not None:
-            _draw(result, options.plot)
+            from mauve_metric.results.charts.figure import save_chart
+
+            save_chart(result.plot(), options.plot)
+        if options.report is not None:
+            result.save_report(options.report)
     return 0
 
 
@@ -360,7 +306,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "compare": _compare,
     "describe": _describe,
     "robustness": _robustness,
-    "baseline": _calibrate,
+    "baseline": _baseline,
     "stress-test": _stress,
     "explain": _explain,
     "demo": _demo,
@@ -368,8 +314,8 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "lm-eval-task": _lm_eval_task,
     "deduplicate": _shown(deduplicate_text),
     "memorised": _shown(memorised_text),
-    "preferences": _shown(judge_text),
-    "boundaries": _shown(roft_text),
+    "preferences": lambda options: _show_result(judged(options), options),
+    "boundaries": lambda options: _show_result(boundaries_scored(options), options),
     "cache": _cache,
     "warnings": _shown(guide_text),
     "errors": _shown(guide_text),

@@ -1,12 +1,11 @@
-"""The commands `robustness` and `human_baseline`: the flags of their own, and the forms in which they print."""
+"""The commands `robustness` and `human_baseline`: the flags of their own, and what they compute."""
 
 from __future__ import annotations
 
 import argparse
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.hosts.cli.flags import check_form, featurizers_given, in_form
+from mauve_metric.hosts.cli.flags import featurizers_given
 
 if TYPE_CHECKING:
     from mauve_metric.results.baseline import HumanBaseline
@@ -39,18 +38,6 @@ def add_calibrate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     return parser
 
 
-def add_forms(group: argparse._ArgumentGroup, tables: tuple[str, ...]) -> None:
-    """The flags of the forms; `tables` are those of --csv, the first without a name."""
-    form = group.add_mutually_exclusive_group()
-    form.add_argument("--markdown", action="store_true", help="print Markdown")
-    form.add_argument("--csv", action="store_const", const=tables[0], help=f"print the table of {tables[0]} as CSV")
-    for table in tables[1:]:
-        form.add_argument(
-            f"--csv-{table}", dest="csv", action="store_const", const=table, help=f"print the table of {table} as CSV"
-        )
-    form.add_argument("--latex", action="store_true", help="print LaTeX tables")
-
-
 def _factors(text: str) -> tuple[str, ...]:
     """Names of factors, refused before anything is computed."""
     from mauve_metric.api.robustness_settings import chosen_factors
@@ -65,7 +52,6 @@ def robustness_of(sides: dict[str, Any], given: dict[str, Any], options: argpars
     """What `robustness` computes of these sides with these keywords."""
     from mauve_metric.api.robustness import robustness
 
-    check_form(options)
     return robustness(
         **sides,
         **given,
@@ -81,10 +67,4 @@ def baseline_of(side: dict[str, Any], given: dict[str, Any], options: argparse.N
     """What `human_baseline` computes."""
     from mauve_metric.api.baseline import human_baseline
 
-    check_form(options)
     return human_baseline(**side, **given, splits=options.splits)
-
-
-def printed(result: Robustness | HumanBaseline, options: argparse.Namespace) -> str:
-    """A result in the form that was asked for."""
-    return in_form(result, options, partial(result.to_csv, options.csv) if options.csv else None)

@@ -1,11 +1,10 @@
-"""The command that says which errors a featurizer sees: what it takes and prints."""
+"""The command that says which errors a featurizer sees: its flags, and what it computes."""
 
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING
 
-from mauve_metric.hosts.cli.flags import in_form
 from mauve_metric.texts.files import read_texts
 
 if TYPE_CHECKING:
@@ -45,8 +44,3 @@ def stressed(options: argparse.Namespace, given: dict[str, object]) -> StressTes
         strengths=STRENGTHS if options.strengths is None else options.strengths,
         **given,  # type: ignore[arg-type]
     )
-
-
-def stress_text(found: StressTest, options: argparse.Namespace) -> str:
-    """What the command prints."""
-    return in_form(found, options, found.to_csv if options.csv else None)

@@ -55,7 +55,7 @@ def test_calibrate(files: list[str], capsys: pytest.CaptureFixture[str]) -> None
     ("extra", "message"),
     [
         (["--vary", "sed"], "vary must name at least one of"),
-        (["--json", "--latex"], "--json prints JSON alone"),
+        (["--json", "--latex"], "--latex: not allowed with argument --json"),
         (["--permutations", "99"], "unrecognized arguments: --permutations"),
     ],
 )
