@@ -23,14 +23,9 @@ from mauve_metric.hosts.cli.flags import (
 from mauve_metric.hosts.cli.guides import add_guide_commands
 from mauve_metric.hosts.cli.judgements import add_judgement_commands
 from mauve_metric.hosts.cli.pages import page
-from mauve_metric.hosts.cli.robustness import (
-    BASELINE_IS_WITHOUT,
-    ROBUSTNESS_IS_WITHOUT,
-    add_calibrate,
-    add_robustness,
-)
+from mauve_metric.hosts.cli.robustness import add_calibrate, add_robustness
 from mauve_metric.hosts.cli.shards import add_shard_options, shard_usage_error
-from mauve_metric.hosts.cli.stress_test import STRESS_HAS_OWN, add_stress_flags
+from mauve_metric.hosts.cli.stress_test import add_stress_flags
 from mauve_metric.hosts.plugins.lm_eval_task import NEW_TOKENS, PROMPT_WORDS, check_task_name
 from mauve_metric.options import config_fields, run_fields
 from mauve_metric.texts.files import FEATURE_FILES, READERS
@@ -60,9 +55,7 @@ def parser() -> argparse.ArgumentParser:
     add_output_options(score, "scores")
     add_shard_options(score)
     add_run_options(score)
-    add_config_options(
-        score, ("featurize", "quantize", "score"), featurizers="the first makes the score, all are compared"
-    )
+    add_config_options(score, featurizers="the first makes the score, all are compared")
 
     _add_compare(commands)
     _add_describe(commands)
@@ -78,12 +71,12 @@ def parser() -> argparse.ArgumentParser:
     add_design_options(explaining)
     add_output_options(explaining, "buckets", "texts")
     add_run_options(explaining)
-    add_config_options(explaining, ("featurize", "quantize", "score"))
+    add_config_options(explaining, "explain")
 
     demo = commands.add_parser("demo", help="score a small language model's texts that come with the package")
     add_output_options(demo, "scores")
     add_run_options(demo)
-    add_config_options(demo, ("featurize", "quantize", "score"))
+    add_config_options(demo)
 
     featurize = commands.add_parser("featurize", help="turn texts into features, to score or ship without the texts")
     featurize.add_argument("texts", metavar="TEXTS", help=f"{', '.join(READERS)}, a folder of .txt files, or -")
@@ -92,8 +85,8 @@ def parser() -> argparse.ArgumentParser:
     )
     add_text_field(featurize)
     add_filter(featurize)
-    add_run_options(featurize)
-    add_config_options(featurize, ("featurize",))
+    add_run_options(featurize, "featurize")
+    add_config_options(featurize, "featurize")
 
     _add_lm_eval_task(commands)
 
@@ -121,9 +114,7 @@ def _add_compare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add_output_options(comparing, "models", "differences", "learned_differences")
     comparing.add_argument("--buckets", type=count, default=5, help="buckets a model in the report (default: 5)")
     add_run_options(comparing)
-    add_config_options(
-        comparing, ("featurize", "quantize", "score"), featurizers="the first makes the ranking, all are compared"
-    )
+    add_config_options(comparing, "compare", "the first makes the ranking, all are compared")
 
 
 def _add_describe(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -147,7 +138,7 @@ def _add_describe(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     add_design_options(describing)
     add_output_options(describing, "measures")
     add_run_options(describing)
-    add_config_options(describing, ("featurize", "quantize", "score"))
+    add_config_options(describing, "describe")
 
 
 def _add_robustness(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -160,13 +151,10 @@ def _add_robustness(commands: argparse._SubParsersAction[argparse.ArgumentParser
     calibrating.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {_FILES}")
     add_output_options(calibrating, "sizes", "needed")
     several = "the first is the default, the others are tried"
-    for parser, without, featurizers in (
-        (varying, ROBUSTNESS_IS_WITHOUT, several),
-        (calibrating, BASELINE_IS_WITHOUT, ""),
-    ):
+    for parser, verb, featurizers in ((varying, "robustness", several), (calibrating, "human_baseline", "")):
         add_field_options(parser, both=parser is varying)
-        add_run_options(parser)
-        add_config_options(parser, ("featurize", "quantize", "score"), without, featurizers)
+        add_run_options(parser, verb)
+        add_config_options(parser, verb, featurizers)
 
 
 def _add_stress(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -180,8 +168,7 @@ def _add_stress(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     add_output_options(stressing, "scores")
     add_run_options(stressing)
     add_stress_flags(stressing)
-    stages = ("featurize", "quantize", "score")
-    add_config_options(stressing, stages, without=STRESS_HAS_OWN, featurizers="each is tested")
+    add_config_options(stressing, "stress_test", "each is tested")
 
 
 def _measures(text: str) -> str:
@@ -248,7 +235,7 @@ def _add_lm_eval_task(commands: argparse._SubParsersAction[argparse.ArgumentPars
     )
     add_text_field(task)
     add_run_options(task)
-    add_config_options(task, ("featurize", "quantize", "score"))
+    add_config_options(task)
 
 
 def _task_name(text: str) -> str:

@@ -221,7 +221,7 @@ def _show_result(result: Result, options: argparse.Namespace, title: str | None 
         _show(in_form(result, options, title))
     finally:  # files are written for those too who read no more than the first lines
         if options.plot is not None:
-            from mauve_metric.results.charts.figure import save_chart
+            from mauve_metric.results.figure_files import save_chart
 
             save_chart(result.plot(), options.plot)
         if options.report is not None:

@@ -11,9 +11,6 @@ if TYPE_CHECKING:
     from mauve_metric.results.baseline import HumanBaseline
     from mauve_metric.results.robustness import Robustness
 
-ROBUSTNESS_IS_WITHOUT = ("permutations", "knn", "knn_k", "frechet_distance")  # of which it computes nothing
-BASELINE_IS_WITHOUT = (*ROBUSTNESS_IS_WITHOUT, "num_runs")
-
 
 def add_robustness(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
     """The parser of `robustness`, but for the files and flags that other commands have too."""

@@ -10,8 +10,6 @@ from mauve_metric.texts.files import read_texts
 if TYPE_CHECKING:
     from mauve_metric.results.stress_test import StressTest
 
-STRESS_HAS_OWN = ("match_lengths", "knn", "knn_k", "frechet_distance")  # or none
-
 
 def add_stress_flags(parser: argparse.ArgumentParser) -> None:
     """The flags that no other command has."""
