@@ -7,7 +7,7 @@ from dataclasses import fields
 import pytest
 from samples import ROOT, script
 
-from mauve_metric.catalogue.scores import SCORES
+from mauve_metric.catalogue.table import SCORES
 from mauve_metric.hosts.cli.main import COMMANDS
 from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.options import config_fields

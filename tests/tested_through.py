@@ -27,7 +27,6 @@ TESTED_THROUGH = {
         "catalogue/estimators",
         "catalogue/lexical",
         "catalogue/row",
-        "catalogue/table",
         "results/description",
     ),
     "api/test_explain.py": (

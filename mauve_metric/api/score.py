@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Array, Counts, Floats, Integers, Labels
-from mauve_metric.catalogue.scores import SCORES
+from mauve_metric.catalogue.table import SCORES
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.rows import some_numbers, some_rows
 from mauve_metric.features.sides import check_columns
@@ -278,13 +278,14 @@ def _measured(p: FeatureSet, q: FeatureSet, scores: HistogramScores, config: Mau
     Raises:
         ValueError: one of features that are read in blocks.
     """
-    found: dict[str, float | None] = {}
+    found: dict[str, Any] = {}
     for name, row in SCORES.items():
-        if row.of_histograms is not None:
-            found[name] = row.of_histograms(scores.p_hist, scores.q_hist)
-        if row.of_features is not None:
+        if row.needs == "both shares":
+            found[name] = row.compute(scores.p_hist, scores.q_hist)
+        elif row.needs == "both features":
             asked_for = getattr(config, name, True)
-            found[name] = row.of_features(*(_in_memory(name, side) for side in (p, q))) if asked_for else None
+            features = (_in_memory(name, side) for side in (p, q))
+            found[name] = row.compute(*features, config.seed, config.confidence_level) if asked_for else None
     return found
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.catalogue.scores import SCORES
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.results.charts.figure import ChartRows
 from mauve_metric.results.charts.of_intervals import intervals_chart
@@ -42,8 +41,7 @@ class Description(SignedResult):
     """Every measure that was asked for, of every model, and of the human texts where it is of one set.
 
     Attributes:
-        measures: names, in the order of the tables; each is explained in `catalogue.table.MEASURES` or
-            `catalogue.scores.SCORES`.
+        measures: names, in the order of the tables; `catalogue.table.MEASURES` says what each is.
         human: the human texts' values by measure. models: by model and measure.
         failed: why a measure is missing, by its name.
         seconds: how long each took, for all models.
@@ -186,13 +184,12 @@ class Description(SignedResult):
 
 def title_of(measure: str) -> str:
     """The name of a measure for people; its own name for what is none, as the features that many share."""
-    found = MEASURES.get(measure) or SCORES.get(measure)
-    return measure if found is None else found.title
+    return MEASURES[measure].title if measure in MEASURES else measure
 
 
 def better_of(measure: str) -> str:
     """The direction that is better: "higher", "lower" or, nearest to the human texts, "human"."""
-    return MEASURES[measure].better if measure in MEASURES else SCORES[measure].better
+    return MEASURES[measure].better
 
 
 def _distance(interval: tuple[float, float], better: str) -> tuple[float, float]:

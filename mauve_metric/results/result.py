@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class MauveResult(ResultNumbers):
     """A MAUVE score and what belongs to it. P is the reference (human) side, Q the model's.
 
-    Direction, range and paper of every score stand in `results.scores.SCORES`. None stands for what was not asked
+    Direction, range and paper of every score are in `catalogue.table.SCORES`. None stands for what was not asked
     for or cannot be computed (the errors of a set of one text; the lengths of features).
 
     Attributes:

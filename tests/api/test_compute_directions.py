@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from samples import EXAMPLES
 
 from mauve_metric import MauveResult, compute_mauve
-from mauve_metric.catalogue.scores import SCORES
+from mauve_metric.catalogue.table import SCORES
 from mauve_metric.features.feature_set import featurize
 from mauve_metric.texts.files import read_texts
 

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from mauve_metric import Comparison, compare
-from mauve_metric.catalogue.scores import SCORES
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.hosts.cli.main import main
 from mauve_metric.results.charts.figure import chart_svg, save_chart
@@ -100,7 +99,7 @@ def test_markdown_and_latex_hold_no_markup_of_a_name(nasty: Comparison) -> None:
 
 
 def test_latex_knows_every_mark_of_a_title() -> None:
-    titles = {row.title for row in (*SCORES.values(), *MEASURES.values())}
+    titles = {row.title for row in MEASURES.values()}
     titles |= {column.title for column in (*PAIR_COLUMNS, *FACTOR_COLUMNS, *CSV_COLUMNS)}
     assert {"χ² divergence", "lowest τ"} < titles
     for title in titles:  # text fonts have the letters of Latin 1, and neither Greek nor ∞

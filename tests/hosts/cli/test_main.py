@@ -14,7 +14,7 @@ from programs import Programs
 from samples import HUMAN, MODEL, write_jsonl
 
 from mauve_metric import compute_mauve
-from mauve_metric.catalogue.scores import SCORES
+from mauve_metric.catalogue.table import SCORES
 from mauve_metric.hosts.cli.main import main
 
 # --- results ------------------------------------------------------------------------------------------------------

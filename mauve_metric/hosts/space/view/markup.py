@@ -10,8 +10,7 @@ import jinja2
 import numpy as np
 from markupsafe import Markup
 
-from mauve_metric.catalogue.scores import SCORES
-from mauve_metric.catalogue.table import MEASURES
+from mauve_metric.catalogue.table import MEASURES, SCORES
 from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.results import tables
 from mauve_metric.results.comparison import Comparison
@@ -171,8 +170,8 @@ def measures_table(description: Description) -> str:
     parts, shown = description.document().shown("html"), []
     table = next(part for part in parts if isinstance(part, Table))
     for name, row in zip(description.measures, table.rows, strict=True):
-        known = SCORES.get(name) or MEASURES[name]
-        group = "scores" if name in SCORES else MEASURES[name].group
+        known = MEASURES[name]
+        group = "scores" if known.in_result else known.group
         shown.append({"group": group, "title": known.title, "meaning": known.meaning, "row": row})
     return _filled(
         "measures",
