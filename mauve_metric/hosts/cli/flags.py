@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, TypeVar
 
 from mauve_metric.options import VERBATIM, config_fields, run_fields
 from mauve_metric.results.charts.figure import FIGURE_FILES, check_figure_path
 from mauve_metric.texts.files import FEATURE_FILES
+
+Value = TypeVar("Value")
 
 
 def add_text_field(parser: argparse.ArgumentParser) -> None:
@@ -54,15 +55,44 @@ def flag_of(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def add_output_options(parser: argparse.ArgumentParser, figure: bool = True) -> argparse._ArgumentGroup:
-    """Flags for what is printed and drawn."""
+def add_output_options(
+    parser: argparse.ArgumentParser, tables: Sequence[str] | None = None, figure: bool = True
+) -> None:
+    """Flags for the form of the output and its files; tables: those of --csv, () for only one, None for JSON alone."""
     group = parser.add_argument_group("output")
-    group.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
+    form = group.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
+    if tables is not None:
+        form.add_argument("--markdown", action="store_true", help="print Markdown")
+        first = f"the table of {tables[0]}" if tables else "the table"
+        form.add_argument("--csv", action="store_true", help=f"print {first} as CSV")
+        for table in tables[1:]:
+            text = f"print the table of {table} as CSV"
+            form.add_argument(f"--csv-{table}", dest="csv", action="store_const", const=table, help=text)
+        form.add_argument("--latex", action="store_true", help="print LaTeX tables")
+        text = "also write one page with sentences, tables and figures"
+        group.add_argument("--report", metavar="FILE", type=_report_file, help=text)
     if figure:
         group.add_argument(
             "--plot", metavar="FILE", type=_figure_file, help=f"also draw a figure to FILE: {', '.join(FIGURE_FILES)}"
         )
-    return group
+
+
+def add_confidence_level(parser: argparse.ArgumentParser) -> None:
+    """The flag for the confidence level of a command that has no other option of a score."""
+    parser.add_argument("--confidence-level", type=float, default=0.95, help="of the intervals (default: 0.95)")
+
+
+def argument_type(check: Callable[[str], Value]) -> Callable[[str], Value]:
+    """Make the `type` of an argument of a check: its `ValueError` or `TypeError` is wrong usage."""
+
+    def parse(text: str) -> Value:
+        try:
+            return check(text)
+        except (TypeError, ValueError) as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    return parse
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
@@ -80,7 +110,6 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         if item.default is True:
             off = f"--no-{name.replace('_', '-')}"
             group.add_argument(off, dest=name, action="store_false", default=argparse.SUPPRESS, help="keep no features")
-    add_log_options(group)
 
 
 def add_log_options(parser: argparse._ActionsContainer) -> None:
@@ -90,23 +119,19 @@ def add_log_options(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--debug", action="store_true", help="show the whole traceback of an error")
 
 
+@argument_type
 def _figure_file(path: str) -> str:
-    """The name of a figure file, refused before anything is computed if its ending is not known."""
-    try:
-        check_figure_path(path)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+    """Check the ending of a figure's name before anything is computed."""
+    check_figure_path(path)
     return path
 
 
-def report_file(path: str) -> str:
-    """The name of a report, refused before anything is computed if its ending is not known."""
+@argument_type
+def _report_file(path: str) -> str:
+    """Check the ending of a report's name before anything is computed."""
     from mauve_metric.results.report import check_report_path
 
-    try:
-        check_report_path(path)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+    check_report_path(path)
     return path
 
 
@@ -129,7 +154,10 @@ def count(text: str) -> int:
 
 
 def add_config_options(
-    parser: argparse.ArgumentParser, stages: Sequence[str], without: Sequence[str] = (), featurizers: str = ""
+    parser: argparse.ArgumentParser,
+    without: Sequence[str] = (),
+    featurizers: str = "",
+    stages: Sequence[str] = ("featurize", "quantize", "score"),
 ) -> None:
     """One flag for each field of the config; `featurizers`: what is done with several, where there may be several."""
     group = parser.add_argument_group("options that can change the score (they stand in the signature)")
@@ -182,15 +210,8 @@ def featurizers_given(options: argparse.Namespace) -> dict[str, Any]:
 
 def _config_value(name: str) -> Callable[[str], object]:
     """The parser of one config flag: a number or a truth value where it is one, checked by the field's own check."""
-
-    def parse(text: str) -> object:
-        try:
-            checked: object = config_fields()[name].metadata["check"](name, _literal(name, text))
-        except (TypeError, ValueError) as error:
-            raise argparse.ArgumentTypeError(str(error)) from error
-        return checked
-
-    return parse
+    check = config_fields()[name].metadata["check"]
+    return argument_type(lambda text: check(name, _literal(name, text)))
 
 
 def _literal(name: str, text: str) -> str | int | float | bool:
@@ -206,27 +227,10 @@ def _literal(name: str, text: str) -> str | int | float | bool:
     return text
 
 
-class _Shown(Protocol):
-    def to_dict(self) -> dict[str, Any]: ...
-
-    def to_markdown(self) -> str: ...
-
-    def to_latex(self) -> str: ...
-
-
-def check_form(options: argparse.Namespace) -> None:
-    """`ValueError` if --json and another form were asked for."""
-    flags = [name for name in ("markdown", "csv", "csv_differences", "latex") if hasattr(options, name)]
-    if options.json and any(getattr(options, name) for name in flags):
-        *most, last = map(flag_of, flags)
-        raise ValueError(f"--json prints JSON alone: leave out {', '.join(most)} or {last}")
-
-
-def in_form(result: _Shown, options: argparse.Namespace, csv: Callable[[], str] | None = None) -> str:
-    """A result in the form that was asked for; `csv` makes the CSV, None where none was."""
-    if options.json:
-        return json.dumps(result.to_dict(), allow_nan=False)
-    if csv is not None:
-        return csv().rstrip("\n")
-    text = result.to_markdown() if options.markdown else result.to_latex() if options.latex else str(result)
-    return text.rstrip("\n")
+def given_options(options: argparse.Namespace) -> dict[str, Any]:
+    """The keywords of `compute_mauve` that were given on the command line."""
+    names = [*config_fields(), *(name for name, item in run_fields().items() if item.metadata["stage"] == "speed")]
+    given = {name: getattr(options, name) for name in names if hasattr(options, name)}
+    if getattr(options, "prompts", None) is not None:
+        given["prompts"] = options.prompts
+    return given | {"verbose": not options.quiet}
