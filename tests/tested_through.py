@@ -4,10 +4,7 @@ from __future__ import annotations
 
 TESTED_THROUGH = {
     "api/test_baseline.py": ("results/baseline",),
-    "api/test_compare.py": (
-        "results/comparison",
-        "uncertainty/comparison_warnings",
-    ),
+    "api/test_compare.py": ("uncertainty/comparison_warnings",),
     "api/test_compute.py": (
         "api/each_featurizer",
         "catalogue/scores",
@@ -29,10 +26,7 @@ TESTED_THROUGH = {
         "catalogue/row",
         "results/description",
     ),
-    "api/test_explain.py": (
-        "results/explanation",
-        "results/wording/explanation_text",
-    ),
+    "api/test_explain.py": ("results/explanation",),
     "api/test_preferences.py": (
         "measures/judgements/judgement_options",
         "results/judgement",

@@ -14,7 +14,8 @@ from mauve_metric.catalogue.row import Measure
 from mauve_metric.duplicates.same_origin import texts_of_one_origin
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.quantize.histograms import Histograms, count_labels
-from mauve_metric.results.numbers import ComparisonNumbers, Described
+from mauve_metric.results.comparison import Comparison
+from mauve_metric.results.numbers import Described
 
 
 def _unwatched() -> None:
@@ -37,7 +38,7 @@ class DescribedSets:
     seed: int
     no_features: str = ""
     no_buckets: str = ""
-    comparison: ComparisonNumbers | None = None
+    comparison: Comparison | None = None
     watch: Callable[[], None] = _unwatched
 
     @property

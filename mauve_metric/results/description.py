@@ -16,7 +16,7 @@ from mauve_metric.results.names import printable, shown_names
 from mauve_metric.results.numbers import Described
 from mauve_metric.results.plain import plain
 from mauve_metric.results.result_methods import SignedResult
-from mauve_metric.results.wording.words import collected_warnings
+from mauve_metric.results.wording.words import collected_warnings, warnings_prose
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
@@ -77,7 +77,8 @@ class Description(SignedResult):
         parts = (
             Table(self._columns(), self._rows(_BEST), views=("terminal", "markdown", "html")),
             Table(self._columns(), self._rows(" (best)"), views=("latex",)),
-            Prose([*self._warnings(), *self._notes()], paragraphs=True),
+            warnings_prose(self._warnings()),
+            Prose(self._notes(), paragraphs=True),
         )
         tables = {"measures": Table(CSV_COLUMNS, self._csv_rows())}
         return Document(f"texts: {sizes}", parts, tables, [("", self.signature)])
@@ -158,11 +159,10 @@ class Description(SignedResult):
             if (item := found.get(measure)) is not None
         ]
 
-    def _warnings(self) -> list[str]:
+    def _warnings(self) -> list[tuple[str, ScoreWarning]]:
         """Every warning, those of the comparison first, with the models it is about."""
         found = [] if self.comparison is None else collected_warnings(self.comparison)
-        found += [(name, warning) for name, warnings in self.model_warnings.items() for warning in warnings]
-        return [f"! {f'{who}: ' if who else ''}{warning.message} [{warning.code}]" for who, warning in found]
+        return found + [(name, warning) for name, warnings in self.model_warnings.items() for warning in warnings]
 
     def _notes(self) -> list[str]:
         level = f"{100 * self.confidence_level:g} %"

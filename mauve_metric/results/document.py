@@ -30,7 +30,6 @@ View: TypeAlias = Literal["terminal", "markdown", "latex", "html"]
 
 WIDTH = 110  # characters of a line of prose in the terminal
 ALL: tuple[View, ...] = ("terminal", "markdown", "latex", "html")
-TERMINAL: tuple[View, ...] = ("terminal",)
 FILES: tuple[View, ...] = ("markdown", "latex", "html")
 
 
@@ -75,14 +74,7 @@ class Table(NamedTuple):
     views: tuple[View, ...] = ALL
 
 
-class Fixed(NamedTuple):
-    """Lines that the terminal shows as they are, for which other views have a table."""
-
-    lines: Sequence[str]
-    views: tuple[View, ...] = TERMINAL
-
-
-Part: TypeAlias = Heading | Prose | Table | Fixed
+Part: TypeAlias = Heading | Prose | Table
 
 
 @dataclass(frozen=True)
@@ -157,8 +149,6 @@ def _terminal_lines(part: Part) -> list[str]:
         return plain_table(part.columns, part.rows)
     if isinstance(part, Heading):
         return [printable(f"{part.text}: {part.more}" if part.more else part.text)]
-    if isinstance(part, Fixed):
-        return list(part.lines)
     return [text for line in (Line(part.lead), *part.texts) for text in wrapped(*line)]
 
 
@@ -167,8 +157,6 @@ def _markdown_part(part: Part) -> str:
         return markdown_table(part.columns, part.rows)
     if isinstance(part, Heading):
         return f"**{markdown_text(part.text)}**"
-    if isinstance(part, Fixed):
-        return ""
     texts = [f"{'- ' if line.first.endswith('- ') else ''}{markdown_text(line.text)}" for line in part.texts]
     between = "\n\n" if part.paragraphs else "\n"
     return "\n\n".join(filter(None, (part.lead and f"**{markdown_text(part.lead)}**", between.join(texts))))

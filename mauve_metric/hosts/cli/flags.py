@@ -55,27 +55,24 @@ def flag_of(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def add_output_options(
-    parser: argparse.ArgumentParser, tables: Sequence[str] | None = None, figure: bool = True
-) -> None:
-    """Flags for the form of the output and its files; tables: those of --csv, () for only one, None for JSON alone."""
+def add_output_options(parser: argparse.ArgumentParser, tables: Sequence[str] = ()) -> None:
+    """Flags for the form of the output and its files; tables: those of --csv, by name if there are several."""
     group = parser.add_argument_group("output")
     form = group.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
-    if tables is not None:
-        form.add_argument("--markdown", action="store_true", help="print Markdown")
-        first = f"the table of {tables[0]}" if tables else "the table"
-        form.add_argument("--csv", action="store_true", help=f"print {first} as CSV")
-        for table in tables[1:]:
-            text = f"print the table of {table} as CSV"
-            form.add_argument(f"--csv-{table}", dest="csv", action="store_const", const=table, help=text)
-        form.add_argument("--latex", action="store_true", help="print LaTeX tables")
-        text = "also write one page with sentences, tables and figures"
-        group.add_argument("--report", metavar="FILE", type=_report_file, help=text)
-    if figure:
-        group.add_argument(
-            "--plot", metavar="FILE", type=_figure_file, help=f"also draw a figure to FILE: {', '.join(FIGURE_FILES)}"
-        )
+    form.add_argument("--markdown", action="store_true", help="print Markdown")
+    form.add_argument(
+        "--csv", action="store_true", help=f"print the table{f' of {tables[0]}' if tables else ''} as CSV"
+    )
+    for table in tables[1:]:
+        text = f"print the table of {table} as CSV"
+        form.add_argument(f"--csv-{table}", dest="csv", action="store_const", const=table, help=text)
+    form.add_argument("--latex", action="store_true", help="print LaTeX tables")
+    group.add_argument(
+        "--plot", metavar="FILE", type=_figure_file, help=f"also draw a figure to FILE: {', '.join(FIGURE_FILES)}"
+    )
+    text = "also write one page with sentences, tables and figures"
+    group.add_argument("--report", metavar="FILE", type=_report_file, help=text)
 
 
 def add_confidence_level(parser: argparse.ArgumentParser) -> None:

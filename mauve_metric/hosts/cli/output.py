@@ -7,34 +7,14 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from mauve_metric.results.names import printable
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    import altair as alt
-
-    from mauve_metric.results.result import MauveResult
-
-
-class _Drawn(Protocol):
-    """A result that has a figure, and perhaps a report."""
-
-    def plot(self) -> alt.TopLevelMixin: ...
-
-    def save_report(self, path: str) -> Path: ...
-
-
-class _Formatted(Protocol):
-    def to_dict(self) -> dict[str, Any]: ...
-
-    def to_markdown(self) -> str: ...
-
-    def to_csv(self, table: Any = ..., /) -> str: ...
-
-    def to_latex(self) -> str: ...
+    from mauve_metric.results.document import Document
+    from mauve_metric.results.result_methods import Result
 
 
 def tell(message: str) -> None:
@@ -68,34 +48,32 @@ def json_of(value: object) -> str:
     return json.dumps(value, allow_nan=False)
 
 
-def in_form(result: _Formatted, options: argparse.Namespace) -> str:
-    """Format a result in the form that was asked for."""
-    if options.json:
-        return json_of(result.to_dict())
-    if options.csv:
-        return (result.to_csv() if options.csv is True else result.to_csv(options.csv)).rstrip("\n")
-    text = result.to_markdown() if options.markdown else result.to_latex() if options.latex else str(result)
-    return text.rstrip("\n")
+def show_result(result: Result, options: argparse.Namespace, title: str = "") -> None:
+    """Print a result in the form that was asked for, and write its figure and its report.
 
-
-def show_and_draw(text: str, result: _Drawn, options: argparse.Namespace) -> None:
-    """Print a result and write the figure and the report that were asked for."""
+    Args:
+        title: of the text, in place of the result's own.
+    """
     try:
-        show(text)
+        if options.json:
+            show(json_of(result.to_dict()))
+        else:
+            show(_formatted(result.document(), options, title).rstrip("\n"))
     finally:  # the files are written even if the reader closes the pipe after the first lines
-        if getattr(options, "plot", None) is not None:
+        if options.plot is not None:
             from mauve_metric.results.charts.figure import save_chart
 
             save_chart(result.plot(), options.plot)
-        if getattr(options, "report", None) is not None:
+        if options.report is not None:
             result.save_report(options.report)
 
 
-def show_score(result: MauveResult, options: argparse.Namespace, title: str) -> None:
-    """Print a score and draw its figure."""
-    from mauve_metric.results.tables import score_report
-
-    show_and_draw(json_of(result.to_dict()) if options.json else score_report(result, title), result, options)
+def _formatted(document: Document, options: argparse.Namespace, title: str) -> str:
+    if options.csv:
+        return document.csv(None if options.csv is True else options.csv)
+    if options.markdown:
+        return document.markdown()
+    return document.latex() if options.latex else replace(document, title=title or document.title).terminal()
 
 
 def add_codes(parser: argparse.ArgumentParser) -> None:

@@ -29,18 +29,19 @@ from mauve_metric.results.charts.figure import (
     short_labels,
 )
 from mauve_metric.results.names import figure_text
-from mauve_metric.results.numbers import ComparisonNumbers
 from mauve_metric.results.wording.words import each_featurizer, with_labels
 from mauve_metric.runtime.optional_imports import import_altair
 
 if TYPE_CHECKING:
     import altair as alt
 
+    from mauve_metric.results.comparison import Comparison
+
 
 _ROW = 32  # pixels a model in the forest plot
 
 
-def comparison_chart(comparison: ComparisonNumbers) -> alt.VConcatChart:
+def comparison_chart(comparison: Comparison) -> alt.VConcatChart:
     """The figures of a comparison: curves beside precision and recall, and the forest plot below.
 
     Raises:
@@ -53,7 +54,7 @@ def comparison_chart(comparison: ComparisonNumbers) -> alt.VConcatChart:
     return figure
 
 
-def curve_charts(comparison: ComparisonNumbers) -> alt.HConcatChart:
+def curve_charts(comparison: Comparison) -> alt.HConcatChart:
     """The divergence curves beside precision and recall."""
     import_altair()
     import altair as alt
@@ -63,7 +64,7 @@ def curve_charts(comparison: ComparisonNumbers) -> alt.HConcatChart:
     return figure
 
 
-def curves_chart(comparison: ComparisonNumbers) -> alt.LayerChart:
+def curves_chart(comparison: Comparison) -> alt.LayerChart:
     """The divergence curves of all models on the common buckets; the area under a curve is its MAUVE."""
     import_altair()
     import altair as alt
@@ -81,7 +82,7 @@ def curves_chart(comparison: ComparisonNumbers) -> alt.LayerChart:
     return chart.properties(width=SIDE, height=SIDE, title=title, description=description)
 
 
-def precision_recall_curves_chart(comparison: ComparisonNumbers) -> alt.LayerChart:
+def precision_recall_curves_chart(comparison: Comparison) -> alt.LayerChart:
     """Quality against coverage: each model's curve of the histograms, and its k-NN scores if known."""
     import_altair()
     import altair as alt
@@ -121,7 +122,7 @@ def precision_recall_curves_chart(comparison: ComparisonNumbers) -> alt.LayerCha
     return chart.properties(width=SIDE, height=SIDE, title=title, description=description)
 
 
-def forest_chart(comparison: ComparisonNumbers, width: int = 560) -> alt.LayerChart:
+def forest_chart(comparison: Comparison, width: int = 560) -> alt.LayerChart:
     """Each model's debiased MAUVE with its interval, the best on top; small ticks: MAUVE on the common buckets.
 
     Several featurizers have their models one below the other, each with its own best on top.

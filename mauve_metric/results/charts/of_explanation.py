@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mauve_metric.results.charts.figure import AXIS_STYLE, MISSED, TOO_MUCH, ChartRow, ChartRows, heading
-from mauve_metric.results.numbers import ExplanationNumbers
 from mauve_metric.results.signature import signature_number
 from mauve_metric.runtime.optional_imports import import_altair
 
 if TYPE_CHECKING:
     import altair as alt
 
+    from mauve_metric.results.explanation import Explanation
+
 
 def contributions_chart(
-    explanation: ExplanationNumbers, most: int = 40, width: int = 720, link: str | None = None
+    explanation: Explanation, most: int = 40, width: int = 720, link: str | None = None
 ) -> alt.LayerChart:
     """The gap's buckets by falling contribution: filled too much (Type I) or missed (Type II); pale: could be noise.
 
@@ -74,7 +75,7 @@ def contributions_chart(
     return chart.properties(width=width, height=200, title=title, description=f"{description}.")
 
 
-def _contribution_rows(explanation: ExplanationNumbers) -> ChartRows:
+def _contribution_rows(explanation: Explanation) -> ChartRows:
     """One row a bucket that adds to the gap, the largest first."""
     result = explanation.result
     rows: ChartRows = []

@@ -25,7 +25,6 @@ from mauve_metric.results.charts.figure import (
     equal_line,
     heading,
 )
-from mauve_metric.results.numbers import ResultNumbers
 from mauve_metric.results.signature import format_value
 from mauve_metric.runtime.optional_imports import import_altair
 from mauve_metric.uncertainty.jackknife import CurveBand
@@ -33,10 +32,12 @@ from mauve_metric.uncertainty.jackknife import CurveBand
 if TYPE_CHECKING:
     import altair as alt
 
+    from mauve_metric.results.result import MauveResult
+
 _SCORE_ROW = 20  # pixels
 
 
-def divergence_curve_chart(result: ResultNumbers) -> alt.LayerChart:
+def divergence_curve_chart(result: MauveResult) -> alt.LayerChart:
     """The divergence curve (Pillutla et al. 2021, §3); the shaded area under it is MAUVE.
 
     x = exp(-c·KL(P‖R_λ)), coverage of human text; y = exp(-c·KL(Q‖R_λ)), quality of the model's text; both in [0, 1],
@@ -76,7 +77,7 @@ def divergence_curve_chart(result: ResultNumbers) -> alt.LayerChart:
     return layers.properties(width=SIDE, height=SIDE, title=title, description=description)
 
 
-def precision_recall_chart(result: ResultNumbers) -> alt.LayerChart:
+def precision_recall_chart(result: MauveResult) -> alt.LayerChart:
     """The exact precision-recall curve of the two histograms (Sajjadi et al. 2018), the area under it shaded.
 
     x = recall, coverage of human text; y = precision, quality of the model's text; both in [0, 1], higher is better.
@@ -110,7 +111,7 @@ def precision_recall_chart(result: ResultNumbers) -> alt.LayerChart:
     return layers.properties(width=SIDE, height=SIDE, title=title, description=description)
 
 
-def histogram_chart(result: ResultNumbers, width: int = 720, place: int = 0) -> alt.LayerChart:
+def histogram_chart(result: MauveResult, width: int = 720, place: int = 0) -> alt.LayerChart:
     """Both histograms, human texts upwards and model texts downwards, the buckets in the order of p - q.
 
     Pointing at a bucket shows its number and what share of either set lies in it.
@@ -155,7 +156,7 @@ def histogram_chart(result: ResultNumbers, width: int = 720, place: int = 0) -> 
     return chart.properties(width=width, height=200, title=title, description=description)
 
 
-def score_chart(result: ResultNumbers, width: int = 720) -> alt.LayerChart:
+def score_chart(result: MauveResult, width: int = 720) -> alt.LayerChart:
     """Debiased MAUVE with its interval on the line from 0 to 1; below it that on learned buckets, then MAUVE.
 
     MAUVE is in the shaded span, which runs from `mauve_floor` (nothing in common) to `mauve_ceiling` (two samples of
@@ -209,7 +210,7 @@ def score_chart(result: ResultNumbers, width: int = 720) -> alt.LayerChart:
     return chart.properties(width=width, height=height, title=title, description=description)
 
 
-def result_chart(result: ResultNumbers) -> alt.VConcatChart:
+def result_chart(result: MauveResult) -> alt.VConcatChart:
     """All figures of a result: the score, the divergence curve beside the precision-recall curve, the histograms.
 
     Raises:
@@ -260,7 +261,7 @@ def _band_layers(band: CurveBand | None) -> list[alt.Chart]:
     ]
 
 
-def _neighbour_layers(result: ResultNumbers) -> list[alt.Chart]:
+def _neighbour_layers(result: MauveResult) -> list[alt.Chart]:
     """The points of the nearest-neighbour scores; none where they were not computed."""
     rows = _neighbour_rows(result)
     if not rows:
@@ -275,7 +276,7 @@ def _neighbour_layers(result: ResultNumbers) -> list[alt.Chart]:
     return [points.encode(x="coverage:Q", y="quality:Q", shape=shape, tooltip=tooltip)]
 
 
-def _divergence_rows(result: ResultNumbers) -> ChartRows:
+def _divergence_rows(result: MauveResult) -> ChartRows:
     """One row for each point of the divergence curve; weight and errors are None at the two closing points."""
     mixtures = [None, *result.curve_mixtures.tolist(), None]
     rows: ChartRows = []
@@ -286,7 +287,7 @@ def _divergence_rows(result: ResultNumbers) -> ChartRows:
     return rows
 
 
-def _precision_recall_rows(result: ResultNumbers) -> ChartRows:
+def _precision_recall_rows(result: MauveResult) -> ChartRows:
     points = enumerate(result.prd_curve.tolist())
     return [{"row": row, "coverage": recall, "quality": precision} for row, (recall, precision) in points]
 
@@ -300,7 +301,7 @@ def _band_rows(band: CurveBand) -> tuple[ChartRows, ChartRows]:
     return rows([*band.low.tolist(), *band.high[::-1].tolist()]), rows(band.curve.tolist())
 
 
-def _neighbour_rows(result: ResultNumbers) -> ChartRows:
+def _neighbour_rows(result: MauveResult) -> ChartRows:
     if result.precision is None or result.recall is None or result.density is None or result.coverage is None:
         return []
     return [
@@ -321,7 +322,7 @@ def _neighbour_rows(result: ResultNumbers) -> ChartRows:
     ]
 
 
-def _score_rows(result: ResultNumbers) -> ChartRows:
+def _score_rows(result: MauveResult) -> ChartRows:
     """What is on each line of the score, by kind: the debiased score, that on learned buckets, MAUVE in its span."""
     floor, ceiling = result.mauve_floor, result.mauve_ceiling
     below: ChartRows = [
@@ -355,7 +356,7 @@ def _interval_rows(name: str, value: float, ci: tuple[float, float], symbol: str
     ]
 
 
-def _learned(result: ResultNumbers) -> str:
+def _learned(result: MauveResult) -> str:
     """The score on learned buckets and its interval, in a few words; empty without one."""
     if result.mauve_classifier is None or result.mauve_classifier_ci is None:
         return ""
@@ -363,7 +364,7 @@ def _learned(result: ResultNumbers) -> str:
     return f"on learned buckets {result.mauve_classifier:.3f} ({low:.3f} to {high:.3f})"
 
 
-def _histogram_rows(result: ResultNumbers) -> ChartRows:
+def _histogram_rows(result: MauveResult) -> ChartRows:
     """One row a bucket, by falling p - q, equal ones by number."""
     difference = result.p_hist - result.q_hist
     rows: ChartRows = []
@@ -374,7 +375,7 @@ def _histogram_rows(result: ResultNumbers) -> ChartRows:
     return rows
 
 
-def _interval(result: ResultNumbers) -> str:
+def _interval(result: MauveResult) -> str:
     """The debiased score and its interval, in a few words."""
     if result.mauve_ci is None or result.mauve_debiased is None:
         return "interval: not computed"

@@ -11,12 +11,15 @@ from mauve_metric.texts.format_numbers import FORMATS
 
 if TYPE_CHECKING:
     from mauve_metric.features.ngram_use import NgramUse
-    from mauve_metric.results.numbers import ComparisonNumbers, ExplanationNumbers, ResultNumbers, ScoredText
+    from mauve_metric.results.comparison import Comparison
+    from mauve_metric.results.explanation import Explanation
+    from mauve_metric.results.numbers import ScoredText
+    from mauve_metric.results.result import MauveResult
 
 _ROUNDING = 1e-9
 
 
-def told_apart_by_classifier(result: ResultNumbers) -> bool | None:
+def told_apart_by_classifier(result: MauveResult) -> bool | None:
     """Whether a cross-fitted classifier tells the two sets apart, at the config's level; None where there is none.
 
     An AUC of at most ½ is no difference.
@@ -27,7 +30,7 @@ def told_apart_by_classifier(result: ResultNumbers) -> bool | None:
     return result.auc > 0.5 and result.auc_p_value <= level
 
 
-def auc_words(result: ResultNumbers) -> str:
+def auc_words(result: MauveResult) -> str:
     """The classifier's AUC, its interval and p-value; empty without one.
 
     >>> from mauve_metric import compute_mauve
@@ -42,7 +45,7 @@ def auc_words(result: ResultNumbers) -> str:
     return f"AUC {digits(result.auc, '.3f')}{interval}, {p_words(result.auc_p_value)}"
 
 
-def format_sentence(result: ResultNumbers) -> str:
+def format_sentence(result: MauveResult) -> str:
     """That format alone tells the sets apart, and its strongest part; empty where it does not."""
     if not any(warning.code == "format_differs" for warning in result.warnings) or not result.format_aucs:
         return ""
@@ -51,7 +54,7 @@ def format_sentence(result: ResultNumbers) -> str:
     return f"Mind the format first: {said} (cure: {FORMATS[name].cure})."
 
 
-def learned_sentence(result: ResultNumbers) -> str:
+def learned_sentence(result: MauveResult) -> str:
     """The score on learned buckets with its interval, and the AUC; empty where it is not known."""
     if result.mauve_classifier is None:
         return ""
@@ -63,7 +66,7 @@ def learned_sentence(result: ResultNumbers) -> str:
     return f"{sentence}; {auc_words(result)}."
 
 
-def learned_ranking(comparison: ComparisonNumbers) -> str:
+def learned_ranking(comparison: Comparison) -> str:
     """The models by falling score on learned buckets with intervals, and how many differences are significant.
 
     Empty for one model, or where none has such a score.
@@ -127,7 +130,7 @@ def ngram_sentence(use: NgramUse) -> str:
     return f"{said}; format: {use.format}" if use.format else said
 
 
-def normalised_sentence(explanation: ExplanationNumbers) -> str:
+def normalised_sentence(explanation: Explanation) -> str:
     """The learned score without line breaks and runs of blanks beside the raw one; empty where it is not known."""
     found, raw = explanation.normalised, explanation.result
     if found is None or raw.mauve_classifier is None or raw.auc is None:

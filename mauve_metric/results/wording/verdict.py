@@ -15,7 +15,7 @@ from mauve_metric.uncertainty import forecast
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from mauve_metric.results.numbers import ResultNumbers
+    from mauve_metric.results.result import MauveResult
 
 Finding: TypeAlias = Literal["shown", "not shown", "undecided", "withheld"]
 
@@ -44,7 +44,7 @@ LIFTED = {  # warnings that contradict a verdict of no visible difference, with 
 }
 
 
-def verdict(result: ResultNumbers) -> str:
+def verdict(result: MauveResult) -> str:
     """Whether these texts show a difference between the two sets, on which features, and in which direction.
 
     The permutation test decides where there is one that can, else the interval; where both are there and disagree,
@@ -56,7 +56,7 @@ def verdict(result: ResultNumbers) -> str:
     return " ".join(filter(None, (format_sentence(result), _verdict(result))))
 
 
-def _verdict(result: ResultNumbers) -> str:
+def _verdict(result: MauveResult) -> str:
     """The verdict without a word on the format."""
     reason = withheld(result)
     if reason:
@@ -80,7 +80,7 @@ def _verdict(result: ResultNumbers) -> str:
     return f"{sentence}. {direction(result)}"
 
 
-def withheld(result: ResultNumbers, but: Collection[str] = ()) -> str:
+def withheld(result: MauveResult, but: Collection[str] = ()) -> str:
     """The reason for which nothing is to be said of the two sets; empty where something can be.
 
     but: codes of warnings that are no reason here.
@@ -98,7 +98,7 @@ def withheld(result: ResultNumbers, but: Collection[str] = ()) -> str:
     return "; ".join(reasons)
 
 
-def finding(result: ResultNumbers) -> Finding:
+def finding(result: MauveResult) -> Finding:
     """The verdict on a difference in a word: these texts show one, or do not, or are too few; or none is given."""
     if withheld(result):
         return "withheld"
@@ -111,13 +111,13 @@ def finding(result: ResultNumbers) -> Finding:
     return "not shown" if high >= 1 and min(low, learned_low) >= SETTLED else "undecided"
 
 
-def _apart(result: ResultNumbers) -> bool:
+def _apart(result: MauveResult) -> bool:
     """Whether the test, or without one the interval, sees a difference, or a classifier does."""
     test = _by_test(result)
     return bool(_by_interval(result) if test is None else test) or bool(told_apart_by_classifier(result))
 
 
-def _not_apart(result: ResultNumbers, chance: str) -> str:
+def _not_apart(result: MauveResult, chance: str) -> str:
     """The words where no difference is seen: how large one would have been, and how many texts it takes."""
     low, high = result.mauve_ci or (0.0, 1.0)
     features = on_features(result.signature_entries)
@@ -135,7 +135,7 @@ def _not_apart(result: ResultNumbers, chance: str) -> str:
     return f"{sentence}. If they differ by as much as it seems, it takes about {rounded_up(needed)} texts a set."
 
 
-def smallest_shown(result: ResultNumbers) -> float | None:
+def smallest_shown(result: MauveResult) -> float | None:
     """How far below 1 a score is that sets of these sizes would tell from 1 in 8 of 10 cases; None without errors."""
     if result.frontier_integral_stderr is None:
         return None
@@ -149,7 +149,7 @@ def smallest_shown(result: ResultNumbers) -> float | None:
     )
 
 
-def _by_test(result: ResultNumbers) -> bool | None:
+def _by_test(result: MauveResult) -> bool | None:
     """Whether the permutation test sees a difference; None without one, or with too few permutations to see any."""
     if result.p_value is None:
         return None
@@ -157,19 +157,19 @@ def _by_test(result: ResultNumbers) -> bool | None:
     return result.p_value <= level if 1 / (permutations(result) + 1) <= level else None
 
 
-def _by_interval(result: ResultNumbers) -> bool | None:
+def _by_interval(result: MauveResult) -> bool | None:
     """Whether the interval ends below what two human sets reach, and the score below their average; None without."""
     if result.mauve_ci is None:
         return None
     return result.mauve_ci[1] < 1 and result.mauve < result.mauve_ceiling
 
 
-def permutations(result: ResultNumbers) -> int:
+def permutations(result: MauveResult) -> int:
     """Of the test of a result."""
     return int(signature_number(result.signature_entries, "permutations"))
 
 
-def chance_words(result: ResultNumbers) -> str:
+def chance_words(result: MauveResult) -> str:
     """The p-value and what it rests on, such as "p = 0.005 from 199 permutations"; empty without one."""
     if result.p_value is None:
         return ""
@@ -177,7 +177,7 @@ def chance_words(result: ResultNumbers) -> str:
     return f"{p_words(result.p_value)} from {number} permutation{'' if number == 1 else 's'}"
 
 
-def texts_needed(result: ResultNumbers) -> int | None:
+def texts_needed(result: MauveResult) -> int | None:
     """Texts a set that would tell the two sets apart if they differ by as much as they seem to; None if none would.
 
     Nor is there a forecast of a number that these sets have already.
@@ -198,7 +198,7 @@ def texts_needed(result: ResultNumbers) -> int | None:
     return needed if needed is not None and needed > n else None
 
 
-def direction(result: ResultNumbers) -> str:
+def direction(result: MauveResult) -> str:
     """In which direction the model fails."""
     if result.precision is None or result.recall is None:
         quality, coverage, names = result.prd_precision, result.prd_recall, "PRD"

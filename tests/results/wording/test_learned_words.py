@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from mauve_metric import MauveResult, compute_mauve
-from mauve_metric.results.tables import score_report
 from mauve_metric.results.wording.learned_words import auc_words, learned_sentence, told_apart_by_classifier
 from mauve_metric.results.wording.verdict import finding, verdict
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
@@ -33,7 +32,7 @@ def test_a_difference_that_only_the_classifier_sees_is_said(matched: MauveResult
     words = verdict(matched)
     assert words.startswith("The two sets differ by more than chance")
     assert f"a classifier tells them apart ({auc_words(matched)})" in words
-    assert learned_sentence(matched) in " ".join(score_report(matched, "title").split())
+    assert learned_sentence(matched) in " ".join(matched.document().terminal().split())
 
 
 def test_shared_prompts_do_not_withhold_what_a_classifier_sees_anyhow(matched: MauveResult) -> None:

@@ -12,7 +12,7 @@ from mauve_metric.hosts.cli.flags import (
     add_run_options,
     given_options,
 )
-from mauve_metric.hosts.cli.output import in_form, show_and_draw
+from mauve_metric.hosts.cli.output import show_result
 
 HELP = "show what two halves of your own human texts score, and how many texts show a difference"
 WITHOUT = ("permutations", "knn", "knn_k", "frechet_distance", "num_runs")  # of which it computes nothing
@@ -34,4 +34,4 @@ def run(options: argparse.Namespace) -> None:
 
     side = human_side(options)
     found = human_baseline(**side, **given_options(options), splits=options.splits)
-    show_and_draw(in_form(found, options), found, options)
+    show_result(found, options)

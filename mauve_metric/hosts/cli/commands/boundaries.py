@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from mauve_metric.hosts.cli.flags import add_confidence_level, add_output_options
-from mauve_metric.hosts.cli.output import in_form, show_and_draw
+from mauve_metric.hosts.cli.output import show_result
 from mauve_metric.measures.judgements.judgement_options import FULL_POINTS, SENTENCES
 
 HELP = "score guesses at which sentence a machine took over (Real or Fake Text)"
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--keep-runs", action="store_true", help="keep runs of five or more equal guesses by one annotator"
     )
     add_confidence_level(parser)
-    add_output_options(parser, ())
+    add_output_options(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -42,4 +42,4 @@ def run(options: argparse.Namespace) -> None:
         keep_runs=options.keep_runs,
         confidence_level=options.confidence_level,
     )
-    show_and_draw(in_form(game, options), game, options)
+    show_result(game, options)

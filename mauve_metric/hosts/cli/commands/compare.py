@@ -15,7 +15,7 @@ from mauve_metric.hosts.cli.flags import (
     featurizers_given,
     given_options,
 )
-from mauve_metric.hosts.cli.output import in_form, show_and_draw
+from mauve_metric.hosts.cli.output import show_result
 from mauve_metric.runtime.processes import launched_rank
 
 HELP = "say which of several models is closest, and which differ"
@@ -48,4 +48,4 @@ def run(options: argparse.Namespace) -> None:
             distributed=rank is not None,
         )
     if not rank:
-        show_and_draw(in_form(comparison, options), comparison, options)
+        show_result(comparison, options)

@@ -14,7 +14,7 @@ from mauve_metric.hosts.cli.flags import (
     argument_type,
     given_options,
 )
-from mauve_metric.hosts.cli.output import in_form, show_and_draw
+from mauve_metric.hosts.cli.output import show_result
 
 HELP = "show MAUVE and every other measure of models in one table"
 
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(flag, metavar=metavar, help=text)
     add_field_options(parser)
     add_design_options(parser)
-    add_output_options(parser, ())
+    add_output_options(parser)
     add_run_options(parser)
     add_config_options(parser)
 
@@ -65,4 +65,4 @@ def run(options: argparse.Namespace) -> None:
         aligned=options.aligned,
         common_rows=options.common_rows,
     )
-    show_and_draw(in_form(description, options), description, options)
+    show_result(description, options)

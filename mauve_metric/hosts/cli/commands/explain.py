@@ -14,7 +14,7 @@ from mauve_metric.hosts.cli.flags import (
     count,
     given_options,
 )
-from mauve_metric.hosts.cli.output import json_of, show_and_draw
+from mauve_metric.hosts.cli.output import show_result
 from mauve_metric.runtime.processes import launched_rank
 
 HELP = "show which buckets of texts keep a model's score from 1"
@@ -48,5 +48,4 @@ def run(options: argparse.Namespace) -> None:
             distributed=rank is not None,
         )
     if not rank:
-        text = json_of(explanation.to_dict()) if options.json else str(explanation)
-        show_and_draw(text, explanation, options)
+        show_result(explanation, options)

@@ -6,7 +6,7 @@ import argparse
 from typing import get_args
 
 from mauve_metric.hosts.cli.flags import add_confidence_level, add_output_options
-from mauve_metric.hosts.cli.output import in_form, show_and_draw
+from mauve_metric.hosts.cli.output import show_result
 from mauve_metric.measures.judgements.judgement_options import Errors, Ties
 
 HELP = "rank models by people's preferences, and measures by those ranks"
@@ -64,4 +64,4 @@ def run(options: argparse.Namespace) -> None:
         confidence_level=options.confidence_level,
         seed=options.seed,
     )
-    show_and_draw(in_form(judgement, options), judgement, options)
+    show_result(judgement, options)

@@ -15,7 +15,7 @@ from mauve_metric.hosts.cli.flags import (
     featurizers_given,
     given_options,
 )
-from mauve_metric.hosts.cli.output import in_form, show_and_draw
+from mauve_metric.hosts.cli.output import show_result
 
 HELP = "say whether the ranking of models holds under other settings, and what moves it"
 WITHOUT = ("permutations", "knn", "knn_k", "frechet_distance")  # of which it computes nothing
@@ -61,4 +61,4 @@ def run(options: argparse.Namespace) -> None:
         aligned=options.aligned,
         common_rows=options.common_rows,
     )
-    show_and_draw(in_form(found, options), found, options)
+    show_result(found, options)

@@ -18,7 +18,7 @@ from mauve_metric.hosts.cli.flags import (
     featurizers_given,
     given_options,
 )
-from mauve_metric.hosts.cli.output import show_score
+from mauve_metric.hosts.cli.output import show_result
 from mauve_metric.runtime.processes import launched_rank
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def run(options: argparse.Namespace) -> None:
         title = f"{options.human} (model and human)"
     given = given_options(options) | featurizers_given(options)
     if options.folder is not None:
-        show_score(_score_shards(options, given), options, title)
+        show_result(_score_shards(options, given), options, title)
     else:
         score_and_show(two_sides(options), given | {"aligned": options.aligned}, options, title)
 
@@ -110,7 +110,7 @@ def score_and_show(sides: Mapping[str, Any], given: Mapping[str, Any], options: 
     with launched_rank() as rank:
         result = compute_mauve(**sides, **given, distributed=rank is not None)
     if not rank:
-        show_score(result, options, title)
+        show_result(result, options, title)
 
 
 def _score_shards(options: argparse.Namespace, given: Mapping[str, Any]) -> MauveResult:

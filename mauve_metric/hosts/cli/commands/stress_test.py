@@ -12,7 +12,7 @@ from mauve_metric.hosts.cli.flags import (
     add_text_field,
     given_options,
 )
-from mauve_metric.hosts.cli.output import in_form, show_and_draw
+from mauve_metric.hosts.cli.output import show_result
 from mauve_metric.texts.files import READERS, read_texts
 
 HELP = "say which errors in texts a featurizer sees, from what strength on"
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("human", metavar="HUMAN", help=f"human texts: {', '.join(READERS)}, a folder of .txt, or -")
     add_text_field(parser)
     add_filter(parser)
-    add_output_options(parser, ())
+    add_output_options(parser)
     add_run_options(parser)
     parser.add_argument(
         "--perturbations",
@@ -59,4 +59,4 @@ def run(options: argparse.Namespace) -> None:
         strengths=STRENGTHS if options.strengths is None else options.strengths,
         **given_options(options),
     )
-    show_and_draw(in_form(found, options), found, options)
+    show_result(found, options)

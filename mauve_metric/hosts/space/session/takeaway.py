@@ -16,7 +16,6 @@ from mauve_metric.results.charts.figure import save_chart
 from mauve_metric.results.charts.of_comparison import comparison_chart
 from mauve_metric.results.charts.of_result import result_chart
 from mauve_metric.results.description import Description
-from mauve_metric.results.report import save_report
 
 FIGURES = (".svg", ".pdf", ".png")
 
@@ -48,7 +47,7 @@ def write_files(scored: Scored, folder: Path, description: Description | None = 
         (folder / name).write_text(text + "\n", encoding="utf-8")
         paths.append(folder / name)
     measures = None if description is None else description.document()
-    paths.append(save_report(scored.for_report(), folder / "report.html", measures))
+    paths.append(scored.for_report().save_report(folder / "report.html", measures))
     return [str(path) for path in paths]
 
 
