@@ -10,9 +10,27 @@ import contextlib
 import logging
 import sys
 from collections.abc import Iterator, Sequence
-from importlib import import_module
 from pathlib import Path
 
+from mauve_metric.hosts.cli.commands import (
+    baseline,
+    boundaries,
+    cache,
+    compare,
+    deduplicate,
+    demo,
+    describe,
+    errors,
+    explain,
+    featurize,
+    lm_eval_task,
+    memorised,
+    preferences,
+    robustness,
+    score,
+    stress_test,
+    warnings,
+)
 from mauve_metric.hosts.cli.files import check_output_files, named_file
 from mauve_metric.hosts.cli.flags import add_log_options
 from mauve_metric.hosts.cli.output import drop_output, tell
@@ -21,11 +39,11 @@ from mauve_metric.results.names import printable
 from mauve_metric.texts.files import READERS
 from mauve_metric.version import __version__
 
-# The files of `commands/`, in the order of the help.
-COMMANDS = (
-    *("score", "compare", "describe", "robustness", "baseline", "stress-test", "explain", "demo", "featurize"),
-    *("lm-eval-task", "deduplicate", "memorised", "preferences", "boundaries", "cache", "warnings", "errors"),
+_IN_THE_ORDER_OF_THE_HELP = (
+    *(score, compare, describe, robustness, baseline, stress_test, explain, demo, featurize, lm_eval_task),
+    *(deduplicate, memorised, preferences, boundaries, cache, warnings, errors),
 )
+COMMANDS = {command.__name__.split(".")[-1].replace("_", "-"): command for command in _IN_THE_ORDER_OF_THE_HELP}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -63,8 +81,7 @@ def parser() -> argparse.ArgumentParser:
     )
     whole.add_argument("--version", action="version", version=f"mauve_metric {__version__}")
     added = whole.add_subparsers(required=True, metavar="COMMAND", dest="command")
-    for name in COMMANDS:
-        command = import_module(f"mauve_metric.hosts.cli.commands.{name.replace('-', '_')}")
+    for name, command in COMMANDS.items():
         own = added.add_parser(name, help=command.HELP)
         command.add_arguments(own)
         add_log_options(own)

@@ -16,7 +16,6 @@ from mauve_metric.hosts.cli.flags import (
     given_options,
 )
 from mauve_metric.hosts.cli.output import show_result
-from mauve_metric.runtime.processes import launched_rank
 
 HELP = "say which of several models is closest, and which differ"
 
@@ -35,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Compare the models, show the result and write its files."""
     from mauve_metric.api.compare import compare
+    from mauve_metric.runtime.processes import launched_rank
 
     sides = sides_of_models(options)
     with launched_rank() as rank:

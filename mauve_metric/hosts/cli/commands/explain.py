@@ -15,7 +15,6 @@ from mauve_metric.hosts.cli.flags import (
     given_options,
 )
 from mauve_metric.hosts.cli.output import show_result
-from mauve_metric.runtime.processes import launched_rank
 
 HELP = "show which buckets of texts keep a model's score from 1"
 
@@ -36,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Explain the score and show the result."""
     from mauve_metric.api.explain import explain
+    from mauve_metric.runtime.processes import launched_rank
 
     sides = two_sides(options)
     with launched_rank() as rank:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from mauve_metric.hosts.cli.flags import (
     add_config_options,
@@ -13,7 +14,6 @@ from mauve_metric.hosts.cli.flags import (
     given_options,
 )
 from mauve_metric.hosts.cli.output import tell
-from mauve_metric.runtime.processes import launched_rank
 from mauve_metric.texts.files import READERS, read_texts
 
 HELP = "turn texts into features, to score or ship without the texts"
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_config_options(parser, stages=("featurize",))
 
 
-def more_outputs(options: argparse.Namespace) -> list[str]:
+def more_outputs(options: argparse.Namespace) -> list[Path]:
     """The file that is written beside a .npy file."""
     from mauve_metric.features.feature_files import check_sidecar
 
@@ -42,6 +42,7 @@ def more_outputs(options: argparse.Namespace) -> list[str]:
 def run(options: argparse.Namespace) -> None:
     """Featurize the texts and save the features."""
     from mauve_metric.features.feature_set import FeatureSet
+    from mauve_metric.runtime.processes import launched_rank
 
     texts = read_texts(options.texts, options.text_field, filter=options.filter)
     with launched_rank() as rank:

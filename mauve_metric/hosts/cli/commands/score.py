@@ -19,7 +19,6 @@ from mauve_metric.hosts.cli.flags import (
     given_options,
 )
 from mauve_metric.hosts.cli.output import show_result
-from mauve_metric.runtime.processes import launched_rank
 
 if TYPE_CHECKING:
     from mauve_metric.results.result import MauveResult
@@ -106,6 +105,7 @@ def run(options: argparse.Namespace) -> None:
 def score_and_show(sides: Mapping[str, Any], given: Mapping[str, Any], options: argparse.Namespace, title: str) -> None:
     """Score two sides and show the result; given: the keywords of a score that the command line has."""
     from mauve_metric.api.compute import compute_mauve
+    from mauve_metric.runtime.processes import launched_rank
 
     with launched_rank() as rank:
         result = compute_mauve(**sides, **given, distributed=rank is not None)
