@@ -10,14 +10,14 @@ from mauve_metric.features.ngram_use import NgramUse
 from mauve_metric.results.charts import of_explanation
 from mauve_metric.results.digits import digits, percent
 from mauve_metric.results.document import FILES, Column, Document, Line, Part, Prose, Table, TableRow, row_of
-from mauve_metric.results.numbers import GapBucket, NormalisedScore, ScoredText
+from mauve_metric.results.numbers import GapBucket, ScoredText
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.result_methods import Result
 from mauve_metric.results.wording.learned_words import (
     EXTREMES_NOTE,
     NGRAMS_NOTE,
+    learned_sentence,
     ngram_sentence,
-    normalised_sentence,
     scored_label,
 )
 from mauve_metric.results.wording.verdict import verdict
@@ -75,8 +75,6 @@ class Explanation(Result):
             model's that it finds most like the model's, the most extreme first; none where there is no such score.
         ngrams: with texts and the featurizer `ngrams`, the n-grams whose use differs most (see
             `features.ngram_use.NgramUse`); else none.
-        normalised: likewise, where the warning `format_differs` is given and no text is cut, the learned score of the
-            texts with each run of white space as one blank; else None.
     """
 
     result: MauveResult
@@ -90,7 +88,6 @@ class Explanation(Result):
     most_human: tuple[ScoredText, ...] = field(default=(), repr=False)
     most_model: tuple[ScoredText, ...] = field(default=(), repr=False)
     ngrams: tuple[NgramUse, ...] = field(default=(), repr=False)
-    normalised: NormalisedScore | None = field(default=None, repr=False)
 
     def document(self) -> Document:
         """The score, the gap and its parts, the buckets with their texts, and what a classifier goes by."""
@@ -143,7 +140,7 @@ class Explanation(Result):
         return [
             Prose([EXTREMES_NOTE, *extremes] if extremes else []),
             Prose([NGRAMS_NOTE, *uses] if uses else []),
-            Prose([normalised_sentence(self)]),
+            Prose([learned_sentence(self.result)] if self.result.normalised else []),
         ]
 
 

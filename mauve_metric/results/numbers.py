@@ -84,7 +84,7 @@ class ScoredText(NamedTuple):
 
 
 class NormalisedScore(NamedTuple):
-    """The learned score of the same texts with each run of white space as one blank; fields as in `MauveResult`."""
+    """The learned score of the same texts with each run of white space as one blank and without capital letters."""
 
     mauve_classifier: float
     mauve_classifier_ci: tuple[float, float]

@@ -13,7 +13,7 @@ from mauve_metric.results.charts import of_result
 from mauve_metric.results.digits import digits
 from mauve_metric.results.document import Column, Document, Part, Prose, Table, row_of
 from mauve_metric.results.names import printable
-from mauve_metric.results.numbers import Stripped
+from mauve_metric.results.numbers import NormalisedScore, Stripped
 from mauve_metric.results.result_methods import SignedResult
 from mauve_metric.results.wording.joint_verdict import featurizers_table, joint_verdict
 from mauve_metric.results.wording.learned_words import learned_sentence
@@ -70,6 +70,9 @@ class MauveResult(SignedResult):
             cannot be told apart, lower is better; and of so large an AUC where both sets have one distribution.
         format_auc, format_aucs: the same AUC of a classifier that sees only how texts are formatted (length, line
             breaks, quotation marks and so on), and of each of these alone; None where the texts are not known.
+        normalised: where these tell the two sets apart (warning `format_differs`), the learned score and AUC of the
+            same texts with each run of white space as one blank and in small letters; None where texts are not known
+            or cut, and for more than 1000 texts unless the featurizer is "ngrams".
         frontier_integral, frontier_integral_star: in [0, 1], lower is better (Liu et al. 2021, §3).
         frontier_integral_debiased, frontier_integral_stderr, frontier_integral_ci: as for MAUVE.
         jensen_shannon: ½KL(p‖m) + ½KL(q‖m) at m = ½(p + q), in nats, in [0, ln 2], lower is better.
@@ -157,6 +160,7 @@ class MauveResult(SignedResult):
     auc_p_value: float | None = None
     format_auc: float | None = None
     format_aucs: Mapping[str, float] | None = None
+    normalised: NormalisedScore | None = None
     learned: Learned | None = field(default=None, repr=False, metadata={"in_dict": False})
     by_featurizer: Mapping[str, MauveResult] = field(default_factory=dict, repr=False, metadata={"in_dict": False})
 

@@ -146,21 +146,6 @@ def test_planted_ngrams_are_named_with_the_featurizer_that_sees_them() -> None:
     assert len(found.most_human) == len(found.most_model) == 3
 
 
-def test_the_score_without_format_is_that_of_texts_without_it() -> None:
-    rng = np.random.default_rng(2)
-    words = ["the", "old", "barn", "river", "cold", "and", "so", "left"]
-    human, model = ([" ".join(rng.choice(words, size=25)) for _ in range(60)] for _ in range(2))
-    broken = [text.replace(" and", "\n\nand") for text in model]
-    run = {"featurize_model_name": "ngrams", "num_runs": 1, "aligned": True}
-    found = explain(p_text=human, q_text=broken, **run)  # type: ignore[arg-type]
-    plain = compute_mauve(p_text=human, q_text=model, **run)  # type: ignore[arg-type]
-    assert found.normalised is not None and found.result.auc is not None and found.result.auc > 0.9
-    assert found.normalised.mauve_classifier == pytest.approx(plain.mauve_classifier, abs=1e-12)
-    assert found.normalised.auc == pytest.approx(plain.auc, abs=1e-12)
-    assert f"AUC {plain.auc:.3f}; of the texts as they are" in " ".join(str(found).split())
-    assert explain(p_text=human, q_text=model, **run).normalised is None  # type: ignore[arg-type]
-
-
 def test_few_texts_have_no_extremes() -> None:
     p, _ = topics_set([0.6, 0.3, 0.1], 8, 0)
     found = explain(p_features=p, q_features=p, num_buckets=3)

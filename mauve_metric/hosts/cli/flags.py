@@ -55,24 +55,21 @@ def flag_of(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def add_output_options(parser: argparse.ArgumentParser, tables: Sequence[str] = ()) -> None:
-    """Flags for the form of the output and its files; tables: those of --csv, by name if there are several."""
+def add_output_options(parser: argparse.ArgumentParser, *tables: str) -> None:
+    """Flags for the form of the output and for its files; tables: those of --csv, the usual first."""
     group = parser.add_argument_group("output")
     form = group.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
     form.add_argument("--markdown", action="store_true", help="print Markdown")
-    form.add_argument(
-        "--csv", action="store_true", help=f"print the table{f' of {tables[0]}' if tables else ''} as CSV"
-    )
-    for table in tables[1:]:
-        text = f"print the table of {table} as CSV"
-        form.add_argument(f"--csv-{table}", dest="csv", action="store_const", const=table, help=text)
+    for number, table in enumerate(tables):
+        flag = f"--csv-{table.replace('_', '-')}" if number else "--csv"
+        text = f"print the table of {table.replace('_', ' ')} as CSV"
+        form.add_argument(flag, dest="csv", action="store_const", const=table, help=text)
     form.add_argument("--latex", action="store_true", help="print LaTeX tables")
     group.add_argument(
         "--plot", metavar="FILE", type=_figure_file, help=f"also draw a figure to FILE: {', '.join(FIGURE_FILES)}"
     )
-    text = "also write one page with sentences, tables and figures"
-    group.add_argument("--report", metavar="FILE", type=_report_file, help=text)
+    group.add_argument("--report", metavar="FILE", type=_report_file, help="also write an HTML page to FILE")
 
 
 def add_confidence_level(parser: argparse.ArgumentParser) -> None:

@@ -70,7 +70,7 @@ def show_result(result: Result, options: argparse.Namespace, title: str = "") ->
 
 def _formatted(document: Document, options: argparse.Namespace, title: str) -> str:
     if options.csv:
-        return document.csv(None if options.csv is True else options.csv)
+        return document.csv(options.csv)
     if options.markdown:
         return document.markdown()
     return document.latex() if options.latex else replace(document, title=title or document.title).terminal()

@@ -12,7 +12,6 @@ from mauve_metric.texts.format_numbers import FORMATS
 if TYPE_CHECKING:
     from mauve_metric.features.ngram_use import NgramUse
     from mauve_metric.results.comparison import Comparison
-    from mauve_metric.results.explanation import Explanation
     from mauve_metric.results.numbers import ScoredText
     from mauve_metric.results.result import MauveResult
 
@@ -55,7 +54,7 @@ def format_sentence(result: MauveResult) -> str:
 
 
 def learned_sentence(result: MauveResult) -> str:
-    """The score on learned buckets with its interval, and the AUC; empty where it is not known."""
+    """The score on learned buckets with its interval and AUC, and without format; empty where it is not known."""
     if result.mauve_classifier is None:
         return ""
     sentence = "By what separates the two sets best (buckets that a classifier learns): "
@@ -63,7 +62,7 @@ def learned_sentence(result: MauveResult) -> str:
     if result.mauve_classifier_ci is not None:
         low, high = (digits(end, ".3f") for end in result.mauve_classifier_ci)
         sentence += f" ({low} to {high})"
-    return f"{sentence}; {auc_words(result)}."
+    return " ".join(filter(None, (f"{sentence}; {auc_words(result)}.", normalised_sentence(result))))
 
 
 def learned_ranking(comparison: Comparison) -> str:
@@ -130,16 +129,15 @@ def ngram_sentence(use: NgramUse) -> str:
     return f"{said}; format: {use.format}" if use.format else said
 
 
-def normalised_sentence(explanation: Explanation) -> str:
-    """The learned score without line breaks and runs of blanks beside the raw one; empty where it is not known."""
-    found, raw = explanation.normalised, explanation.result
-    if found is None or raw.mauve_classifier is None or raw.auc is None:
+def normalised_sentence(result: MauveResult) -> str:
+    """The learned score without line breaks, runs of blanks and capitals; empty where it is not known."""
+    found = result.normalised
+    if found is None:
         return ""
     low, high = (digits(end, ".3f") for end in found.mauve_classifier_ci)
     return (
-        "With each run of line breaks and blanks as one blank, the score on learned buckets is "
-        f"{digits(found.mauve_classifier, '.3f')} ({low} to {high}), AUC {digits(found.auc, '.3f')}; of the texts as "
-        f"they are {digits(raw.mauve_classifier, '.3f')}, AUC {digits(raw.auc, '.3f')}."
+        "With each run of line breaks and blanks as one blank and in small letters, that score is "
+        f"{digits(found.mauve_classifier, '.3f')} ({low} to {high}), AUC {digits(found.auc, '.3f')}."
     )
 
 

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the human texts, the number of splits and the forms of the tables."""
     parser.add_argument("--splits", type=int, default=50, metavar="N", help="random splits of each size (default: 50)")
     parser.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {FILES}")
-    add_output_options(parser, ("sizes", "needed"))
+    add_output_options(parser, "sizes", "needed")
     add_field_options(parser, both=False)
     add_run_options(parser)
     add_config_options(parser, WITHOUT)

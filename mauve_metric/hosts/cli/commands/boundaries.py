@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--keep-runs", action="store_true", help="keep runs of five or more equal guesses by one annotator"
     )
     add_confidence_level(parser)
-    add_output_options(parser)
+    add_output_options(parser, "models")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_models(parser)
     add_field_options(parser)
     add_design_options(parser)
-    add_output_options(parser, ("models", "differences"))
+    add_output_options(parser, "models", "differences", "learned_differences")
     parser.add_argument("--buckets", type=count, default=5, help="buckets a model in the report (default: 5)")
     add_run_options(parser)
     add_config_options(parser, featurizers="the first makes the ranking, all are compared")

@@ -14,7 +14,7 @@ HELP = "score a small language model's texts that come with the package"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of a score."""
-    add_output_options(parser)
+    add_output_options(parser, "scores")
     add_run_options(parser)
     add_config_options(parser)
 

@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(flag, metavar=metavar, help=text)
     add_field_options(parser)
     add_design_options(parser)
-    add_output_options(parser)
+    add_output_options(parser, "measures")
     add_run_options(parser)
     add_config_options(parser)
 

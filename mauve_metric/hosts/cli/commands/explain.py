@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--texts", type=count, default=3, help="texts of each side to show (default: 3)")
     add_field_options(parser)
     add_design_options(parser)
-    add_output_options(parser)
+    add_output_options(parser, "buckets", "texts")
     add_run_options(parser)
     add_config_options(parser)
 

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=25, help="of the coins for --ties random (default: 25)")
     add_confidence_level(parser)
-    add_output_options(parser, ("models", "correlations"))
+    add_output_options(parser, "models", "correlations")
 
 
 def run(options: argparse.Namespace) -> None:

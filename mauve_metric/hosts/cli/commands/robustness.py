@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-design", action="store_true", help="change one thing at a time, and never several")
     add_models(parser)
     add_design_options(parser)
-    add_output_options(parser, ("settings", "pairs", "factors"))
+    add_output_options(parser, "settings", "pairs", "factors")
     add_field_options(parser)
     add_run_options(parser)
     add_config_options(parser, WITHOUT, "the first is the default, the others are tried")

@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", nargs="?", help=f"the model's texts or features, likewise; {_ALONE}")
     add_field_options(parser)
     add_design_options(parser)
-    add_output_options(parser)
+    add_output_options(parser, "scores")
     _add_shard_options(parser)
     add_run_options(parser)
     add_config_options(parser, featurizers="the first makes the score, all are compared")

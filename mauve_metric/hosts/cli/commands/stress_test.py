@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("human", metavar="HUMAN", help=f"human texts: {', '.join(READERS)}, a folder of .txt, or -")
     add_text_field(parser)
     add_filter(parser)
-    add_output_options(parser)
+    add_output_options(parser, "scores")
     add_run_options(parser)
     parser.add_argument(
         "--perturbations",

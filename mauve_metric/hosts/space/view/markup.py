@@ -30,7 +30,6 @@ from mauve_metric.results.wording.learned_words import (
     learned_ranking,
     learned_sentence,
     ngram_sentence,
-    normalised_sentence,
     scored_label,
 )
 from mauve_metric.results.wording.verdict import verdict
@@ -222,7 +221,8 @@ def learned_panel(explanation: Explanation) -> str:
         for side, texts in extremes
     ]
     uses = [ngram_sentence(use) for use in explanation.ngrams]
-    said = {"normalised": normalised_sentence(explanation), "note": EXTREMES_NOTE, "ngrams_note": NGRAMS_NOTE}
+    normalised = learned_sentence(explanation.result) if explanation.result.normalised else ""
+    said = {"normalised": normalised, "note": EXTREMES_NOTE, "ngrams_note": NGRAMS_NOTE}
     return _filled("learned", sides=sides, uses=uses, **said)
 
 
