@@ -123,6 +123,7 @@ TESTED_THROUGH = {
         "measures/support_on_device",
         "runtime/tensors",
     ),
+    "results/charts/test_of_result.py": ("results/figure_files",),
     "results/charts/test_figure.py": (
         "results/charts/of_explanation",
         "results/charts/of_texts",

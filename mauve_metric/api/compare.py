@@ -110,7 +110,7 @@ def compare(
     buckets = check_count("buckets", buckets, low=0)
     texts = check_count("texts", texts, low=0)
     forms = {name: form_of(name, data) for name, data in check_models(models).items()}
-    config, run = split_options(options)
+    config, run = split_options(options, "compare")
     num_buckets_of(config)
     human = {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text}
     sides = {"human": human} | {f"model {key}": forms[key] for key in forms}

@@ -82,7 +82,7 @@ def compute_mauve(
     >>> 0 < out.mauve < 1, out.num_buckets, out.divergence_curve.shape
     (True, 20, (27, 2))
     """
-    config, run = split_options(options)
+    config, run = split_options(options, "compute_mauve")
     num_buckets_of(config)
     forms = {
         "p": {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text},

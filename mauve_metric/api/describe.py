@@ -106,7 +106,7 @@ def describe(
     (1.0, 0.36363636363636365)
     """
     names = chosen_measures(measures)
-    config, run = split_options(options)
+    config, run = split_options(options, "describe")
     forms = {name: form_of(name, data) for name, data in check_models(models).items()}
     _check_names(forms)
     human = {"p": p, "p_features": p_features, "p_text": p_text}

@@ -75,7 +75,7 @@ def explain(
     """
     buckets = check_count("buckets", buckets)
     texts = check_count("texts", texts, low=0)
-    config, run = split_options(options)
+    config, run = split_options(options, "explain")
     num_buckets_of(config)
     forms = {
         "p": {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text},

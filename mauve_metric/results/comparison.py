@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from mauve_metric.measures.groups import Design
 from mauve_metric.results import report
-from mauve_metric.results.charts import of_comparison
 from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, row_of
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.names import printable
@@ -136,6 +135,8 @@ class Comparison(SignedResult):
 
     def plot(self) -> alt.VConcatChart:
         """The figures as one Altair chart (see `mauve_metric.results.charts.of_comparison`)."""
+        from mauve_metric.results.charts import of_comparison
+
         return of_comparison.comparison_chart(self)
 
     def save_report(self, path: str | Path, measures: Document | None = None) -> Path:

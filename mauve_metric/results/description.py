@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mauve_metric.catalogue.table import MEASURES
-from mauve_metric.results.charts.figure import ChartRows
-from mauve_metric.results.charts.of_intervals import intervals_chart
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.document import Column, Document, Prose, Table, TableRow, row_of
 from mauve_metric.results.names import printable, shown_names
@@ -21,6 +19,8 @@ from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
     import altair as alt
+
+    from mauve_metric.results.charts.figure import ChartRows
 
 _BEST, _REAL = "◂", "*"
 CSV_COLUMNS = (
@@ -85,6 +85,8 @@ class Description(SignedResult):
 
     def plot(self) -> alt.FacetChart:
         """Each measure with its intervals: differences from the human texts, or values of measures of both sets."""
+        from mauve_metric.results.charts.of_intervals import intervals_chart
+
         rows: ChartRows = []
         for measure in self.measures:
             for name, found in self.models.items():

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from mauve_metric.arrays import Floats
 from mauve_metric.features.ngram_use import NgramUse
-from mauve_metric.results.charts import of_explanation
 from mauve_metric.results.digits import digits, percent
 from mauve_metric.results.document import FILES, Column, Document, Line, Part, Prose, Table, TableRow, row_of
 from mauve_metric.results.numbers import GapBucket, ScoredText
@@ -110,6 +109,8 @@ class Explanation(Result):
 
     def plot(self) -> alt.LayerChart:
         """The buckets by their contribution as an Altair chart (see `of_explanation.contributions_chart`)."""
+        from mauve_metric.results.charts import of_explanation
+
         return of_explanation.contributions_chart(self)
 
     def _gap_rows(self) -> list[TableRow]:

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.results.charts.figure import ChartRows
-from mauve_metric.results.charts.of_intervals import intervals_chart
 from mauve_metric.results.digits import digits, percent
 from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, row_of
 from mauve_metric.results.measured import Reading
@@ -18,6 +16,8 @@ from mauve_metric.results.result_methods import SignedResult
 
 if TYPE_CHECKING:
     import altair as alt
+
+    from mauve_metric.results.charts.figure import ChartRows
 
 QUESTION = Column("question", "question")
 _NO_ENDS = ()  # a score is any number, and 0 is the mean
@@ -175,6 +175,8 @@ class Judgement(SignedResult):
 
     def plot(self) -> alt.FacetChart:
         """The models' scores with their intervals, a panel for each question."""
+        from mauve_metric.results.charts.of_intervals import intervals_chart
+
         rows: ChartRows = [
             {"panel": name, "label": item.model, "value": item.score, "low": item.ci[0], "high": item.ci[1]}
             for name, scores in self.questions.items()
@@ -250,6 +252,8 @@ class BoundaryGame(SignedResult):
 
     def plot(self) -> alt.FacetChart:
         """The mean points with their intervals."""
+        from mauve_metric.results.charts.of_intervals import intervals_chart
+
         shown: ChartRows = [
             {"panel": "points", "label": row["model"], "value": row["points"], "low": row["low"], "high": row["high"]}
             for row in self._rows()

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mauve_metric.results import digits
-from mauve_metric.results.charts import figure, of_comparison, of_explanation
 from mauve_metric.results.document import Document
+from mauve_metric.results.figure_files import chart_svg
 from mauve_metric.results.numbers import NearText, ScoredText
 from mauve_metric.results.wording import learned_words, marks, words
 from mauve_metric.runtime.atomic_files import check_can_be_written, written_whole
@@ -58,6 +58,8 @@ def report_page(comparison: Comparison, measures: Document | None = None) -> str
 
     It holds no script and fetches nothing, which its content security policy also says.
     """
+    from mauve_metric.results.charts import of_comparison, of_explanation
+
     comparison = words.with_labels(comparison)
     results = list(comparison.models.values())
     found = words.collected_warnings(comparison)
@@ -71,6 +73,8 @@ def report_page(comparison: Comparison, measures: Document | None = None) -> str
         severe=[item for item in found if item[1].severe],
         other=[item for item in found if not item[1].severe],
         measures=measures,
+        of_comparison=of_comparison,
+        of_explanation=of_explanation,
         signatures=_signatures(comparison)
         + [("measures", text) for _, text in (measures.signatures if measures else ())],
     )
@@ -108,8 +112,9 @@ def _template(name: str = "report.html") -> jinja2.Template:
         "marks": marks,
         "cell": digits.cell,
         "digits": digits.digits,
+        "source": _source,
+        "pieces": _pieces,
     }
-    known |= {"of_comparison": of_comparison, "of_explanation": of_explanation, "source": _source, "pieces": _pieces}
     return environment.get_template(name, globals=known)
 
 
@@ -122,7 +127,7 @@ def _printable(value: object) -> object:
 
 def _source(chart: alt.TopLevelMixin) -> str:
     """A chart as the address of an `img` that holds it as SVG, where nothing in it can run."""
-    return f"data:image/svg+xml;base64,{base64.b64encode(figure.chart_svg(chart).encode()).decode()}"
+    return f"data:image/svg+xml;base64,{base64.b64encode(chart_svg(chart).encode()).decode()}"
 
 
 def _pieces(near: NearText | ScoredText, phrases: Sequence[str]) -> list[marks.Piece]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from mauve_metric.arrays import Floats, Labels
 from mauve_metric.catalogue.table import SCORES
 from mauve_metric.measures.groups import Design
-from mauve_metric.results.charts import of_result
 from mauve_metric.results.digits import digits
 from mauve_metric.results.document import Column, Document, Part, Prose, Table, row_of
 from mauve_metric.results.names import printable
@@ -217,6 +216,8 @@ class MauveResult(SignedResult):
         Raises:
             ImportError: Altair is not installed.
         """
+        from mauve_metric.results.charts import of_result
+
         return of_result.result_chart(self)
 
     def __str__(self) -> str:

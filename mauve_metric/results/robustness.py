@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mauve_metric.results.charts import of_robustness
 from mauve_metric.results.digits import digits
 from mauve_metric.results.document import Column, Document, Prose, Table, TableRow, row_of
 from mauve_metric.results.names import printable, shown_names
@@ -300,6 +299,8 @@ class Robustness(SignedResult):
 
     def plot(self) -> alt.LayerChart:
         """Rank against setting (see `mauve_metric.results.charts.of_robustness`)."""
+        from mauve_metric.results.charts import of_robustness
+
         return of_robustness.robustness_chart(self)
 
     def _settings_table(self, labels: Mapping[str, str]) -> Table:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.results.charts import of_stress_test
 from mauve_metric.results.digits import digits, percent
 from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, row_of
 from mauve_metric.results.names import printable, shown_names
@@ -151,6 +150,8 @@ class StressTest(Result):
 
     def plot(self) -> alt.HConcatChart:
         """A heat map for each featurizer."""
+        from mauve_metric.results.charts import of_stress_test
+
         return of_stress_test.stress_chart(self)
 
     def _table(self, found: FeaturizerStress) -> Table:

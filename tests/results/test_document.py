@@ -26,8 +26,8 @@ from mauve_metric import (
     score_boundary_guesses,
     stress_test,
 )
-from mauve_metric.results.charts.figure import chart_svg
 from mauve_metric.results.document import Column, Document, Heading, Line, Prose, Table, row_of
+from mauve_metric.results.figure_files import chart_svg
 from mauve_metric.results.result_methods import Result
 
 ODD = 'odd | _name_ %$&#{} \\ ~^ <b>"`'

@@ -277,8 +277,6 @@ def test_a_side_without_any_text_is_refused(sides: tuple[Path, Path], tmp_path: 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"match_lengths": "truncate"}, "match_lengths='truncate' needs all texts at once"),
-        ({"distributed": True}, "distributed=True"),
         ({"featurize_model_name": (object(), object())}, "featurize_model_name must be a name, a folder or a function"),
         ({"workers": 0}, "workers must be a whole number of at least 1, got 0"),
         ({"gpus_per_worker": 1.5}, "gpus_per_worker must be a whole number above 1, got 1.5"),

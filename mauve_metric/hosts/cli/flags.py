@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 from mauve_metric.options import VERBATIM, config_fields, run_fields
-from mauve_metric.results.charts.figure import FIGURE_FILES, check_figure_path
+from mauve_metric.results.figure_files import FIGURE_FILES, check_figure_path
 from mauve_metric.texts.files import FEATURE_FILES
 
 Value = TypeVar("Value")
@@ -89,10 +89,10 @@ def argument_type(check: Callable[[str], Value]) -> Callable[[str], Value]:
     return parse
 
 
-def add_run_options(parser: argparse.ArgumentParser) -> None:
-    """One flag for each field of the run options that is about speed."""
+def add_run_options(parser: argparse.ArgumentParser, verb: str = "compute_mauve") -> None:
+    """One flag for each field of the run options about speed that a public function uses."""
     group = parser.add_argument_group("speed (no influence on the score)")
-    for name, item in run_fields().items():
+    for name, item in run_fields(verb).items():
         if item.metadata["stage"] != "speed":
             continue
         common: dict[str, Any] = {"default": argparse.SUPPRESS, "help": _shell_help(item.metadata["help"])}
@@ -147,17 +147,13 @@ def count(text: str) -> int:
     return number
 
 
-def add_config_options(
-    parser: argparse.ArgumentParser,
-    without: Sequence[str] = (),
-    featurizers: str = "",
-    stages: Sequence[str] = ("featurize", "quantize", "score"),
-) -> None:
-    """One flag for each field of the config; `featurizers`: what is done with several, where there may be several."""
+def add_config_options(parser: argparse.ArgumentParser, verb: str = "compute_mauve", featurizers: str = "") -> None:
+    """One flag for each field of the config that a public function uses.
+
+    featurizers: what is done with several, where there may be several.
+    """
     group = parser.add_argument_group("options that can change the score (they stand in the signature)")
-    for name, knob in config_fields().items():
-        if knob.metadata["stage"] not in stages or name in without:
-            continue
+    for name, knob in config_fields(verb).items():
         flag, text = flag_of(name), _shell_help(knob.metadata["help"])
         if name == "featurize_model_name":
             text += f" (default: {knob.default})"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import altair as alt
+
 from mauve_metric.results.charts.figure import AXIS_STYLE, MISSED, TOO_MUCH, ChartRow, ChartRows, heading
 from mauve_metric.results.signature import signature_number
-from mauve_metric.runtime.optional_imports import import_altair
 
 if TYPE_CHECKING:
-    import altair as alt
-
     from mauve_metric.results.explanation import Explanation
 
 
@@ -25,9 +24,6 @@ def contributions_chart(
         width: of the plot, in pixels.
         link: a click on a bucket follows this address with the bucket's number behind it; None: no link.
     """
-    import_altair()
-    import altair as alt
-
     rows = _contribution_rows(explanation)[:most]
     if link is not None:
         rows = [row | {"link": f"{link}{row['bucket']}"} for row in rows]

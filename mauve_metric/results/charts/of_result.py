@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import altair as alt
 import numpy as np
 
 from mauve_metric.results.charts.figure import (
@@ -26,12 +27,9 @@ from mauve_metric.results.charts.figure import (
     heading,
 )
 from mauve_metric.results.signature import format_value
-from mauve_metric.runtime.optional_imports import import_altair
 from mauve_metric.uncertainty.jackknife import CurveBand
 
 if TYPE_CHECKING:
-    import altair as alt
-
     from mauve_metric.results.result import MauveResult
 
 _SCORE_ROW = 20  # pixels
@@ -43,13 +41,7 @@ def divergence_curve_chart(result: MauveResult) -> alt.LayerChart:
     x = exp(-c·KL(P‖R_λ)), coverage of human text; y = exp(-c·KL(Q‖R_λ)), quality of the model's text; both in [0, 1],
     higher is better. Pointing at one of the mixtures shows its weight λ and the two soft errors in nats. The dashed
     line is the curve without the bias of sampling, in its pointwise band (`jackknife.frontier_band`).
-
-    Raises:
-        ImportError: Altair is not installed.
     """
-    import_altair()
-    import altair as alt
-
     tooltip = [
         alt.Tooltip("lambda:Q", title="λ, share of human text", format=".3f"),
         alt.Tooltip("type_one:Q", title="Type I error, KL(Q‖R)", format=".4f"),
@@ -83,13 +75,7 @@ def precision_recall_chart(result: MauveResult) -> alt.LayerChart:
     x = recall, coverage of human text; y = precision, quality of the model's text; both in [0, 1], higher is better.
     The circle is k-NN precision against recall, the square density against coverage; the axis goes on where density is
     more than 1.
-
-    Raises:
-        ImportError: Altair is not installed.
     """
-    import_altair()
-    import altair as alt
-
     tooltip = [
         alt.Tooltip("quality:Q", title="precision", format=".4f"),
         alt.Tooltip("coverage:Q", title="recall", format=".4f"),
@@ -120,13 +106,7 @@ def histogram_chart(result: MauveResult, width: int = 720, place: int = 0) -> al
         result: the scores.
         width: of the plot, in pixels.
         place: of the model among several, which have a colour each.
-
-    Raises:
-        ImportError: Altair is not installed.
     """
-    import_altair()
-    import altair as alt
-
     tooltip = [
         alt.Tooltip("bucket:Q", title="bucket", format="d"),
         alt.Tooltip("human:Q", title="share of human texts", format=".2%"),
@@ -165,13 +145,7 @@ def score_chart(result: MauveResult, width: int = 720) -> alt.LayerChart:
     Args:
         result: the scores.
         width: of the plot, in pixels.
-
-    Raises:
-        ImportError: Altair is not installed.
     """
-    import_altair()
-    import altair as alt
-
     axis = alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], format=".1f", **AXIS_STYLE)
     x = alt.X("value:Q", title=None, axis=axis).scale(domain=[0, 1], nice=False)
     rows = _score_rows(result)
@@ -213,9 +187,6 @@ def score_chart(result: MauveResult, width: int = 720) -> alt.LayerChart:
 def result_chart(result: MauveResult) -> alt.VConcatChart:
     """All figures of a result: the score, the divergence curve beside the precision-recall curve, the histograms.
 
-    Raises:
-        ImportError: Altair is not installed.
-
     >>> import numpy as np
     >>> from mauve_metric import compute_mauve
     >>> rng = np.random.default_rng(0)
@@ -223,17 +194,12 @@ def result_chart(result: MauveResult) -> alt.VConcatChart:
     >>> sorted(result_chart(out).to_dict())[-1]
     'vconcat'
     """
-    import_altair()
-    import altair as alt
-
     curves = alt.hconcat(divergence_curve_chart(result), precision_recall_chart(result), spacing=GAP)
     return alt.vconcat(score_chart(result), curves, histogram_chart(result), spacing=GAP)
 
 
 def _curve_base(rows: ChartRows, x_title: str, y_title: str, top: float = 1.0) -> alt.Chart:
     """A chart of rows with `coverage` and `quality` on the axes of `curve_axes`, the rows in their own order."""
-    import altair as alt
-
     return alt.Chart(alt.InlineData(values=rows)).encode(**curve_axes(x_title, y_title, top))
 
 
@@ -250,8 +216,6 @@ def _band_layers(band: CurveBand | None) -> list[alt.Chart]:
     """The debiased curve and its band; none for a set of one text."""
     if band is None:
         return []
-    import altair as alt
-
     order = alt.Order("row:Q")
     place = {"x": "coverage:Q", "y": alt.Y("quality:Q", stack=None), "order": order}
     outline, middle = (alt.Chart(alt.InlineData(values=rows)) for rows in _band_rows(band))
@@ -266,8 +230,6 @@ def _neighbour_layers(result: MauveResult) -> list[alt.Chart]:
     rows = _neighbour_rows(result)
     if not rows:
         return []
-    import altair as alt
-
     tooltip = [alt.Tooltip("name:N", title=" "), alt.Tooltip("shown:N", title="values")]
     points = alt.Chart(alt.InlineData(values=rows)).mark_point(
         color=COLORS[0], filled=True, size=110, opacity=1, clip=False

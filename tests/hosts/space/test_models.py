@@ -23,8 +23,9 @@ from mauve_metric.hosts.space.session.scoring import Encoders
 from mauve_metric.hosts.space.session.sessions import Shown
 from mauve_metric.hosts.space.view.figures import drawn
 from mauve_metric.hosts.space.view.handlers import OF_MODEL, RESULT, Handlers
-from mauve_metric.results.charts.figure import COLORS, save_chart
+from mauve_metric.results.charts.figure import COLORS
 from mauve_metric.results.charts.of_texts import map_chart
+from mauve_metric.results.figure_files import save_chart
 
 gr = pytest.importorskip("gradio")
 

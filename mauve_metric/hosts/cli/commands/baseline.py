@@ -15,7 +15,6 @@ from mauve_metric.hosts.cli.flags import (
 from mauve_metric.hosts.cli.output import show_result
 
 HELP = "show what two halves of your own human texts score, and how many texts show a difference"
-WITHOUT = ("permutations", "knn", "knn_k", "frechet_distance", "num_runs")  # of which it computes nothing
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,8 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {FILES}")
     add_output_options(parser, "sizes", "needed")
     add_field_options(parser, both=False)
-    add_run_options(parser)
-    add_config_options(parser, WITHOUT)
+    add_run_options(parser, "human_baseline")
+    add_config_options(parser, "human_baseline")
 
 
 def run(options: argparse.Namespace) -> None:

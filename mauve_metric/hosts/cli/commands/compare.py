@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_output_options(parser, "models", "differences", "learned_differences")
     parser.add_argument("--buckets", type=count, default=5, help="buckets a model in the report (default: 5)")
     add_run_options(parser)
-    add_config_options(parser, featurizers="the first makes the ranking, all are compared")
+    add_config_options(parser, "compare", featurizers="the first makes the ranking, all are compared")
 
 
 def run(options: argparse.Namespace) -> None:

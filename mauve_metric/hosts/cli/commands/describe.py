@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_design_options(parser)
     add_output_options(parser, "measures")
     add_run_options(parser)
-    add_config_options(parser)
+    add_config_options(parser, "describe")
 
 
 @argument_type

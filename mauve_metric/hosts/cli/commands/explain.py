@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_design_options(parser)
     add_output_options(parser, "buckets", "texts")
     add_run_options(parser)
-    add_config_options(parser)
+    add_config_options(parser, "explain")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -27,8 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_text_field(parser)
     add_filter(parser)
-    add_run_options(parser)
-    add_config_options(parser, stages=("featurize",))
+    add_run_options(parser, "featurize")
+    add_config_options(parser, "featurize")
 
 
 def more_outputs(options: argparse.Namespace) -> list[Path]:

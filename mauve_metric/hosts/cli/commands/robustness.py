@@ -18,7 +18,6 @@ from mauve_metric.hosts.cli.flags import (
 from mauve_metric.hosts.cli.output import show_result
 
 HELP = "say whether the ranking of models holds under other settings, and what moves it"
-WITHOUT = ("permutations", "knn", "knn_k", "frechet_distance")  # of which it computes nothing
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,8 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_design_options(parser)
     add_output_options(parser, "settings", "pairs", "factors")
     add_field_options(parser)
-    add_run_options(parser)
-    add_config_options(parser, WITHOUT, "the first is the default, the others are tried")
+    add_run_options(parser, "robustness")
+    add_config_options(parser, "robustness", "the first is the default, the others are tried")
 
 
 @argument_type

@@ -16,7 +16,6 @@ from mauve_metric.hosts.cli.output import show_result
 from mauve_metric.texts.files import READERS, read_texts
 
 HELP = "say which errors in texts a featurizer sees, from what strength on"
-WITHOUT = ("match_lengths", "knn", "knn_k", "frechet_distance")  # it has its own, or none
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_numbers,
         help="of the errors, above 0 and up to 1, joined by commas (default: 0.25,0.5,1)",
     )
-    add_config_options(parser, WITHOUT, "each is tested")
+    add_config_options(parser, "stress_test", "each is tested")
 
 
 def _numbers(text: str) -> list[float]:
