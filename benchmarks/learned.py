@@ -6,7 +6,8 @@
 null: how often the interval contains 1 and the AUC's p-value is below .05 and .5 for two sets of one distribution:
 independent texts, aligned pairs, several texts a prompt. truth: standard normal rows of d numbers against the same
 with one of them shifted, whose MAUVE is known by quadrature. buckets: the same with other numbers of buckets.
-cost: CPU seconds of the learned score and of the rest of a default score, of features like those of a language model.
+verdict: how often the verdict finds a difference between equal sets. cost: CPU seconds of the learned score and of the
+rest of a default score, of features like those of a language model.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.measures.cross_fitting import buckets_of_ranks
 from mauve_metric.options import MauveConfig
 from mauve_metric.quantize.histograms import count_labels
+from mauve_metric.results.wording.verdict import told_apart
 from mauve_metric.uncertainty.learned import debiased, learned_score
 
 REPEATS = 200
@@ -110,6 +112,19 @@ def null() -> None:
             print(f"| {design} | {n} | {d} | {repeats} | {' | '.join(cells)} |", flush=True)
 
 
+def verdict() -> None:
+    """How often the verdict's two tests together find a difference between equal sets."""
+    print("\n| permutations | told apart by buckets | by a classifier | by either |\n|--:|--:|--:|--:|", flush=True)
+    for permutations in (0, 99):
+        rng, found = np.random.default_rng(3), []
+        for seed in range(300):
+            p, q = rng.normal(size=(2, 150, 20))
+            options = {"num_runs": 1, "knn": False, "permutations": permutations}
+            tests = told_apart(compute_mauve(p_features=p, q_features=q, seed=seed, **options))
+            found.append((*map(bool, tests), any(tests)))
+        print(f"| {permutations} | {' | '.join(percent(one) for one in np.array(found).T)} |", flush=True)
+
+
 def truth() -> None:
     """Shifted normal rows."""
     heads = (
@@ -183,4 +198,5 @@ def _shifted(n: int, d: int, shift: float, rng: np.random.Generator) -> tuple[Ar
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or ("null", "truth", "buckets"):
-        {"null": null, "truth": truth, "buckets": buckets, "cost": cost}[name]()
+        modes = {"null": null, "truth": truth, "buckets": buckets, "cost": cost, "verdict": verdict}
+        modes[name]()

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from mauve_metric.results.digits import digits, p_words
 from mauve_metric.results.names import shown_names
-from mauve_metric.results.signature import signature_number
 from mauve_metric.texts.format_numbers import FORMATS
 
 if TYPE_CHECKING:
@@ -15,18 +14,12 @@ if TYPE_CHECKING:
     from mauve_metric.results.numbers import ScoredText
     from mauve_metric.results.result import MauveResult
 
-_ROUNDING = 1e-9
 
-
-def told_apart_by_classifier(result: MauveResult) -> bool | None:
-    """Whether a cross-fitted classifier tells the two sets apart, at the config's level; None where there is none.
-
-    An AUC of at most ½ is no difference.
-    """
-    if result.auc is None or result.auc_p_value is None:
+def classifier_p_value(result: MauveResult) -> float | None:
+    """The p-value of a cross-fitted classifier's AUC, 1 for at most ½, which is no difference; None without one."""
+    if result.auc is None:
         return None
-    level = 1 - signature_number(result.signature_entries, "confidence_level") + _ROUNDING
-    return result.auc > 0.5 and result.auc_p_value <= level
+    return result.auc_p_value if result.auc > 0.5 else 1.0
 
 
 def auc_words(result: MauveResult) -> str:
