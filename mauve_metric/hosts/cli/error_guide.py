@@ -117,7 +117,7 @@ GUIDES: dict[str, Guide] = {
     "wrong_option": Guide(
         rf"(?<!\w)({_OPTIONS})(=\S+)? (must|needs|does)|contradict each other|name two devices",
         "An option has a value that it cannot have, or one that does not go with another option.",
-        "The message says what is expected; `mauve-metric score --help-all` and the page of options have every default.",
+        "The message says what is expected; `mauve-metric score --help-all` and the page of options have all defaults.",
     ),
     "no_package": Guide(
         r"pip install",
