@@ -185,7 +185,7 @@ def _by_content(
 
 
 def _fit_in_memory(sets: Sequence[Features]) -> bool:
-    """Whether sets that are read in blocks, if there are any, can be read as a whole."""
+    """Return whether sets that are read in blocks, if any, can be read as a whole."""
     size = sum(math.prod(features.shape) for features in sets)
     return size <= MOST_NUMBERS_AT_ONCE or not any(map(tensors.is_read_only_in_blocks, sets))
 
