@@ -1,4 +1,4 @@
-"""Sets of features that are to be scored together: what each must be, and whether they fit each other."""
+"""Sets of features to score together: checks of each, and of their compatibility."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class GivenDesign(NamedTuple):
 
 
 class OpenedSides(NamedTuple):
-    """Sides of which none is a file of texts any more.
+    """Sides whose text files have all been read.
 
     forms: of each side. origins: of those that came from a file of a known format, for the signature. design: as the
     caller or the files say it.
@@ -99,7 +99,7 @@ class OpenedSides(NamedTuple):
         return [group for group, is_filled in zip(groups, filled, strict=True) if is_filled]
 
     def kept(self) -> OpenedSides:
-        """The same with lists in place of streams, so that each of several featurizers reads from the beginning."""
+        """Return the sides with lists in place of streams, for several featurizers to read from the beginning."""
         return self._replace(forms={name: _kept(forms) for name, forms in self.forms.items()})
 
 
@@ -186,7 +186,7 @@ def _kept(forms: Forms) -> Forms:
 
 
 def check_texts_alone(sides: Mapping[str, Forms]) -> None:
-    """`ValueError` for what only one of several featurizers can have made."""
+    """Raise `ValueError` for features or tokens, which only one of several featurizers can have made."""
     for forms in sides.values():
         for name, value in forms.items():
             if value is not None and not name.endswith("text"):
