@@ -174,6 +174,10 @@ class Session:
         """All sets, the human one first."""
         return [side for side in (self.human, *self.models.values()) if side is not None]
 
+    def columns_of(self, path: str | Path) -> set[str | None]:
+        """The columns of an uploaded file that are sets already; equal files are one file."""
+        return {side.column for side in self.sets() if side.path == Path(path)}
+
     def new_folder(self, inside: str) -> Path:
         """An empty folder of this session; an earlier one is removed."""
         if self.folder is not None:

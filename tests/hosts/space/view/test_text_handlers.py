@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from samples import LIMITS, NASTY
+from samples import HUMAN, LIMITS, MODEL, NASTY
 from visitors import give, press, visitor
 
 from mauve_metric.hosts.space.session import takeaway
@@ -126,3 +126,26 @@ def test_a_file_name_never_becomes_a_path_html_or_a_command(name: str) -> None:
     base = name.rsplit("/", 1)[-1]
     assert words[2] == (f"./{base}" if base.startswith("-") else base)
     assert f"read_texts({base!r})" in takeaway.python_code(*sides, {"featurize_model_name": "minilm"})
+
+
+def test_one_file_in_both_boxes_is_two_columns(desk: Handlers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [{"id": "no. 1", "gpt4": m, "human": h, "beam": f"{m}!"} for h, m in zip(HUMAN, MODEL, strict=False)]
+    path = tmp_path / "both.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    desk.add_files([str(path)], visitor())  # in either order
+    desk.take_file(str(path), visitor())
+    shown = desk.add_files([str(path)], visitor())
+    session = desk.sessions.get("a")
+    assert [side.column for side in session.sets()] == ["human", "beam", "gpt4"]
+    assert list(session.models) == ["both", "gpt4"] and shown[3]["value"] is True
+    desk.remove_model(0, visitor())
+    code = press(desk, aligned=True)
+    monkeypatch.chdir(tmp_path)
+    assert (
+        "read_texts('both.jsonl', 'human')" in code["python"] and "read_texts('both.jsonl', 'gpt4')" in code["python"]
+    )
+    assert "score both.jsonl --aligned --reference-field human --prediction-field gpt4" in code["shell"]
+    lines = tmp_path / "lines.txt"
+    lines.write_text("one\ntwo\n", encoding="utf-8")
+    desk.take_file(str(lines), visitor())
+    assert "this file is the other side&#39;s already" in desk.add_files([str(lines)], visitor())[2]
