@@ -80,8 +80,7 @@ def precision_recall_chart(result: ResultNumbers) -> alt.LayerChart:
     """The exact precision-recall curve of the two histograms (Sajjadi et al. 2018), the area under it shaded.
 
     x = recall, coverage of human text; y = precision, quality of the model's text; both in [0, 1], higher is better.
-    The circle is k-NN precision against recall, the square density against coverage; the axis goes on where density is
-    more than 1.
+    The circle is k-NN precision against recall, the square density, at most 1, against coverage.
 
     Raises:
         ImportError: Altair is not installed.
@@ -93,11 +92,12 @@ def precision_recall_chart(result: ResultNumbers) -> alt.LayerChart:
         alt.Tooltip("quality:Q", title="precision", format=".4f"),
         alt.Tooltip("coverage:Q", title="recall", format=".4f"),
     ]
-    top = max(1.0, result.density or 0.0)
-    base = _curve_base(_precision_recall_rows(result), f"recall: {COVERAGE}", f"precision: {QUALITY}", top)
+    base = _curve_base(_precision_recall_rows(result), f"recall: {COVERAGE}", f"precision: {QUALITY}")
     targets = base.mark_point(color=COLORS[0], filled=True, size=150, opacity=0).encode(tooltip=tooltip)
     found = f"precision (F 1/8) {result.prd_precision:.4f}, recall (F 8) {result.prd_recall:.4f}"
     points = "circle: k-NN precision, recall; square: density, coverage"
+    if result.density is not None and result.density > 1:
+        points = "circle: k-NN precision, recall; square: density (drawn at 1), coverage"
     title = heading(
         f"PRD area = {result.prd_area:.4f}",
         "dashed curve: of the histograms",
@@ -315,7 +315,7 @@ def _neighbour_rows(result: ResultNumbers) -> ChartRows:
             "name": "k-NN density and coverage",
             "symbol": "square",
             "coverage": result.coverage,
-            "quality": result.density,
+            "quality": min(result.density, 1.0),
             "shown": f"density {result.density:.4f}, coverage {result.coverage:.4f}",
         },
     ]

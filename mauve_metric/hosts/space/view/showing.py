@@ -149,10 +149,8 @@ def fits(shown: Shown) -> bool:
     return shown.measured is not None and shown.measured.scored is shown.scored
 
 
-def bucket_html(shown: Shown, bucket: int | None) -> str:
+def bucket_html(shown: Shown, bucket: int) -> str:
     """What is in a bucket of the picked model."""
-    if bucket is None:
-        return ""
     if isinstance(shown.scored, Opened):
         return notices.NO_TEXTS
     result = shown.scored.results[shown.picked]

@@ -15,6 +15,7 @@ from mauve_metric.hosts.space.session.run import errors_shown
 from mauve_metric.hosts.space.session.sessions import Session, Sessions, clean_name, name_of_file, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, read_paste, read_upload
 from mauve_metric.hosts.space.view import markup
+from mauve_metric.hosts.space.view.controls import in_controls
 
 PASTED = "pasted"  # what a set from the paste box is called at first
 
@@ -43,9 +44,9 @@ class TextHandlers:
         )
         self.sessions.release(old.path if old is not None and old.kind == "file" else None)
         if path is None:
-            return [*shown, gr.skip()]
+            return [*shown, gr.skip(), gr.skip()]
         self.sessions.release(Path(path))  # which the session needs, if it could be read
-        return [*shown, ""]
+        return [*shown, "", gr.skip() if session.human is not None else None]
 
     def _read(self, session: Session, path: str) -> TextSet:
         return read_upload(HUMAN, path, None, self.limits, side="reference", taken=session.columns_of(path))
@@ -70,7 +71,7 @@ class TextHandlers:
     def _take_human(self, session: Session, read: Callable[[], TextSet]) -> list[object]:
         """Preview and columns of what is read, which the session keeps; or what is wrong with it."""
         try:
-            with errors_shown(markup.escape), session.editing:
+            with errors_shown(in_controls), session.editing:
                 side = read()
                 check_together([side.texts, *(model.texts for model in session.models.values())], self.limits)
                 self._set_human(session, side)
@@ -220,7 +221,7 @@ class TextHandlers:
     def take_example(self, label: str, request: gr.Request) -> list[object]:
         """Human texts and models' from the examples: what both sides show, the other inputs emptied."""
         session = self.sessions.get(request.session_hash)
-        with errors_shown(markup.escape), session.editing:
+        with errors_shown(in_controls), session.editing:
             models = example_files()[label]
             human = next(iter(models.values())).with_name("human.jsonl")
             for name in list(session.models):
@@ -234,7 +235,7 @@ class TextHandlers:
 def _done(action: Callable[[], None], said: list[str]) -> bool:
     """Whether an action could be done; if not, what is wrong is appended to what is said."""
     try:
-        with errors_shown(markup.escape):
+        with errors_shown(in_controls):
             action()
     except gr.Error as error:
         said.append(markup.problem(error.message))

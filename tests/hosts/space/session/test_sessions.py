@@ -89,7 +89,7 @@ def settings(**more: Any) -> list[object]:
 
 def test_what_is_not_kept_any_more_is_said(desk: Handlers) -> None:
     progress: Any = lambda share, desc: None  # noqa: E731
-    with pytest.raises(gr.Error, match="human texts are not here any more: uploads and results are kept for an hour"):
+    with pytest.raises(gr.Error, match="the human set is not here any more: uploads and results are kept for an hour"):
         desk.compare(["", "", False, *settings()], visitor(), progress, held=("<p>24 texts</p>", "a"))
     with pytest.raises(gr.Error, match="texts are not here any more"):
         desk.compare(["a\nb", "", False, *settings()], visitor(), progress, held=("<p>24 texts</p>", "a"))

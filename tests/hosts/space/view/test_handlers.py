@@ -192,7 +192,7 @@ def test_what_is_missing_is_asked_for(desk: Handlers) -> None:
     for call in (lambda: desk.replay([5, 0, 25, 0.95], visitor()), lambda: desk.make_files(visitor())):
         with pytest.raises(gr.Error, match="compare two sets first"):
             call()
-    with pytest.raises(gr.Error, match="featurize_model_name must be one of ngrams here"):
+    with pytest.raises(gr.Error, match="Featurizer must be one of ngrams here"):
         press(desk, human="a\nb", model="c\nd", featurizer="gpt2-large")
 
 

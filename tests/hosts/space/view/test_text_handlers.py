@@ -42,7 +42,7 @@ def test_bad_files_are_named_without_their_place_and_escaped(
     assert message in html.unescape(shown)
     assert str(tmp_path) not in shown
     assert list(desk.sessions.get("a").models) == ["a_model"]  # the set before stays, under its own name
-    message = message.replace("model set “a”", "the human texts")
+    message = message.replace("model set “a”", "the human set")
     shown = desk.take_file(write_bytes(tmp_path / f"h_{name}", content), visitor())[0]
     assert message in html.unescape(shown) and str(tmp_path) not in shown
     assert desk.sessions.get("a").human is None  # the texts before are not scored in its place
@@ -94,7 +94,7 @@ def the_human(desk: Handlers) -> TextSet:
 
 def test_a_column_is_found_and_can_be_chosen(desk: Handlers, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("id,story\n1,=cmd() and more\n2,owl\n", encoding="utf-8")
-    preview, columns, paste = desk.take_file(str(tmp_path / "a.csv"), visitor())
+    preview, columns, paste, _ = desk.take_file(str(tmp_path / "a.csv"), visitor())
     assert columns["choices"] == ["id", "story"] and columns["value"] == "story" and columns["visible"]
     assert "2 texts" in preview and "=cmd()" in preview and paste == ""
     assert "<em>id</em>" in desk.take_column("id", visitor())
@@ -149,3 +149,18 @@ def test_one_file_in_both_boxes_is_two_columns(desk: Handlers, tmp_path: Path, m
     lines.write_text("one\ntwo\n", encoding="utf-8")
     desk.take_file(str(lines), visitor())
     assert "this file is the other side&#39;s already" in desk.add_files([str(lines)], visitor())[2]
+
+
+def test_a_refused_human_file_leaves_its_box_and_is_told_in_the_words_of_the_page(
+    desk: Handlers, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_bytes(b"caf\xe9\n")
+    shown = desk.take_file(str(tmp_path / "a.txt"), visitor())
+    assert shown[3] is None and "save it as UTF-8" in shown[0]
+    (tmp_path / "a.jsonl").write_text('{"text": "one"}\n{"text": " "}\n', encoding="utf-8")
+    shown = desk.take_file(str(tmp_path / "a.jsonl"), visitor())
+    assert shown[3] == gr.skip() and "2 texts" in shown[0]
+    with pytest.raises(gr.Error, match=r"the human set holds .* or set “Empty texts” to “drop”"):
+        press(desk, model="a\nb")
+    (tmp_path / "b.txt").write_text("one\n", encoding="utf-8")
+    assert "<strong>1 text</strong>" in desk.take_file(str(tmp_path / "b.txt"), visitor())[0]
