@@ -6,7 +6,8 @@
 null: how often the interval contains 1 and the AUC's p-value is below .05 and .5 for two sets of one distribution:
 independent texts, aligned pairs, several texts a prompt. truth: standard normal rows of d numbers against the same
 with one of them shifted, whose MAUVE is known by quadrature. buckets: the same with other numbers of buckets.
-cost: CPU seconds of the learned score and of the rest of a default score, of features like those of a language model.
+verdict: how often the verdict finds a difference between equal sets. cost: CPU seconds of the learned score and of the
+rest of a default score, of features like those of a language model.
 """
 
 from __future__ import annotations
@@ -25,15 +26,25 @@ from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.measures.cross_fitting import buckets_of_ranks
 from mauve_metric.options import MauveConfig
 from mauve_metric.quantize.histograms import count_labels
+from mauve_metric.results.wording.verdict import told_apart
 from mauve_metric.uncertainty.learned import debiased, learned_score
 
 REPEATS = 200
 TEXTS_A_PROMPT = 5
 ALIKE = 0.8  # correlation of the rows of one prompt
 NULL = {
-    "independent": ((50, 50), (50, 1280), (150, 384), (500, 100), (2000, 50)),
-    "aligned": ((50, 384), (150, 50), (150, 384), (500, 100)),
-    "prompts": ((150, 50), (300, 50), (500, 384)),
+    "independent": (
+        (50, 50, 200),
+        (50, 1280, 200),
+        (150, 384, 200),
+        (500, 100, 200),
+        (500, 1280, 200),
+        (2000, 50, 200),
+        (2000, 1280, 50),
+        (10_000, 50, 100),
+    ),
+    "aligned": ((50, 384, 200), (150, 50, 200), (150, 384, 200), (500, 100, 200), (2000, 384, 100)),
+    "prompts": ((150, 50, 200), (300, 50, 200), (500, 384, 200), (2000, 50, 100)),
 }
 SHIFTS = (0.5, 1.0, 1.5)
 TRUTH = (
@@ -48,6 +59,13 @@ TRUTH = (
 BUCKETS = (5, 10, 30, 100)
 COST = ((500, 384), (500, 1024), (2000, 768), (5000, 384), (5000, 1280))
 Groups = tuple[Integers, Integers] | None
+
+
+def percent(found: Array) -> str:
+    """Share of repeats in which something is true, with its standard error (one more of either kind is added to it)."""
+    n, times = len(found), float(found.sum())
+    error = ((times + 1) * (n - times + 1) / (n + 2) ** 3) ** 0.5
+    return f"{100 * times / n:.1f} ± {100 * error:.1f} %"
 
 
 def gaussian_mauve(shift: float) -> float:
@@ -77,26 +95,42 @@ def equal_sets(design: str, n: int, d: int, rng: np.random.Generator) -> tuple[A
 
 def null() -> None:
     """Equal sets."""
-    print("| design | texts a side | numbers a row | mean score | interval contains 1 | AUC | p < .05 | p < .5 |")
-    print("|---|--:|--:|--:|--:|--:|--:|--:|", flush=True)
+    print("| design | texts a side | numbers a row | repeats | mean score | contains 1 | AUC | p < .05 | p < .5 |")
+    print("|---|--:|--:|--:|--:|--:|--:|--:|--:|", flush=True)
     for design, sizes in NULL.items():
-        for n, d in sizes:
+        for n, d, repeats in sizes:
             rng, found = np.random.default_rng(1), []
-            for seed in range(REPEATS):
+            for seed in range(repeats):
                 p, q, groups = equal_sets(design, n, d, rng)
                 one = learned_score(p, q, groups, MauveConfig(seed=seed))
                 assert one is not None
-                found.append((one.mauve, one.ci is None or one.ci[1] >= 1, one.auc, one.auc_p_value))
+                found.append((one.mauve, one.ci[1] >= 1, one.auc, one.auc_p_value))
             score, inside, auc, p_values = np.array(found, dtype=float).T
-            low = [f"{100 * (p_values < level).mean():.1f} %" for level in (0.05, 0.5)]
-            cells = (f"{score.mean():.4f}", f"{100 * inside.mean():.1f} %", f"{auc.mean():.3f} ± {auc.std():.3f}", *low)
-            print(f"| {design} | {n} | {d} | {' | '.join(cells)} |", flush=True)
+            mean = f"{score.mean():.4f} ± {score.std() / repeats**0.5:.4f}"
+            shares = [percent(kind) for kind in (p_values < 0.05, p_values < 0.5)]
+            cells = (mean, percent(inside), f"{auc.mean():.3f} ± {auc.std():.3f}", *shares)
+            print(f"| {design} | {n} | {d} | {repeats} | {' | '.join(cells)} |", flush=True)
+
+
+def verdict() -> None:
+    """How often the verdict's two tests together find a difference between equal sets."""
+    print("\n| permutations | told apart by buckets | by a classifier | by either |\n|--:|--:|--:|--:|", flush=True)
+    for permutations in (0, 99):
+        rng, found = np.random.default_rng(3), []
+        for seed in range(300):
+            p, q = rng.normal(size=(2, 150, 20))
+            options = {"num_runs": 1, "knn": False, "permutations": permutations}
+            tests = told_apart(compute_mauve(p_features=p, q_features=q, seed=seed, **options))
+            found.append((*map(bool, tests), any(tests)))
+        print(f"| {permutations} | {' | '.join(percent(one) for one in np.array(found).T)} |", flush=True)
 
 
 def truth() -> None:
     """Shifted normal rows."""
-    print("\n| shift (MAUVE) | texts a side | numbers a row | k-means | learned buckets | interval below the truth |")
-    print("|---|--:|--:|--:|--:|--:|", flush=True)
+    heads = (
+        "shift (MAUVE) | texts a side | numbers a row | repeats | k-means | learned buckets | interval below the truth"
+    )
+    print(f"\n| {heads} |\n|---|--:|--:|--:|--:|--:|--:|", flush=True)
     for shift in SHIFTS:
         known = gaussian_mauve(shift)
         for n, d, repeats in TRUTH:
@@ -108,16 +142,16 @@ def truth() -> None:
                 found.append((one.mauve, one.ci[1] < known))
             plain = compute_mauve(p_features=p, q_features=q, knn=False, num_runs=1).mauve_debiased
             score, below = np.array(found, dtype=float).T
-            cells = (f"{plain:.3f}", f"{score.mean():.3f} ± {score.std():.3f}", f"{100 * below.mean():.1f} %")
-            print(f"| {shift} ({known:.3f}) | {n} | {d} | {' | '.join(cells)} |", flush=True)
+            cells = (f"{plain:.3f}", f"{score.mean():.3f} ± {score.std():.3f}", percent(below))
+            print(f"| {shift} ({known:.3f}) | {n} | {d} | {repeats} | {' | '.join(cells)} |", flush=True)
 
 
 def buckets() -> None:
     """Other numbers of buckets, of the same scores."""
     print("\n| shift (MAUVE) | texts a side | 5 buckets | 10 | 30 | 100 | interval below the truth, each |")
     print("|---|--:|--:|--:|--:|--:|---|", flush=True)
-    for shift in SHIFTS:
-        known = gaussian_mauve(shift)
+    for shift in (0.0, *SHIFTS):
+        known = gaussian_mauve(shift) if shift else 1.0
         for n in (200, 2000):
             rng, found = np.random.default_rng(3), []
             for seed in range(REPEATS):
@@ -130,10 +164,11 @@ def buckets() -> None:
                     estimate = debiased(count_labels(*labels, k), MauveConfig())
                     of_each.append((estimate.value, estimate.ci[1] < known))
                 found.append(of_each)
-            means, below = np.array(found, dtype=float).mean(axis=0).T
-            shares = ", ".join(f"{100 * share:.1f}" for share in below)
-            cells = " | ".join(f"{mean:.3f}" for mean in means)
-            print(f"| {shift} ({known:.3f}) | {n} | {cells} | {shares} % |", flush=True)
+            scores, below = np.moveaxis(np.array(found, dtype=float), 2, 0)
+            means, errors = scores.mean(axis=0), scores.std(axis=0) / REPEATS**0.5
+            cells = [f"{mean:.4f} ± {error:.4f}" for mean, error in zip(means, errors, strict=True)]
+            shares = ", ".join(percent(one) for one in below.T)
+            print(f"| {shift} ({known:.3f}) | {n} | {' | '.join(cells)} | {shares} |", flush=True)
 
 
 def cost() -> None:
@@ -163,4 +198,5 @@ def _shifted(n: int, d: int, shift: float, rng: np.random.Generator) -> tuple[Ar
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or ("null", "truth", "buckets"):
-        {"null": null, "truth": truth, "buckets": buckets, "cost": cost}[name]()
+        modes = {"null": null, "truth": truth, "buckets": buckets, "cost": cost, "verdict": verdict}
+        modes[name]()

@@ -8,7 +8,8 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from mauve_metric.catalogue.scores import SCORES, Score
+from mauve_metric.catalogue.row import Measure
+from mauve_metric.catalogue.table import SCORES
 from mauve_metric.hosts.evaluate.metric_card import CITATION, CODEBASE_URLS, DEFAULTS, REFERENCE_URLS, describe
 from mauve_metric.options import config_fields
 from mauve_metric.uncertainty.score_warnings import SEVERE
@@ -91,7 +92,7 @@ def _outputs() -> str:
     return "\n".join([*head, *rows, rest])
 
 
-def _range(score: Score) -> str:
+def _range(score: Measure) -> str:
     return f"{score.low:g} … {'∞' if score.high is None else f'{score.high:.6g}'}"
 
 

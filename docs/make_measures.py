@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -14,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from mauve_metric.catalogue.row import Measure
-from mauve_metric.catalogue.scores import SCORES, Score
-from mauve_metric.catalogue.table import MEASURES
+from mauve_metric.catalogue.table import MEASURES, SCORES
 
 ROOT = Path(__file__).parent.parent
 VALUES = ROOT / "docs" / "measures.json"
@@ -58,99 +58,48 @@ What `compute_mauve(p_text=human, q_text=model)` returns as attributes, and what
 `mauve-metric score HUMAN MODEL --json`.
 """
 
-_OF_FILES = {  # file of the function → part of the page of formulas
-    "distinct": "lexical-measures",
-    "zipf": "lexical-measures",
-    "repetition": "lexical-measures",
-    "self_bleu": "lexical-measures",
-    "compression": "lexical-measures",
-    "ngram_similarity": "lexical-measures",
-    "mmd": "kernel-distance",
-    "frechet": "distance-of-gaussians",
-    "sliced_wasserstein": "sliced-wasserstein-distance",
-    "clipped": "clipped-density-and-coverage",
-    "vendi": "vendi-score",
-    "copying": "copies-of-training-texts",
-    "divergence_intervals": "other-divergences-of-the-buckets",
-    "without_buckets": "mauve-without-buckets",
-    "likelihood_measures": "under-a-language-model",
-    "discriminators": "discriminators",
-    "near_duplicates": "duplicates-and-copied-passages",
-    "repeated_substrings": "duplicates-and-copied-passages",
-    "copied_text": "duplicates-and-copied-passages",
-}
-_OF_SCORES = {  # score → part of the page of formulas, test
-    "mauve": ("mauve", "api/test_compute.py"),
-    "mauve_debiased": ("the-bias-of-sampling", "uncertainty/test_jackknife.py"),
-    "mauve_classifier": ("learned-buckets", "uncertainty/test_learned.py"),
-    "auc": ("learned-buckets", "measures/test_cross_fitting.py"),
-    "mauve_star": ("smoothing", "api/test_compute.py"),
-    "mauve_exact": ("the-exact-area", "measures/test_frontier.py"),
-    "frontier_integral": ("frontier-integral-and-mid-point", "measures/test_frontier.py"),
-    "frontier_integral_debiased": ("the-bias-of-sampling", "uncertainty/test_jackknife.py"),
-    "frontier_integral_star": ("smoothing", "api/test_compute.py"),
-    "jensen_shannon": ("frontier-integral-and-mid-point", "measures/test_divergences.py"),
-    "precision": ("nearest-neighbours", "measures/test_support.py"),
-    "recall": ("nearest-neighbours", "measures/test_support.py"),
-    "density": ("nearest-neighbours", "measures/test_support.py"),
-    "coverage": ("nearest-neighbours", "measures/test_support.py"),
-    "prd_precision": ("precision-and-recall-curves", "measures/test_precision_recall.py"),
-    "prd_recall": ("precision-and-recall-curves", "measures/test_precision_recall.py"),
-    "prd_area": ("precision-and-recall-curves", "measures/test_precision_recall.py"),
-    "frechet_distance": ("distance-of-gaussians", "measures/test_frechet.py"),
-}
-_NEEDS = {  # what a measure is not computed without
-    "tokens": "texts",
-    "texts": "texts",
-    "features": "features",
-    "likelihoods": "texts and a language model",
-    "prompts": "texts, several of each prompt (`q_groups`, `--prompt-field`)",
-    "both texts": "texts",
-    "both features": "features",
-    "three features": "features, and those of the training texts (`training`)",
-    "both histograms": "features",
-    "both likelihoods": "texts and a language model",
+_GIVEN = {
+    "prompts": "several of each prompt (`q_groups`, `--prompt-field`)",
+    "training": "those of the training texts (`training`)",
 }
 
 
 def page() -> str:
     """The whole page."""
     values = json.loads(VALUES.read_text(encoding="utf-8"))
-    cards = [_card(name, score, values["score"], *_OF_SCORES[name]) for name, score in SCORES.items()]
+    cards = [_card(name, row, values["score"]) for name, row in SCORES.items()]
     parts = [HEAD, SCORE_HEAD, _table(SCORES), *cards]
     for group, about in GROUPS.items():
         rows = {name: row for name, row in MEASURES.items() if row.group == group}
         parts += [f"## {group}\n\n{about}\n", _table(rows)]
-        for name, row in rows.items():
-            if name not in SCORES:  # one card for what stands in both tables
-                parts.append(_card(name, row, values["describe"], *_places(row)))
+        parts += [_card(name, row, values["describe"]) for name, row in rows.items() if not row.in_result]
     return "\n".join(parts)
 
 
-def _table(rows: Mapping[str, Score | Measure]) -> str:
+def _table(rows: Mapping[str, Measure]) -> str:
     lines = ["| measure | | better | range | what it is |", "|---|---|---|---|---|"]
     for name, row in rows.items():
-        asked = row.of_features is None if isinstance(row, Score) else row.cheap
-        cells = (f"[`{name}`](#{name})", "●" if asked else "", row.better, _range(row), row.meaning)
+        cells = (f"[`{name}`](#{name})", "●" if row.cheap else "", row.better, _range(row), row.meaning)
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
 
 
-def _range(row: Score | Measure) -> str:
+def _range(row: Measure) -> str:
     return " … ".join("∞" if end is None else f"{end:.6g}" for end in (row.low, row.high)).replace("∞ …", "-∞ …")
 
 
-def _card(name: str, row: Score | Measure, values: Mapping[str, Any], formula: str, test: str) -> str:
+def _card(name: str, row: Measure, values: Mapping[str, Any]) -> str:
+    _check(name, row, values)
     better = "the nearer to the human value the better" if row.better == "human" else f"{row.better} is better"
-    size = "; moves with the size" if isinstance(row, Measure) and row.sizes_matter else ""
+    size = "; moves with the size" if row.sizes_matter and not row.in_result else ""
     lines = [
         f"### {name}\n",
         f"**{row.title.replace('*', '')}**: {row.meaning}.\n",
         f"* Range {_range(row)}; {better}{size}.",
         f"* Mind: {row.trap}.",
         f"* Call: {_call(name, row)}.",
-        f"* Formula: [{formula.replace('-', ' ')}](mathematics.md#{formula}). Paper: {row.paper}.",
-        f"* Held to: {_docstring(test)} ([test](../tests/{test}))",
+        f"* Formula: [{row.formula.replace('-', ' ')}](mathematics.md#{row.formula}). Paper: {row.paper}.",
+        f"* Held to: {_docstring(_test(row))} ([test](../tests/{_test(row)}))",
     ]
     shown = [(who, values[who].get(name)) for who in ("human", *MODELS)]
     known = [f"{who} {_number(value)}" for who, value in shown if value is not None]
@@ -163,12 +112,13 @@ def _number(value: float) -> str:
     return f"{value:.4g}" if value == 0 or abs(value) >= 1e-4 else f"{value:.1e}"
 
 
-def _call(name: str, row: Score | Measure) -> str:
-    if isinstance(row, Score):
+def _call(name: str, row: Measure) -> str:
+    if row.in_result:
         asked = ", frechet_distance=True" if name == "frechet_distance" else ""
         return f"`compute_mauve(p_text=human, q_text=model{asked}).{name}`"
+    needs = ", ".join(_GIVEN.get(given, given) for given in row.inputs.given)
     function = f"`{_function(row).__module__}.{_function(row).__qualname__}`"
-    return f"`mauve-metric describe HUMAN MODEL --measures {name}`, {function}; needs {_NEEDS[row.needs]}"
+    return f"`mauve-metric describe HUMAN MODEL --measures {name}`, {function}; needs {needs}"
 
 
 def _function(row: Measure) -> Callable[..., Any]:
@@ -181,17 +131,41 @@ def _function(row: Measure) -> Callable[..., Any]:
     return function  # type: ignore[no-any-return]
 
 
-def _places(row: Measure) -> tuple[str, str]:
-    """The part of the page of formulas, and the test beside the function's file."""
+def _test(row: Measure) -> str:
+    """The test that compares the measure with something independent, in `tests/`."""
     *folders, file = _function(row).__module__.split(".")[1:]
-    return _OF_FILES[file], "/".join([*folders, f"test_{file}.py"])
+    return row.test or "/".join([*folders, f"test_{file}.py"])
+
+
+def _check(name: str, row: Measure, values: Mapping[str, Any]) -> None:
+    """Raise `ValueError` that says what to add, where the card would lack something."""
+    if row.formula not in _anchors():
+        advice = f"add formula= to its row: the anchor of a heading in docs/mathematics.md, got {row.formula!r}"
+    elif not row.trap:
+        advice = "add trap= to its row: how it misleads"
+    elif not (ROOT / "tests" / _test(row)).exists() or not _docstring(_test(row)):
+        advice = f"add tests/{_test(row)}, with a docstring that says what the measure is compared with"
+    elif _on_examples(row) and not any(name in values[model] for model in MODELS):
+        advice = "add its values on the examples: run python docs/make_measures.py --run"
+    else:
+        return
+    raise ValueError(f"the measure {name!r} is incomplete: {advice}")
+
+
+def _on_examples(row: Measure) -> bool:
+    """Whether the examples' texts and their features are enough for the measure."""
+    return {"texts", "features"}.issuperset(row.inputs.given)
+
+
+def _anchors() -> set[str]:
+    """The anchors of the headings in docs/mathematics.md."""
+    heads = re.findall(r"^#+ (.+)$", (ROOT / "docs" / "mathematics.md").read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
 
 
 def _docstring(test: str) -> str:
-    """What a test's file says of itself."""
-    said = ast.get_docstring(ast.parse((ROOT / "tests" / test).read_text(encoding="utf-8")))
-    if said is None:
-        raise ValueError(f"tests/{test} does not say what it tests")
+    """The first paragraph of the docstring of a test file."""
+    said = ast.get_docstring(ast.parse((ROOT / "tests" / test).read_text(encoding="utf-8"))) or ""
     return said.split("\n\n")[0].replace("\n", " ").replace("*", "\\*")
 
 
@@ -206,13 +180,8 @@ def run() -> dict[str, dict[str, dict[str, float]]]:
     for name, texts in models.items():
         out = compute_mauve(p_text=human, q_text=texts, featurize_model_name="minilm", frechet_distance=True)
         score[name] = {key: _short(getattr(out, key)) for key in SCORES}
-    asked = [name for name, row in MEASURES.items() if "likelihoods" not in row.needs and row.needs != "prompts"]
-    found = describe(
-        human,
-        models,
-        measures=[name for name in asked if MEASURES[name].needs != "three features"],
-        featurize_model_name="minilm",
-    )
+    measures = [name for name, row in MEASURES.items() if row.group != "score" and _on_examples(row)]
+    found = describe(human, models, measures=measures, featurize_model_name="minilm")
     described = {"human": {name: _short(value) for name, value in found.human.items()}}
     for model, rows in found.models.items():
         described[model] = {name: _short(row.value) for name, row in rows.items()}

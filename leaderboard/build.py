@@ -19,7 +19,7 @@ import numpy as np
 
 from mauve_metric import Histograms, MauveConfig
 from mauve_metric.api.score import Debiased, Uncertainty, score_histograms, score_uncertainty
-from mauve_metric.catalogue.scores import SCORES
+from mauve_metric.catalogue.table import SCORES
 from mauve_metric.results.digits import digits
 from mauve_metric.uncertainty import score_warnings
 from mauve_metric.uncertainty.score_warnings import SEVERE
@@ -191,7 +191,7 @@ def _following(histograms: Histograms, config: MauveConfig, uncertainty: Uncerta
     scores = score_histograms(histograms, config)
     found = {name: value for name, value in scores._asdict().items() if name != "curve_mixtures"}
     found |= {"mauve_ceiling": uncertainty.ceiling, "mauve_ceiling_std": uncertainty.ceiling_std}
-    rows = {name: row.of_histograms for name, row in SCORES.items() if row.of_histograms is not None}
+    rows = {name: row.compute for name, row in SCORES.items() if row.needs == "both shares"}
     return found | {name: function(scores.p_hist, scores.q_hist) for name, function in rows.items()}
 
 

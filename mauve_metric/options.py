@@ -140,12 +140,19 @@ def option(
     choices: tuple[object, ...] | None = None,
     metavar: str | None = None,
     of: str | None = None,
+    label: str | None = None,
+    most: float | None = None,
+    ignored_by: tuple[str, ...] = (),
+    common: bool = False,
 ) -> Value:
     """A field of options: its default, its check, the stage that reads it, its meaning, and what the shell calls it.
 
-    of: the one quantizer that reads it.
+    of: the one quantizer that reads it. label: of its control on the page, where that is not its name. most: the
+    largest value that the page takes. ignored_by: the public functions that make no use of it. common: many people
+    use it, so that the short help of a command has it.
     """
     metadata = {"check": check, "stage": stage, "help": help, "choices": choices, "metavar": metavar, "of": of}
+    metadata |= {"label": label, "most": most, "ignored_by": ignored_by, "common": common}
     return field(default=default, metadata=metadata)
 
 
@@ -158,6 +165,7 @@ STRIP = ("reasoning", "special_tokens", "prompts", "markdown", "whitespace", "li
 MATCH_LENGTHS = ("no", "truncate")
 QUANTIZERS = ("kmeans", "drmm", "lattice", "classifier")
 KNN = ("auto", True, False)
+_SCORES_APART = ("human_baseline", "robustness", "stress_test")  # which have MAUVE alone
 VERBATIM = ("featurize_model_name", "text_prefix")  # whose text is never read as a number, nor stripped
 LONGEST_PREFIX = 1000  # characters; more would leave little room for a text
 SMALLEST_SCALING_FACTOR = 1e-6  # below, every score is 1 to six digits, and its errors are 0/0 in the end
@@ -187,12 +195,14 @@ class MauveConfig:
         "featurizer: 'minilm' or 'ngrams' (packaged, no download), or any name or local folder that transformers' "
         "AutoModel loads; "
         "in Python also a (model, tokenizer) pair or a function from texts to an array",
+        common=True,
     )
     max_text_length: int | None = option(
         None,
         integer_check(1, also=(None,)),
         "featurize",
         "tokens kept of each text; unset: 1024, or the most that the model takes if that is less",
+        most=4096,
     )
     pooling: Literal["auto", "last", "mean", "cls"] = option(
         "auto",
@@ -210,7 +220,12 @@ class MauveConfig:
         "those with a preset (e5), else none",
     )
     dtype: Literal["float32", "float64", "bfloat16", "float16"] = option(
-        "float32", choice_check(*DTYPES), "featurize", "number format in which the model runs", DTYPES
+        "float32",
+        choice_check(*DTYPES),
+        "featurize",
+        "number format in which the model runs",
+        DTYPES,
+        label="Number format",
     )
     empty_texts: Literal["error", "drop"] = option(
         "error",
@@ -225,6 +240,7 @@ class MauveConfig:
         "featurize",
         f"what to take off the texts of both sets, joined by commas: {', '.join(STRIP)} (prompts: a leading copy of "
         "one of them)",
+        common=True,
     )
     match_lengths: Literal["no", "truncate"] = option(
         "no",
@@ -232,6 +248,8 @@ class MauveConfig:
         "featurize",
         "truncate: cut the texts of both sets to the smaller of their two median lengths, in tokens",
         MATCH_LENGTHS,
+        ignored_by=("featurize", "score_sharded", "stress_test"),
+        common=True,
     )
     quantizer: Literal["kmeans", "drmm", "lattice", "classifier"] = option(
         "kmeans",
@@ -241,12 +259,15 @@ class MauveConfig:
         "a network spreads them over, both trained on them; classifier: scores of a cross-fitted classifier of the two "
         "sets",
         QUANTIZERS,
+        common=True,
     )
     num_buckets: int | Literal["auto"] = option(
         "auto",
         integer_check(1, also=("auto",)),
         "quantize",
         "number of k-means buckets; auto: a tenth of the smaller set, at least 2 (classifier: a fifteenth, 4 to 50)",
+        label="Number of buckets",
+        common=True,
     )
     row_order: Literal["qp", "pq"] = option(
         "qp",
@@ -256,19 +277,23 @@ class MauveConfig:
         ROW_ORDERS,
     )
     pca_max_data: int = option(
-        -1, integer_check(2, 2**63 - 1, also=(-1,)), "quantize", "most rows that the PCA is fitted on; -1: all"
+        -1,
+        integer_check(2, 2**63 - 1, also=(-1,)),
+        "quantize",
+        "most rows that the PCA is fitted on; -1: all",
+        label="Most rows for the PCA",
     )
     kmeans_explained_var: float = option(
         0.9, number_check(0, 1), "quantize", "share of the variance that the PCA keeps; 1: every component"
     )
     kmeans_num_redo: int = option(
-        5, integer_check(1, 10_000), "quantize", "k-means restarts; the best is kept", of="kmeans"
+        5, integer_check(1, 10_000), "quantize", "k-means restarts; the best is kept", of="kmeans", most=20
     )
     kmeans_max_iter: int = option(
-        500, integer_check(1, 10_000_000), "quantize", "most iterations of one k-means run", of="kmeans"
+        500, integer_check(1, 10_000_000), "quantize", "most iterations of one k-means run", of="kmeans", most=2000
     )
     drmm_layers: int = option(
-        3, integer_check(1, 16), "quantize", "drmm: mixtures, each of what the one before left", of="drmm"
+        3, integer_check(1, 16), "quantize", "drmm: mixtures, each of what the one before left", of="drmm", most=3
     )
     drmm_components: int = option(
         10,
@@ -276,9 +301,10 @@ class MauveConfig:
         "quantize",
         "drmm: Gaussians of a layer; buckets are their number to the power of layers",
         of="drmm",
+        most=10,
     )
     drmm_steps: int = option(
-        10_000, integer_check(1, 10_000_000), "quantize", "drmm: training steps, 64 rows each", of="drmm"
+        10_000, integer_check(1, 10_000_000), "quantize", "drmm: training steps, 64 rows each", of="drmm", most=10_000
     )
     lattice_squared_radius: int = option(
         50,
@@ -286,25 +312,28 @@ class MauveConfig:
         "quantize",
         "lattice: of the integer sphere; 50: 744 buckets",
         of="lattice",
+        most=50,
     )
     lattice_epochs: int = option(
-        50, integer_check(1, 100_000), "quantize", "lattice: training passes over the features", of="lattice"
+        50, integer_check(1, 100_000), "quantize", "lattice: training passes over the features", of="lattice", most=50
     )
     lattice_hidden: int = option(
-        256, integer_check(1, 65_536), "quantize", "lattice: width of the network", of="lattice"
+        256, integer_check(1, 65_536), "quantize", "lattice: width of the network", of="lattice", most=256
     )
     lattice_spread: float = option(
         1.0, number_check(0, 1000), "quantize", "lattice: weight of spreading over the sphere in the loss", of="lattice"
     )
-    seed: int = option(25, integer_check(0), "quantize", "seed of the clustering")
+    seed: int = option(25, integer_check(0), "quantize", "seed of the clustering", common=True)
     divergence_curve_discretization_size: int = option(
-        25, integer_check(2, 1_000_000), "score", "number of mixture weights on the divergence curve"
+        25, integer_check(2, 1_000_000), "score", "number of mixture weights on the divergence curve", most=1000
     )
     mauve_scaling_factor: float = option(
         5,
         number_check(SMALLEST_SCALING_FACTOR, 10_000, low_included=True),
         "score",
         "c, the constant that scales the divergences; the literature uses 5",
+        label="Scaling factor c",
+        most=100,
     )
 
     num_runs: int | Literal["auto"] = option(
@@ -312,12 +341,24 @@ class MauveConfig:
         integer_check(1, 10_000, also=("auto",)),
         "score",
         "clusterings with as many seeds, for the spread over them; auto: 5 below 1000 texts a side, else 1",
+        most=10,
+        ignored_by=("human_baseline",),
     )
     confidence_level: float = option(
-        0.95, number_check(0, 1, high_included=False), "score", "level of the intervals of the debiased scores"
+        0.95,
+        number_check(0, 1, high_included=False),
+        "score",
+        "level of the intervals of the debiased scores",
+        label="Level of the intervals",
     )
     permutations: int = option(
-        0, integer_check(0, 10_000_000), "score", "random splits of the permutation test; 0: no test, no p-value"
+        0,
+        integer_check(0, 10_000_000),
+        "score",
+        "random splits of the permutation test; 0: no test, no p-value",
+        most=9999,
+        ignored_by=("explain", "human_baseline", "robustness"),
+        common=True,
     )
     knn: bool | Literal["auto"] = option(
         "auto",
@@ -326,10 +367,24 @@ class MauveConfig:
         "nearest-neighbour precision, recall, density, coverage; auto: up to 10000 texts a side; "
         "true: above 20000 a side on as many random ones",
         KNN,
+        label="Nearest-neighbour scores",
+        ignored_by=_SCORES_APART,
     )
-    knn_k: int = option(4, integer_check(1, 1000), "score", "the neighbour that sets the radius of a ball")
+    knn_k: int = option(
+        4,
+        integer_check(1, 1000),
+        "score",
+        "the neighbour that sets the radius of a ball",
+        label="Neighbour that sets the radius",
+        most=100,
+        ignored_by=_SCORES_APART,
+    )
     frechet_distance: bool = option(
-        False, choice_check(True, False), "score", "also the Fréchet distance of the features"
+        False,
+        choice_check(True, False),
+        "score",
+        "also the Fréchet distance of the features",
+        ignored_by=_SCORES_APART,
     )
 
     def __post_init__(self) -> None:
@@ -337,9 +392,22 @@ class MauveConfig:
             object.__setattr__(self, item.name, item.metadata["check"](item.name, getattr(self, item.name)))
 
 
-def config_fields() -> dict[str, Any]:
-    """The fields of `MauveConfig` by name: default, and `metadata` with check, stage, help and choices."""
-    return {item.name: item for item in fields(MauveConfig)}
+def config_fields(verb: str = "") -> dict[str, Any]:
+    """The fields of `MauveConfig` by name: default, and `metadata` as in `option`.
+
+    verb: the name of a public function: those that it makes no use of are left out.
+
+    >>> "knn" in config_fields("robustness"), "seed" in config_fields("featurize"), "knn" in config_fields()
+    (False, False, True)
+    """
+    return {item.name: item for item in fields(MauveConfig) if _is_used(item.metadata, verb)}
+
+
+def _is_used(metadata: Mapping[str, Any], verb: str) -> bool:
+    """Whether a public function makes use of an option; `featurize` ends before the later stages."""
+    return verb not in metadata["ignored_by"] and (
+        verb != "featurize" or metadata["stage"] not in ("quantize", "score")
+    )
 
 
 _COUNT = _integer_or_none(1, "an integer of at least 1")
@@ -354,7 +422,11 @@ class RunOptions:
     """
 
     device: str | None = option(
-        None, check_device_name, "speed", "auto (CUDA, else MPS, else CPU) or a torch device: cpu, cuda:0, mps, …"
+        None,
+        check_device_name,
+        "speed",
+        "auto (CUDA, else MPS, else CPU) or a torch device: cpu, cuda:0, mps, …",
+        common=True,
     )
     device_id: int | None = option(
         None,
@@ -371,6 +443,7 @@ class RunOptions:
         "texts",
         "field or column of the texts; unset: 'text' or the only one",
         metavar="NAME",
+        common=True,
     )
     prompts: Iterable[str] | str | Path | None = option(
         None,
@@ -385,6 +458,8 @@ class RunOptions:
         "speed",
         "keep features in this folder; in Python also True (the usual place) or False (keep none)",
         metavar="FOLDER",
+        ignored_by=("score_sharded",),
+        common=True,
     )
     checkpoint: str | Path | None = option(
         None,
@@ -392,6 +467,7 @@ class RunOptions:
         "speed",
         "keep the clustering of features read in blocks in this folder, for a run that is taken up again",
         metavar="FOLDER",
+        ignored_by=("featurize",),
     )
     score_device: str | None = option(
         None,
@@ -400,6 +476,7 @@ class RunOptions:
         "project, cluster and find neighbours on this torch device, such as cuda:0; unset: features that are CUDA "
         "tensors stay on their GPU, all others are scored on the CPU (scores agree to 1e-3 between devices)",
         metavar="DEVICE",
+        ignored_by=("featurize",),
     )
     compile: bool = option(False, check_bool, "speed", "run the model through torch.compile")
     distributed: bool = option(
@@ -407,6 +484,7 @@ class RunOptions:
         check_bool,
         "host",
         "every process of the torch process group calls with the same texts; each featurizes its share",
+        ignored_by=("score_sharded", "stress_test"),
     )
 
     def __post_init__(self) -> None:
@@ -468,13 +546,18 @@ class Options(OptionsOfOneProcess, total=False):
     prompts: Iterable[str] | str | Path | None
 
 
-def run_fields() -> dict[str, Any]:
-    """The fields of `RunOptions` by name: default, and `metadata` as in `MauveConfig`."""
-    return {item.name: item for item in fields(RunOptions)}
+def run_fields(verb: str = "") -> dict[str, Any]:
+    """The fields of `RunOptions` by name, likewise."""
+    return {item.name: item for item in fields(RunOptions) if _is_used(item.metadata, verb)}
 
 
-def split_options(given: Mapping[str, object]) -> tuple[MauveConfig, RunOptions]:
-    """Keywords → the config and the run options; `TypeError` for an unknown one, with the nearest known name."""
+def split_options(given: Mapping[str, object], verb: str = "") -> tuple[MauveConfig, RunOptions]:
+    """Keywords → the config and the run options.
+
+    Raises:
+        TypeError: an unknown one, with the nearest known name; one that the public function `verb` makes no use of.
+        ValueError: a value out of range.
+    """
     options: dict[str, Any] = dict(given)
     use_float64 = check_bool("use_float64", options.pop("use_float64", False))
     if use_float64 and options.setdefault("dtype", "float64") != "float64":
@@ -482,29 +565,31 @@ def split_options(given: Mapping[str, object]) -> tuple[MauveConfig, RunOptions]
     problem = unknown_options(options, [*config_fields(), *run_fields(), "use_float64"])
     if problem:
         raise TypeError(problem)
+    useless = [name for name in options if name not in (*config_fields(verb), *run_fields(verb), "use_float64")]
+    if useless:
+        raise TypeError(f"{useless[0]} is of no use to {verb}: leave it out")
     config = MauveConfig(**{key: value for key, value in options.items() if key in config_fields()})
     return config, RunOptions(**{key: value for key, value in options.items() if key in run_fields()})
 
 
-def option_parameters() -> list[inspect.Parameter]:
-    """Every option as a keyword parameter with its default, for a signature that `help` shows."""
+def option_parameters(verb: str = "") -> list[inspect.Parameter]:
+    """Every option of a public function as a keyword parameter with its default, for a signature that `help` shows."""
     keyword = inspect.Parameter.KEYWORD_ONLY
     options = [
         inspect.Parameter(item.name, keyword, default=item.default, annotation=item.type)
-        for item in (*config_fields().values(), *run_fields().values())
+        for item in (*config_fields(verb).values(), *run_fields(verb).values())
     ]
     return [*options, inspect.Parameter("use_float64", keyword, default=False, annotation="bool")]
 
 
-def with_options(function: Callable[..., object], returns: str, *left_out: str) -> inspect.Signature:
-    """The signature of a function with every option in the place of its `**options`, but for those left out.
+def with_options(function: Callable[..., object], returns: str) -> inspect.Signature:
+    """The signature of a function with every option that it uses in the place of its `**options`.
 
     Editors and type checkers see the options through `Unpack[Options]`; `help`, IPython and `inspect` do not look into
     that, and a `TypedDict` knows no defaults: for them the signature is written out.
     """
     own = [item for item in inspect.signature(function).parameters.values() if item.kind is not item.VAR_KEYWORD]
-    options = [item for item in option_parameters() if item.name not in left_out]
-    return inspect.Signature([*own, *options], return_annotation=returns)
+    return inspect.Signature([*own, *option_parameters(function.__name__)], return_annotation=returns)
 
 
 def check_option_names(options: Mapping[str, object], function: Callable[..., object]) -> None:

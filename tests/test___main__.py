@@ -13,7 +13,8 @@ import pytest
 from commands import command_for, direct
 from samples import ROOT
 
-from mauve_metric.hosts.cli.main import COMMANDS, main
+from mauve_metric.hosts.cli.commands import demo
+from mauve_metric.hosts.cli.main import main
 
 
 def program(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -26,6 +27,12 @@ def test_module_is_the_program(files: tuple[str, str]) -> None:
     run = program("score", *files, "--json")
     assert run.returncode == 0
     assert run.stdout.count("\n") == 1 and json.loads(run.stdout)["mauve"] == direct(files).mauve
+
+
+def test_output_that_is_not_utf_8(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    run = program("warnings", "few_texts")
+    assert run.returncode == 0 and run.stdout.startswith("few_texts\n") and "\n  \\u2192 " in run.stdout
 
 
 def test_program_fails_with_one_line() -> None:
@@ -136,10 +143,10 @@ def test_ctrl_c_while_modules_are_imported(when: str, files: tuple[str, str]) ->
 
 
 def test_ctrl_c_while_a_command_works(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    def interrupted(options: object) -> int:
+    def interrupted(options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(COMMANDS, "demo", interrupted)
+    monkeypatch.setattr(demo, "run", interrupted)
     assert main(["demo"]) == 130
     assert capsys.readouterr() == ("", "mauve-metric: interrupted\n")
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from programs import Programs
 
 from mauve_metric import compute_mauve
-from mauve_metric.catalogue.scores import SCORES
+from mauve_metric.catalogue.table import SCORES
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.hosts.evaluate import stored_texts
 from mauve_metric.hosts.evaluate.text_statistics import TextStatistics

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from samples import HUMAN, MODEL, ngrams
+from changed_options import CHANGES
+from samples import HUMAN, MODEL, ngrams, texts_of
 
-from mauve_metric import compute_mauve
-from mauve_metric.options import RunOptions
+from mauve_metric import (
+    compare,
+    compute_mauve,
+    describe,
+    explain,
+    featurize,
+    human_baseline,
+    robustness,
+    score_sharded,
+    stress_test,
+)
+from mauve_metric.options import MauveConfig, RunOptions, config_fields, run_fields
 
 
 @pytest.mark.parametrize("name", ["verbose", "compile", "distributed"])
@@ -55,3 +68,51 @@ def test_messages_stay_short_and_name_the_option(name: str, value: Any) -> None:
         RunOptions(**{name: value})
     except (TypeError, ValueError) as error:
         assert str(error).startswith(f"{name} must be ") and len(str(error)) < 300
+
+
+P, Q, R = texts_of(44), texts_of(40, 1), texts_of(40, 2, longest=9)
+VERBS: dict[str, Callable[..., object]] = {
+    "compute_mauve": lambda **options: compute_mauve(p_text=P, q_text=Q, **options),
+    "compare": lambda **options: compare(P, {"a": Q, "b": R}, **options),
+    "describe": lambda **options: describe(P, {"a": Q}, measures="score", **options),
+    "explain": lambda **options: explain(p_text=P, q_text=Q, **options),
+    "featurize": lambda **options: featurize(P, **options),
+    "human_baseline": lambda **options: human_baseline(P, splits=2, **options),
+    "robustness": lambda **options: robustness(P, {"a": Q, "b": R}, vary="seed", design=False, **options),
+    "stress_test": lambda **options: stress_test(P, perturbations="truncated", strengths=[1], **options),
+}
+NOT_THE_WORK = ("signature.py", "dataclasses.py", "options.py")  # these read every field
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_verb_reads_every_option_that_it_offers(verb: str, tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the one quantizer alone that makes the buckets; a checkpoint is for features that are read in blocks."""
+    read: set[str] = set()
+
+    def note(self: object, name: str) -> object:
+        if not sys._getframe(1).f_code.co_filename.endswith(NOT_THE_WORK):
+            read.add(name)
+        return object.__getattribute__(self, name)
+
+    for kind in (MauveConfig, RunOptions):
+        monkeypatch.setattr(kind, "__getattribute__", note)
+    VERBS[verb](featurize_model_name=tiny_gpt2, strip="prompts", prompts=["a prompt"])
+    offered = config_fields(verb) | run_fields(verb)
+    offered = {name for name, item in offered.items() if item.metadata["of"] in (None, "kmeans")} - {"checkpoint"}
+    assert offered - read == set()
+
+
+@pytest.mark.parametrize("verb", [*VERBS, "score_sharded"])
+def test_an_option_that_a_verb_ignores_is_refused(verb: str, tmp_path: Path) -> None:
+    calls = {**VERBS, "score_sharded": lambda **options: score_sharded(p_text="p", q_text="q", folder="f", **options)}
+    defaults = {name: item.default for name, item in (config_fields() | run_fields()).items()}
+    ignored = {*defaults} - {*config_fields(verb), *run_fields(verb)}
+    assert bool(ignored) == (verb not in ("compute_mauve", "compare", "describe"))
+    for name in ignored:
+        with pytest.raises(TypeError, match=f"{name} is of no use to {verb}: leave it out"):
+            calls[verb](**{name: defaults[name]})
+
+
+def test_every_option_of_a_score_has_another_value_to_test_it_with() -> None:
+    assert set(CHANGES) == set(config_fields())
+    assert [name for name, value in CHANGES.items() if value == config_fields()[name].default] == []

@@ -7,11 +7,11 @@ from dataclasses import fields
 import pytest
 from samples import ROOT, script
 
-from mauve_metric.catalogue.scores import SCORES
+from mauve_metric.catalogue.table import SCORES
 from mauve_metric.hosts.cli.main import COMMANDS
 from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.options import config_fields
-from mauve_metric.results.numbers import ResultNumbers
+from mauve_metric.results.result import MauveResult
 
 PAGE = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
 
@@ -24,7 +24,7 @@ def test_the_tables_of_options_are_those_of_the_code() -> None:
 
 
 def test_every_field_of_a_result_is_there() -> None:
-    names = {item.name for item in fields(ResultNumbers) if item.metadata.get("in_dict", True)} - set(SCORES)
+    names = {item.name for item in fields(MauveResult) if item.metadata.get("in_dict", True)} - set(SCORES)
     assert len(names) > 20
     assert {name for name in names if f"`{name}`" not in PAGE} == set()
 

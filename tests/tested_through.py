@@ -4,10 +4,7 @@ from __future__ import annotations
 
 TESTED_THROUGH = {
     "api/test_baseline.py": ("results/baseline",),
-    "api/test_compare.py": (
-        "results/comparison",
-        "uncertainty/comparison_warnings",
-    ),
+    "api/test_compare.py": ("uncertainty/comparison_warnings",),
     "api/test_compute.py": (
         "api/each_featurizer",
         "catalogue/scores",
@@ -27,13 +24,9 @@ TESTED_THROUGH = {
         "catalogue/estimators",
         "catalogue/lexical",
         "catalogue/row",
-        "catalogue/table",
         "results/description",
     ),
-    "api/test_explain.py": (
-        "results/explanation",
-        "results/wording/explanation_text",
-    ),
+    "api/test_explain.py": ("results/explanation",),
     "api/test_preferences.py": (
         "measures/judgements/judgement_options",
         "results/judgement",
@@ -71,9 +64,23 @@ TESTED_THROUGH = {
         "generation/writer",
         "runtime/model_state",
     ),
-    "hosts/cli/test_arguments.py": ("hosts/cli/flags",),
+    "hosts/cli/commands/test_deduplicate.py": ("hosts/cli/commands/memorised",),
+    "hosts/cli/commands/test_errors.py": ("hosts/cli/commands/warnings",),
+    "hosts/cli/commands/test_preferences.py": ("hosts/cli/commands/boundaries",),
+    "hosts/cli/commands/test_robustness.py": ("hosts/cli/commands/baseline",),
     "hosts/cli/test_error_guide.py": ("hosts/cli/pages",),
-    "hosts/cli/test_main.py": ("texts/examples",),
+    "hosts/cli/test_flags.py": ("hosts/cli/parser",),
+    "hosts/cli/test_main.py": (
+        "hosts/cli/commands/cache",
+        "hosts/cli/commands/compare",
+        "hosts/cli/commands/demo",
+        "hosts/cli/commands/describe",
+        "hosts/cli/commands/explain",
+        "hosts/cli/commands/featurize",
+        "hosts/cli/commands/lm_eval_task",
+        "hosts/cli/output",
+        "texts/examples",
+    ),
     "hosts/plugins/test_inspect.py": ("hosts/plugins/pair_scores",),
     "hosts/plugins/test_lm_eval.py": ("hosts/plugins/lm_eval_task",),
     "hosts/space/server/test_endpoints.py": (
@@ -117,6 +124,7 @@ TESTED_THROUGH = {
         "measures/support_on_device",
         "runtime/tensors",
     ),
+    "results/charts/test_of_result.py": ("results/figure_files",),
     "results/charts/test_figure.py": (
         "results/charts/of_explanation",
         "results/charts/of_texts",

@@ -51,8 +51,8 @@ def human_baseline(
     Args:
         p_text, p_features, p: the human side, as in `compare`; at least 40 texts.
         splits: of each size.
-        **options: see `compute_mauve`; num_runs, permutations, knn and frechet_distance are of no use here. A
-            num_buckets that a part is too small for leaves that size out.
+        **options: see `compute_mauve`, but for num_runs, permutations, knn, knn_k and frechet_distance. A num_buckets
+            that a part is too small for leaves that size out.
 
     Returns:
         A `HumanBaseline`.
@@ -66,7 +66,7 @@ def human_baseline(
     (100, 10, [0.01, 0.02, 0.05])
     """
     check_count("splits", splits, low=2)
-    config, run = split_options(options)
+    config, run = split_options(options, "human_baseline")
     human = {"p": p, "p_features": p_features, "p_text": p_text}
     opened = open_sides({"human": human}, config, run)
     with Featurizing(config, run, frozenset(options)) as job:

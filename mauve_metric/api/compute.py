@@ -7,11 +7,20 @@ from dataclasses import replace
 from typing import Unpack
 
 from mauve_metric.api.each_featurizer import with_each
+from mauve_metric.api.normalised import format_differs, with_normalised
 from mauve_metric.api.score import score_features
 from mauve_metric.arrays import FeatureData, TextData, TokenData
 from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.features.named_featurizers import named_featurizers
-from mauve_metric.features.sides import OpenedSides, check_same_encoder, check_texts_alone, design_of_two, open_sides
+from mauve_metric.features.sides import (
+    Forms,
+    OpenedSides,
+    check_same_encoder,
+    check_texts_alone,
+    design_of_two,
+    open_sides,
+)
+from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, split_options, with_options
 from mauve_metric.quantize.quantizers import num_buckets_of
 from mauve_metric.results.result import MauveResult
@@ -73,7 +82,7 @@ def compute_mauve(
     >>> 0 < out.mauve < 1, out.num_buckets, out.divergence_curve.shape
     (True, 20, (27, 2))
     """
-    config, run = split_options(options)
+    config, run = split_options(options, "compute_mauve")
     num_buckets_of(config)
     forms = {
         "p": {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text},
@@ -94,9 +103,19 @@ def _scored(
     """The result of one featurizer. given: the names of the options that the user gave. quiet: log no warnings."""
     with Featurizing(config, run, given) as job:
         sides = {name: opened.placed(name, job.side(forms)) for name, forms in job.prepared(opened.forms).items()}
-    p_side, q_side = opened.grouped(sides).values()
-    check_same_encoder(p_side.identity, q_side.identity)
-    return score_features(p_side, q_side, config, quiet, run)
+        p_side, q_side = opened.grouped(sides).values()
+        check_same_encoder(p_side.identity, q_side.identity)
+        result = score_features(p_side, q_side, config, quiet, run)
+        if not format_differs(result):
+            return result
+        texts = [_listed_texts(job, forms) for forms in opened.forms.values()]
+        return with_normalised(result, texts, pair_of_groups(p_side.groups, q_side.groups), config, job)
+
+
+def _listed_texts(job: Featurizing, forms: Forms) -> list[str] | None:
+    """The texts of a side as they were featurized; None where something else was, or a stream."""
+    name, data = next((name, data) for name, data in forms.items() if data is not None)
+    return list(job.source(name, data).texts) if name.endswith("text") and hasattr(data, "__len__") else None
 
 
 def _scored_by_each(

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 from mauve_metric.api.compare import check_models, compare_features, form_of
 from mauve_metric.api.described_reading import Reading
-from mauve_metric.api.described_rows import OF_FEATURES, OF_LIKELIHOODS, DescribedSets
+from mauve_metric.api.described_rows import DescribedSets
 from mauve_metric.api.described_set import tokenizing
 from mauve_metric.arrays import FeatureData, TextData
-from mauve_metric.catalogue.row import Group
+from mauve_metric.catalogue.row import Group, Measure
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.likelihood.language_model import check_language_model
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 HUMAN = "human"
-GROUPS: tuple[str, ...] = ("score", *get_args(Group))
+GROUPS: tuple[str, ...] = get_args(Group)
 _SHOWN_SCORES = (  # of a comparison, in the table
     "mauve_debiased",
     "mauve",
@@ -106,7 +106,7 @@ def describe(
     (1.0, 0.36363636363636365)
     """
     names = chosen_measures(measures)
-    config, run = split_options(options)
+    config, run = split_options(options, "describe")
     forms = {name: form_of(name, data) for name, data in check_models(models).items()}
     _check_names(forms)
     human = {"p": p, "p_features": p_features, "p_text": p_text}
@@ -160,7 +160,7 @@ def need_features(names: Sequence[str]) -> bool:
     >>> need_features(["zipf", "self_bleu"]), need_features(["zipf", "score"])
     (False, True)
     """
-    return any(name == "score" or MEASURES[name].needs in OF_FEATURES for name in names)
+    return any(name == "score" or "features" in MEASURES[name].inputs.given for name in names)
 
 
 def _check_names(models: Mapping[str, object]) -> None:
@@ -175,7 +175,7 @@ def chosen_measures(measures: object) -> tuple[str, ...]:
         TypeError, ValueError: not names of measures or groups.
     """
     if measures is None:
-        return ("score", *(name for name, row in MEASURES.items() if row.cheap))
+        return _chosen(lambda name, row: row.cheap)
     if not isinstance(measures, (str, list, tuple)) or not all(isinstance(part, str) for part in measures):
         raise TypeError(
             f"measures must be names of groups or measures, in a list or joined by commas, got {shown(measures)}"
@@ -194,8 +194,13 @@ def chosen_measures(measures: object) -> tuple[str, ...]:
     if not wanted:
         raise ValueError("measures must name at least one group or measure, got none")
     everything = "all" in wanted
-    rows = (name for name, row in MEASURES.items() if everything or name in wanted or row.group in wanted)
-    return (*(["score"] if everything or "score" in wanted else []), *rows)
+    return _chosen(lambda name, row: everything or name in wanted or row.group in wanted)
+
+
+def _chosen(choice: Callable[[str, Measure], bool]) -> tuple[str, ...]:
+    """The names of the rows that are chosen, by their groups; those of the group score become "score"."""
+    rows = sorted(MEASURES.items(), key=lambda item: GROUPS.index(item[1].group))
+    return tuple(dict.fromkeys("score" if row.group == "score" else name for name, row in rows if choice(name, row)))
 
 
 @dataclass
@@ -220,7 +225,7 @@ class _Work:
         human: dict[str, float] = {}
         models: dict[str, dict[str, Described]] = {name: {} for name in self.sets.models}
         rows = [name for name in names if name != "score" and not self.sets.lacks(MEASURES[name])]
-        if "score" in names or any(MEASURES[name].needs == "both histograms" for name in rows):
+        if "score" in names or any("histograms" in MEASURES[name].inputs.forms for name in rows):
             self._compare()
         if "score" in names and self.comparison is not None:
             for name, result in self.comparison.models.items():
@@ -243,7 +248,7 @@ class _Work:
             reasons = "; ".join(f"{name}: {reason}" for name, reason in self.failed.items()) or "nothing was asked for"
             raise ValueError(f"none of the measures could be computed: {reasons}")
         sizes = {HUMAN: len(self.sets.human)} | {name: len(item) for name, item in self.sets.models.items()}
-        moved = any(name in MEASURES and MEASURES[name].sizes_matter for name in order)
+        moved = any(MEASURES[name].sizes_matter for name in order)
         return Description(
             measures=tuple(order),
             human=human,
@@ -294,9 +299,9 @@ class _Work:
             entries["n_p"] = len(self.sets.human)
             entries |= {f"n_{name}": len(item) for name, item in self.sets.models.items()} | versions("numpy")
             entries.pop("mauve_metric")
-        needs = {MEASURES[name].needs for name in order if name in MEASURES}
-        left_out = set() if needs & {"tokens", "prompts"} else {"tokens"}
-        left_out |= set() if needs & set(OF_LIKELIHOODS) else {"language_model"}
+        forms = {form for name in order for form in MEASURES[name].inputs.forms}
+        left_out = set() if "tokens" in forms else {"tokens"}
+        left_out |= set() if "likelihoods" in forms else {"language_model"}
         shown = {name: value for name, value in more.items() if name not in left_out}
         return {**entries, "measures": ",".join(order), **shown, **versions()}
 

@@ -10,14 +10,12 @@ import numpy as np
 
 from mauve_metric.api.described_set import DescribedSet, alone, beside, of_both, value_of
 from mauve_metric.arrays import Estimate, Floats, Integers
-from mauve_metric.catalogue.row import Measure, Needs
+from mauve_metric.catalogue.row import Measure
 from mauve_metric.duplicates.same_origin import texts_of_one_origin
 from mauve_metric.measures.groups import pair_of_groups
-from mauve_metric.quantize.histograms import count_labels
-from mauve_metric.results.numbers import ComparisonNumbers, Described
-
-OF_FEATURES: tuple[Needs, ...] = ("features", "both features", "three features", "both histograms")
-OF_LIKELIHOODS: tuple[Needs, ...] = ("likelihoods", "both likelihoods")
+from mauve_metric.quantize.histograms import Histograms, count_labels
+from mauve_metric.results.comparison import Comparison
+from mauve_metric.results.numbers import Described
 
 
 def _unwatched() -> None:
@@ -40,7 +38,7 @@ class DescribedSets:
     seed: int
     no_features: str = ""
     no_buckets: str = ""
-    comparison: ComparisonNumbers | None = None
+    comparison: Comparison | None = None
     watch: Callable[[], None] = _unwatched
 
     @property
@@ -50,15 +48,15 @@ class DescribedSets:
 
     def lacks(self, row: Measure) -> bool:
         """Whether a measure has nothing to be computed on that could have been given and was not."""
-        if row.needs == "prompts":
+        if "prompts" in row.inputs.given:
             return not any(item.has_repeated_groups for item in (self.human, *self.models.values()))
-        return row.needs == "three features" and self.training is None
+        return "training" in row.inputs.given and self.training is None
 
     def measure(self, row: Measure) -> tuple[float | None, dict[str, Described]]:
         """The human texts' value, where there is one, and that of each model."""
-        if row.needs in OF_FEATURES and self.no_features:
+        if "features" in row.inputs.given and self.no_features:
             raise ValueError(self.no_features)
-        if row.needs.startswith(("both", "three")):
+        if row.inputs.sets > 1:
             return None, {name: of_both(self._between(row, name)) for name in self.models}
         level, human = self.level, value_of(self._of_one(row, self.human))
         found = {}
@@ -70,49 +68,41 @@ class DescribedSets:
                 found[name] = alone(values, level, item.groups)
             else:
                 groups = (item.groups, self.human.groups)
-                found[name] = beside(values, human, level, *((None, None) if row.needs == "prompts" else groups))
+                found[name] = beside(values, human, level, *((None, None) if "prompts" in row.inputs.forms else groups))
         return None if human is None else float(np.mean(human)), found
 
     def _of_one(self, row: Measure, item: DescribedSet) -> float | Floats | Estimate | None:
         self.watch()
         if row.sizes_matter:
             item = item.drawn(self.smallest, self.seed)
-        if row.needs == "tokens":
-            return row.compute(item.tokens)
-        if row.needs == "texts":
-            return row.compute(item.needed_texts())
-        if row.needs == "features":
-            return row.compute(item.features)
-        if row.needs == "likelihoods":
-            return row.compute(item.likelihoods)
-        if not item.has_repeated_groups or item.groups is None:
+        if "prompts" in row.inputs.forms and not item.has_repeated_groups:
             return None
-        return row.compute(item.tokens, item.groups.tolist())
+        return row.on(item)
 
     def _between(self, row: Measure, name: str) -> float | Floats | Estimate:
         self.watch()
         model, human = self.models[name], self.human
-        if row.sizes_matter and not row.grouped and row.needs != "both histograms":
-            model, human = (item.drawn(self.smallest, self.seed) for item in (model, human))
-        seed, level = self.seed, self.level
-        if row.needs == "both histograms":
-            if self.comparison is None:
-                raise ValueError(self.no_buckets or "there are no buckets")
-            result = self.comparison.models[name]
-            size = result.num_buckets
-            counts = count_labels(result.p_labels, result.q_labels, size, human.groups, model.groups)
+        if "histograms" in row.inputs.forms:
+            counts = self._counts(name)
             grouped = {} if counts.groups is None else {"groups": counts.groups}
-            return row.compute(counts.p_counts, counts.q_counts, level=level, **grouped)
-        if row.needs == "both texts":
-            prompts = {"prompts": self._prompts(name)} if row.grouped else {}
-            return row.compute(human.needed_texts(), model.needed_texts(), seed=seed, level=level, **prompts)
-        groups: dict[str, Any] = dict(self._groups(name)) if row.grouped else {}
+            return row.compute(counts.p_counts, counts.q_counts, level=self.level, **grouped)
+        if row.sizes_matter and not row.grouped:
+            model, human = (item.drawn(self.smallest, self.seed) for item in (model, human))
+        options: dict[str, Any] = {"seed": self.seed, "level": self.level}
+        if row.grouped:
+            options |= {"prompts": self._prompts(name)} if "texts" in row.inputs.forms else self._groups(name)
         pair = pair_of_groups(human.groups, model.groups) if row.designed else None
-        groups |= {} if pair is None else {"groups": pair}
-        if row.needs == "both likelihoods":
-            return row.compute(human.likelihoods, model.likelihoods, seed=seed, level=level, **groups)
-        third = [self.training.features] if row.needs == "three features" and self.training is not None else []
-        return row.compute(human.features, model.features, *third, seed=seed, level=level, **groups)
+        options |= {} if pair is None else {"groups": pair}
+        third = [self.training] if row.inputs.sets == 3 and self.training is not None else []
+        return row.on(human, model, *third, **options)
+
+    def _counts(self, name: str) -> Histograms:
+        """The histograms of the human texts and a model's."""
+        if self.comparison is None:
+            raise ValueError(self.no_buckets or "there are no buckets")
+        result = self.comparison.models[name]
+        groups = self.human.groups, self.models[name].groups
+        return count_labels(result.p_labels, result.q_labels, result.num_buckets, *groups)
 
     def _prompts(self, name: str) -> tuple[Sequence[Hashable], Sequence[Hashable]] | None:
         """What the human texts and a model's were written from, where both are known."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mauve_metric.arrays import Array, Estimate, Floats, Integers
+from mauve_metric.catalogue.row import Form
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.lexical.tokens import NumberedTokens, number_tokens, split_words
 from mauve_metric.results.numbers import Described
@@ -40,11 +41,20 @@ class DescribedSet:
         """Whether several texts of the set have one prompt."""
         return self.groups is not None and len(np.unique(self.groups)) < len(self.groups)
 
+    def form(self, form: Form) -> Any:
+        """The set in the form that a measure takes."""
+        return self.needed_texts() if form == "texts" else getattr(self, form)
+
     def needed_texts(self) -> list[str]:
         """The texts, or `ValueError`."""
         if self.texts is None:
             raise ValueError(f"it needs the texts of {self.name}, of which only features were given")
         return self.texts
+
+    @property
+    def prompts(self) -> list[Hashable]:
+        """The group of each text."""
+        return [] if self.groups is None else self.groups.tolist()
 
     @cached_property
     def tokens(self) -> NumberedTokens:

@@ -8,11 +8,11 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from mauve_metric.api.normalised import with_normalised
 from mauve_metric.api.score import learned_of, resolve_config, score_buckets
 from mauve_metric.arrays import FeatureData, Floats, Integers, Labels, Rows, TextData, TokenData
 from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.features.ngram_use import differing_ngrams
-from mauve_metric.features.ngrams import ngram_features
 from mauve_metric.features.sides import check_columns, check_same_encoder, design_of_two, open_sides, read_sides
 from mauve_metric.lexical.phrases import Readable, repeated_phrases, telling_phrases
 from mauve_metric.measures import gap
@@ -22,13 +22,12 @@ from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.quantize.partition import Partition, partition_sets
 from mauve_metric.quantize.quantizers import num_buckets_of
 from mauve_metric.results.explanation import Explanation
-from mauve_metric.results.numbers import GapBucket, NearText, NormalisedScore, ScoredText
+from mauve_metric.results.numbers import GapBucket, NearText, ScoredText
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.checks import check_count
 from mauve_metric.runtime.tensors import on_cpu
 from mauve_metric.texts.files import TextFile
 from mauve_metric.uncertainty.buckets import best_overlaps, noise_p_values
-from mauve_metric.uncertainty.learned import learned_score
 
 AROUND = 20  # texts of the other side, at least, that a side's texts in a bucket are told apart from
 
@@ -76,7 +75,7 @@ def explain(
     """
     buckets = check_count("buckets", buckets)
     texts = check_count("texts", texts, low=0)
-    config, run = split_options(options)
+    config, run = split_options(options, "explain")
     num_buckets_of(config)
     forms = {
         "p": {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text},
@@ -85,25 +84,25 @@ def explain(
     opened = open_sides(forms, config, run, design_of_two(aligned, p_groups, q_groups))
     with Featurizing(config, run, frozenset(options)) as job:
         (p_side, p_read), (q_side, q_read) = read_sides(job, opened).values()
-    check_same_encoder(p_side.identity, q_side.identity)
-    check_columns({"p_features": p_side, "q_features": q_side})
-    config = resolve_config(config, len(p_side), len(q_side), groups=[p_side.groups, q_side.groups])
-    partition = partition_sets(
-        [p_side.features, q_side.features], config, run, every_row=True, groups=[p_side.groups, q_side.groups]
-    )
-    result = score_buckets(
-        p_side,
-        q_side,
-        partition.labels,
-        partition.rows,
-        config,
-        problems=partition.problems,
-        learned=learned_of(p_side, q_side, config),
-    )
-    readable = Readable.of([p_read, q_read])
-    explanation = explain_model(partition, 1, result, config, readable, buckets=buckets, texts=texts)
-    groups = pair_of_groups(p_side.groups, q_side.groups)
-    return explain_learned(explanation, readable.texts, groups, config, texts)
+        check_same_encoder(p_side.identity, q_side.identity)
+        check_columns({"p_features": p_side, "q_features": q_side})
+        config = resolve_config(config, len(p_side), len(q_side), groups=[p_side.groups, q_side.groups])
+        partition = partition_sets(
+            [p_side.features, q_side.features], config, run, every_row=True, groups=[p_side.groups, q_side.groups]
+        )
+        result = score_buckets(
+            p_side,
+            q_side,
+            partition.labels,
+            partition.rows,
+            config,
+            problems=partition.problems,
+            learned=learned_of(p_side, q_side, config),
+        )
+        readable = Readable.of([p_read, q_read])
+        explanation = explain_model(partition, 1, result, config, readable, buckets=buckets, texts=texts)
+        groups = pair_of_groups(p_side.groups, q_side.groups)
+        return explain_learned(explanation, readable.texts, groups, config, texts, job)
 
 
 explain.__signature__ = with_options(explain, "Explanation")  # type: ignore[attr-defined]
@@ -197,12 +196,13 @@ def explain_learned(
     groups: tuple[Integers, Integers] | None,
     config: MauveConfig,
     texts: int,
+    job: Featurizing | None = None,
 ) -> Explanation:
     """An explanation with what the classifier of its learned score tells the two sets apart by.
 
     Args:
         given: the texts of P and of Q, or None. groups: codes of texts that are not independent; None: each is alone.
-        config: of the result. texts: of each side to show.
+        config: of the result. texts: of each side to show. job: see `with_normalised`.
     """
     result = explanation.result
     if result.learned is None:
@@ -210,25 +210,13 @@ def explain_learned(
     p_texts, q_texts = given
     found = replace(
         explanation,
+        result=with_normalised(result, given, groups, config, job),
         most_human=_extreme(result.learned.p_scores, -1, p_texts, texts),
         most_model=_extreme(result.learned.q_scores, 1, q_texts, texts),
     )
     if p_texts is None or q_texts is None or result.signature_entries.get("featurize_model_name") != "ngrams":
         return found
-    normalised = None
-    whole = result.signature_entries.get("match_lengths") == "no"  # else the texts are not what was scored
-    if whole and any(warning.code == "format_differs" for warning in result.warnings):
-        normalised = _normalised_score(p_texts, q_texts, groups, config)
-    return replace(found, ngrams=differing_ngrams(p_texts, q_texts), normalised=normalised)
-
-
-def _normalised_score(
-    p_texts: Sequence[str], q_texts: Sequence[str], groups: tuple[Integers, Integers] | None, config: MauveConfig
-) -> NormalisedScore | None:
-    """The learned score of texts each of whose runs of white space is one blank, by `ngrams`."""
-    p, q = (ngram_features([" ".join(text.split()) for text in side]) for side in (p_texts, q_texts))
-    found = learned_score(p, q, groups, config)
-    return None if found is None else NormalisedScore(found.mauve, found.ci, found.auc, found.auc_ci)
+    return replace(found, ngrams=differing_ngrams(p_texts, q_texts))
 
 
 def _extreme(scores: Floats, sign: int, texts: Sequence[str] | None, most: int) -> tuple[ScoredText, ...]:

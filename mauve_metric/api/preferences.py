@@ -53,7 +53,7 @@ def rank_by_preferences(
     Args:
         preferences: a table of judgements, or a list of dicts, see `read_preferences`.
         measures: what `describe` or `compare` wrote as JSON, a table, several such files (see `read_measures`), or for
-            each measure the models' values, ordered as `SCORES` and `MEASURES` say, else larger is better.
+            each measure the models' values, ordered as `MEASURES` says, else larger is better.
         answers: the columns of the answers, a question each; None: those that are known by name.
         human: what the people's own texts are called among the models; no measure is asked about it.
         ties: "half" a win for each; "random" as in the paper, by a coin of `seed`; "drop".

@@ -115,7 +115,7 @@ def robustness(
     for name, value in (("design", design), ("aligned", aligned)):
         check_bool(name, value)
     factors = chosen_factors(vary)
-    config, run = split_options(options)
+    config, run = split_options(options, "robustness")
     forms = {name: form_of(name, data) for name, data in check_models(models).items()}
     if len(forms) < 2:
         raise ValueError(f"models must hold at least two models to be ranked, got {len(forms)}")

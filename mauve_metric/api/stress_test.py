@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from mauve_metric.features.estimate import duration, estimated_seconds
 from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.features.named_featurizers import named_featurizers
 from mauve_metric.features.sides import open_sides
-from mauve_metric.options import Featurizer, MauveConfig, OptionsOfOneProcess, RunOptions, split_options, with_options
+from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, split_options, with_options
 from mauve_metric.perturbations.table import PERTURBATIONS
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, signature_entries
@@ -46,7 +46,7 @@ def stress_test(
     featurizers: Sequence[Featurizer] | Mapping[str, Featurizer] | Featurizer | None = None,
     perturbations: str | Sequence[str] | None = None,
     strengths: Sequence[float] = STRENGTHS,
-    **options: Unpack[OptionsOfOneProcess],
+    **options: Unpack[Options],
 ) -> StressTest:
     """Find out which errors in texts a featurizer sees, on human texts of one's own.
 
@@ -79,7 +79,7 @@ def stress_test(
     >>> found.featurizers["length"].unseen
     ('words_shuffled',)
     """
-    config, run = split_options(options)
+    config, run = split_options(options, "stress_test")
     encoders = named_featurizers(config.featurize_model_name if featurizers is None else featurizers)
     names, sizes = chosen_perturbations(perturbations), _checked_strengths(strengths)
     config = _checked_config(config, len(names) * len(sizes))
@@ -110,7 +110,7 @@ def stress_test(
     )
 
 
-stress_test.__signature__ = with_options(stress_test, "StressTest", "distributed", "prompts")  # type: ignore[attr-defined]
+stress_test.__signature__ = with_options(stress_test, "StressTest")  # type: ignore[attr-defined]
 
 
 def chosen_perturbations(perturbations: object) -> tuple[str, ...]:
@@ -135,10 +135,11 @@ def chosen_perturbations(perturbations: object) -> tuple[str, ...]:
     return tuple(name for name in PERTURBATIONS if name in wanted)
 
 
-def _checked_strengths(strengths: object) -> tuple[float, ...]:
+def _checked_strengths(strengths: Any) -> tuple[float, ...]:
     expected = "strengths must be numbers above 0 and up to 1"
-    is_list = isinstance(strengths, (Sequence, np.ndarray)) and not isinstance(strengths, (str, bytes))
-    if not is_list or getattr(strengths, "ndim", 1) != 1 or not len(strengths):
+    if isinstance(strengths, np.ndarray):
+        strengths = strengths.tolist()
+    if isinstance(strengths, (str, bytes)) or not isinstance(strengths, Sequence) or not strengths:
         raise TypeError(f"{expected}, got {shown(strengths)}")
     for strength in strengths:
         if isinstance(strength, bool) or not isinstance(strength, (int, float, np.number)):
@@ -152,10 +153,8 @@ def _checked_config(config: MauveConfig, cells: int) -> MauveConfig:
     """The config with a permutation test that can tell so many sets apart, and without nearest neighbours.
 
     Raises:
-        ValueError: an option that is for other pairs of sets; too few permutations.
+        ValueError: too few permutations.
     """
-    if config.match_lengths != "no":
-        raise ValueError(f"match_lengths={config.match_lengths!r} would take off what some errors change: leave it out")
     alpha = 1 - config.confidence_level
     needed = math.ceil(cells / alpha)
     if 0 < config.permutations < needed:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from mauve_metric.catalogue.row import Measure
 from mauve_metric.features.likelihood.likelihood_measures import discriminator_ranks, discriminator_total_probability
 from mauve_metric.measures.discriminators import (
@@ -11,89 +13,79 @@ from mauve_metric.measures.discriminators import (
     discriminator_auc,
 )
 
+_row = partial(Measure, group="discriminator", cheap=False, grouped=True)
+
 DISCRIMINATOR: dict[str, Measure] = {
-    "discriminator_auc": Measure(
+    "discriminator_auc": _row(
         title="Discriminator AUC",
-        group="discriminator",
         better="lower",
         low=0.0,
         high=1.0,
         paper="Lopez-Paz & Oquab 2017",
         meaning="how often a classifier on the features ranks a model's text above a human one; 0.5: it cannot tell",
+        trap="a mark or a length that only one set has is enough for 1: look at the warnings first",
+        formula="discriminators",
         needs="both features",
         compute=discriminator_auc,
-        cheap=False,
-        grouped=True,
-        trap="a mark or a length that only one set has is enough for 1: look at the warnings first",
     ),
-    "discriminator_accuracy": Measure(
+    "discriminator_accuracy": _row(
         title="Discriminator accuracy",
-        group="discriminator",
         better="lower",
         low=0.0,
         high=1.0,
         paper="Lopez-Paz & Oquab 2017",
         meaning="share of unseen texts that a classifier on the features puts on the right side; 0.5: it cannot tell",
+        trap="a mark or a length that only one set has is enough for 1: look at the warnings first",
+        formula="discriminators",
         needs="both features",
         compute=discriminator_accuracy,
-        cheap=False,
-        grouped=True,
-        trap="a mark or a length that only one set has is enough for 1: look at the warnings first",
     ),
-    "discriminator_words_auc": Measure(
+    "discriminator_words_auc": _row(
         title="Bag-of-words AUC",
-        group="discriminator",
         better="lower",
         low=0.0,
         high=1.0,
         paper="Ippolito 2021",
         meaning="how often a classifier on word counts ranks a model's text above a human one; 0.5: it cannot tell",
+        trap="other topics are enough for 1, however well the model writes",
+        formula="discriminators",
         needs="both texts",
         compute=bag_of_words_auc,
-        cheap=False,
-        grouped=True,
-        trap="other topics are enough for 1, however well the model writes",
     ),
-    "discriminator_words_accuracy": Measure(
+    "discriminator_words_accuracy": _row(
         title="Bag-of-words accuracy",
-        group="discriminator",
         better="lower",
         low=0.0,
         high=1.0,
         paper="Ippolito 2021",
         meaning="share of unseen texts that a classifier on word counts puts on the right side; 0.5: it cannot tell",
+        trap="other topics are enough for 1, however well the model writes",
+        formula="discriminators",
         needs="both texts",
         compute=bag_of_words_accuracy,
-        cheap=False,
-        grouped=True,
-        trap="other topics are enough for 1, however well the model writes",
     ),
-    "discriminator_ranks": Measure(
-        "Accuracy from ranks",
-        "discriminator",
-        "lower",
-        0.0,
-        1.0,
-        "Gehrmann et al. 2019, §3; Ippolito 2021, §3.4",
-        "share of unseen texts told apart by how likely a language model finds their tokens; 0.5: not at all",
-        "both likelihoods",
-        discriminator_ranks,
-        cheap=False,
-        grouped=True,
+    "discriminator_ranks": _row(
+        title="Accuracy from ranks",
+        better="lower",
+        low=0.0,
+        high=1.0,
+        paper="Gehrmann et al. 2019, §3; Ippolito 2021, §3.4",
+        meaning="share of unseen texts told apart by how likely a language model finds their tokens; 0.5: not at all",
         trap="moves with the language model that reads: name it",
+        formula="under-a-language-model",
+        needs="both likelihoods",
+        compute=discriminator_ranks,
     ),
-    "discriminator_total_probability": Measure(
-        "Accuracy from total probability",
-        "discriminator",
-        "lower",
-        0.0,
-        1.0,
-        "Solaiman et al. 2019",
-        "share of unseen texts told apart by their total probability, and so by their length too; 0.5: not at all",
-        "both likelihoods",
-        discriminator_total_probability,
-        cheap=False,
-        grouped=True,
+    "discriminator_total_probability": _row(
+        title="Accuracy from total probability",
+        better="lower",
+        low=0.0,
+        high=1.0,
+        paper="Solaiman et al. 2019",
+        meaning="share of unseen texts told apart by their total probability, so by their length too; 0.5: not at all",
         trap="sets of different lengths are told apart by length alone",
+        formula="under-a-language-model",
+        needs="both likelihoods",
+        compute=discriminator_total_probability,
     ),
 }

@@ -7,29 +7,33 @@ from functools import partial
 from mauve_metric.catalogue.row import Measure
 from mauve_metric.quantize.without_buckets import mauve_without_buckets
 
-_PAPER = "Pillutla et al. 2023"
+_row = partial(
+    Measure,
+    group="estimators",
+    better="higher",
+    low=0.0,
+    high=1.0,
+    paper="Pillutla et al. 2023",
+    trap="compares with itself only, not with MAUVE of buckets; there is no interval",
+    formula="mauve-without-buckets",
+    needs="both features",
+    cheap=False,
+)
 
 ESTIMATORS: dict[str, Measure] = {
-    f"mauve_{name}": Measure(
-        title=f"MAUVE by {shown}",
-        group="estimators",
-        better="higher",
-        low=0.0,
-        high=1.0,
-        paper=_PAPER,
-        meaning=meaning,
-        needs="both features",
-        compute=partial(mauve_without_buckets, estimator=name),
-        cheap=False,
-        trap="compares with itself only, not with MAUVE of buckets; there is no interval",
-    )
-    for name, shown, meaning in (
-        ("neighbours", "neighbours", "from the sides of each text's nearest neighbours; too high in many dimensions"),
-        (
-            "classifier",
-            "a classifier",
-            "from a cross-fitted logistic regression; blind to all but mean and variance",
-        ),
-        ("gaussian", "Gaussians", "from two Gaussians fitted to the features; needs the fewest texts, and is as blind"),
-    )
+    "mauve_neighbours": _row(
+        title="MAUVE by neighbours",
+        meaning="from the sides of each text's nearest neighbours; too high in many dimensions",
+        compute=partial(mauve_without_buckets, estimator="neighbours"),
+    ),
+    "mauve_logistic": _row(
+        title="MAUVE by a classifier",
+        meaning="from a cross-fitted logistic regression; blind to all but mean and variance",
+        compute=partial(mauve_without_buckets, estimator="classifier"),
+    ),
+    "mauve_gaussian": _row(
+        title="MAUVE by Gaussians",
+        meaning="from two Gaussians fitted to the features; needs the fewest texts, and is as blind",
+        compute=partial(mauve_without_buckets, estimator="gaussian"),
+    ),
 }

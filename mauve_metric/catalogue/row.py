@@ -1,14 +1,18 @@
-"""What one row of the table of measures says."""
+"""One row of the table of measures, and the inputs that a row can name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 from mauve_metric.arrays import Estimate, Floats
 
-Group = Literal["lexical", "distance", "buckets", "estimators", "language-model", "discriminator", "duplication"]
+Group = Literal[
+    "score", "lexical", "distance", "buckets", "estimators", "language-model", "discriminator", "duplication"
+]
 Needs = Literal[
+    "result",  # nothing: computed with the other scores of a result
+    "both shares",  # f(shares of human texts in the buckets, of model texts) → number, in every result
     "tokens",  # of one set: f(list of token lists) → number, or one number a text
     "texts",  # of one set: f(list of str) → number, or one number a text
     "features",  # of one set: f((n, d) array) → number
@@ -20,17 +24,61 @@ Needs = Literal[
     "both histograms",  # f(human counts, model counts, level=…) → Estimate
     "both likelihoods",  # f(human Likelihoods, model Likelihoods, seed=…, level=…) → Estimate or number
 ]
+Form = Literal["texts", "tokens", "features", "likelihoods", "prompts", "histograms", "shares"]
+Given = Literal["texts", "features", "a language model", "prompts", "training"]
+
+
+class Inputs(NamedTuple):
+    """Inputs of a measure.
+
+    sets: 1 for one set, 2 for the human texts and a model's, 3 for the training texts too. forms: of each set, in the
+    order in which the function takes them. given: what the user gives for that.
+    """
+
+    sets: int
+    forms: tuple[Form, ...]
+    given: tuple[Given, ...]
+
+
+_INPUTS: dict[Needs, Inputs] = {
+    "result": Inputs(2, (), ("features",)),
+    "both shares": Inputs(2, ("shares",), ("features",)),
+    "tokens": Inputs(1, ("tokens",), ("texts",)),
+    "texts": Inputs(1, ("texts",), ("texts",)),
+    "features": Inputs(1, ("features",), ("features",)),
+    "likelihoods": Inputs(1, ("likelihoods",), ("texts", "a language model")),
+    "prompts": Inputs(1, ("tokens", "prompts"), ("texts", "prompts")),
+    "both texts": Inputs(2, ("texts",), ("texts",)),
+    "both features": Inputs(2, ("features",), ("features",)),
+    "three features": Inputs(3, ("features",), ("features", "training")),
+    "both histograms": Inputs(2, ("histograms",), ("features",)),
+    "both likelihoods": Inputs(2, ("likelihoods",), ("texts", "a language model")),
+}
+
+
+class SetOfTexts(Protocol):
+    """A set in the forms that measures take."""
+
+    def form(self, form: Form) -> Any:
+        """The set in one form; `ValueError` where it does not have it."""
+
+
+def _in_result(*values: object) -> float:
+    raise TypeError("computed with the other scores of a result, not by itself")
 
 
 class Measure(NamedTuple):
     """One row of the table of measures.
 
     better: "higher" or "lower"; "human": the closer to the human texts' value the better. low, high: the range; None
-    where there is no bound. needs: what `compute` takes. A number a text becomes their mean, with an interval from a
-    bootstrap over texts; a plain number has none. cheap: computed unless groups are named. sizes_matter: it moves with
-    the number of texts, so that only sets of one size compare. grouped: `compute` takes `groups_p` and `groups_q`,
-    or, of texts, `prompts` of both sides: what must not stand on both sides of a fold. designed: `compute` takes the
-    codes of the groups of both sides as `groups`, where some texts share prompts. trap: how it misleads.
+    where there is no bound. trap: how it misleads. formula: the heading of docs/mathematics.md, as an anchor. test: the
+    file in tests/ that compares it with something independent; empty: the one of the function's file.
+    needs: what `compute` takes. A number a text becomes their mean, with an interval from a bootstrap over texts; a
+    plain number has none. cheap: computed unless groups are named. sizes_matter: it moves with the number of texts, so
+    that only sets of one size compare. grouped: `compute` takes `groups_p` and `groups_q`, or, of texts, `prompts` of
+    both sides: what must not stand on both sides of a fold. designed: `compute` takes the codes of the groups of both
+    sides as `groups`, where some texts share prompts. in_result: a field of `MauveResult` of this name; one of features
+    is computed there on request, if `MauveConfig` has a field of its name.
     """
 
     title: str
@@ -41,9 +89,21 @@ class Measure(NamedTuple):
     paper: str
     meaning: str
     needs: Needs
-    compute: Callable[..., float | Floats | Estimate]
+    compute: Callable[..., float | Floats | Estimate] = _in_result
+    trap: str = ""
+    formula: str = ""
+    test: str = ""
     cheap: bool = True
     sizes_matter: bool = False
     grouped: bool = False
     designed: bool = False
-    trap: str = ""
+    in_result: bool = False
+
+    @property
+    def inputs(self) -> Inputs:
+        """The meaning of `needs`."""
+        return _INPUTS[self.needs]
+
+    def on(self, *sets: SetOfTexts, **options: Any) -> float | Floats | Estimate:
+        """Compute the measure on one set, or on the human texts, a model's and the training texts."""
+        return self.compute(*(item.form(form) for item in sets for form in self.inputs.forms), **options)

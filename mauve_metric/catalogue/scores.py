@@ -1,34 +1,12 @@
-"""What each score is: its name for people, which direction is better, its range, its paper, what computes it."""
+"""Scores of a `MauveResult`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal, NamedTuple
+from functools import partial
 
-from mauve_metric.arrays import Array, Floats
-from mauve_metric.measures.frechet import frechet_distance
+from mauve_metric.catalogue.row import Measure
 from mauve_metric.measures.frontier import jensen_shannon
-
-
-class Score(NamedTuple):
-    """One row of the table of scores.
-
-    better: "higher" or "lower". low, high: the range; None where there is no bound.
-    of_histograms: what computes it from p and q, (k,) each. of_features: from the features of both sides, (n, d) each;
-    where `MauveConfig` has a field of its name, only on request. Scores without either come out of `score.py`.
-    trap: how it misleads.
-    """
-
-    title: str
-    better: Literal["higher", "lower"]
-    low: float | None
-    high: float | None
-    paper: str
-    meaning: str
-    of_histograms: Callable[[Floats, Floats], float] | None = None
-    of_features: Callable[[Array, Array], float] | None = None
-    trap: str = ""
-
+from mauve_metric.uncertainty import divergence_intervals
 
 _PILLUTLA = "Pillutla et al. 2021"
 _LIU = "Liu et al. 2021"
@@ -36,169 +14,199 @@ _SAJJADI = "Sajjadi et al. 2018"
 _KYNKAANNIEMI = "Kynkäänniemi et al. 2019"
 _NAEEM = "Naeem et al. 2020"
 
-SCORES: dict[str, Score] = {
-    "mauve": Score(
-        "MAUVE",
-        "higher",
-        0,
-        1,
-        _PILLUTLA,
-        "area under the divergence curve on the literature's grid",
+_row = partial(Measure, group="score", needs="result", in_result=True)
+
+SCORE: dict[str, Measure] = {
+    "mauve": _row(
+        title="MAUVE",
+        better="higher",
+        low=0,
+        high=1,
+        paper=_PILLUTLA,
+        meaning="area under the divergence curve on the literature's grid",
         trap="equal sets score about .96 at ten texts a bucket, not 1; it compares only at one n, k, c and featurizer",
+        formula="mauve",
+        test="api/test_compute.py",
     ),
-    "mauve_debiased": Score(
-        "MAUVE, debiased",
-        "higher",
-        0,
-        1,
-        _PILLUTLA,
-        "exact area without the bias of sampling",
+    "mauve_debiased": _row(
+        title="MAUVE, debiased",
+        better="higher",
+        low=0,
+        high=1,
+        paper=_PILLUTLA,
+        meaning="exact area without the bias of sampling",
         trap="takes off the bias of sampling, not that of the buckets: coarse ones still hide differences",
+        formula="the-bias-of-sampling",
+        test="uncertainty/test_jackknife.py",
     ),
-    "mauve_classifier": Score(
-        "MAUVE, learned buckets",
-        "higher",
-        0,
-        1,
-        _PILLUTLA,
-        "debiased MAUVE by what separates the sets best",
+    "mauve_classifier": _row(
+        title="MAUVE, learned buckets",
+        better="higher",
+        low=0,
+        high=1,
+        paper=_PILLUTLA,
+        meaning="debiased MAUVE by what separates the sets best",
         trap="sees trivial differences first: line breaks or length alone can bring it to the floor",
+        formula="learned-buckets",
+        test="uncertainty/test_learned.py",
     ),
-    "auc": Score(
-        "classifier AUC",
-        "lower",
-        0,
-        1,
-        "Lopez-Paz & Oquab 2017",
-        "how often a model's text scores above a human one; 0.5: not told apart",
+    "auc": _row(
+        title="classifier AUC",
+        better="lower",
+        low=0,
+        high=1,
+        paper="Lopez-Paz & Oquab 2017",
+        meaning="how often a model's text scores above a human one; 0.5: not told apart",
         trap="below .5 is no difference: with few texts held-out scores lean to the wrong side",
+        formula="learned-buckets",
+        test="measures/test_cross_fitting.py",
     ),
-    "mauve_star": Score(
-        "MAUVE*",
-        "higher",
-        0,
-        1,
-        "Pillutla et al. 2023",
-        "MAUVE of histograms smoothed by half a text a bucket",
+    "mauve_star": _row(
+        title="MAUVE*",
+        better="higher",
+        low=0,
+        high=1,
+        paper="Pillutla et al. 2023",
+        meaning="MAUVE of histograms smoothed by half a text a bucket",
         trap="moves with the number of buckets, empty ones too, and lifts low scores most",
+        formula="smoothing",
+        test="api/test_compute.py",
     ),
-    "mauve_exact": Score(
-        "MAUVE, exact area",
-        "higher",
-        0,
-        1,
-        _PILLUTLA,
-        "MAUVE with every mixture weight, no grid",
+    "mauve_exact": _row(
+        title="MAUVE, exact area",
+        better="higher",
+        low=0,
+        high=1,
+        paper=_PILLUTLA,
+        meaning="MAUVE with every mixture weight, no grid",
         trap="differs from `mauve` by up to .001: not the digits that the literature prints",
+        formula="the-exact-area",
+        test="measures/test_frontier.py",
     ),
-    "frontier_integral": Score(
-        "frontier integral",
-        "lower",
-        0,
-        1,
-        _LIU,
-        "average divergence along the frontier",
+    "frontier_integral": _row(
+        title="frontier integral",
+        better="lower",
+        low=0,
+        high=1,
+        paper=_LIU,
+        meaning="average divergence along the frontier",
         trap="equal sets have about .03 at ten texts a bucket, not 0",
+        formula="frontier-integral-and-mid-point",
+        test="measures/test_frontier.py",
     ),
-    "frontier_integral_debiased": Score(
-        "frontier int., debiased",
-        "lower",
-        0,
-        1,
-        _LIU,
-        "frontier integral without the bias of sampling",
+    "frontier_integral_debiased": _row(
+        title="frontier int., debiased",
+        group="buckets",
+        better="lower",
+        low=0,
+        high=1,
+        paper=_LIU,
+        meaning="average divergence along the frontier, without the bias of sampling",
         trap="0 does not mean equal: what is left after the bias is taken off is clipped there",
+        formula="the-bias-of-sampling",
+        test="uncertainty/test_jackknife.py",
+        needs="both histograms",
+        compute=divergence_intervals.frontier_integral,
     ),
-    "frontier_integral_star": Score(
-        "frontier integral*",
-        "lower",
-        0,
-        1,
-        _LIU,
-        "frontier integral of smoothed histograms",
+    "frontier_integral_star": _row(
+        title="frontier integral*",
+        better="lower",
+        low=0,
+        high=1,
+        paper=_LIU,
+        meaning="frontier integral of smoothed histograms",
         trap="moves with the number of buckets, empty ones too",
+        formula="smoothing",
+        test="api/test_compute.py",
     ),
-    "jensen_shannon": Score(
-        "Jensen–Shannon",
-        "lower",
-        0,
-        0.6931471805599453,
-        "Lin 1991",
-        "divergence from the even mixture, in nats",
-        of_histograms=jensen_shannon,
+    "jensen_shannon": _row(
+        title="Jensen–Shannon",
+        better="lower",
+        low=0,
+        high=0.6931471805599453,
+        paper="Lin 1991",
+        meaning="divergence from the even mixture, in nats",
         trap="in nats; equal sets have about .025 at ten texts a bucket; SciPy's distance is its square root",
+        formula="frontier-integral-and-mid-point",
+        test="measures/test_divergences.py",
+        needs="both shares",
+        compute=jensen_shannon,
     ),
-    "precision": Score(
-        "precision (k-NN)",
-        "higher",
-        0,
-        1,
-        _KYNKAANNIEMI,
-        "quality: model texts like human ones",
+    "precision": _row(
+        title="precision (k-NN)",
+        better="higher",
+        low=0,
+        high=1,
+        paper=_KYNKAANNIEMI,
+        meaning="quality: model texts like human ones",
         trap="an outlying human text has a large ball, and every model text in it counts as good",
+        formula="nearest-neighbours",
+        test="measures/test_support.py",
     ),
-    "recall": Score(
-        "recall (k-NN)",
-        "higher",
-        0,
-        1,
-        _KYNKAANNIEMI,
-        "coverage: human texts like the model's",
+    "recall": _row(
+        title="recall (k-NN)",
+        better="higher",
+        low=0,
+        high=1,
+        paper=_KYNKAANNIEMI,
+        meaning="coverage: human texts like the model's",
         trap="outlying model texts have large balls: noise can lift it",
+        formula="nearest-neighbours",
+        test="measures/test_support.py",
     ),
-    "density": Score(
-        "density (k-NN)",
-        "higher",
-        0,
-        None,
-        _NAEEM,
-        "quality, counting neighbours; about 1 if equal",
+    "density": _row(
+        title="density (k-NN)",
+        better="higher",
+        low=0,
+        high=None,
+        paper=_NAEEM,
+        meaning="quality, counting neighbours; about 1 if equal",
         trap="no share: it exceeds 1 where model texts crowd around typical human ones",
+        formula="nearest-neighbours",
+        test="measures/test_support.py",
     ),
-    "coverage": Score(
-        "coverage (k-NN)",
-        "higher",
-        0,
-        1,
-        _NAEEM,
-        "coverage: human texts with a model text close by",
+    "coverage": _row(
+        title="coverage (k-NN)",
+        better="higher",
+        low=0,
+        high=1,
+        paper=_NAEEM,
+        meaning="coverage: human texts with a model text close by",
         trap="equal sets have about .94 at k = 4, not 1",
+        formula="nearest-neighbours",
+        test="measures/test_support.py",
     ),
-    "prd_precision": Score(
-        "PRD precision (F 1/8)",
-        "higher",
-        0,
-        1,
-        _SAJJADI,
-        "quality, from the buckets",
+    "prd_precision": _row(
+        title="PRD precision (F 1/8)",
+        better="higher",
+        low=0,
+        high=1,
+        paper=_SAJJADI,
+        meaning="quality, from the buckets",
         trap="a model that repeats a few texts gets buckets of its own for them, and looks bad on both sides",
+        formula="precision-and-recall-curves",
+        test="measures/test_precision_recall.py",
     ),
-    "prd_recall": Score(
-        "PRD recall (F 8)",
-        "higher",
-        0,
-        1,
-        _SAJJADI,
-        "coverage, from the buckets",
+    "prd_recall": _row(
+        title="PRD recall (F 8)",
+        better="higher",
+        low=0,
+        high=1,
+        paper=_SAJJADI,
+        meaning="coverage, from the buckets",
         trap="as for `prd_precision`; only the nearest neighbours then say which side fails",
+        formula="precision-and-recall-curves",
+        test="measures/test_precision_recall.py",
     ),
-    "prd_area": Score(
-        "PRD area",
-        "higher",
-        0,
-        1,
-        _SAJJADI,
-        "area under the exact precision-recall curve",
+    "prd_area": _row(
+        title="PRD area",
+        better="higher",
+        low=0,
+        high=1,
+        paper=_SAJJADI,
+        meaning="area under the exact precision-recall curve",
         trap="mixes both sides again: it does not say which one fails",
-    ),
-    "frechet_distance": Score(
-        "Fréchet distance",
-        "lower",
-        0,
-        None,
-        "Heusel et al. 2017",
-        "of Gaussians fitted to the features",
-        of_features=frechet_distance,
-        trap="far too high for few texts in many dimensions: compare sets of one size, or `frechet_infinity`",
+        formula="precision-and-recall-curves",
+        test="measures/test_precision_recall.py",
     ),
 }

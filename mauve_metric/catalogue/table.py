@@ -1,4 +1,4 @@
-"""Every measure that stands beside MAUVE, by name, in the order in which tables show them."""
+"""The table of all measures, by name, in the order in which tables show them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from mauve_metric.catalogue.estimators import ESTIMATORS
 from mauve_metric.catalogue.language_model import LANGUAGE_MODEL
 from mauve_metric.catalogue.lexical import LEXICAL
 from mauve_metric.catalogue.row import Measure
+from mauve_metric.catalogue.scores import SCORE
 
 MEASURES: dict[str, Measure] = {
+    **SCORE,
     **LEXICAL,
     **DISTANCE,
     **BUCKETS,
@@ -20,3 +22,4 @@ MEASURES: dict[str, Measure] = {
     **DISCRIMINATOR,
     **DUPLICATION,
 }
+SCORES = {name: row for name, row in MEASURES.items() if row.in_result}

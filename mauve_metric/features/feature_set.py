@@ -107,9 +107,7 @@ def featurize(texts: TextData, **options: Unpack[Options]) -> FeatureSet:
     Raises:
         TypeError, ValueError, OSError, ImportError: as `compute_mauve`.
     """
-    config, run = split_options(options)
-    if config.match_lengths != "no":
-        raise ValueError(f"match_lengths={config.match_lengths!r} needs both sets: give it to compute_mauve")
+    config, run = split_options(options, "featurize")
     with Featurizing(config, run, frozenset(options)) as job:
         return job.of_texts("texts", texts)
 

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from mauve_metric.results.charts.figure import ChartRow, ChartRows
-from mauve_metric.results.charts.of_intervals import intervals_chart
 from mauve_metric.results.digits import digits, rounded_up
 from mauve_metric.results.document import Column, Document, Prose, Table, TableRow, row_of
 from mauve_metric.results.result_methods import SignedResult
@@ -15,6 +13,8 @@ from mauve_metric.results.wording.featurizer_words import on_features
 
 if TYPE_CHECKING:
     import altair as alt
+
+    from mauve_metric.results.charts.figure import ChartRow, ChartRows
 
 Source: TypeAlias = Literal["split", "forecast"]
 
@@ -124,6 +124,8 @@ class HumanBaseline(SignedResult):
 
     def plot(self) -> alt.FacetChart:
         """MAUVE of equal sets by their size, as in the literature and without sampling bias."""
+        from mauve_metric.results.charts.of_intervals import intervals_chart
+
         rows: ChartRows = []
         for item in self.sizes:
             label = f"{item.texts} texts ({item.source})"

@@ -2,25 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from mauve_metric.results import report, tables
-from mauve_metric.results.charts import of_comparison
-from mauve_metric.results.document import Document
+from mauve_metric.measures.groups import Design
+from mauve_metric.results import report
+from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, row_from
 from mauve_metric.results.explanation import Explanation
-from mauve_metric.results.numbers import ComparisonNumbers
+from mauve_metric.results.names import printable
+from mauve_metric.results.numbers import Difference, OwnScore
 from mauve_metric.results.result import MauveResult
+from mauve_metric.results.result_methods import SignedResult
 from mauve_metric.results.wording.joint_comparison import joint_comparison
+from mauve_metric.results.wording.learned_words import LEARNED_DIFFERENCES, learned_ranking
+from mauve_metric.results.wording.words import (
+    DIFFERENCE_NOTE,
+    collected_warnings,
+    comparison_headline,
+    each_featurizer,
+    forecast_sentence,
+    notes,
+    ranking_verdict,
+    warnings_prose,
+)
+from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
     import altair as alt
 
+MODEL_COLUMNS = (
+    Column("rank", "rank", "d"),
+    Column("model", "model"),
+    Column("mauve_debiased", "debiased", ".4f"),
+    Column("low", "low", ".4f"),
+    Column("high", "high", ".4f"),
+    Column("mauve_classifier", "learned", ".4f"),
+    Column("auc", "AUC", ".3f"),
+    Column("mauve", "MAUVE", ".4f"),
+    Column("mauve_own", "MAUVE own", ".4f"),
+    Column("precision", "precision", ".3f"),
+    Column("recall", "recall", ".3f"),
+    Column("frontier_integral", "frontier int.", ".4f"),
+    Column("n", "texts", "d"),
+)
+TEST_COLUMN = Column("p_value", "p", ".2g")
+FEATURIZER_COLUMN = Column("featurizer", "featurizer")
+DIFFERENCE_COLUMNS = (
+    Column("a", "model"),
+    Column("b", "against"),
+    Column("difference", "difference", "+.4f"),
+    Column("low", "low", "+.4f"),
+    Column("high", "high", "+.4f"),
+    Column("p_value", "p", ".2g"),
+    Column("real", "real"),
+)
+
 
 @dataclass(frozen=True)
-class Comparison(ComparisonNumbers):
+class Comparison(SignedResult):
     """Several models' scores against one human set, and their differences.
 
     Attributes:
@@ -44,8 +85,20 @@ class Comparison(ComparisonNumbers):
     """
 
     models: dict[str, MauveResult]
-    explanations: dict[str, Explanation] = field(repr=False)
-    by_featurizer: Mapping[str, Comparison] = field(default_factory=dict, repr=False)
+    own: dict[str, OwnScore]
+    ranking: tuple[str, ...]
+    differences: tuple[Difference, ...]
+    confidence_level: float
+    design: Design
+    smallest_difference: float | None
+    texts_needed: int | None
+    warnings: tuple[ScoreWarning, ...]
+    signature_entries: Mapping[str, object] = field(repr=False, metadata={"in_dict": False})
+    signature: str = field(init=False)
+    explanations: dict[str, Explanation] = field(repr=False, metadata={"in_dict": False})
+    by_featurizer: Mapping[str, Comparison] = field(default_factory=dict, repr=False, metadata={"in_dict": False})
+    learned_ranking: tuple[str, ...] = ()
+    learned_differences: tuple[Difference, ...] = ()
 
     @property
     def joint_verdict(self) -> str:
@@ -58,26 +111,32 @@ class Comparison(ComparisonNumbers):
         `models` holds for each name the result's own dict; `mauve_own` the literature's score. With several featurizers
         also `by_featurizer`, the dict of each, and `joint_verdict`.
         """
-        own = super().to_dict()
+        values = super().to_dict() | {"mauve_own": {name: own.mauve for name, own in self.own.items()}}
         if self.by_featurizer:
             each = {name: one.to_dict() for name, one in self.by_featurizer.items()}
-            own |= {"by_featurizer": each, "joint_verdict": self.joint_verdict}
-        return own
+            values |= {"by_featurizer": each, "joint_verdict": self.joint_verdict}
+        return values
 
-    def to_markdown(self) -> str:
-        """The tables of models and differences in Markdown."""
-        return tables.comparison_markdown(self)
-
-    def to_csv(self, table: Literal["models", "differences", "learned_differences"] = "models") -> str:
-        """One of the tables as CSV with a header, numbers in full."""
-        return tables.comparison_csv(self, table)
-
-    def to_latex(self) -> str:
-        """The tables as two LaTeX `tabular`s with the rules of booktabs."""
-        return tables.comparison_latex(self)
+    def document(self) -> Document:
+        """The ranking and its warnings, the table of models, and those of the differences."""
+        first, tables = next(iter(self.models.values())), self._tables()
+        models = f"{len(self.models)} model{'' if len(self.models) == 1 else 's'}"
+        said = (ranking_verdict(self), learned_ranking(self), self.joint_verdict, comparison_headline(self).beside)
+        level = f"Intervals: {100 * self.confidence_level:g} %, {first.ci_scope}."
+        several = [DIFFERENCE_NOTE] if len(self.differences) > 1 else []
+        parts: list[Part] = [Prose(said, paragraphs=True), warnings_prose(collected_warnings(self))]
+        parts += [tables["models"], Prose([*notes(self), level])]
+        parts += [tables["differences"], Prose([*several, forecast_sentence(self)])]
+        if self.learned_differences:
+            parts += [Heading(LEARNED_DIFFERENCES), tables["learned_differences"]]
+        others = [(printable(name), one.signature) for name, one in [*self.by_featurizer.items()][1:]]
+        title = f"{models} against {first.n_p} human texts, {first.num_buckets} common buckets"
+        return Document(title, parts, tables, [("", self.signature), *others])
 
     def plot(self) -> alt.VConcatChart:
         """The figures as one Altair chart (see `mauve_metric.results.charts.of_comparison`)."""
+        from mauve_metric.results.charts import of_comparison
+
         return of_comparison.comparison_chart(self)
 
     def save_report(self, path: str | Path, measures: Document | None = None) -> Path:
@@ -87,7 +146,41 @@ class Comparison(ComparisonNumbers):
             path: of the page, which ends in .html or .htm.
             measures: the document of a description of the same models, which is added.
         """
-        return report.save_report(self, path, measures)
+        return report.save_page(path, lambda: report.report_page(self, measures))
 
-    def __str__(self) -> str:
-        return tables.comparison_table(self)
+    def _tables(self) -> dict[str, Table]:
+        """The tables of models and differences, each featurizer's rows under its name where there are several."""
+        each = each_featurizer(self)
+        before = (FEATURIZER_COLUMN,) if len(each) > 1 else ()
+        tested = (TEST_COLUMN,) if any(result.p_value is not None for result in self.models.values()) else ()
+
+        def table(columns: Sequence[Column], rows: Callable[[Comparison], list[TableRow]]) -> Table:
+            return Table(
+                (*before, *columns), [row | {"featurizer": name} for name, one in each.items() for row in rows(one)]
+            )
+
+        return {
+            "models": table((*MODEL_COLUMNS, *tested), _model_rows),
+            "differences": table(DIFFERENCE_COLUMNS, lambda one: _difference_rows(one.differences)),
+            "learned_differences": table(DIFFERENCE_COLUMNS, lambda one: _difference_rows(one.learned_differences)),
+        }
+
+
+def _model_rows(comparison: Comparison) -> list[TableRow]:
+    """The rows of one featurizer, the best model first; equal models have the same rank."""
+    equal = {(item.a, item.b) for item in comparison.differences if item.difference == 0}
+    rows: list[TableRow] = []
+    for place, name in enumerate(comparison.ranking):
+        rank = rows[-1]["rank"] if place and (comparison.ranking[place - 1], name) in equal else place + 1
+        result = comparison.models[name]
+        low, high = result.mauve_ci or (None, None)
+        own = {"mauve_own": comparison.own[name].mauve, "n": result.n_q, "low": low, "high": high}
+        rows.append(row_from((*MODEL_COLUMNS, TEST_COLUMN), result, rank=rank, model=name, **own))
+    return rows
+
+
+def _difference_rows(differences: Sequence[Difference]) -> list[TableRow]:
+    return [
+        row_from(DIFFERENCE_COLUMNS, item, real="yes" if item.real else "no" if item.ci else None)
+        for item in differences
+    ]

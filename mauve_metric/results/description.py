@@ -7,21 +7,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.catalogue.scores import SCORES
 from mauve_metric.catalogue.table import MEASURES
-from mauve_metric.results.charts.figure import ChartRows
-from mauve_metric.results.charts.of_intervals import intervals_chart
 from mauve_metric.results.comparison import Comparison
-from mauve_metric.results.document import Column, Document, Prose, Table, TableRow, row_of
+from mauve_metric.results.document import Column, Document, Prose, Table, TableRow, row_from
 from mauve_metric.results.names import printable, shown_names
 from mauve_metric.results.numbers import Described
 from mauve_metric.results.plain import plain
 from mauve_metric.results.result_methods import SignedResult
-from mauve_metric.results.wording.words import collected_warnings
+from mauve_metric.results.wording.words import collected_warnings, warnings_prose
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
     import altair as alt
+
+    from mauve_metric.results.charts.figure import ChartRows
 
 _BEST, _REAL = "◂", "*"
 CSV_COLUMNS = (
@@ -42,8 +41,7 @@ class Description(SignedResult):
     """Every measure that was asked for, of every model, and of the human texts where it is of one set.
 
     Attributes:
-        measures: names, in the order of the tables; each is explained in `catalogue.table.MEASURES` or
-            `catalogue.scores.SCORES`.
+        measures: names, in the order of the tables; `catalogue.table.MEASURES` says what each is.
         human: the human texts' values by measure. models: by model and measure.
         failed: why a measure is missing, by its name.
         seconds: how long each took, for all models.
@@ -79,13 +77,16 @@ class Description(SignedResult):
         parts = (
             Table(self._columns(), self._rows(_BEST), views=("terminal", "markdown", "html")),
             Table(self._columns(), self._rows(" (best)"), views=("latex",)),
-            Prose([*self._warnings(), *self._notes()], paragraphs=True),
+            warnings_prose(self._warnings()),
+            Prose(self._notes(), paragraphs=True),
         )
         tables = {"measures": Table(CSV_COLUMNS, self._csv_rows())}
         return Document(f"texts: {sizes}", parts, tables, [("", self.signature)])
 
     def plot(self) -> alt.FacetChart:
         """Each measure with its intervals: differences from the human texts, or values of measures of both sets."""
+        from mauve_metric.results.charts.of_intervals import intervals_chart
+
         rows: ChartRows = []
         for measure in self.measures:
             for name, found in self.models.items():
@@ -149,22 +150,18 @@ class Description(SignedResult):
     def _csv_rows(self) -> list[TableRow]:
         """One row a measure and model, numbers in full."""
         return [
-            row_of(
-                CSV_COLUMNS,
-                *(measure, name, item.value, self.human.get(measure), item.difference),
-                *(item.ci or (None, None)),
-                *(item.p_value, better_of(measure)),
+            row_from(
+                CSV_COLUMNS, item, measure=measure, model=name, human=self.human.get(measure), better=better_of(measure)
             )
             for measure in self.measures
             for name, found in self.models.items()
             if (item := found.get(measure)) is not None
         ]
 
-    def _warnings(self) -> list[str]:
+    def _warnings(self) -> list[tuple[str, ScoreWarning]]:
         """Every warning, those of the comparison first, with the models it is about."""
         found = [] if self.comparison is None else collected_warnings(self.comparison)
-        found += [(name, warning) for name, warnings in self.model_warnings.items() for warning in warnings]
-        return [f"! {f'{who}: ' if who else ''}{warning.message} [{warning.code}]" for who, warning in found]
+        return found + [(name, warning) for name, warnings in self.model_warnings.items() for warning in warnings]
 
     def _notes(self) -> list[str]:
         level = f"{100 * self.confidence_level:g} %"
@@ -186,13 +183,12 @@ class Description(SignedResult):
 
 def title_of(measure: str) -> str:
     """The name of a measure for people; its own name for what is none, as the features that many share."""
-    found = MEASURES.get(measure) or SCORES.get(measure)
-    return measure if found is None else found.title
+    return MEASURES[measure].title if measure in MEASURES else measure
 
 
 def better_of(measure: str) -> str:
     """The direction that is better: "higher", "lower" or, nearest to the human texts, "human"."""
-    return MEASURES[measure].better if measure in MEASURES else SCORES[measure].better
+    return MEASURES[measure].better
 
 
 def _distance(interval: tuple[float, float], better: str) -> tuple[float, float]:

@@ -2,20 +2,64 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mauve_metric.results.charts import of_explanation
-from mauve_metric.results.numbers import ExplanationNumbers
+from mauve_metric.arrays import Floats
+from mauve_metric.features.ngram_use import NgramUse
+from mauve_metric.results.digits import digits, percent
+from mauve_metric.results.document import FILES, Column, Document, Line, Part, Prose, Table, TableRow, row_from, row_of
+from mauve_metric.results.numbers import GapBucket, ScoredText
 from mauve_metric.results.result import MauveResult
-from mauve_metric.results.wording import explanation_text
+from mauve_metric.results.result_methods import Result
+from mauve_metric.results.wording.learned_words import (
+    EXTREMES_NOTE,
+    NGRAMS_NOTE,
+    learned_sentence,
+    ngram_sentence,
+    scored_label,
+)
+from mauve_metric.results.wording.verdict import verdict
+from mauve_metric.results.wording.words import (
+    STABILITY_NOTE,
+    bucket_facts,
+    bucket_title,
+    excerpt,
+    headline,
+    near_label,
+    warnings_prose,
+)
 
 if TYPE_CHECKING:
     import altair as alt
 
+GAP_COLUMNS = (Column("part", "part", ".4f"), Column("share", "share", ">"), Column("meaning", "of the gap"))
+BUCKET_COLUMNS = (
+    Column("rank", "rank", "d"),
+    Column("bucket", "bucket", "d"),
+    Column("side", "side"),
+    Column("contribution", "part of the gap", ".4f"),
+    Column("share", "share", ".3f"),
+    Column("p_count", "human", "d"),
+    Column("q_count", "model", "d"),
+    Column("p_value", "p", ".2g"),
+    Column("overlap", "overlap", ".2f"),
+    Column("other_rank", "other rank", "d"),
+    Column("about", "about"),
+)
+TEXT_COLUMNS = (
+    Column("bucket", "bucket", "d"),
+    Column("side", "side"),
+    Column("row", "row", "d"),
+    Column("distance", "distance", ".4f"),
+    Column("in_bucket", "in bucket"),
+    Column("text", "text"),
+)
+_ITEM = (" " * 4 + "- ", " " * 6)  # indents of a text
+
 
 @dataclass(frozen=True)
-class Explanation(ExplanationNumbers):
+class Explanation(Result):
     """The gap 1 - MAUVE of a result, taken apart.
 
     Attributes:
@@ -30,15 +74,89 @@ class Explanation(ExplanationNumbers):
             model's that it finds most like the model's, the most extreme first; none where there is no such score.
         ngrams: with texts and the featurizer `ngrams`, the n-grams whose use differs most (see
             `features.ngram_use.NgramUse`); else none.
-        normalised: likewise, where the warning `format_differs` is given and no text is cut, the learned score of the
-            texts with each run of white space as one blank; else None.
     """
 
     result: MauveResult
+    gap: float
+    type_one: float
+    type_two: float
+    noise: float
+    contributions: Floats
+    p_values: Floats = field(repr=False)
+    buckets: tuple[GapBucket, ...] = field(repr=False)
+    most_human: tuple[ScoredText, ...] = field(default=(), repr=False)
+    most_model: tuple[ScoredText, ...] = field(default=(), repr=False)
+    ngrams: tuple[NgramUse, ...] = field(default=(), repr=False)
+
+    def document(self) -> Document:
+        """The score, the gap and its parts, the buckets with their texts, and what a classifier goes by."""
+        result, first = self.result, headline(self.result)
+        whose = " of the literature's number" if first.literature else ""
+        buckets = Table(
+            BUCKET_COLUMNS, [row_from(BUCKET_COLUMNS, bucket, about=", ".join(bucket.words)) for bucket in self.buckets]
+        )
+        parts: tuple[Part, ...] = (
+            Prose([f"{first.sentence}.", first.beside, verdict(result)], paragraphs=True),
+            warnings_prose([("", warning) for warning in result.warnings]),
+            Prose([f"The gap{whose} to 1 is {digits(self.gap)}, in {result.num_buckets} buckets."]),
+            Table(GAP_COLUMNS, self._gap_rows()),
+            Table(buckets.columns, buckets.rows, views=FILES),
+            *map(_bucket_prose, self.buckets),
+            Prose([STABILITY_NOTE] if self.buckets else []),
+            *self._learned(),
+        )
+        tables = {"buckets": buckets, "texts": Table(TEXT_COLUMNS, self._text_rows())}
+        title = f"The gap between {result.n_q} model texts and {result.n_p} human texts"
+        return Document(title, parts, tables, [("", result.signature)])
 
     def plot(self) -> alt.LayerChart:
         """The buckets by their contribution as an Altair chart (see `of_explanation.contributions_chart`)."""
+        from mauve_metric.results.charts import of_explanation
+
         return of_explanation.contributions_chart(self)
 
-    def __str__(self) -> str:
-        return explanation_text.explanation_table(self)
+    def _gap_rows(self) -> list[TableRow]:
+        parts = (
+            (self.type_one, "from buckets with too many model texts (Type I)"),
+            (self.type_two, "from buckets with too few (Type II): human text that the model misses"),
+            (self.noise, "from buckets that could be noise"),
+        )
+        return [row_of(GAP_COLUMNS, value, percent(value, self.gap), meaning) for value, meaning in parts]
+
+    def _text_rows(self) -> list[TableRow]:
+        """The texts of the buckets, one row each."""
+        return [
+            row_of(TEXT_COLUMNS, bucket.bucket, side, *near)
+            for bucket in self.buckets
+            for side, texts in (("human", bucket.p_texts), ("model", bucket.q_texts))
+            for near in texts
+        ]
+
+    def _learned(self) -> list[Prose]:
+        """The texts and the n-grams by which a classifier tells the two sets apart."""
+        extremes = [
+            _text_line(f"{side} {scored_label(item)}", item.text)
+            for side, texts in (("human", self.most_human), ("model", self.most_model))
+            for item in texts
+        ]
+        uses = [Line(ngram_sentence(use), *_ITEM) for use in self.ngrams]
+        return [
+            Prose([EXTREMES_NOTE, *extremes] if extremes else []),
+            Prose([NGRAMS_NOTE, *uses] if uses else []),
+            Prose([learned_sentence(self.result)] if self.result.normalised else []),
+        ]
+
+
+def _bucket_prose(bucket: GapBucket) -> Prose:
+    """The title, the facts and the texts of a bucket."""
+    found = [Line(f"{name}: {value}", " " * 4, " " * 7) for name, value in bucket_facts(bucket)]
+    found += [
+        _text_line(f"{side} {near_label(near)}", near.text)
+        for side, texts in (("human", bucket.p_texts), ("model", bucket.q_texts))
+        for near in texts
+    ]
+    return Prose(found, lead=bucket_title(bucket))
+
+
+def _text_line(label: str, text: str | None) -> Line:
+    return Line(f"{label}: {excerpt(text or '')}".rstrip(": "), *_ITEM)

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
-from mauve_metric.catalogue.scores import SCORES
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.texts.columns import Table, listed, number_at, open_table
 from mauve_metric.texts.lines import decode, read_bytes
@@ -56,8 +55,7 @@ def reading_of(measure: str) -> Reading:
     >>> reading_of("mauve"), reading_of("frontier_integral"), reading_of("my_score")
     ('higher', 'lower', 'as it is')
     """
-    known = SCORES.get(measure) or MEASURES.get(measure)
-    return "as it is" if known is None else known.better
+    return MEASURES[measure].better if measure in MEASURES else "as it is"
 
 
 def read_measures(path: str | Path, human: str = "human") -> dict[str, Measured]:
@@ -101,7 +99,7 @@ def _numbers(values: object) -> dict[str, float | None]:
     for name, entry in values.items():
         if isinstance(entry, Mapping) and "value" in entry:
             found[str(name)] = _number(entry["value"])
-        elif name in SCORES or name in MEASURES:
+        elif name in MEASURES:
             found[str(name)] = _number(entry)
     return found
 

@@ -9,17 +9,18 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mauve_metric.results import digits, tables
-from mauve_metric.results.charts import figure, of_comparison, of_explanation
+from mauve_metric.results import digits
 from mauve_metric.results.document import Document
-from mauve_metric.results.numbers import ComparisonNumbers, NearText, ScoredText
+from mauve_metric.results.figure_files import chart_svg
+from mauve_metric.results.numbers import NearText, ScoredText
 from mauve_metric.results.wording import learned_words, marks, words
-from mauve_metric.results.wording.joint_comparison import joint_comparison
 from mauve_metric.runtime.atomic_files import check_can_be_written, written_whole
 
 if TYPE_CHECKING:
     import altair as alt
     import jinja2
+
+    from mauve_metric.results.comparison import Comparison
 
 
 TEMPLATES = ("report.html", "document.html", "tables.html", "report.css")
@@ -27,19 +28,8 @@ REPORT_FILES = (".html", ".htm")
 LONGEST_TEXT = 1500  # characters shown of a text
 
 
-def save_report(comparison: ComparisonNumbers, path: str | Path, measures: Document | None = None) -> Path:
-    """Write `report_page` to a file, which appears whole or stays as it was.
-
-    Raises:
-        ValueError: the name does not end in .html or .htm.
-        ImportError: Altair or vl-convert-python is not installed.
-        OSError: the file cannot be written.
-    """
-    return save_page(path, lambda: report_page(comparison, measures))
-
-
 def save_page(path: str | Path, page: Callable[[], str]) -> Path:
-    """Write a page to a file whose name was checked before the page is made; errors as for `save_report`."""
+    """Write a page to a file whose name was checked before the page is made; errors as for `Result.save_report`."""
     path = Path(path)
     check_report_path(path)
     check_can_be_written(path)
@@ -61,13 +51,15 @@ def check_report_path(path: str | Path) -> None:
         raise ValueError(f"a report cannot be written to {str(path)!r}: expected a name that ends in {known}")
 
 
-def report_page(comparison: ComparisonNumbers, measures: Document | None = None) -> str:
+def report_page(comparison: Comparison, measures: Document | None = None) -> str:
     """The page: conclusion, warnings, models, figures, differences, buckets of each model, signatures.
 
     measures: the document of a description of the same models.
 
     It holds no script and fetches nothing, which its content security policy also says.
     """
+    from mauve_metric.results.charts import of_comparison, of_explanation
+
     comparison = words.with_labels(comparison)
     results = list(comparison.models.values())
     found = words.collected_warnings(comparison)
@@ -76,10 +68,13 @@ def report_page(comparison: ComparisonNumbers, measures: Document | None = None)
         level=f"{100 * comparison.confidence_level:g} %",
         common=results[0],
         comparison=comparison,
-        joint=joint_comparison(comparison.by_featurizer),
+        tables=comparison.document().tables,
+        joint=comparison.joint_verdict,
         severe=[item for item in found if item[1].severe],
         other=[item for item in found if not item[1].severe],
         measures=measures,
+        of_comparison=of_comparison,
+        of_explanation=of_explanation,
         signatures=_signatures(comparison)
         + [("measures", text) for _, text in (measures.signatures if measures else ())],
     )
@@ -114,12 +109,12 @@ def _template(name: str = "report.html") -> jinja2.Template:
     known = {
         "words": words,
         "learned": learned_words,
-        "tables": tables,
         "marks": marks,
         "cell": digits.cell,
         "digits": digits.digits,
+        "source": _source,
+        "pieces": _pieces,
     }
-    known |= {"of_comparison": of_comparison, "of_explanation": of_explanation, "source": _source, "pieces": _pieces}
     return environment.get_template(name, globals=known)
 
 
@@ -132,7 +127,7 @@ def _printable(value: object) -> object:
 
 def _source(chart: alt.TopLevelMixin) -> str:
     """A chart as the address of an `img` that holds it as SVG, where nothing in it can run."""
-    return f"data:image/svg+xml;base64,{base64.b64encode(figure.chart_svg(chart).encode()).decode()}"
+    return f"data:image/svg+xml;base64,{base64.b64encode(chart_svg(chart).encode()).decode()}"
 
 
 def _pieces(near: NearText | ScoredText, phrases: Sequence[str]) -> list[marks.Piece]:
@@ -142,7 +137,7 @@ def _pieces(near: NearText | ScoredText, phrases: Sequence[str]) -> list[marks.P
     return marks.marked(near.text, phrases, LONGEST_TEXT)
 
 
-def _signatures(comparison: ComparisonNumbers) -> list[tuple[str, str]]:
+def _signatures(comparison: Comparison) -> list[tuple[str, str]]:
     """Every signature under the name of what it fixes."""
     others = [*words.each_featurizer(comparison).items()][1:]
     named = [("comparison", comparison.signature), *((f"comparison, {name}", one.signature) for name, one in others)]

@@ -6,21 +6,48 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.results.charts import of_result
+from mauve_metric.arrays import Floats, Labels
+from mauve_metric.catalogue.table import SCORES
+from mauve_metric.measures.groups import Design
 from mauve_metric.results.digits import digits
-from mauve_metric.results.numbers import ResultNumbers
-from mauve_metric.results.wording.joint_verdict import joint_verdict
-from mauve_metric.results.wording.verdict import finding
+from mauve_metric.results.document import Column, Document, Part, Prose, Table, row_of
+from mauve_metric.results.names import printable
+from mauve_metric.results.numbers import NormalisedScore, Stripped
+from mauve_metric.results.result_methods import SignedResult
+from mauve_metric.results.wording.joint_verdict import featurizers_table, joint_verdict
+from mauve_metric.results.wording.learned_words import learned_sentence
+from mauve_metric.results.wording.verdict import finding, verdict
+from mauve_metric.results.wording.words import facts, headline, result_warnings, warnings_prose
+from mauve_metric.uncertainty.jackknife import CurveBand
+from mauve_metric.uncertainty.learned import Learned
+from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
     import altair as alt
 
+SCORE_COLUMNS = (
+    Column("score", "score"),
+    Column("title", "score"),
+    Column("value", "value", ".4f"),
+    Column("low", "low", ".4f"),
+    Column("high", "high", ".4f"),
+    Column("better", "better"),
+    Column("meaning", "meaning"),
+)
+FACT_COLUMNS = (Column("name", "rests on"), Column("value", "value"), Column("meaning", "meaning"))
+_INTERVALS = {  # attributes of the scores that have one
+    "mauve_debiased": "mauve_ci",
+    "mauve_classifier": "mauve_classifier_ci",
+    "auc": "auc_ci",
+    "frontier_integral_debiased": "frontier_integral_ci",
+}
+
 
 @dataclass(frozen=True)
-class MauveResult(ResultNumbers):
+class MauveResult(SignedResult):
     """A MAUVE score and what belongs to it. P is the reference (human) side, Q the model's.
 
-    Direction, range and paper of every score stand in `results.scores.SCORES`. None stands for what was not asked
+    Direction, range and paper of every score are in `catalogue.table.SCORES`. None stands for what was not asked
     for or cannot be computed (the errors of a set of one text; the lengths of features).
 
     Attributes:
@@ -37,11 +64,14 @@ class MauveResult(ResultNumbers):
         p_value: of the permutation test that both sets come from one distribution.
         mauve_classifier, mauve_classifier_stderr, mauve_classifier_ci: debiased MAUVE on buckets of a classifier's
             held-out scores, in [0, 1], higher is better: what separates the two sets best, where `mauve` follows what
-            the texts are about (docs/saturation.md). None below ten texts a side, and for shards on many machines.
+            the texts are about (docs/saturation.md). None below ten texts a side.
         auc, auc_ci, auc_p_value: chance that this classifier scores a model's text above a human one, ½ for sets that
             cannot be told apart, lower is better; and of so large an AUC where both sets have one distribution.
         format_auc, format_aucs: the same AUC of a classifier that sees only how texts are formatted (length, line
             breaks, quotation marks and so on), and of each of these alone; None where the texts are not known.
+        normalised: where these tell the two sets apart (warning `format_differs`), the learned score and AUC of the
+            same texts with each run of white space as one blank and in small letters; None where texts are not known
+            or cut, and for more than 1000 texts unless the featurizer is "ngrams".
         frontier_integral, frontier_integral_star: in [0, 1], lower is better (Liu et al. 2021, §3).
         frontier_integral_debiased, frontier_integral_stderr, frontier_integral_ci: as for MAUVE.
         jensen_shannon: ½KL(p‖m) + ½KL(q‖m) at m = ½(p + q), in nats, in [0, ln 2], lower is better.
@@ -68,6 +98,69 @@ class MauveResult(ResultNumbers):
             `to_dict`.
     """
 
+    mauve: float
+    mauve_debiased: float | None
+    mauve_stderr: float | None
+    mauve_ci: tuple[float, float] | None
+    ci_scope: str
+    mauve_ceiling: float
+    mauve_ceiling_std: float
+    mauve_floor: float
+    mauve_star: float
+    mauve_exact: float
+    mauve_mean: float
+    mauve_std: float | None
+    mauve_runs: Floats
+    p_value: float | None
+    frontier_integral: float
+    frontier_integral_debiased: float | None
+    frontier_integral_stderr: float | None
+    frontier_integral_ci: tuple[float, float] | None
+    frontier_integral_star: float
+    jensen_shannon: float | None
+    precision: float | None
+    recall: float | None
+    density: float | None
+    coverage: float | None
+    prd_precision: float
+    prd_recall: float
+    prd_area: float
+    frechet_distance: float | None
+    design: Design
+    n_p: int
+    n_q: int
+    p_prompts: int | None
+    q_prompts: int | None
+    num_buckets: int
+    p_dropped: int
+    q_dropped: int
+    p_truncated: int
+    q_truncated: int
+    p_stripped: tuple[Stripped, ...]
+    q_stripped: tuple[Stripped, ...]
+    p_median_length: float | None
+    q_median_length: float | None
+    warnings: tuple[ScoreWarning, ...]
+    signature_entries: Mapping[str, object] = field(repr=False, metadata={"in_dict": False})
+    signature: str = field(init=False)
+    p_hist: Floats
+    q_hist: Floats
+    divergence_curve: Floats
+    prd_curve: Floats
+    curve_mixtures: Floats = field(repr=False, metadata={"in_dict": False})
+    curve_band: CurveBand | None = field(repr=False, metadata={"in_dict": False})
+    p_labels: Labels = field(repr=False, metadata={"in_dict": False})
+    q_labels: Labels = field(repr=False, metadata={"in_dict": False})
+    mauve_classifier: float | None = None
+    mauve_classifier_stderr: float | None = None
+    mauve_classifier_ci: tuple[float, float] | None = None
+    auc: float | None = None
+    auc_ci: tuple[float, float] | None = None
+    auc_p_value: float | None = None
+    format_auc: float | None = None
+    format_aucs: Mapping[str, float] | None = None
+    normalised: NormalisedScore | None = None
+    learned: Learned | None = field(default=None, repr=False, metadata={"in_dict": False})
     by_featurizer: Mapping[str, MauveResult] = field(default_factory=dict, repr=False, metadata={"in_dict": False})
 
     @property
@@ -87,15 +180,48 @@ class MauveResult(ResultNumbers):
             own |= {"by_featurizer": each, "joint_verdict": self.joint_verdict}
         return own
 
+    def document(self) -> Document:
+        """What the score says, the warnings, every score that was computed, and what they rest on.
+
+        With several featurizers also what each says, and the warnings and signatures of those after the first.
+        """
+        first, each = headline(self), self.by_featurizer if len(self.by_featurizer) > 1 else {}
+        said = (f"{first.sentence}.", learned_sentence(self), verdict(self), self.joint_verdict, first.beside)
+        rows = [
+            row_of(SCORE_COLUMNS, name, score.title, value, *self._ends(name), score.better, score.meaning)
+            for name, score in SCORES.items()
+            if (value := getattr(self, name)) is not None
+        ]
+        rests_on = [row_of(FACT_COLUMNS, *fact) for fact in facts(self)]
+        parts: tuple[Part, ...] = (
+            Prose(said, paragraphs=True),
+            warnings_prose(result_warnings(self)),
+            Table(SCORE_COLUMNS[1:], rows),
+            Table(FACT_COLUMNS, rests_on),
+            *([featurizers_table(each)] if each else []),
+        )
+        tables = {"scores": Table((*SCORE_COLUMNS[:1], *SCORE_COLUMNS[2:6]), rows)}
+        others = [(printable(name), one.signature) for name, one in [*each.items()][1:]]
+        title = f"{self.n_q} model texts against {self.n_p} human texts"
+        return Document(title, parts, tables, [("", self.signature), *others])
+
+    def _ends(self, score: str) -> tuple[float, float] | tuple[None, None]:
+        """The interval of a score."""
+        interval: tuple[float, float] | None = getattr(self, _INTERVALS.get(score, ""), None)
+        return interval or (None, None)
+
     def plot(self) -> alt.VConcatChart:
         """The figures of this result as one Altair chart, which a notebook shows (see `charts.of_result`).
 
         Raises:
             ImportError: Altair is not installed.
         """
+        from mauve_metric.results.charts import of_result
+
         return of_result.result_chart(self)
 
     def __str__(self) -> str:
+        """The line for a paper: signature, score and interval."""
         interval = ""
         if self.mauve_debiased is not None and self.mauve_ci is not None:
             low, high = map(digits, self.mauve_ci)

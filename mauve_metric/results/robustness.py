@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mauve_metric.results.charts import of_robustness
 from mauve_metric.results.digits import digits
 from mauve_metric.results.document import Column, Document, Prose, Table, TableRow, row_of
 from mauve_metric.results.names import printable, shown_names
@@ -108,21 +107,6 @@ class Setting:
             return found
         ci = found.ci and (-found.ci[1], -found.ci[0])
         return Difference(a, b, -found.difference, ci, found.p_value, found.real, found.stderr)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain Python values."""
-        return {
-            "name": self.name,
-            "factor": self.factor,
-            "changes": dict(self.changes),
-            "num_buckets": self.num_buckets,
-            "texts": self.texts,
-            "ranking": list(self.ranking),
-            "tau": self.tau,
-            "in_design": self.in_design,
-            "models": {name: plain(score) for name, score in self.models.items()},
-            "differences": [item.to_dict() for item in self.differences],
-        }
 
 
 @dataclass(frozen=True)
@@ -300,6 +284,8 @@ class Robustness(SignedResult):
 
     def plot(self) -> alt.LayerChart:
         """Rank against setting (see `mauve_metric.results.charts.of_robustness`)."""
+        from mauve_metric.results.charts import of_robustness
+
         return of_robustness.robustness_chart(self)
 
     def _settings_table(self, labels: Mapping[str, str]) -> Table:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mauve_metric.catalogue.row import Measure
+from mauve_metric.catalogue.row import Form, Measure
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.lexical.tokens import NumberedTokens, Tokens, number_tokens, split_words
 from mauve_metric.results.signature import format_signature
@@ -23,11 +23,9 @@ class _Input(NamedTuple):
     tokens: NumberedTokens
     prompts: Sequence[Hashable] | None
 
-    def compute(self, row: Measure) -> float:
-        """The row's number, the mean where it has one for each text or prompt."""
-        arguments = {"texts": (self.texts,), "tokens": (self.tokens,), "prompts": (self.tokens, self.prompts)}
-        found = row.compute(*arguments[row.needs])
-        return float(np.mean(np.asarray(found, dtype=np.float64)))
+    def form(self, form: Form) -> Any:
+        """One of the fields."""
+        return getattr(self, form)
 
 
 def text_statistics(
@@ -68,7 +66,7 @@ def text_statistics(
     reasons: dict[str, str] = {}
     for name, row in rows.items():
         try:
-            values[name] = given.compute(row)
+            values[name] = float(np.mean(np.asarray(row.on(given), dtype=np.float64)))
         except ValueError as error:
             reasons[name] = str(error)
     sizes = {"num_texts": len(texts), "num_tokens": len(given.tokens.ids)}
@@ -77,20 +75,21 @@ def text_statistics(
 
 def statistics_rows() -> dict[str, Measure]:
     """The rows that need texts, their tokens and prompts, and nothing else."""
-    wanted = ("texts", "tokens", "prompts")
-    return {name: row for name, row in MEASURES.items() if row.group == "lexical" and row.needs in wanted}
+    rows = {name: row for name, row in MEASURES.items() if row.group == "lexical" and row.inputs.sets == 1}
+    return {name: row for name, row in rows.items() if {"texts", "prompts"}.issuperset(row.inputs.given)}
 
 
 def _chosen(measures: Sequence[str] | None, *, with_prompts: bool) -> dict[str, Measure]:
     rows = statistics_rows()
     if measures is None:
-        return {name: row for name, row in rows.items() if row.cheap and (with_prompts or row.needs != "prompts")}
+        allowed = {"texts", "prompts"} if with_prompts else {"texts"}
+        return {name: row for name, row in rows.items() if row.cheap and allowed.issuperset(row.inputs.given)}
     if isinstance(measures, str):
         raise TypeError(f"measures must be a list of names, got a single string: {measures!r}")
     unknown = [name for name in measures if name not in rows]
     if unknown:
         raise ValueError(f"measures must be among {', '.join(rows)}, got {', '.join(map(repr, unknown))}")
-    lacking = [name for name in measures if rows[name].needs == "prompts" and not with_prompts]
+    lacking = [name for name in measures if "prompts" in rows[name].inputs.given and not with_prompts]
     if lacking:
         raise ValueError(f"{lacking[0]} needs prompts, the prompt of each text, got none")
     return {name: rows[name] for name in measures}

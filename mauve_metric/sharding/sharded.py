@@ -76,7 +76,7 @@ def score_sharded(
             there is no `distributed`, no `match_lengths`, and no feature cache: the folder is one.
 
     Returns:
-        The `MauveResult` of `compute_mauve`.
+        The `MauveResult` of `compute_mauve`, without `normalised`, for which texts are read again.
 
     Raises:
         ValueError: an argument, or a text that cannot be scored, with its shard; what was done before is kept.
@@ -112,7 +112,7 @@ def score_sharded(
     return score_features(p, q, job.config, run=job.run)
 
 
-score_sharded.__signature__ = with_options(score_sharded, "MauveResult", "distributed", "cache")  # type: ignore[attr-defined]
+score_sharded.__signature__ = with_options(score_sharded, "MauveResult")  # type: ignore[attr-defined]
 
 
 def shard_pass(
@@ -190,11 +190,7 @@ def _folders(*sides: TextFiles) -> list[Path]:
 
 def _checked_options(options: Options) -> tuple[MauveConfig, RunOptions]:
     """The options, without those that need all texts, or one process, at once."""
-    config, run = split_options(dict(options))
-    if config.match_lengths != "no":
-        raise ValueError(f"match_lengths={config.match_lengths!r} needs all texts at once: it is not for shards")
-    if run.distributed:
-        raise ValueError("distributed=True is for torch's process groups: shards are shared out by ray")
+    config, run = split_options(options, "score_sharded")
     if isinstance(config.featurize_model_name, tuple):
         raise TypeError(
             "featurize_model_name must be a name, a folder or a function for shards, got a (model, tokenizer) pair: "

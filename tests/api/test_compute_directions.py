@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from samples import EXAMPLES
 
 from mauve_metric import MauveResult, compute_mauve
-from mauve_metric.catalogue.scores import SCORES
+from mauve_metric.catalogue.table import SCORES
 from mauve_metric.features.feature_set import featurize
 from mauve_metric.texts.files import read_texts
 
@@ -168,7 +168,7 @@ NO_SCORES = {
         "p_value",
         "auc_p_value",
     ),
-    *("format_auc", "format_aucs", "p_prompts", "q_prompts"),
+    *("format_auc", "format_aucs", "normalised", "p_prompts", "q_prompts"),
     *("n_p", "n_q", "num_buckets", "p_dropped", "q_dropped", "p_truncated", "q_truncated"),
     *("p_median_length", "q_median_length"),
 }

@@ -12,7 +12,7 @@ from samples import PACKAGE, ROOT
 
 from mauve_metric import Comparison, MauveResult, compare, compute_mauve
 from mauve_metric.hosts.space.view import markup
-from mauve_metric.results import report, tables
+from mauve_metric.results import report
 from mauve_metric.results.wording import words
 from mauve_metric.results.wording.joint_comparison import joint_comparison
 from mauve_metric.results.wording.joint_verdict import joint_verdict
@@ -69,7 +69,7 @@ def test_no_comparison_claims_equality(pair: Comparison, difference: float, real
         found = replace(pair, differences=(item,), models=models, texts_needed=needed)
         views = [words.ranking_verdict(found), words.conclusion(found), words.forecast_sentence(found)]
         views += [joint_comparison({"x": found, "y": found}), markup.comparison_headline(found), str(found)]
-        views += [tables.comparison_markdown(found), tables.comparison_latex(found), tables.comparison_csv(found)]
+        views += [found.to_markdown(), found.to_latex(), found.to_csv()]
         for said in views:
             assert not FORBIDDEN.search(said), said
         assert "closest" not in views[0] or (real and not code)

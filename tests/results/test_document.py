@@ -15,9 +15,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mauve_metric import describe, human_baseline, rank_by_preferences, robustness, score_boundary_guesses, stress_test
-from mauve_metric.results.charts.figure import chart_svg
+from mauve_metric import (
+    compare,
+    compute_mauve,
+    describe,
+    explain,
+    human_baseline,
+    rank_by_preferences,
+    robustness,
+    score_boundary_guesses,
+    stress_test,
+)
 from mauve_metric.results.document import Column, Document, Heading, Line, Prose, Table, row_of
+from mauve_metric.results.figure_files import chart_svg
 from mauve_metric.results.result_methods import Result
 
 ODD = 'odd | _name_ %$&#{} \\ ~^ <b>"`'
@@ -55,6 +65,9 @@ GUESSES = [
 ]
 MODELS = {ODD: features(1, 0.3), "b": features(2, 1.0)}
 MAKERS: dict[str, Callable[[], Result]] = {
+    "compute_mauve": lambda: compute_mauve(p_features=features(0), q_features=features(1, 0.3)),
+    "compare": lambda: compare(p_features=features(0), models=MODELS),
+    "explain": lambda: explain(p_text=texts(), q_text=texts()[::-1], featurize_model_name=length, num_buckets=4),
     "describe": lambda: describe(p_features=features(0), models=MODELS, measures="distance"),
     "human_baseline": lambda: human_baseline(p_features=features(0), splits=2),
     "robustness": lambda: robustness(p_features=features(0), models=MODELS, vary=["seed", "num_buckets"]),
@@ -128,7 +141,7 @@ def test_json_holds_the_signature_and_no_other_type(name: str) -> None:
 @pytest.mark.parametrize("name", MAKERS)
 def test_figure_and_report_show_the_names_and_run_nothing(name: str, tmp_path: Path) -> None:
     found, tags = made(name), []
-    assert "<svg" in chart_svg(found.plot()) and found.plot().to_dict()["description"].endswith(".")
+    assert "<svg" in chart_svg(found.plot()) and '"description"' in found.plot().to_json()
     page = found.save_report(tmp_path / "report.html").read_text(encoding="utf-8")
     parser = HTMLParser()
     parser.handle_starttag = lambda tag, attrs: tags.append(tag)  # type: ignore[method-assign]

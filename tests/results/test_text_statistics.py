@@ -136,7 +136,7 @@ def test_a_tokenizer_of_ones_own() -> None:
 )
 def test_what_texts_do_not_have_is_none_with_a_reason(texts: list[str], lacking: set[str]) -> None:
     found: dict[str, Any] = text_statistics(texts)
-    assert {name for name, value in found.items() if value is None} == lacking == set(found["not_computed"])
+    assert lacking <= {name for name, value in found.items() if value is None} == set(found["not_computed"])
     assert all("needs a" in reason or "needs at least" in reason for reason in found["not_computed"].values())
 
 
@@ -145,7 +145,7 @@ def test_what_texts_do_not_have_is_none_with_a_reason(texts: list[str], lacking:
     [
         (lambda: text_statistics([]), ValueError, "texts must be at least one text, got none"),
         (lambda: text_statistics(["a", 3]), TypeError, "texts must be strings, got int as number 1"),  # type: ignore[list-item]
-        (lambda: text_statistics(["a"], measures=["bleu"]), ValueError, "measures must be among distinct_1, .*'bleu'"),
+        (lambda: text_statistics(["a"], measures=["bleu"]), ValueError, "measures must be among .*, got 'bleu'"),
         (lambda: text_statistics(["a"], measures="zipf"), TypeError, "list of names, got a single string: 'zipf'"),
         (lambda: text_statistics(["a"], measures=["prompt_distinct"]), ValueError, "prompt_distinct needs prompts"),
         (lambda: text_statistics(["a"], prompts=[]), ValueError, "prompts must be one for each of the 1 texts, got 0"),

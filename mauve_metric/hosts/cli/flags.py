@@ -4,37 +4,37 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, TypeVar
 
+from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.options import VERBATIM, config_fields, run_fields
-from mauve_metric.results.charts.figure import FIGURE_FILES, check_figure_path
+from mauve_metric.results.figure_files import FIGURE_FILES, check_figure_path
 from mauve_metric.texts.files import FEATURE_FILES
 
+Value = TypeVar("Value")
 
-def add_text_field(parser: argparse.ArgumentParser) -> None:
+
+def add_text_field(parser: CommandParser) -> None:
     """Flags for the options about texts."""
     for name, item in run_fields().items():
         if item.metadata["stage"] == "texts":
-            parser.add_argument(
-                flag_of(name), metavar=item.metadata["metavar"], help=_shell_help(item.metadata["help"])
-            )
+            parser.add_argument(flag_of(name), metavar=item.metadata["metavar"], help=_help_of(item, parser))
 
 
-def add_field_options(parser: argparse.ArgumentParser, both: bool = True) -> None:
+def add_field_options(parser: CommandParser, both: bool = True) -> None:
     """Flags for the fields of a file; a dotted path names one in a field. both: the model's side is read, too."""
     add_text_field(parser)
     text = "field of the human texts, where a file holds both sides; doc.story is one inside doc"
-    parser.add_argument("--reference-field", metavar="NAME", help=text)
+    parser.add_argument("--reference-field", metavar="NAME", help=parser.rare(text))
     if both:
         text = "field of the model's texts, likewise; resps.0.0 is the first of the first"
-        parser.add_argument("--prediction-field", metavar="NAME", help=text)
+        parser.add_argument("--prediction-field", metavar="NAME", help=parser.rare(text))
     add_filter(parser)
 
 
-def add_design_options(parser: argparse.ArgumentParser) -> None:
+def add_design_options(parser: CommandParser) -> None:
     """Flags for texts that share prompts."""
     group = parser.add_argument_group("texts that share prompts (bias, intervals and tests depend on it)")
     group.add_argument("--aligned", action="store_true", help="row i of every set, HUMAN included, answers prompt i")
@@ -43,10 +43,10 @@ def add_design_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_filter(parser: argparse.ArgumentParser) -> None:
+def add_filter(parser: CommandParser) -> None:
     """The flag for whose texts of a harness's file are read."""
     text = "the filter of lm-evaluation-harness, or the epoch of Inspect, whose texts are read"
-    parser.add_argument("--filter", metavar="NAME", help=text)
+    parser.add_argument("--filter", metavar="NAME", help=parser.rare(text))
 
 
 def flag_of(name: str) -> str:
@@ -54,33 +54,55 @@ def flag_of(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def add_output_options(parser: argparse.ArgumentParser, figure: bool = True) -> argparse._ArgumentGroup:
-    """Flags for what is printed and drawn."""
+def add_output_options(parser: CommandParser, *tables: str) -> None:
+    """Flags for the form of the output and for its files; tables: those of --csv, the usual first."""
     group = parser.add_argument_group("output")
-    group.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
-    if figure:
-        group.add_argument(
-            "--plot", metavar="FILE", type=_figure_file, help=f"also draw a figure to FILE: {', '.join(FIGURE_FILES)}"
-        )
-    return group
+    form = group.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
+    form.add_argument("--markdown", action="store_true", help="print Markdown")
+    for number, table in enumerate(tables):
+        flag = f"--csv-{table.replace('_', '-')}" if number else "--csv"
+        text = f"print the table of {table.replace('_', ' ')} as CSV"
+        form.add_argument(flag, dest="csv", action="store_const", const=table, help=text)
+    form.add_argument("--latex", action="store_true", help="print LaTeX tables")
+    group.add_argument(
+        "--plot", metavar="FILE", type=_figure_file, help=f"also draw a figure to FILE: {', '.join(FIGURE_FILES)}"
+    )
+    group.add_argument("--report", metavar="FILE", type=_report_file, help="also write an HTML page to FILE")
 
 
-def add_run_options(parser: argparse.ArgumentParser) -> None:
-    """One flag for each field of the run options that is about speed."""
+def add_confidence_level(parser: CommandParser) -> None:
+    """The flag for the confidence level of a command that has no other option of a score."""
+    parser.add_argument("--confidence-level", type=float, default=0.95, help="of the intervals (default: 0.95)")
+
+
+def argument_type(check: Callable[[str], Value]) -> Callable[[str], Value]:
+    """Make the `type` of an argument of a check: its `ValueError` or `TypeError` is wrong usage."""
+
+    def parse(text: str) -> Value:
+        try:
+            return check(text)
+        except (TypeError, ValueError) as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    return parse
+
+
+def add_run_options(parser: CommandParser, verb: str = "compute_mauve") -> None:
+    """One flag for each field of the run options about speed that a public function uses."""
     group = parser.add_argument_group("speed (no influence on the score)")
-    for name, item in run_fields().items():
+    for name, item in run_fields(verb).items():
         if item.metadata["stage"] != "speed":
             continue
-        common: dict[str, Any] = {"default": argparse.SUPPRESS, "help": _shell_help(item.metadata["help"])}
+        common: dict[str, Any] = {"default": argparse.SUPPRESS, "help": _help_of(item, parser)}
         if item.default is False:
             group.add_argument(flag_of(name), action="store_true", **common)
             continue
         kind = int if item.type == "int | None" else str
-        group.add_argument(flag_of(name), type=kind, metavar=item.metadata["metavar"], **common)
+        group.add_argument(flag_of(name), type=kind, metavar=_metavar(item), **common)
         if item.default is True:
-            off = f"--no-{name.replace('_', '-')}"
-            group.add_argument(off, dest=name, action="store_false", default=argparse.SUPPRESS, help="keep no features")
-    add_log_options(group)
+            common["help"] = "keep no features"
+            group.add_argument(f"--no-{name.replace('_', '-')}", dest=name, action="store_false", **common)
 
 
 def add_log_options(parser: argparse._ActionsContainer) -> None:
@@ -90,23 +112,19 @@ def add_log_options(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--debug", action="store_true", help="show the whole traceback of an error")
 
 
+@argument_type
 def _figure_file(path: str) -> str:
-    """The name of a figure file, refused before anything is computed if its ending is not known."""
-    try:
-        check_figure_path(path)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+    """Check the ending of a figure's name before anything is computed."""
+    check_figure_path(path)
     return path
 
 
-def report_file(path: str) -> str:
-    """The name of a report, refused before anything is computed if its ending is not known."""
+@argument_type
+def _report_file(path: str) -> str:
+    """Check the ending of a report's name before anything is computed."""
     from mauve_metric.results.report import check_report_path
 
-    try:
-        check_report_path(path)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+    check_report_path(path)
     return path
 
 
@@ -129,46 +147,55 @@ def count(text: str) -> int:
 
 
 def add_config_options(
-    parser: argparse.ArgumentParser, stages: Sequence[str], without: Sequence[str] = (), featurizers: str = ""
+    parser: CommandParser, verb: str = "compute_mauve", featurizers: str = "", names: Collection[str] = ()
 ) -> None:
-    """One flag for each field of the config; `featurizers`: what is done with several, where there may be several."""
+    """One flag for each field of the config that a public function uses.
+
+    featurizers: what is done with several, where there may be several. names: of the only fields that are meant.
+    """
     group = parser.add_argument_group("options that can change the score (they stand in the signature)")
-    for name, knob in config_fields().items():
-        if knob.metadata["stage"] not in stages or name in without:
+    for name, item in config_fields(verb).items():
+        if names and name not in names:
             continue
-        flag, text = flag_of(name), _shell_help(knob.metadata["help"])
+        flag, text = flag_of(name), _help_of(item, parser)
+        common: dict[str, Any] = {"default": argparse.SUPPRESS, "help": text}
+        if isinstance(item.default, bool):
+            group.add_argument(flag, action=argparse.BooleanOptionalAction, **common)
+            continue
+        if text != argparse.SUPPRESS and item.default is not None:
+            common["help"] = text = f"{text} (default: {item.default})"
         if name == "featurize_model_name":
-            text += f" (default: {knob.default})"
-            several: dict[str, Any] = {"action": _Once, "default": argparse.SUPPRESS, "help": text}
+            several: dict[str, Any] = {"action": Once}
             if featurizers:
-                text += f"; again for each of several: {featurizers}"
-                several = {"action": "append", "dest": "featurizers", "help": text}
-            group.add_argument(flag, "--featurizer", type=_config_value(name), metavar="MODEL", **several)
-            continue
-        if isinstance(knob.default, bool):
-            group.add_argument(flag, action=argparse.BooleanOptionalAction, default=argparse.SUPPRESS, help=text)
-            continue
-        choices = knob.metadata["choices"]
-        group.add_argument(
-            flag,
-            type=_config_value(name),
-            default=argparse.SUPPRESS,
-            metavar="{" + ",".join(str(choice).lower() for choice in choices) + "}" if choices else "VALUE",
-            help=text + ("" if knob.default is None else f" (default: {knob.default})"),
-        )
+                several = {"action": "append", "dest": "featurizers", "default": None}
+                several["help"] = f"{text}; again for each of several: {featurizers}"
+            group.add_argument(flag, "--featurizer", type=_config_value(name), metavar="MODEL", **common | several)
+        else:
+            group.add_argument(flag, type=_config_value(name), metavar=_metavar(item), **common)
 
 
-def _shell_help(text: str) -> str:
-    """The help of an option without what is for Python alone."""
-    return text.split("; in Python")[0].replace("%", "%%")
+def _metavar(item: Any) -> str:
+    """The value of a field's flag, for the help."""
+    choices = item.metadata["choices"]
+    if choices:
+        return "{" + ",".join(str(choice).lower() for choice in choices) + "}"
+    kind = "N" if item.type.startswith("int") else "NUMBER" if item.type.startswith("float") else "TEXT"
+    return item.metadata["metavar"] or kind
 
 
-class _Once(argparse.Action):
+def _help_of(item: Any, parser: CommandParser) -> str:
+    """The help of a field's flag, without the part for Python alone."""
+    text = item.metadata["help"].split("; in Python")[0].replace("%", "%%")
+    return text if item.metadata["common"] else parser.rare(text)
+
+
+class Once(argparse.Action):
     """A flag that is given once: of two values one would be dropped."""
 
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, option: str | None = None
     ) -> None:
+        """Keep the value; a second one is wrong usage."""
         if hasattr(namespace, self.dest):
             parser.error(f"argument {option}: this command takes one, got {getattr(namespace, self.dest)} and {values}")
         setattr(namespace, self.dest, values)
@@ -182,15 +209,8 @@ def featurizers_given(options: argparse.Namespace) -> dict[str, Any]:
 
 def _config_value(name: str) -> Callable[[str], object]:
     """The parser of one config flag: a number or a truth value where it is one, checked by the field's own check."""
-
-    def parse(text: str) -> object:
-        try:
-            checked: object = config_fields()[name].metadata["check"](name, _literal(name, text))
-        except (TypeError, ValueError) as error:
-            raise argparse.ArgumentTypeError(str(error)) from error
-        return checked
-
-    return parse
+    check = config_fields()[name].metadata["check"]
+    return argument_type(lambda text: check(name, _literal(name, text)))
 
 
 def _literal(name: str, text: str) -> str | int | float | bool:
@@ -206,27 +226,10 @@ def _literal(name: str, text: str) -> str | int | float | bool:
     return text
 
 
-class _Shown(Protocol):
-    def to_dict(self) -> dict[str, Any]: ...
-
-    def to_markdown(self) -> str: ...
-
-    def to_latex(self) -> str: ...
-
-
-def check_form(options: argparse.Namespace) -> None:
-    """`ValueError` if --json and another form were asked for."""
-    flags = [name for name in ("markdown", "csv", "csv_differences", "latex") if hasattr(options, name)]
-    if options.json and any(getattr(options, name) for name in flags):
-        *most, last = map(flag_of, flags)
-        raise ValueError(f"--json prints JSON alone: leave out {', '.join(most)} or {last}")
-
-
-def in_form(result: _Shown, options: argparse.Namespace, csv: Callable[[], str] | None = None) -> str:
-    """A result in the form that was asked for; `csv` makes the CSV, None where none was."""
-    if options.json:
-        return json.dumps(result.to_dict(), allow_nan=False)
-    if csv is not None:
-        return csv().rstrip("\n")
-    text = result.to_markdown() if options.markdown else result.to_latex() if options.latex else str(result)
-    return text.rstrip("\n")
+def given_options(options: argparse.Namespace) -> dict[str, Any]:
+    """The keywords of `compute_mauve` that were given on the command line."""
+    names = [*config_fields(), *(name for name, item in run_fields().items() if item.metadata["stage"] == "speed")]
+    given = {name: getattr(options, name) for name in names if hasattr(options, name)}
+    if getattr(options, "prompts", None) is not None:
+        given["prompts"] = options.prompts
+    return given | {"verbose": not options.quiet}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mauve_metric.catalogue.scores import SCORES
+from mauve_metric.catalogue.table import SCORES
 from mauve_metric.options import config_fields, run_fields
 from mauve_metric.results.text_statistics import statistics_rows
 

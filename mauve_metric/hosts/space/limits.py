@@ -10,22 +10,6 @@ from mauve_metric.runtime.checks import shown
 
 MOST_NAME_CHARACTERS = 200  # of a model or a featurizer
 MODELS = "minilm,ngrams"  # what a visitor may choose, with commas between; the first is preset
-MOST = {  # the largest value of a knob whose cost grows with it
-    "kmeans_num_redo": 20,
-    "kmeans_max_iter": 2000,
-    "drmm_layers": 3,
-    "drmm_components": 10,
-    "drmm_steps": 10_000,
-    "lattice_squared_radius": 50,
-    "lattice_epochs": 50,
-    "lattice_hidden": 256,
-    "divergence_curve_discretization_size": 1000,
-    "mauve_scaling_factor": 100,
-    "num_runs": 10,
-    "permutations": 9999,
-    "knn_k": 100,
-    "max_text_length": 4096,
-}
 
 
 @dataclass(frozen=True)
@@ -161,7 +145,8 @@ def check_options(options: Mapping[str, object], models: Sequence[str], limits: 
     for model in (options.get("featurize_model_name"), *other_featurizers(options)):
         if model not in models:
             raise ValueError(f"featurize_model_name must be one of {', '.join(models)} here, got {str(model)[:60]!r}")
-    for name, most in {**MOST, "num_buckets": limits.buckets}.items():
-        value = options.get(name, config_fields()[name].default)
-        if isinstance(value, (int, float)) and value > most:
+    for name, knob in config_fields().items():
+        most = limits.buckets if name == "num_buckets" else knob.metadata["most"]
+        value = options.get(name, knob.default)
+        if most is not None and isinstance(value, (int, float)) and value > most:
             raise ValueError(f"{name} may be at most {most} here, got {value}")

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
+from typing import Any, Literal, TypedDict, TypeVar
+
+import altair as alt
 
 from mauve_metric.results.names import shown_names
-from mauve_metric.runtime.atomic_files import check_can_be_written, written_whole
-from mauve_metric.runtime.optional_imports import import_vl_convert
-
-if TYPE_CHECKING:
-    import altair as alt
-
 
 T = TypeVar("T")
 ChartRow = dict[str, str | float | None]
@@ -21,15 +16,6 @@ ChartRows = list[ChartRow]
 
 QUALITY = "quality of the model's text"
 COVERAGE = "coverage of human text"
-_FORMATS: dict[str, Literal["png", "svg", "pdf", "html", "json"]] = {
-    ".png": "png",
-    ".svg": "svg",
-    ".pdf": "pdf",
-    ".html": "html",
-    ".json": "json",
-}
-FIGURE_FILES = tuple(_FORMATS)
-
 # One meaning a colour, in every figure: the human texts, each model, the two sides of a gap. All stand out from white
 # and from a dark page, and are told apart by people with any colour vision, the models also by dash and shape.
 HUMAN = "#767676"
@@ -41,7 +27,6 @@ LINE = "#8A8A8A"  # lines to compare with, which stand for no set
 
 SIDE = 300  # pixels of a curve's square
 GAP = 30  # pixels between two charts
-_PNG_SCALE = 3.0  # pixels in a .png for each pixel on the screen
 _LONGEST_LABEL = 44  # characters of a name in a figure
 
 
@@ -71,8 +56,6 @@ class CurveAxes(TypedDict):
 
 def curve_axes(x_title: str, y_title: str, top: float = 1.0) -> CurveAxes:
     """The encodings of `coverage` and `quality` on two axes from 0 to 1; that of `quality` goes to `top` if more."""
-    import altair as alt
-
     unit, axis = alt.Scale(domain=[0, 1], nice=False), alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], **AXIS_STYLE)
     higher, plain = alt.Scale(domain=[0, top], nice=True), alt.Axis(tickCount=6, **AXIS_STYLE)
     y_scale, y_axis = (higher, plain) if top > 1 else (unit, axis)
@@ -84,15 +67,11 @@ def curve_axes(x_title: str, y_title: str, top: float = 1.0) -> CurveAxes:
 
 def heading(text: str, *below: str) -> alt.TitleParams:
     """The title of a figure and the lines under it, from the left edge on; a line has about 55 characters at most."""
-    import altair as alt
-
     return alt.Title(text, subtitle=list(below), anchor="start", frame="bounds", fontSize=12, subtitleFontSize=11)
 
 
 def equal_line() -> alt.Chart:
     """The line on which coverage equals quality."""
-    import altair as alt
-
     ends = alt.InlineData(values=[{"coverage": end, "quality": end} for end in (0, 1)])
     line = alt.Chart(ends).mark_line(color=LINE, strokeDash=[2, 4], strokeWidth=1)
     equal: alt.Chart = line.encode(x="coverage:Q", y="quality:Q")
@@ -125,8 +104,6 @@ def legend(names: Sequence[str], lines: bool = False) -> alt.Legend:
         names: in the order of their scale.
         lines: whether it shows dashes; else it shows shapes.
     """
-    import altair as alt
-
     labels = short_labels(names)
     widest = 26 + 6 * max(map(len, labels))  # pixels, about
     return alt.Legend(
@@ -170,48 +147,3 @@ def _encodings(spec: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield spec["encoding"]
     for layer in spec.get("layer", ()):
         yield from _encodings(layer)
-
-
-def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> None:
-    """Write a chart to a file whose ending names the format; it appears whole or stays as it was.
-
-    No browser and no network is needed.
-
-    `.png` (three pixels for one), `.svg` and `.pdf` for papers; `.html` shows the values under the pointer and holds
-    all its scripts itself; `.json` is Vega-Lite.
-
-    Raises:
-        ValueError: another ending.
-        ImportError: vl-convert-python is not installed.
-        OSError: the file cannot be written.
-    """
-    check_figure_path(path)
-    check_can_be_written(path)
-    ending = Path(path).suffix.lower()
-    if ending != ".json":
-        import_vl_convert()
-    settings: dict[str, dict[str, Any]] = {".png": {"scale_factor": _PNG_SCALE}, ".html": {"inline": True}}
-    with written_whole(path) as temporary:
-        chart.save(str(temporary), format=_FORMATS[ending], **settings.get(ending, {}))
-
-
-def chart_svg(chart: alt.TopLevelMixin) -> str:
-    """A chart as SVG.
-
-    Raises:
-        ImportError: vl-convert-python is not installed.
-    """
-    svg: str = import_vl_convert().vegalite_to_svg(chart.to_json())
-    return svg
-
-
-def check_figure_path(path: str | Path) -> None:
-    """`ValueError` unless `save_chart` can write a file of that name.
-
-    >>> check_figure_path("curve.gif")
-    Traceback (most recent call last):
-    ValueError: a figure cannot be written to 'curve.gif': expected a name that ends in .png, .svg, .pdf, .html, .json
-    """
-    if Path(path).suffix.lower() not in FIGURE_FILES:
-        known = ", ".join(FIGURE_FILES)
-        raise ValueError(f"a figure cannot be written to {str(path)!r}: expected a name that ends in {known}")

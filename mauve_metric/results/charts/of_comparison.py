@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import altair as alt
+
 from mauve_metric.results.charts.figure import (
     AXIS_STYLE,
     COLORS,
@@ -29,45 +31,30 @@ from mauve_metric.results.charts.figure import (
     short_labels,
 )
 from mauve_metric.results.names import figure_text
-from mauve_metric.results.numbers import ComparisonNumbers
 from mauve_metric.results.wording.words import each_featurizer, with_labels
-from mauve_metric.runtime.optional_imports import import_altair
 
 if TYPE_CHECKING:
-    import altair as alt
+    from mauve_metric.results.comparison import Comparison
 
 
 _ROW = 32  # pixels a model in the forest plot
 
 
-def comparison_chart(comparison: ComparisonNumbers) -> alt.VConcatChart:
-    """The figures of a comparison: curves beside precision and recall, and the forest plot below.
-
-    Raises:
-        ImportError: Altair is not installed.
-    """
-    import_altair()
-    import altair as alt
-
+def comparison_chart(comparison: Comparison) -> alt.VConcatChart:
+    """The figures of a comparison: curves beside precision and recall, and the forest plot below."""
     figure: alt.VConcatChart = alt.vconcat(curve_charts(comparison), forest_chart(comparison), spacing=GAP)
     return figure
 
 
-def curve_charts(comparison: ComparisonNumbers) -> alt.HConcatChart:
+def curve_charts(comparison: Comparison) -> alt.HConcatChart:
     """The divergence curves beside precision and recall."""
-    import_altair()
-    import altair as alt
-
     charts = alt.hconcat(curves_chart(comparison), precision_recall_curves_chart(comparison), spacing=GAP)
     figure: alt.HConcatChart = charts.resolve_scale(color="independent", shape="independent", strokeDash="independent")
     return figure
 
 
-def curves_chart(comparison: ComparisonNumbers) -> alt.LayerChart:
+def curves_chart(comparison: Comparison) -> alt.LayerChart:
     """The divergence curves of all models on the common buckets; the area under a curve is its MAUVE."""
-    import_altair()
-    import altair as alt
-
     comparison = with_labels(comparison, figure_text)
     rows: ChartRows = []
     for name in comparison.ranking:
@@ -81,11 +68,8 @@ def curves_chart(comparison: ComparisonNumbers) -> alt.LayerChart:
     return chart.properties(width=SIDE, height=SIDE, title=title, description=description)
 
 
-def precision_recall_curves_chart(comparison: ComparisonNumbers) -> alt.LayerChart:
+def precision_recall_curves_chart(comparison: Comparison) -> alt.LayerChart:
     """Quality against coverage: each model's curve of the histograms, and its k-NN scores if known."""
-    import_altair()
-    import altair as alt
-
     comparison = with_labels(comparison, figure_text)
     curves: ChartRows = []
     points: ChartRows = []
@@ -121,14 +105,11 @@ def precision_recall_curves_chart(comparison: ComparisonNumbers) -> alt.LayerCha
     return chart.properties(width=SIDE, height=SIDE, title=title, description=description)
 
 
-def forest_chart(comparison: ComparisonNumbers, width: int = 560) -> alt.LayerChart:
+def forest_chart(comparison: Comparison, width: int = 560) -> alt.LayerChart:
     """Each model's debiased MAUVE with its interval, the best on top; small ticks: MAUVE on the common buckets.
 
     Several featurizers have their models one below the other, each with its own best on top.
     """
-    import_altair()
-    import altair as alt
-
     each = each_featurizer(comparison, figure_text)
     comparison = with_labels(comparison, figure_text)
     labels = dict(zip(comparison.ranking, short_labels(comparison.ranking), strict=True))
@@ -181,8 +162,6 @@ def _curves(
 
     kind: the curves' name. dashes: whether the names below have a dash each; else a shape.
     """
-    import altair as alt
-
     picked = alt.selection_point(name=f"{kind}_picked", fields=["model"], bind="legend")
     line = alt.Chart(alt.InlineData(values=rows)).mark_line(strokeWidth=2.2)
     curves: alt.Chart = line.encode(
@@ -197,21 +176,15 @@ def _curves(
 
 
 def _color(names: Sequence[str], key: alt.Legend | None) -> alt.Color:
-    import altair as alt
-
     scale = alt.Scale(domain=list(names), range=cycle(COLORS, len(names)))
     return alt.Color("model:N", scale=scale, legend=key, sort=list(names))
 
 
 def _dash(names: Sequence[str], key: alt.Legend | None) -> alt.StrokeDash:
-    import altair as alt
-
     scale = alt.Scale(domain=list(names), range=cycle(DASHES, len(names)))
     return alt.StrokeDash("model:N", scale=scale, legend=key, sort=list(names))
 
 
 def _shape(names: Sequence[str], key: alt.Legend | None) -> alt.Shape:
-    import altair as alt
-
     scale = alt.Scale(domain=list(names), range=cycle(SHAPES, len(names)))
     return alt.Shape("model:N", scale=scale, legend=key, sort=list(names))

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import altair as alt
+
 from mauve_metric.results.charts.figure import AXIS_STYLE, MISSED, TOO_MUCH, ChartRow, ChartRows, heading
-from mauve_metric.results.numbers import ExplanationNumbers
 from mauve_metric.results.signature import signature_number
-from mauve_metric.runtime.optional_imports import import_altair
 
 if TYPE_CHECKING:
-    import altair as alt
+    from mauve_metric.results.explanation import Explanation
 
 
 def contributions_chart(
-    explanation: ExplanationNumbers, most: int = 40, width: int = 720, link: str | None = None
+    explanation: Explanation, most: int = 40, width: int = 720, link: str | None = None
 ) -> alt.LayerChart:
     """The gap's buckets by falling contribution: filled too much (Type I) or missed (Type II); pale: could be noise.
 
@@ -24,9 +24,6 @@ def contributions_chart(
         width: of the plot, in pixels.
         link: a click on a bucket follows this address with the bucket's number behind it; None: no link.
     """
-    import_altair()
-    import altair as alt
-
     rows = _contribution_rows(explanation)[:most]
     if link is not None:
         rows = [row | {"link": f"{link}{row['bucket']}"} for row in rows]
@@ -74,7 +71,7 @@ def contributions_chart(
     return chart.properties(width=width, height=200, title=title, description=f"{description}.")
 
 
-def _contribution_rows(explanation: ExplanationNumbers) -> ChartRows:
+def _contribution_rows(explanation: Explanation) -> ChartRows:
     """One row a bucket that adds to the gap, the largest first."""
     result = explanation.result
     rows: ChartRows = []

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import altair as alt
 
 from mauve_metric.results.charts.figure import AXIS_STYLE, COLORS, SIDE, ChartRow, heading, short_labels
 from mauve_metric.results.digits import digits
 from mauve_metric.results.names import figure_text
-from mauve_metric.runtime.optional_imports import import_altair
-
-if TYPE_CHECKING:
-    import altair as alt
 
 
 def intervals_chart(rows: Sequence[ChartRow], title: str, *below: str) -> alt.FacetChart:
@@ -20,13 +17,7 @@ def intervals_chart(rows: Sequence[ChartRow], title: str, *below: str) -> alt.Fa
     Args:
         rows: "panel" and "label" as text, "value", and "low" and "high", which may both be None.
         title: of the figure. below: lines under it.
-
-    Raises:
-        ImportError: Altair is not installed.
     """
-    import_altair()
-    import altair as alt
-
     shown = [row | {"panel": figure_text(str(row["panel"])), "label": figure_text(str(row["label"]))} for row in rows]
     called = dict.fromkeys(str(row["label"]) for row in shown)
     short = dict(zip(called, short_labels(list(called)), strict=True))

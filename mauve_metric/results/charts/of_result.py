@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import altair as alt
 import numpy as np
 
 from mauve_metric.results.charts.figure import (
@@ -25,30 +26,22 @@ from mauve_metric.results.charts.figure import (
     equal_line,
     heading,
 )
-from mauve_metric.results.numbers import ResultNumbers
 from mauve_metric.results.signature import format_value
-from mauve_metric.runtime.optional_imports import import_altair
 from mauve_metric.uncertainty.jackknife import CurveBand
 
 if TYPE_CHECKING:
-    import altair as alt
+    from mauve_metric.results.result import MauveResult
 
 _SCORE_ROW = 20  # pixels
 
 
-def divergence_curve_chart(result: ResultNumbers) -> alt.LayerChart:
+def divergence_curve_chart(result: MauveResult) -> alt.LayerChart:
     """The divergence curve (Pillutla et al. 2021, §3); the shaded area under it is MAUVE.
 
     x = exp(-c·KL(P‖R_λ)), coverage of human text; y = exp(-c·KL(Q‖R_λ)), quality of the model's text; both in [0, 1],
     higher is better. Pointing at one of the mixtures shows its weight λ and the two soft errors in nats. The dashed
     line is the curve without the bias of sampling, in its pointwise band (`jackknife.frontier_band`).
-
-    Raises:
-        ImportError: Altair is not installed.
     """
-    import_altair()
-    import altair as alt
-
     tooltip = [
         alt.Tooltip("lambda:Q", title="λ, share of human text", format=".3f"),
         alt.Tooltip("type_one:Q", title="Type I error, KL(Q‖R)", format=".4f"),
@@ -76,18 +69,12 @@ def divergence_curve_chart(result: ResultNumbers) -> alt.LayerChart:
     return layers.properties(width=SIDE, height=SIDE, title=title, description=description)
 
 
-def precision_recall_chart(result: ResultNumbers) -> alt.LayerChart:
+def precision_recall_chart(result: MauveResult) -> alt.LayerChart:
     """The exact precision-recall curve of the two histograms (Sajjadi et al. 2018), the area under it shaded.
 
     x = recall, coverage of human text; y = precision, quality of the model's text; both in [0, 1], higher is better.
     The circle is k-NN precision against recall, the square density, at most 1, against coverage.
-
-    Raises:
-        ImportError: Altair is not installed.
     """
-    import_altair()
-    import altair as alt
-
     tooltip = [
         alt.Tooltip("quality:Q", title="precision", format=".4f"),
         alt.Tooltip("coverage:Q", title="recall", format=".4f"),
@@ -110,7 +97,7 @@ def precision_recall_chart(result: ResultNumbers) -> alt.LayerChart:
     return layers.properties(width=SIDE, height=SIDE, title=title, description=description)
 
 
-def histogram_chart(result: ResultNumbers, width: int = 720, place: int = 0) -> alt.LayerChart:
+def histogram_chart(result: MauveResult, width: int = 720, place: int = 0) -> alt.LayerChart:
     """Both histograms, human texts upwards and model texts downwards, the buckets in the order of p - q.
 
     Pointing at a bucket shows its number and what share of either set lies in it.
@@ -119,13 +106,7 @@ def histogram_chart(result: ResultNumbers, width: int = 720, place: int = 0) -> 
         result: the scores.
         width: of the plot, in pixels.
         place: of the model among several, which have a colour each.
-
-    Raises:
-        ImportError: Altair is not installed.
     """
-    import_altair()
-    import altair as alt
-
     tooltip = [
         alt.Tooltip("bucket:Q", title="bucket", format="d"),
         alt.Tooltip("human:Q", title="share of human texts", format=".2%"),
@@ -155,7 +136,7 @@ def histogram_chart(result: ResultNumbers, width: int = 720, place: int = 0) -> 
     return chart.properties(width=width, height=200, title=title, description=description)
 
 
-def score_chart(result: ResultNumbers, width: int = 720) -> alt.LayerChart:
+def score_chart(result: MauveResult, width: int = 720) -> alt.LayerChart:
     """Debiased MAUVE with its interval on the line from 0 to 1; below it that on learned buckets, then MAUVE.
 
     MAUVE is in the shaded span, which runs from `mauve_floor` (nothing in common) to `mauve_ceiling` (two samples of
@@ -164,13 +145,7 @@ def score_chart(result: ResultNumbers, width: int = 720) -> alt.LayerChart:
     Args:
         result: the scores.
         width: of the plot, in pixels.
-
-    Raises:
-        ImportError: Altair is not installed.
     """
-    import_altair()
-    import altair as alt
-
     axis = alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], format=".1f", **AXIS_STYLE)
     x = alt.X("value:Q", title=None, axis=axis).scale(domain=[0, 1], nice=False)
     rows = _score_rows(result)
@@ -209,11 +184,8 @@ def score_chart(result: ResultNumbers, width: int = 720) -> alt.LayerChart:
     return chart.properties(width=width, height=height, title=title, description=description)
 
 
-def result_chart(result: ResultNumbers) -> alt.VConcatChart:
+def result_chart(result: MauveResult) -> alt.VConcatChart:
     """All figures of a result: the score, the divergence curve beside the precision-recall curve, the histograms.
-
-    Raises:
-        ImportError: Altair is not installed.
 
     >>> import numpy as np
     >>> from mauve_metric import compute_mauve
@@ -222,17 +194,12 @@ def result_chart(result: ResultNumbers) -> alt.VConcatChart:
     >>> sorted(result_chart(out).to_dict())[-1]
     'vconcat'
     """
-    import_altair()
-    import altair as alt
-
     curves = alt.hconcat(divergence_curve_chart(result), precision_recall_chart(result), spacing=GAP)
     return alt.vconcat(score_chart(result), curves, histogram_chart(result), spacing=GAP)
 
 
 def _curve_base(rows: ChartRows, x_title: str, y_title: str, top: float = 1.0) -> alt.Chart:
     """A chart of rows with `coverage` and `quality` on the axes of `curve_axes`, the rows in their own order."""
-    import altair as alt
-
     return alt.Chart(alt.InlineData(values=rows)).encode(**curve_axes(x_title, y_title, top))
 
 
@@ -249,8 +216,6 @@ def _band_layers(band: CurveBand | None) -> list[alt.Chart]:
     """The debiased curve and its band; none for a set of one text."""
     if band is None:
         return []
-    import altair as alt
-
     order = alt.Order("row:Q")
     place = {"x": "coverage:Q", "y": alt.Y("quality:Q", stack=None), "order": order}
     outline, middle = (alt.Chart(alt.InlineData(values=rows)) for rows in _band_rows(band))
@@ -260,13 +225,11 @@ def _band_layers(band: CurveBand | None) -> list[alt.Chart]:
     ]
 
 
-def _neighbour_layers(result: ResultNumbers) -> list[alt.Chart]:
+def _neighbour_layers(result: MauveResult) -> list[alt.Chart]:
     """The points of the nearest-neighbour scores; none where they were not computed."""
     rows = _neighbour_rows(result)
     if not rows:
         return []
-    import altair as alt
-
     tooltip = [alt.Tooltip("name:N", title=" "), alt.Tooltip("shown:N", title="values")]
     points = alt.Chart(alt.InlineData(values=rows)).mark_point(
         color=COLORS[0], filled=True, size=110, opacity=1, clip=False
@@ -275,7 +238,7 @@ def _neighbour_layers(result: ResultNumbers) -> list[alt.Chart]:
     return [points.encode(x="coverage:Q", y="quality:Q", shape=shape, tooltip=tooltip)]
 
 
-def _divergence_rows(result: ResultNumbers) -> ChartRows:
+def _divergence_rows(result: MauveResult) -> ChartRows:
     """One row for each point of the divergence curve; weight and errors are None at the two closing points."""
     mixtures = [None, *result.curve_mixtures.tolist(), None]
     rows: ChartRows = []
@@ -286,7 +249,7 @@ def _divergence_rows(result: ResultNumbers) -> ChartRows:
     return rows
 
 
-def _precision_recall_rows(result: ResultNumbers) -> ChartRows:
+def _precision_recall_rows(result: MauveResult) -> ChartRows:
     points = enumerate(result.prd_curve.tolist())
     return [{"row": row, "coverage": recall, "quality": precision} for row, (recall, precision) in points]
 
@@ -300,7 +263,7 @@ def _band_rows(band: CurveBand) -> tuple[ChartRows, ChartRows]:
     return rows([*band.low.tolist(), *band.high[::-1].tolist()]), rows(band.curve.tolist())
 
 
-def _neighbour_rows(result: ResultNumbers) -> ChartRows:
+def _neighbour_rows(result: MauveResult) -> ChartRows:
     if result.precision is None or result.recall is None or result.density is None or result.coverage is None:
         return []
     return [
@@ -321,7 +284,7 @@ def _neighbour_rows(result: ResultNumbers) -> ChartRows:
     ]
 
 
-def _score_rows(result: ResultNumbers) -> ChartRows:
+def _score_rows(result: MauveResult) -> ChartRows:
     """What is on each line of the score, by kind: the debiased score, that on learned buckets, MAUVE in its span."""
     floor, ceiling = result.mauve_floor, result.mauve_ceiling
     below: ChartRows = [
@@ -355,7 +318,7 @@ def _interval_rows(name: str, value: float, ci: tuple[float, float], symbol: str
     ]
 
 
-def _learned(result: ResultNumbers) -> str:
+def _learned(result: MauveResult) -> str:
     """The score on learned buckets and its interval, in a few words; empty without one."""
     if result.mauve_classifier is None or result.mauve_classifier_ci is None:
         return ""
@@ -363,7 +326,7 @@ def _learned(result: ResultNumbers) -> str:
     return f"on learned buckets {result.mauve_classifier:.3f} ({low:.3f} to {high:.3f})"
 
 
-def _histogram_rows(result: ResultNumbers) -> ChartRows:
+def _histogram_rows(result: MauveResult) -> ChartRows:
     """One row a bucket, by falling p - q, equal ones by number."""
     difference = result.p_hist - result.q_hist
     rows: ChartRows = []
@@ -374,7 +337,7 @@ def _histogram_rows(result: ResultNumbers) -> ChartRows:
     return rows
 
 
-def _interval(result: ResultNumbers) -> str:
+def _interval(result: MauveResult) -> str:
     """The debiased score and its interval, in a few words."""
     if result.mauve_ci is None or result.mauve_debiased is None:
         return "interval: not computed"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import altair as alt
+
 from mauve_metric.results.charts.figure import (
     AXIS_STYLE,
     COLORS,
@@ -16,11 +18,8 @@ from mauve_metric.results.charts.figure import (
     short_labels,
 )
 from mauve_metric.results.names import figure_text, shown_names
-from mauve_metric.runtime.optional_imports import import_altair
 
 if TYPE_CHECKING:
-    import altair as alt
-
     from mauve_metric.results.robustness import Robustness, Setting
 
 _ROW = 18  # pixels a setting
@@ -32,13 +31,7 @@ def robustness_chart(found: Robustness) -> alt.LayerChart:
     """Rank against setting: a line that is straight is a model whose rank does not depend on the setting.
 
     A point is filled where the model is told apart from the one ranked below it (the last: above it).
-
-    Raises:
-        ImportError: Altair is not installed.
     """
-    import_altair()
-    import altair as alt
-
     labels = shown_names(list(found.ranking), figure_text)
     names = [labels[name] for name in found.ranking]
     settings = short_labels([figure_text(setting.name) for setting in found.settings], _LONGEST_NAME)
@@ -80,6 +73,4 @@ def _ranks(setting: Setting, labels: dict[str, str]) -> ChartRows:
 
 
 def _scale(names: list[str], values: tuple[str, ...]) -> alt.Scale:
-    import altair as alt
-
     return alt.Scale(domain=names, range=cycle(values, len(names)))

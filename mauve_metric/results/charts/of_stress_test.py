@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import altair as alt
+
 from mauve_metric.results.charts.figure import AXIS_STYLE, GAP, ChartRows, heading, short_labels
 from mauve_metric.results.digits import digits
 from mauve_metric.results.names import figure_text, shown_names
-from mauve_metric.runtime.optional_imports import import_altair
 
 if TYPE_CHECKING:
-    import altair as alt
-
     from mauve_metric.results.stress_test import FeaturizerStress, StressTest
 
 _WIDTH, _HEIGHT = 64, 22  # pixels of a cell
@@ -20,9 +19,6 @@ _DARK = 0.55  # scores below it are drawn in colours on which white is read
 
 def stress_chart(stress: StressTest) -> alt.HConcatChart:
     """Debiased MAUVE by error and strength, one map a featurizer; =: not told apart from no error."""
-    import_altair()
-    import altair as alt
-
     labels = shown_names(list(stress.featurizers), figure_text)
     titles = short_labels([labels[name] for name in stress.featurizers], most=32)
     maps = [
@@ -44,8 +40,6 @@ def stress_chart(stress: StressTest) -> alt.HConcatChart:
 
 def _map(stress: StressTest, found: FeaturizerStress, title: str, axis: bool) -> alt.LayerChart:
     """The cells of one featurizer."""
-    import altair as alt
-
     strengths = [f"{strength:g}" for strength in stress.strengths]
     errors = list(stress.perturbations)
     base = alt.Chart(alt.InlineData(values=_rows(found))).encode(

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+import altair as alt
 import numpy as np
 
 from mauve_metric.arrays import Array, Labels
 from mauve_metric.results.charts.figure import COLORS, HUMAN, SHAPES, ChartRows, cycle, heading, legend
 from mauve_metric.results.names import figure_text, shown_names
 from mauve_metric.results.wording.words import EXCERPT, excerpt
-from mauve_metric.runtime.optional_imports import import_altair
-
-if TYPE_CHECKING:
-    import altair as alt
-
 
 _HUMAN_SHAPE = "circle"
 _READ = 4 * EXCERPT  # characters of a text that are looked at for how it begins
@@ -46,13 +41,7 @@ def map_chart(
         link: a click on a text follows this address with the numbers of its bucket and of its set behind it and a
             hyphen between them; None: no link.
         width: of the plot, in pixels.
-
-    Raises:
-        ImportError: Altair is not installed.
     """
-    import_altair()
-    import altair as alt
-
     names = list(shown_names(_unique(names), figure_text).values())
     points, total = _points(names, rows, labels, texts, most, seed, link)
     models = len(names) - 1

@@ -16,12 +16,12 @@ from mauve_metric.results.wording.joint_verdict import (
 from mauve_metric.results.wording.words import listed, ranking_withheld, some_pairs, with_labels
 
 if TYPE_CHECKING:
-    from mauve_metric.results.numbers import ComparisonNumbers
+    from mauve_metric.results.comparison import Comparison
 
 Ahead = dict[str, str | None]  # by featurizer the model of a pair that it puts ahead; None: it tells none apart
 
 
-def joint_comparison(each: Mapping[str, ComparisonNumbers]) -> str:
+def joint_comparison(each: Mapping[str, Comparison]) -> str:
     """On which pairs of models featurizers agree, in sentences; empty for one of them, and without a ranking.
 
     Args:
@@ -55,7 +55,7 @@ def joint_comparison(each: Mapping[str, ComparisonNumbers]) -> str:
     return " ".join([*filter(None, sentences), by_chance(len(each), level)])
 
 
-def pairs_of(each: Mapping[str, ComparisonNumbers]) -> dict[tuple[str, str], Ahead]:
+def pairs_of(each: Mapping[str, Comparison]) -> dict[tuple[str, str], Ahead]:
     """For every pair of models, as the first featurizer ranks them, which of the two each featurizer puts ahead."""
     ahead = {
         name: {frozenset((item.a, item.b)): item.a if item.real else None for item in one.differences}

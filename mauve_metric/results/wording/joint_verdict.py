@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from mauve_metric.results.digits import percent
-from mauve_metric.results.document import Column, TableRow
+from mauve_metric.results.document import Column, Table, TableRow, row_from
 from mauve_metric.results.names import shown_names
 from mauve_metric.results.signature import signature_number
 from mauve_metric.results.wording.verdict import finding
@@ -14,7 +14,7 @@ from mauve_metric.results.wording.words import listed
 from mauve_metric.uncertainty.blind_spots import BlindSpots, blind_spots
 
 if TYPE_CHECKING:
-    from mauve_metric.results.numbers import ResultNumbers
+    from mauve_metric.results.result import MauveResult
 
 FEATURIZER_COLUMNS = (
     Column("featurizer", "featurizer"),
@@ -29,7 +29,7 @@ FEATURIZER_COLUMNS = (
 )
 
 
-def joint_verdict(results: Mapping[str, ResultNumbers]) -> str:
+def joint_verdict(results: Mapping[str, MauveResult]) -> str:
     """Whether featurizers agree that two sets differ, in sentences; empty for fewer than two of them.
 
     Args:
@@ -65,7 +65,7 @@ def joint_verdict(results: Mapping[str, ResultNumbers]) -> str:
     return " ".join([*sentences, by_chance(len(results), level)])
 
 
-def shared_blindness(results: Mapping[str, ResultNumbers]) -> str:
+def shared_blindness(results: Mapping[str, MauveResult]) -> str:
     """The errors that no featurizer was measured to see; empty where that is not known of all."""
     known = [known_blind_spots(result) for result in results.values()]
     spots = [found for found in known if found is not None]
@@ -81,12 +81,12 @@ def every_one(number: int) -> str:
     return "both" if number == 2 else f"all {number}"
 
 
-def known_blind_spots(result: ResultNumbers) -> BlindSpots | None:
+def known_blind_spots(result: MauveResult) -> BlindSpots | None:
     """What a result's featurizer was measured not to see; None where that is not known, or nothing."""
     return blind_spots({name: str(value) for name, value in result.signature_entries.items()})
 
 
-def unseen_errors(result: ResultNumbers) -> str:
+def unseen_errors(result: MauveResult) -> str:
     """The errors that a result's featurizer was measured not to see; empty where that is not known."""
     spots = known_blind_spots(result)
     return "" if spots is None else spots.said
@@ -98,20 +98,12 @@ def by_chance(number: int, level: float) -> str:
     return f"Where there is none, one of {number} featurizers sees a difference in up to {most} of all cases."
 
 
-def featurizer_rows(results: Mapping[str, ResultNumbers]) -> list[TableRow]:
-    """One row a featurizer, by the keys of `FEATURIZER_COLUMNS`."""
+def featurizers_table(results: Mapping[str, MauveResult]) -> Table:
+    """One row a featurizer, with the columns that hold anything."""
     labels = shown_names(list(results))
     rows: list[TableRow] = []
     for name, result in results.items():
         low, high = result.mauve_ci or (None, None)
-        row: TableRow = {"featurizer": labels[name], "low": low, "high": high, "finding": finding(result)}
-        for key in ("mauve", "mauve_debiased", "precision", "recall", "p_value"):
-            row[key] = getattr(result, key)
-        rows.append(row)
-    return rows
-
-
-def featurizer_columns(results: Mapping[str, ResultNumbers]) -> list[Column]:
-    """The columns that hold anything."""
-    rows = featurizer_rows(results)
-    return [column for column in FEATURIZER_COLUMNS if any(row[column.key] is not None for row in rows)]
+        own = {"featurizer": labels[name], "low": low, "high": high, "finding": finding(result)}
+        rows.append(row_from(FEATURIZER_COLUMNS, result, **own))
+    return Table([column for column in FEATURIZER_COLUMNS if any(row[column.key] is not None for row in rows)], rows)

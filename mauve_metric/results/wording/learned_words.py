@@ -6,28 +6,23 @@ from typing import TYPE_CHECKING
 
 from mauve_metric.results.digits import digits, p_words
 from mauve_metric.results.names import shown_names
-from mauve_metric.results.signature import signature_number
 from mauve_metric.texts.format_numbers import FORMATS
 
 if TYPE_CHECKING:
     from mauve_metric.features.ngram_use import NgramUse
-    from mauve_metric.results.numbers import ComparisonNumbers, ExplanationNumbers, ResultNumbers, ScoredText
+    from mauve_metric.results.comparison import Comparison
+    from mauve_metric.results.numbers import ScoredText
+    from mauve_metric.results.result import MauveResult
 
-_ROUNDING = 1e-9
 
-
-def told_apart_by_classifier(result: ResultNumbers) -> bool | None:
-    """Whether a cross-fitted classifier tells the two sets apart, at the config's level; None where there is none.
-
-    An AUC of at most ½ is no difference.
-    """
-    if result.auc is None or result.auc_p_value is None:
+def classifier_p_value(result: MauveResult) -> float | None:
+    """The p-value of a cross-fitted classifier's AUC, 1 for at most ½, which is no difference; None without one."""
+    if result.auc is None:
         return None
-    level = 1 - signature_number(result.signature_entries, "confidence_level") + _ROUNDING
-    return result.auc > 0.5 and result.auc_p_value <= level
+    return result.auc_p_value if result.auc > 0.5 else 1.0
 
 
-def auc_words(result: ResultNumbers) -> str:
+def auc_words(result: MauveResult) -> str:
     """The classifier's AUC, its interval and p-value; empty without one.
 
     >>> from mauve_metric import compute_mauve
@@ -42,7 +37,7 @@ def auc_words(result: ResultNumbers) -> str:
     return f"AUC {digits(result.auc, '.3f')}{interval}, {p_words(result.auc_p_value)}"
 
 
-def format_sentence(result: ResultNumbers) -> str:
+def format_sentence(result: MauveResult) -> str:
     """That format alone tells the sets apart, and its strongest part; empty where it does not."""
     if not any(warning.code == "format_differs" for warning in result.warnings) or not result.format_aucs:
         return ""
@@ -51,8 +46,8 @@ def format_sentence(result: ResultNumbers) -> str:
     return f"Mind the format first: {said} (cure: {FORMATS[name].cure})."
 
 
-def learned_sentence(result: ResultNumbers) -> str:
-    """The score on learned buckets with its interval, and the AUC; empty where it is not known."""
+def learned_sentence(result: MauveResult) -> str:
+    """The score on learned buckets with its interval and AUC, and without format; empty where it is not known."""
     if result.mauve_classifier is None:
         return ""
     sentence = "By what separates the two sets best (buckets that a classifier learns): "
@@ -60,10 +55,10 @@ def learned_sentence(result: ResultNumbers) -> str:
     if result.mauve_classifier_ci is not None:
         low, high = (digits(end, ".3f") for end in result.mauve_classifier_ci)
         sentence += f" ({low} to {high})"
-    return f"{sentence}; {auc_words(result)}."
+    return " ".join(filter(None, (f"{sentence}; {auc_words(result)}.", normalised_sentence(result))))
 
 
-def learned_ranking(comparison: ComparisonNumbers) -> str:
+def learned_ranking(comparison: Comparison) -> str:
     """The models by falling score on learned buckets with intervals, and how many differences are significant.
 
     Empty for one model, or where none has such a score.
@@ -127,16 +122,15 @@ def ngram_sentence(use: NgramUse) -> str:
     return f"{said}; format: {use.format}" if use.format else said
 
 
-def normalised_sentence(explanation: ExplanationNumbers) -> str:
-    """The learned score without line breaks and runs of blanks beside the raw one; empty where it is not known."""
-    found, raw = explanation.normalised, explanation.result
-    if found is None or raw.mauve_classifier is None or raw.auc is None:
+def normalised_sentence(result: MauveResult) -> str:
+    """The learned score without line breaks, runs of blanks and capitals; empty where it is not known."""
+    found = result.normalised
+    if found is None:
         return ""
     low, high = (digits(end, ".3f") for end in found.mauve_classifier_ci)
     return (
-        "With each run of line breaks and blanks as one blank, the score on learned buckets is "
-        f"{digits(found.mauve_classifier, '.3f')} ({low} to {high}), AUC {digits(found.auc, '.3f')}; of the texts as "
-        f"they are {digits(raw.mauve_classifier, '.3f')}, AUC {digits(raw.auc, '.3f')}."
+        "With each run of line breaks and blanks as one blank and in small letters, that score is "
+        f"{digits(found.mauve_classifier, '.3f')} ({low} to {high}), AUC {digits(found.auc, '.3f')}."
     )
 
 

@@ -9,13 +9,14 @@ import numpy as np
 from mauve_metric.results.digits import digits, p_words, rounded_up
 from mauve_metric.results.signature import signature_number
 from mauve_metric.results.wording.featurizer_words import on_features
-from mauve_metric.results.wording.learned_words import auc_words, format_sentence, told_apart_by_classifier
+from mauve_metric.results.wording.learned_words import auc_words, classifier_p_value, format_sentence
 from mauve_metric.uncertainty import forecast
+from mauve_metric.uncertainty.buckets import holm
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from mauve_metric.results.numbers import ResultNumbers
+    from mauve_metric.results.result import MauveResult
 
 Finding: TypeAlias = Literal["shown", "not shown", "undecided", "withheld"]
 
@@ -44,43 +45,43 @@ LIFTED = {  # warnings that contradict a verdict of no visible difference, with 
 }
 
 
-def verdict(result: ResultNumbers) -> str:
+def verdict(result: MauveResult) -> str:
     """Whether these texts show a difference between the two sets, on which features, and in which direction.
 
     The permutation test decides where there is one that can, else the interval; where both are there and disagree,
     the words say so. A classifier that tells the sets apart decides where these do not: they follow what the texts are
-    about, and matched topics hide every other difference from them. Without a difference the words say how large one
-    would have been seen. A warning that contradicts the number withholds the verdict. What format alone
-    can do is said before anything else.
+    about, and matched topics hide every other difference from them. These two tests have Holm's correction: of equal
+    sets, one of them finds a difference with the probability 1 - `confidence_level` at most. Without a difference the
+    words say how large one would have been seen. A warning that contradicts the number withholds the verdict. What
+    format alone can do is said before anything else.
     """
     return " ".join(filter(None, (format_sentence(result), _verdict(result))))
 
 
-def _verdict(result: ResultNumbers) -> str:
+def _verdict(result: MauveResult) -> str:
     """The verdict without a word on the format."""
     reason = withheld(result)
     if reason:
         return f"No verdict: {reason}."
-    test, interval = _by_test(result), _by_interval(result)
     chance = "" if result.p_value is None else f" ({chance_words(result)})"
-    by_classifier = told_apart_by_classifier(result)
-    if by_classifier and not (interval if test is None else test):
+    by_buckets, by_classifier = told_apart(result)
+    if by_classifier and not by_buckets:
         found = f"a classifier tells them apart ({auc_words(result)})"
         blind = f"buckets of k-means, which follow what the texts are about, do not{chance}"
         return (
             f"The two sets differ by more than chance {on_features(result.signature_entries)}: {found}, where {blind}."
         )
-    if test is None and interval is None:
+    if by_buckets is None:
         return f"There are too few texts to say whether the two sets differ{chance}."
-    if not (interval if test is None else test):
+    if not by_buckets:
         return _not_apart(result, chance)
     sentence = f"The two sets differ by more than chance{chance} {on_features(result.signature_entries)}"
-    if test and not interval and result.mauve_ci is not None:
+    if result.mauve_ci is not None and not _by_interval(result):
         sentence += "; these texts do not tell by how much, since the interval reaches as far as two human sets do"
     return f"{sentence}. {direction(result)}"
 
 
-def withheld(result: ResultNumbers, but: Collection[str] = ()) -> str:
+def withheld(result: MauveResult, but: Collection[str] = ()) -> str:
     """The reason for which nothing is to be said of the two sets; empty where something can be.
 
     but: codes of warnings that are no reason here.
@@ -91,43 +92,56 @@ def withheld(result: ResultNumbers, but: Collection[str] = ()) -> str:
         return f"{few} too few for one, it takes {FEWEST_TEXTS} a set at least"
     declared = () if result.design == "independent" else ("shared_prompts",)  # the intervals allow for them
     codes = [warning.code for warning in result.warnings if warning.code not in (*declared, *but)]
-    careful = TOO_CAREFUL if told_apart_by_classifier(result) else ()
+    careful = TOO_CAREFUL if told_apart(result)[1] else ()
     reasons = [WITHHELD[code] for code in codes if code in WITHHELD and code not in careful]
-    if not _apart(result):
+    if not any(told_apart(result)):
         reasons += [LIFTED[code] for code in codes if code in LIFTED]
     return "; ".join(reasons)
 
 
-def finding(result: ResultNumbers) -> Finding:
+def finding(result: MauveResult) -> Finding:
     """The verdict on a difference in a word: these texts show one, or do not, or are too few; or none is given."""
     if withheld(result):
         return "withheld"
-    if _apart(result):
+    if any(told_apart(result)):
         return "shown"
-    if _by_test(result) is None and _by_interval(result) is None:
+    if told_apart(result)[0] is None:
         return "undecided"
     low, high = result.mauve_ci or (0.0, 1.0)
     learned_low = 1.0 if result.mauve_classifier_ci is None else result.mauve_classifier_ci[0]
     return "not shown" if high >= 1 and min(low, learned_low) >= SETTLED else "undecided"
 
 
-def _apart(result: ResultNumbers) -> bool:
-    """Whether the test, or without one the interval, sees a difference, or a classifier does."""
-    test = _by_test(result)
-    return bool(_by_interval(result) if test is None else test) or bool(told_apart_by_classifier(result))
+def told_apart(result: MauveResult) -> tuple[bool | None, bool | None]:
+    """Whether buckets, and whether a classifier, tell the sets apart at the config's level; None for what cannot say.
+
+    Both tests together have this level, by Holm's correction of their p-values. Of the buckets it is that of the
+    permutation test where that can decide. Else it is half the level where the interval ends below 1: an interval errs
+    as often on either side, and equal sets have 1.
+    """
+    level, by_buckets = _level(result), _test_p_value(result)
+    if by_buckets is None and result.mauve_ci is not None:
+        by_buckets = level / 2 if _by_interval(result) else 1.0
+    p_values = by_buckets, classifier_p_value(result)
+    corrected = iter(holm([value for value in p_values if value is not None]) <= level)
+    found = [None if value is None else bool(next(corrected)) for value in p_values]
+    return found[0], found[1]
 
 
-def _not_apart(result: ResultNumbers, chance: str) -> str:
+def _not_apart(result: MauveResult, chance: str) -> str:
     """The words where no difference is seen: how large one would have been, and how many texts it takes."""
     low, high = result.mauve_ci or (0.0, 1.0)
     features = on_features(result.signature_entries)
     sentence = f"These texts do not show a difference between the two sets{chance} {features}"
-    sentence += f", nor does a classifier ({auc_words(result)})" if auc_words(result) else ""
+    if auc_words(result):
+        sentence += f", nor does a classifier ({auc_words(result)})"
+        small = min(_test_p_value(result) or 1.0, classifier_p_value(result) or 1.0) <= _level(result)
+        sentence += ", with Holm's correction for two tests" if small else ""
     seen = smallest_shown(result)
     if seen is not None:
         sentence += f"; one of {digits(seen, '.2g')} or more would have shown in 8 of 10 cases"
     if high < 1:
-        other = "random splits of all texts" if _by_test(result) is False else "two human sets of these sizes"
+        other = "random splits of all texts" if _test_p_value(result) is not None else "two human sets of these sizes"
         return f"{sentence}. The interval ends below 1, but {other} often differ as much."
     needed = None if low >= SETTLED else texts_needed(result)
     if needed is None:
@@ -135,7 +149,7 @@ def _not_apart(result: ResultNumbers, chance: str) -> str:
     return f"{sentence}. If they differ by as much as it seems, it takes about {rounded_up(needed)} texts a set."
 
 
-def smallest_shown(result: ResultNumbers) -> float | None:
+def smallest_shown(result: MauveResult) -> float | None:
     """How far below 1 a score is that sets of these sizes would tell from 1 in 8 of 10 cases; None without errors."""
     if result.frontier_integral_stderr is None:
         return None
@@ -149,27 +163,28 @@ def smallest_shown(result: ResultNumbers) -> float | None:
     )
 
 
-def _by_test(result: ResultNumbers) -> bool | None:
-    """Whether the permutation test sees a difference; None without one, or with too few permutations to see any."""
-    if result.p_value is None:
-        return None
-    level = 1 - signature_number(result.signature_entries, "confidence_level") + _ROUNDING
-    return result.p_value <= level if 1 / (permutations(result) + 1) <= level else None
+def _level(result: MauveResult) -> float:
+    """The level of the tests."""
+    return 1 - signature_number(result.signature_entries, "confidence_level") + _ROUNDING
 
 
-def _by_interval(result: ResultNumbers) -> bool | None:
-    """Whether the interval ends below what two human sets reach, and the score below their average; None without."""
-    if result.mauve_ci is None:
-        return None
-    return result.mauve_ci[1] < 1 and result.mauve < result.mauve_ceiling
+def _test_p_value(result: MauveResult) -> float | None:
+    """The p-value of the permutation test; None without one, and with too few permutations to find a difference."""
+    tests = 1 if result.auc is None else 2
+    return None if tests / (permutations(result) + 1) > _level(result) else result.p_value
 
 
-def permutations(result: ResultNumbers) -> int:
+def _by_interval(result: MauveResult) -> bool:
+    """Whether there is an interval, which ends below what two human sets reach, and the score below their average."""
+    return result.mauve_ci is not None and result.mauve_ci[1] < 1 and result.mauve < result.mauve_ceiling
+
+
+def permutations(result: MauveResult) -> int:
     """Of the test of a result."""
     return int(signature_number(result.signature_entries, "permutations"))
 
 
-def chance_words(result: ResultNumbers) -> str:
+def chance_words(result: MauveResult) -> str:
     """The p-value and what it rests on, such as "p = 0.005 from 199 permutations"; empty without one."""
     if result.p_value is None:
         return ""
@@ -177,7 +192,7 @@ def chance_words(result: ResultNumbers) -> str:
     return f"{p_words(result.p_value)} from {number} permutation{'' if number == 1 else 's'}"
 
 
-def texts_needed(result: ResultNumbers) -> int | None:
+def texts_needed(result: MauveResult) -> int | None:
     """Texts a set that would tell the two sets apart if they differ by as much as they seem to; None if none would.
 
     Nor is there a forecast of a number that these sets have already.
@@ -198,7 +213,7 @@ def texts_needed(result: ResultNumbers) -> int | None:
     return needed if needed is not None and needed > n else None
 
 
-def direction(result: ResultNumbers) -> str:
+def direction(result: MauveResult) -> str:
     """In which direction the model fails."""
     if result.precision is None or result.recall is None:
         quality, coverage, names = result.prd_precision, result.prd_recall, "PRD"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from mauve_metric.results.digits import digits, p_words, percent, rounded_up
-from mauve_metric.results.document import wrapped
+from mauve_metric.results.document import Line, Prose
 from mauve_metric.results.names import one_line, printable, shown_names
 from mauve_metric.results.signature import signature_number
 from mauve_metric.results.wording.featurizer_words import on_features
@@ -16,10 +16,12 @@ from mauve_metric.results.wording.verdict import permutations, verdict, withheld
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
-    from mauve_metric.results.numbers import ComparisonNumbers, Difference, GapBucket, NearText, ResultNumbers
+    from mauve_metric.results.comparison import Comparison
+    from mauve_metric.results.numbers import Difference, GapBucket, NearText
+    from mauve_metric.results.result import MauveResult
 
 
-def with_labels(comparison: ComparisonNumbers, form: Callable[[str], str] = printable) -> ComparisonNumbers:
+def with_labels(comparison: Comparison, form: Callable[[str], str] = printable) -> Comparison:
     """The comparison with its models called by what is shown of their names."""
     called = shown_names(list(comparison.models), form)
     if all(name == label for name, label in called.items()):
@@ -42,9 +44,7 @@ def _called(differences: Sequence[Difference], names: Mapping[str, str]) -> tupl
     return tuple(replace(item, a=names[item.a], b=names[item.b]) for item in differences)
 
 
-def each_featurizer(
-    comparison: ComparisonNumbers, form: Callable[[str], str] = printable
-) -> dict[str, ComparisonNumbers]:
+def each_featurizer(comparison: Comparison, form: Callable[[str], str] = printable) -> dict[str, Comparison]:
     """The comparison of each of several featurizers by what is shown of its name; under "" that of one alone."""
     if len(comparison.by_featurizer) < 2:
         return {"": with_labels(comparison, form)}
@@ -82,7 +82,7 @@ LITERATURE = "MAUVE as in the literature"
 READING = "of what two human sets reach"
 
 
-def headline(result: ResultNumbers) -> Headline:
+def headline(result: MauveResult) -> Headline:
     """The debiased score with its interval, where two human sets reach 1; without one, the literature's number."""
     around = f"two human sets of these sizes reach about {digits(result.mauve_ceiling)}, sets with nothing in common "
     around += digits(result.mauve_floor)
@@ -106,12 +106,12 @@ def interval_words(ends: tuple[float, float], form: str = ".3f") -> str:
     return f"{digits(ends[0], form)} to {digits(ends[1], form)}"
 
 
-def level_words(result: ResultNumbers) -> str:
+def level_words(result: MauveResult) -> str:
     """The level of a result's intervals."""
     return f"{100 * signature_number(result.signature_entries, 'confidence_level'):g} %"
 
 
-def closest(comparison: ComparisonNumbers) -> tuple[str, ...]:
+def closest(comparison: Comparison) -> tuple[str, ...]:
     """The best model and those that these texts do not tell apart from it, as they are ranked."""
     best = comparison.ranking[0]
     doubtful = {item.b if item.a == best else item.a for item in comparison.differences if _is_doubtful(item, best)}
@@ -122,7 +122,7 @@ def _is_doubtful(pair: Difference, model: str) -> bool:
     return model in (pair.a, pair.b) and not pair.real
 
 
-def comparison_headline(comparison: ComparisonNumbers) -> Headline:
+def comparison_headline(comparison: Comparison) -> Headline:
     """`headline` of the best model; the literature's number is that on buckets of its own, whose range is not known."""
     best = comparison.ranking[0]
     found = headline(comparison.models[best])
@@ -131,7 +131,7 @@ def comparison_headline(comparison: ComparisonNumbers) -> Headline:
     return found._replace(literature=f"{digits(comparison.own[best].mauve)}, on buckets of its own", around="")
 
 
-def ranking_verdict(comparison: ComparisonNumbers) -> str:
+def ranking_verdict(comparison: Comparison) -> str:
     """Which models these texts tell apart, on which features; of one model, whether it differs from the human texts.
 
     No model is called the closest unless its difference to every other one is significant, and none is ranked where a
@@ -153,13 +153,13 @@ def ranking_verdict(comparison: ComparisonNumbers) -> str:
     )
 
 
-def _highest(comparison: ComparisonNumbers) -> tuple[str, ...]:
+def _highest(comparison: Comparison) -> tuple[str, ...]:
     """The models that have the highest score."""
     best = comparison.ranking[0]
     return best, *(item.b for item in comparison.differences if item.a == best and item.difference == 0)
 
 
-def _detectable(comparison: ComparisonNumbers) -> str:
+def _detectable(comparison: Comparison) -> str:
     """How large a difference of the two best would have been seen; empty where that is not known."""
     smallest = comparison.smallest_difference
     if smallest is None or comparison.differences[0].real:
@@ -171,7 +171,7 @@ def _detectable(comparison: ComparisonNumbers) -> str:
     )
 
 
-def ranking_withheld(comparison: ComparisonNumbers) -> str:
+def ranking_withheld(comparison: Comparison) -> str:
     """The reasons for which no ranking is given, each with its models; empty where one can be.
 
     A score without an interval is ranked all the same where every difference from it was tested.
@@ -200,7 +200,7 @@ def listed(names: Sequence[str]) -> str:
 EXCERPT = 160  # characters shown of a text
 
 
-def forecast_sentence(comparison: ComparisonNumbers) -> str:
+def forecast_sentence(comparison: Comparison) -> str:
     """What these sets could show, in words; empty for one model, and where a warning contradicts a score."""
     comparison = with_labels(comparison)
     if comparison.smallest_difference is None or ranking_withheld(comparison):
@@ -221,7 +221,7 @@ def forecast_sentence(comparison: ComparisonNumbers) -> str:
     )
 
 
-def _prompts_needed(comparison: ComparisonNumbers, texts: int) -> str:
+def _prompts_needed(comparison: Comparison, texts: int) -> str:
     """So many texts as prompts of as many texts as these have, in words; empty where a prompt has one text."""
     if comparison.design != "prompts":
         return ""
@@ -231,7 +231,7 @@ def _prompts_needed(comparison: ComparisonNumbers, texts: int) -> str:
     return f", {rounded_up(math.ceil(texts * min(shares)))} prompts with as many answers each as here"
 
 
-def conclusion(comparison: ComparisonNumbers) -> str:
+def conclusion(comparison: Comparison) -> str:
     """One sentence on which differences are significant; empty where a warning contradicts a score."""
     comparison = with_labels(comparison)
     pairs = comparison.differences
@@ -274,7 +274,7 @@ class Fact(NamedTuple):
     meaning: str
 
 
-def facts(result: ResultNumbers) -> list[Fact]:
+def facts(result: MauveResult) -> list[Fact]:
     """What a result's scores rest on."""
     found = [
         Fact(
@@ -304,7 +304,7 @@ def facts(result: ResultNumbers) -> list[Fact]:
     return found
 
 
-def _lengths(result: ResultNumbers) -> str:
+def _lengths(result: MauveResult) -> str:
     if result.p_median_length is None or result.q_median_length is None:
         return ""
     return f"median length {result.p_median_length:.0f} and {result.q_median_length:.0f} tokens"
@@ -326,7 +326,7 @@ NOTES = (
 )
 
 
-def notes(comparison: ComparisonNumbers) -> list[str]:
+def notes(comparison: Comparison) -> list[str]:
     """What the columns of the tables are."""
     found = list(NOTES)
     tested = [result for result in comparison.models.values() if result.p_value is not None]
@@ -347,7 +347,7 @@ def notes(comparison: ComparisonNumbers) -> list[str]:
 DIFFERENCE_NOTE = "p: of each pair alone. real: significant with all pairs taken together, which asks for more."
 
 
-def collected_warnings(comparison: ComparisonNumbers) -> list[tuple[str, ScoreWarning]]:
+def collected_warnings(comparison: Comparison) -> list[tuple[str, ScoreWarning]]:
     """Each warning once, with the models it is about: "all models", names, or "" for the comparison's own.
 
     What only a featurizer after the first one warns of has its name before that.
@@ -357,7 +357,7 @@ def collected_warnings(comparison: ComparisonNumbers) -> list[tuple[str, ScoreWa
     return first + own_warnings(first, {name: _warnings_of(one) for name, one in others})
 
 
-def result_warnings(result: ResultNumbers) -> list[tuple[str, ScoreWarning]]:
+def result_warnings(result: MauveResult) -> list[tuple[str, ScoreWarning]]:
     """A result's warnings, then what only featurizers after the first one warn of, with their names."""
     first = [("", warning) for warning in result.warnings]
     called = shown_names(list(result.by_featurizer))
@@ -378,7 +378,7 @@ def own_warnings(
     ]
 
 
-def _warnings_of(comparison: ComparisonNumbers) -> list[tuple[str, ScoreWarning]]:
+def _warnings_of(comparison: Comparison) -> list[tuple[str, ScoreWarning]]:
     """The warnings of one featurizer."""
     owners: dict[tuple[str, str], list[str]] = {}
     first: dict[tuple[str, str], ScoreWarning] = {}
@@ -442,7 +442,7 @@ def near_label(near: NearText) -> str:
     return f"text {near.row}" + ("" if near.in_bucket else " (outside, nearest)")
 
 
-def warning_lines(who: str, warning: ScoreWarning) -> list[str]:
-    """A warning for the terminal, and which models it is about."""
-    message = f"{who}: {warning.message}" if who else warning.message
-    return wrapped(f"! {printable(message)}  [{warning.code}]", "  ", "    ")
+def warnings_prose(found: Sequence[tuple[str, ScoreWarning]]) -> Prose:
+    """Warnings, each with the models it is about."""
+    texts = [f"! {f'{who}: ' if who else ''}{warning.message}  [{warning.code}]" for who, warning in found]
+    return Prose([Line(text, "  ", "    ") for text in texts], paragraphs=True)

@@ -14,7 +14,7 @@ from programs import Programs
 from samples import HUMAN, MODEL, write_jsonl
 
 from mauve_metric import compute_mauve
-from mauve_metric.catalogue.scores import SCORES
+from mauve_metric.catalogue.table import SCORES
 from mauve_metric.hosts.cli.main import main
 
 # --- results ------------------------------------------------------------------------------------------------------
@@ -155,8 +155,9 @@ def test_describe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for form, start in (("--markdown", "| measure |"), ("--csv", "measure,model"), ("--latex", r"\begin{tabular}")):
         assert main([*arguments, form]) == 0
         assert capsys.readouterr().out.startswith(start)
-    assert main([*arguments, "--json", "--csv"]) == 1
-    assert "--json prints JSON alone" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main([*arguments, "--json", "--csv"])
+    assert "--csv: not allowed with argument --json" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main([*arguments, "--measures", "lexicl"])
     assert "did you mean 'lexical'" in capsys.readouterr().err

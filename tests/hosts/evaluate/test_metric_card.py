@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from samples import PACKAGE, script
 
-from mauve_metric.catalogue.scores import SCORES
+from mauve_metric.catalogue.table import SCORES
 from mauve_metric.options import config_fields
 
 CARD = (PACKAGE / "README.md").read_text(encoding="utf-8")

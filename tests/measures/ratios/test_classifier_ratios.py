@@ -28,6 +28,14 @@ def test_log_odds_of_shifted_and_scaled_normal_rows() -> None:
         assert np.sqrt(np.mean(np.square(t - truth))) < 4 * 2 / np.sqrt(6400)
 
 
+def test_copies_of_a_point_do_not_give_it_away() -> None:
+    rng = np.random.default_rng(3)
+    p, q = (np.repeat(rng.normal(size=(40, 60)), 5, axis=0) for _ in "pq")
+    found = classifier_log_ratios(p, q)
+    # chance, of 40 points a side: .5 with a standard error of .08; with copies in other folds all are known
+    assert (found.p > 0).mean() < 0.82 and (found.q < 0).mean() < 0.82
+
+
 def test_classifier_has_not_seen_the_points() -> None:
     """Far more columns than rows, and nothing to find: held-out ratios are no better than chance."""
     p, q = np.random.default_rng(2).normal(size=(2, 40, 200))

@@ -17,6 +17,7 @@ import pytest
 from mauve_metric import MauveResult, compute_mauve
 from mauve_metric.hosts.cli import main as cli
 from mauve_metric.measures import frontier
+from mauve_metric.results import figure_files
 from mauve_metric.results.charts import figure, of_result
 from mauve_metric.uncertainty import intervals, jackknife
 
@@ -240,7 +241,7 @@ def test_result_chart_has_all_four_and_is_what_plot_returns(result: MauveResult)
 )
 def test_every_format_is_written(result: MauveResult, curve: Any, tmp_path: Path, ending: str, start: bytes) -> None:
     path = tmp_path / f"curve{ending}"
-    figure.save_chart(curve, path)
+    figure_files.save_chart(curve, path)
     content = path.read_bytes()
     assert content.lstrip().startswith(start)
     if ending == ".svg":
@@ -253,34 +254,33 @@ def test_every_format_is_written(result: MauveResult, curve: Any, tmp_path: Path
 
 
 def test_a_picture_has_three_pixels_for_one(curve: Any, tmp_path: Path) -> None:
-    figure.save_chart(curve, tmp_path / "curve.png")
+    figure_files.save_chart(curve, tmp_path / "curve.png")
     content = (tmp_path / "curve.png").read_bytes()
     assert content.startswith(b"\x89PNG\r\n\x1a\n")
     width, height = struct.unpack(">II", content[16:24])  # of the header, IHDR
-    drawn = re.search(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"', figure.chart_svg(curve))
+    drawn = re.search(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"', figure_files.chart_svg(curve))
     assert drawn is not None
     np.testing.assert_allclose([width, height], [3 * float(drawn[1]), 3 * float(drawn[2])], atol=3)  # whole pixels
 
 
 def test_unknown_ending_is_refused(curve: Any, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"'.*curve\.gif': expected a name that ends in \.png, \.svg, \.pdf"):
-        figure.save_chart(curve, tmp_path / "curve.gif")
+        figure_files.save_chart(curve, tmp_path / "curve.gif")
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(("module", "named"), [("altair", "Altair"), ("vl_convert", "vl-convert-python")])
-def test_missing_packages_are_named(
-    result: MauveResult, curve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, named: str
-) -> None:
-    monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ImportError, match=rf"{named}: pip install 'mauve_metric\[space\]'"):
-        figure.save_chart(curve if module == "vl_convert" else of_result.result_chart(result), tmp_path / "curve.svg")
+def test_a_missing_package_is_named(curve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    with pytest.raises(ImportError, match=r"vl-convert-python: pip install 'mauve_metric\[space\]'"):
+        figure_files.save_chart(curve, tmp_path / "curve.svg")
 
 
-def test_importing_the_package_does_not_import_altair() -> None:
-    modules = "mauve_metric.results.charts.of_result, mauve_metric.hosts.cli.main"
-    command = f"import sys, {modules}; sys.exit('altair' in sys.modules)"
-    subprocess.run([sys.executable, "-c", command], check=True)
+def test_altair_is_imported_by_figures_alone() -> None:
+    modules = "mauve_metric.results.description, mauve_metric.hosts.cli.main, mauve_metric.results.report"
+    command = f"import sys, {modules}; assert 'altair' not in sys.modules; sys.modules['altair'] = None\n"
+    command += "import mauve_metric.results.charts.of_result"
+    done = subprocess.run([sys.executable, "-c", command], check=False, capture_output=True, text=True)
+    assert done.returncode and "figures need Altair: pip install 'mauve_metric[space]'" in done.stderr
 
 
 def test_command_line_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

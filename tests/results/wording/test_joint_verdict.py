@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mauve_metric import MauveResult, compute_mauve
-from mauve_metric.results.wording.joint_verdict import featurizer_columns, featurizer_rows, joint_verdict
+from mauve_metric.results.wording.joint_verdict import featurizers_table, joint_verdict
 from mauve_metric.results.wording.verdict import finding, verdict
 from mauve_metric.uncertainty import blind_spots
 
@@ -81,10 +81,10 @@ def test_blind_spots_of_those_that_see_nothing_are_named(each: dict[str, MauveRe
 
 
 def test_a_row_holds_what_its_featurizer_found(each: dict[str, MauveResult]) -> None:
-    rows = featurizer_rows(each)
+    rows = featurizers_table(each).rows
     assert [row["featurizer"] for row in rows] == [*each]
     assert [row["finding"] for row in rows] == ["shown", "not shown", "undecided"]
     assert [(row["low"], row["high"]) for row in rows] == [result.mauve_ci for result in each.values()]
-    assert "p_value" not in [column.key for column in featurizer_columns(each)]
+    assert "p_value" not in [column.key for column in featurizers_table(each).columns]
     tested = {name: replace(result, p_value=0.5) for name, result in each.items()}
-    assert "p_value" in [column.key for column in featurizer_columns(tested)]
+    assert "p_value" in [column.key for column in featurizers_table(tested).columns]

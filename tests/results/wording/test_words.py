@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mauve_metric import Comparison, MauveResult, compare, compute_mauve
-from mauve_metric.results import report, tables
+from mauve_metric.results import report
 from mauve_metric.results.names import one_line
 from mauve_metric.results.wording import words
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
@@ -34,7 +34,7 @@ def of(*models: tuple[int, float], **options: object) -> Comparison:
 
 
 def test_the_shell_leads_with_the_number_that_has_the_interval(result: MauveResult) -> None:
-    shown, first = tables.score_report(result, "title"), words.headline(result)
+    shown, first = result.document().terminal(), words.headline(result)
     lines = shown.split("\n")
     assert lines[2].startswith(f"  {result.mauve_debiased:.3f} of what two human sets reach (")
     assert f"MAUVE as in the literature: {result.mauve:.4f}; two human sets" in first.beside
@@ -53,7 +53,7 @@ def test_without_an_interval_the_literatures_number_leads() -> None:
 
 def test_an_end_that_is_not_1_is_not_printed_as_1(result: MauveResult) -> None:
     almost = replace(result, mauve_debiased=0.9, mauve_ci=(0.6773, 0.9999954))
-    for shown in (str(almost), words.headline(almost).sentence, tables.score_report(almost, "")):
+    for shown in (str(almost), words.headline(almost).sentence, almost.document().terminal()):
         assert "0.999995" in shown and "1.000" not in shown.split("precision")[0]
 
 
@@ -65,7 +65,7 @@ def test_models_that_are_not_told_apart_have_no_winner() -> None:
         assert "These texts do not show a difference between them" in " ".join(shown.split())
     assert "here both have the same score" in words.forecast_sentence(equal)
     both = of((1, 0.5), (1, 0.5), (2, 4.0))
-    assert [row["rank"] for row in tables.model_rows(both)] == [1, 1, 3]
+    assert [row["rank"] for row in both.document().tables["models"].rows] == [1, 1, 3]
     first = words.ranking_verdict(both)
     assert first.startswith("a and b cannot be told apart by these texts on the features given. The highest score is")
     near = of((1, 0.0), (2, 0.05))
@@ -121,7 +121,7 @@ def test_one_model_is_not_the_closest_of_one() -> None:
 
 def test_p_values_are_a_column_where_there_was_a_test() -> None:
     tested = of((1, 0.8), (2, 0.1), permutations=19)
-    assert [column.title for column in tables.model_columns(tested)][-1] == "p"
+    assert [column.title for column in tested.document().tables["models"].columns][-1] == "p"
     assert "of 19 permutations" in str(tested) and ",p_value" in tested.to_csv()
     assert ",p_value" not in of((1, 0.8)).to_csv()
 

@@ -11,11 +11,11 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from mauve_metric.catalogue.scores import SCORES
+from mauve_metric.catalogue.table import SCORES
 from mauve_metric.hosts.space.server.endpoints import COMPARE, DESCRIBE, SCORE, Endpoints
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
-from mauve_metric.results.numbers import Described, Difference, OwnScore, ResultNumbers
+from mauve_metric.results.numbers import Described, Difference, OwnScore
 from mauve_metric.results.result import MauveResult
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
@@ -32,8 +32,8 @@ _ANSWERS = {
 def result_schema() -> Schema:
     """Of `MauveResult.to_dict`."""
     meanings = attributes(MauveResult) | {name: score.meaning for name, score in SCORES.items()}
-    hints = get_type_hints(ResultNumbers)
-    names = [item.name for item in fields(ResultNumbers) if item.metadata.get("in_dict", True)]
+    hints = get_type_hints(MauveResult)
+    names = [item.name for item in fields(MauveResult) if item.metadata.get("in_dict", True)]
     return _object({name: _named(name, hints[name]) | _described(meanings.get(name)) for name in names})
 
 

@@ -17,8 +17,11 @@ from mauve_metric.options import MauveConfig
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description, title_of
 
-_ENOUGH = ("tokens", "texts", "features", "both texts", "both features", "both histograms")  # what the sets give
-OFFERED = ("score", *(name for name, row in MEASURES.items() if row.cheap and row.needs in _ENOUGH))
+OFFERED = tuple(
+    name
+    for name in chosen_measures(None)
+    if name == "score" or {"texts", "features"}.issuperset(MEASURES[name].inputs.given)
+)
 GROUPS = tuple(dict.fromkeys(MEASURES[name].group for name in OFFERED if name != "score"))
 
 

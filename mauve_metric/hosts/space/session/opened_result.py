@@ -22,7 +22,6 @@ from mauve_metric.options import MauveConfig, config_fields
 from mauve_metric.quantize.histograms import Histograms
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
-from mauve_metric.results.numbers import ComparisonNumbers, ResultNumbers
 from mauve_metric.results.result import MauveResult
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
@@ -150,7 +149,7 @@ def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
         {name: [{**item, "stderr": None} for item in values.get(name, [])]}
         for name in ("differences", "learned_differences")
     ]
-    given = _checked(ComparisonNumbers, {**values, **pairs[0], **pairs[1]})
+    given = _checked(Comparison, {**values, **pairs[0], **pairs[1]})
     if not results or sorted(given["ranking"]) != sorted(results):
         raise ValueError("ranking must name every model once")
     if {*given["own"]} != {*results} or {*given["learned_ranking"]} - {*results}:
@@ -175,7 +174,7 @@ def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
 
 def _result(values: Mapping[str, Any], limits: Limits) -> tuple[MauveResult, MauveConfig]:
     """One result and the config of its signature; the curve and its band come from the histograms again."""
-    given = _checked(ResultNumbers, values)
+    given = _checked(MauveResult, values)
     entries = _entries(values["signature"])
     options = {name: entries[name] for name in _OF_SCORES if name in config_fields()}
     check_options({"featurize_model_name": "", **options}, [""], limits)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from mauve_metric.api.compare import check_sides, compare_features
 from mauve_metric.api.explain import explain_learned, explain_model
+from mauve_metric.api.normalised import with_normalised
 from mauve_metric.api.score import resolve_config, score_partition
 from mauve_metric.arrays import Array
 from mauve_metric.features.encoder import Encoder, load_encoder
@@ -200,7 +201,8 @@ class Scored:
     """What is known of one model or several against the human texts.
 
     config: as asked for. resolved: without "auto". results: of each model by its name, in order; of one model what
-    `compute_mauve` gives. comparison: what `compare` gives; None for one model. each: with several featurizers what is
+    `compute_mauve` gives, but `normalised` by functions alone, since a language model would read all texts again.
+    comparison: what `compare` gives; None for one model. each: with several featurizers what is
     known by each of them, by their names, the first one's first.
     """
 
@@ -299,7 +301,9 @@ def score(
         partition = partition_sets(sets, resolved, every_row=True, groups=[side.groups for side in (human, *models)])
     run.stage(0.9, "scoring")
     if len(models) == 1:
-        result = _score_pair(human, models[0], resolved, partition)
+        result = score_partition(human, models[0], partition, resolved, quiet=True)
+        texts, groups = [embedded.kept(number) for number in (0, 1)], pair_of_groups(human.groups, models[0].groups)
+        result = with_normalised(result, texts, groups, resolved)
         return Scored(embedded, config, resolved, partition, {next(iter(names)): result}, None, aligned, prompts)
     check_sides({"the human texts": human} | dict(zip(names.values(), models, strict=True)))
     places = {name: number for number, name in enumerate(names)}
@@ -340,11 +344,6 @@ def with_all(each: Mapping[str, Scored]) -> Scored:
         for model, result in first.results.items()
     }
     return replace(first, results=results, each=each)
-
-
-def _score_pair(p: FeatureSet, q: FeatureSet, resolved: MauveConfig, partition: Partition) -> MauveResult:
-    """What `compute_mauve` gives."""
-    return score_partition(p, q, partition, resolved, quiet=True)
 
 
 def _clustering(config: MauveConfig) -> MauveConfig:

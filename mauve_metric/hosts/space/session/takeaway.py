@@ -13,11 +13,8 @@ from mauve_metric.hosts.space.limits import other_featurizers
 from mauve_metric.hosts.space.session.scoring import Scored
 from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.options import config_fields
-from mauve_metric.results.charts.figure import save_chart
-from mauve_metric.results.charts.of_comparison import comparison_chart
-from mauve_metric.results.charts.of_result import result_chart
 from mauve_metric.results.description import Description
-from mauve_metric.results.report import save_report
+from mauve_metric.results.figure_files import save_chart
 
 FIGURES = (".svg", ".pdf", ".png")
 
@@ -32,7 +29,7 @@ def write_files(scored: Scored, folder: Path, description: Description | None = 
     """
     comparison = scored.comparison
     result = next(iter(scored.results.values()))
-    chart = result_chart(result) if comparison is None else comparison_chart(comparison)
+    chart = (comparison or result).plot()
     paths = [folder / f"mauve{ending}" for ending in FIGURES]
     for path in paths:
         save_chart(chart, path)
@@ -49,7 +46,7 @@ def write_files(scored: Scored, folder: Path, description: Description | None = 
         (folder / name).write_text(text + "\n", encoding="utf-8")
         paths.append(folder / name)
     measures = None if description is None else description.document()
-    paths.append(save_report(scored.for_report(), folder / "report.html", measures))
+    paths.append(scored.for_report().save_report(folder / "report.html", measures))
     return [str(path) for path in paths]
 
 

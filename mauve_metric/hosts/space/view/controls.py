@@ -8,21 +8,12 @@ from typing import TypedDict
 
 import gradio as gr
 
-from mauve_metric.hosts.space.limits import MOST, Limits
+from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.view.markup import escape
 from mauve_metric.options import VERBATIM, config_fields
 
 PLAY = ("mauve_scaling_factor", "num_buckets", "seed", "confidence_level")  # beside the pictures that they change
 _ELSEWHERE = ("featurize_model_name", *PLAY)
-_LABELS = {
-    "mauve_scaling_factor": "Scaling factor c",
-    "num_buckets": "Number of buckets",
-    "confidence_level": "Level of the intervals",
-    "knn": "Nearest-neighbour scores",
-    "knn_k": "Neighbour that sets the radius",
-    "pca_max_data": "Most rows for the PCA",
-    "dtype": "Number format",
-}
 
 
 class _Look(TypedDict):
@@ -45,7 +36,8 @@ def label(name: str) -> str:
     >>> label("row_order")
     'Row order'
     """
-    return _LABELS.get(name, name.replace("_", " ").replace("kmeans", "k-means").capitalize())
+    found: str | None = config_fields()[name].metadata["label"]
+    return found or name.replace("_", " ").replace("kmeans", "k-means").capitalize()
 
 
 def in_controls(message: str) -> str:
@@ -74,13 +66,10 @@ def panel_controls() -> list[gr.components.Component]:
 
 
 def _control(name: str) -> gr.components.Component:
-    default, help, choices = (
-        config_fields()[name].default,
-        config_fields()[name].metadata["help"],
-        config_fields()[name].metadata["choices"],
-    )
-    most = f"; at most {MOST[name]} here" if name in MOST else ""
-    info = f"{help} (default: {'unset' if default is None else default}{most})"
+    knob = config_fields()[name]
+    default, choices = knob.default, knob.metadata["choices"]
+    most = "" if knob.metadata["most"] is None else f"; at most {knob.metadata['most']} here"
+    info = f"{knob.metadata['help']} (default: {'unset' if default is None else default}{most})"
     shown: _Look = {"label": label(name), "info": info, "elem_id": name, "min_width": 250}
     if choices is not None:
         return gr.Radio([(str(choice), choice) for choice in choices], value=default, **shown)

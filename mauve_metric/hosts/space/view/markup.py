@@ -10,10 +10,8 @@ import jinja2
 import numpy as np
 from markupsafe import Markup
 
-from mauve_metric.catalogue.scores import SCORES
-from mauve_metric.catalogue.table import MEASURES
+from mauve_metric.catalogue.table import MEASURES, SCORES
 from mauve_metric.hosts.space.session.uploads import TextSet
-from mauve_metric.results import tables
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
 from mauve_metric.results.digits import cell, digits, percent
@@ -24,7 +22,7 @@ from mauve_metric.results.result import MauveResult
 from mauve_metric.results.wording import marks, words
 from mauve_metric.results.wording.featurizer_words import on_features
 from mauve_metric.results.wording.joint_comparison import joint_comparison
-from mauve_metric.results.wording.joint_verdict import featurizer_columns, featurizer_rows, joint_verdict
+from mauve_metric.results.wording.joint_verdict import featurizers_table, joint_verdict
 from mauve_metric.results.wording.learned_words import (
     EXTREMES_NOTE,
     LEARNED_DIFFERENCES,
@@ -32,7 +30,6 @@ from mauve_metric.results.wording.learned_words import (
     learned_ranking,
     learned_sentence,
     ngram_sentence,
-    normalised_sentence,
     scored_label,
 )
 from mauve_metric.results.wording.verdict import verdict
@@ -120,10 +117,10 @@ def headline(result: MauveResult) -> str:
     return _filled("headline", lead=words.headline(result), learned=learned, verdict=verdict(result), joint=joint)
 
 
-def featurizers_table(result: MauveResult) -> str:
+def featurizers_panel(result: MauveResult) -> str:
     """What each of several featurizers says of the two sets; empty for one."""
     each = result.by_featurizer
-    return _filled("featurizers", columns=featurizer_columns(each), rows=featurizer_rows(each)) if each else ""
+    return _filled("featurizers", table=featurizers_table(each)) if each else ""
 
 
 def scores_panel(result: MauveResult, model: str | None = None) -> str:
@@ -154,13 +151,9 @@ def comparison_tables(comparison: Comparison) -> str:
     """The scores of all models and the differences of all pairs; those that are real are bold."""
     return _filled(
         "comparison_tables",
-        model_columns=tables.model_columns(comparison),
-        models=tables.model_rows(comparison),
+        tables=comparison.document().tables,
         notes=words.notes(comparison),
-        difference_columns=tables.difference_columns(comparison),
-        differences=tables.difference_rows(comparison),
         learned_title=LEARNED_DIFFERENCES,
-        learned_differences=tables.learned_difference_rows(comparison),
         difference_note=words.DIFFERENCE_NOTE if len(comparison.differences) > 1 else "",
         forecast=words.forecast_sentence(comparison),
     )
@@ -171,8 +164,8 @@ def measures_table(description: Description) -> str:
     parts, shown = description.document().shown("html"), []
     table = next(part for part in parts if isinstance(part, Table))
     for name, row in zip(description.measures, table.rows, strict=True):
-        known = SCORES.get(name) or MEASURES[name]
-        group = "scores" if name in SCORES else MEASURES[name].group
+        known = MEASURES[name]
+        group = "scores" if known.in_result else known.group
         shown.append({"group": group, "title": known.title, "meaning": known.meaning, "row": row})
     return _filled(
         "measures",
@@ -228,7 +221,8 @@ def learned_panel(explanation: Explanation) -> str:
         for side, texts in extremes
     ]
     uses = [ngram_sentence(use) for use in explanation.ngrams]
-    said = {"normalised": normalised_sentence(explanation), "note": EXTREMES_NOTE, "ngrams_note": NGRAMS_NOTE}
+    normalised = learned_sentence(explanation.result) if explanation.result.normalised else ""
+    said = {"normalised": normalised, "note": EXTREMES_NOTE, "ngrams_note": NGRAMS_NOTE}
     return _filled("learned", sides=sides, uses=uses, **said)
 
 

@@ -98,7 +98,7 @@ def _scores(results: Mapping[str, MauveResult], comparison: Comparison | None) -
             of_result.precision_recall_chart(result),
         ]
         values: dict[str, object] = {"score": markup.headline(result), "signature": result.signature}
-        values["tables"] = markup.featurizers_table(result)
+        values["tables"] = markup.featurizers_panel(result)
     else:
         found = collected_warnings(comparison)
         charts = [

@@ -16,6 +16,7 @@ from mauve_metric.hosts.space.session import takeaway
 from mauve_metric.hosts.space.session.opened_result import read_result
 from mauve_metric.hosts.space.session.scoring import Encoders
 from mauve_metric.hosts.space.view.handlers import RESULT, Handlers
+from mauve_metric.results.comparison import Comparison
 
 gr = pytest.importorskip("gradio")
 
@@ -37,7 +38,7 @@ def test_a_result_file_is_opened_again_without_texts(
 ) -> None:
     desk = offering_two
     monkeypatch.setattr(takeaway, "save_chart", lambda chart, path: None)  # other tests draw
-    monkeypatch.setattr(takeaway, "save_report", lambda scored, path, description: path)
+    monkeypatch.setattr(Comparison, "save_report", lambda scored, path, measures: path)
     give(desk, tmp_path)
     if several:
         desk.add_files([write_jsonl(tmp_path / "loud.jsonl", [text.upper() for text in HUMAN])], visitor())

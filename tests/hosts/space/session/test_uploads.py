@@ -15,6 +15,7 @@ from visitors import press, visitor
 from mauve_metric.hosts.space.session import takeaway
 from mauve_metric.hosts.space.session.uploads import TextSet, read_paste, read_upload
 from mauve_metric.hosts.space.view import markup
+from mauve_metric.results.comparison import Comparison
 
 if TYPE_CHECKING:
     from mauve_metric.hosts.space.view.handlers import Handlers
@@ -81,7 +82,7 @@ def test_no_model_upload_outlives_its_use(
     desk: Handlers, folder: Path, upload: Upload, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(takeaway, "save_chart", lambda chart, path: path.write_text("drawn"))  # other tests draw
-    monkeypatch.setattr(takeaway, "save_report", lambda scored, path, description: path.write_text("a report"))
+    monkeypatch.setattr(Comparison, "save_report", lambda scored, path, measures: path.write_text("a report") and path)
     desk.add_files([upload("good.txt", MODEL), upload("bad.txt", ["a" * 201])], visitor())
     assert [name for name in left(folder) if name.endswith(".txt")] == ["good.txt"] and len(left(folder)) == 2
     desk.remove_model(0, visitor())
@@ -127,7 +128,7 @@ def test_the_commands_leave_out_the_same_lines(tmp_path: Path, monkeypatch: pyte
 
 
 def test_the_shell_knows_a_renamed_set_by_its_new_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mauve_metric.hosts.cli.arguments import named_file
+    from mauve_metric.hosts.cli.files import named_file
 
     human = TextSet("it", "h.txt", HUMAN)
     kept = {"a": TextSet("it", "a.txt", MODEL), "b": TextSet("it", "b.txt", MODEL)}

@@ -35,8 +35,9 @@ def test_json_figure_and_a_model_that_is_not_there(
 
 
 def test_wrong_usage_is_said(human: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["stress-test", human, "--json", "--csv"]) == 1
-    assert "--json prints JSON alone" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["stress-test", human, "--json", "--csv"])
+    assert "--csv: not allowed with argument --json" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["stress-test", human, "--strengths", "x"])
     assert "expected numbers joined by commas, got 'x'" in capsys.readouterr().err

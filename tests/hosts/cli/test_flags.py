@@ -7,46 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from changed_options import CHANGES
 from commands import OUTPUTS, command_for, input_error, target_of, usage_error
 
 from mauve_metric import __version__, compute_mauve
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.hosts.cli.arguments import parsed
-from mauve_metric.hosts.cli.main import main
+from mauve_metric.hosts.cli.main import main, parsed
 from mauve_metric.options import config_fields
-
-FLAGS: dict[str, tuple[str, Any]] = {
-    "num_buckets": ("7", 7),
-    "row_order": ("pq", "pq"),
-    "quantizer": ("drmm", "drmm"),
-    "drmm_layers": ("2", 2),
-    "drmm_components": ("4", 4),
-    "drmm_steps": ("30", 30),
-    "lattice_squared_radius": ("5", 5),
-    "lattice_epochs": ("2", 2),
-    "lattice_hidden": ("4", 4),
-    "lattice_spread": ("0.05", 0.05),
-    "pca_max_data": ("20", 20),
-    "kmeans_explained_var": ("0.5", 0.5),
-    "kmeans_num_redo": ("2", 2),
-    "kmeans_max_iter": ("7", 7),
-    "seed": ("1", 1),
-    "divergence_curve_discretization_size": ("50", 50),
-    "mauve_scaling_factor": ("2.5", 2.5),
-    "featurize_model_name": ("minilm", "minilm"),
-    "max_text_length": ("9", 9),
-    "pooling": ("mean", "mean"),
-    "text_prefix": ("7", "7"),
-    "dtype": ("float64", "float64"),
-    "empty_texts": ("drop", "drop"),
-    "match_lengths": ("truncate", "truncate"),
-    "strip": ("whitespace,reasoning", "reasoning,whitespace"),
-    "num_runs": ("3", 3),
-    "confidence_level": ("0.8", 0.8),
-    "permutations": ("50", 50),
-    "knn": ("false", False),
-    "knn_k": ("3", 3),
-}
 
 
 @pytest.mark.parametrize("name", config_fields())
@@ -61,9 +28,8 @@ def test_every_field_of_the_config_is_a_flag(
         else {"quantizer": own, "drmm_steps": 20, "lattice_epochs": 1}
     )
     with_it = {key: value for key, value in with_it.items() if key != name}
-    arguments, value = (
-        ([flag], True) if isinstance(config_fields()[name].default, bool) else ([flag, FLAGS[name][0]], FLAGS[name][1])
-    )
+    value = CHANGES[name]
+    arguments = [flag] if value is True else [flag, str(value)]
     seen: dict[str, Any] = {}
     made: list[Any] = []
 
@@ -101,10 +67,16 @@ def test_values_of_flags_are_checked_as_usage(files: tuple[str, str], capsys: py
 
 
 def test_help_names_every_flag_and_its_default(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main(["score", "--help"])
-    assert caught.value.code == 0
-    words = " ".join(capsys.readouterr().out.split())
+    shown = {}
+    for flag in ("--help", "--help-all"):
+        with pytest.raises(SystemExit) as caught:
+            main(["score", flag])
+        assert caught.value.code == 0
+        shown[flag] = " ".join(capsys.readouterr().out.split())
+    common = {name for name, item in config_fields().items() if item.metadata["common"]}
+    assert 5 < len(common) < 10
+    assert {name for name in config_fields() if f"--{name.replace('_', '-')}" in shown["--help"]} == common
+    words = shown["--help-all"]
     for name, knob in config_fields().items():
         assert f"--{name.replace('_', '-')}" in words
         assert knob.default is None or knob.default is False or f"(default: {knob.default})" in words, name
@@ -125,7 +97,9 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_wrong_usage(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     assert "usage" in usage_error([], capsys)
-    assert "invalid choice" in usage_error(["skore", *files], capsys)
+    assert "there is no command 'skore' (did you mean 'score'?)" in usage_error(["skore", *files], capsys)
+    assert "(did you mean '--featurizer'?)" in usage_error(["score", *files, "--featurzer", "minilm"], capsys)
+    assert usage_error(["score", *files, "--seed", "x"], capsys).count("\n") == 2
     assert "MODEL" in usage_error(["score", files[0]], capsys)
     assert "--num-bucket-count" in usage_error(["score", *files, "--num-bucket-count", "3"], capsys)
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mauve_metric.hosts.cli.arguments import parsed
-from mauve_metric.hosts.cli.main import main
+from mauve_metric.hosts.cli.main import main, parsed
 
 
 @pytest.fixture
@@ -55,7 +54,7 @@ def test_calibrate(files: list[str], capsys: pytest.CaptureFixture[str]) -> None
     ("extra", "message"),
     [
         (["--vary", "sed"], "vary must name at least one of"),
-        (["--json", "--latex"], "--json prints JSON alone"),
+        (["--json", "--latex"], "--latex: not allowed with argument --json"),
         (["--permutations", "99"], "unrecognized arguments: --permutations"),
     ],
 )

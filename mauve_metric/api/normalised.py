@@ -1,0 +1,66 @@
+"""The score on learned buckets of texts without white space and capitals to tell them apart by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mauve_metric.arrays import Integers
+from mauve_metric.features.feature_set import Featurizing
+from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
+from mauve_metric.options import MauveConfig, RunOptions
+from mauve_metric.results.numbers import NormalisedScore
+from mauve_metric.results.result import MauveResult
+from mauve_metric.texts.sources import TextSource
+from mauve_metric.uncertainty.learned import learned_score
+
+MOST_TEXTS = 1000  # of both sides, which a model or a function of the user's reads a second time
+
+
+def with_normalised(
+    result: MauveResult,
+    texts: Sequence[Sequence[str] | None],
+    groups: tuple[Integers, Integers] | None,
+    config: MauveConfig,
+    job: Featurizing | None = None,
+) -> MauveResult:
+    """Add the learned score of the same texts normalised, where format alone tells the two sets apart.
+
+    The result stays as it is without the warning `format_differs`, where texts are cut, and for more than `MOST_TEXTS`
+    texts that no packaged function makes features of.
+
+    Args:
+        texts: of P and of Q, as they were scored; None: not known.
+        groups: codes of texts that are not independent; None: each is alone. config: of the result.
+        job: makes features as those of the result were made; None: only functions of texts can.
+    """
+    p, q = texts
+    model = str(result.signature_entries.get("featurize_model_name"))
+    if model in TEXT_FUNCTIONS:
+        config = replace(config, featurize_model_name=model)
+    elif result.n_p + result.n_q > MOST_TEXTS:
+        return result
+    if job is None and text_function(config.featurize_model_name) is not None:
+        job = Featurizing(config, RunOptions(cache=False))
+    whole = result.signature_entries.get("match_lengths") == "no"
+    if job is None or p is None or q is None or not whole or not format_differs(result):
+        return result
+    sides = [job.of_texts("texts", TextSource([normalised_text(text) for text in side])) for side in (p, q)]
+    found = learned_score(sides[0].features, sides[1].features, groups, config)
+    if found is None:
+        return result
+    return replace(result, normalised=NormalisedScore(found.mauve, found.ci, found.auc, found.auc_ci))
+
+
+def format_differs(result: MauveResult) -> bool:
+    """Whether a result has the warning that format alone tells the two sets apart."""
+    return any(warning.code == "format_differs" for warning in result.warnings)
+
+
+def normalised_text(text: str) -> str:
+    """Each run of white space as one blank, and small letters alone.
+
+    >>> normalised_text(" One\\n\\nTwo.  ")
+    'one two.'
+    """
+    return " ".join(text.split()).lower()

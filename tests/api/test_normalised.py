@@ -1,0 +1,61 @@
+"""The learned score of texts without what their format differs in."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mauve_metric import compute_mauve, explain
+from mauve_metric.api import normalised
+
+WORDS = ["the", "old", "barn", "river", "cold", "and", "so", "left"]
+RUN: dict[str, Any] = {"num_runs": 1, "aligned": True}
+
+
+def _sets() -> tuple[list[str], list[str], list[str]]:
+    """Human texts, a model's, and the same with line breaks and capitals of their own."""
+    rng = np.random.default_rng(2)
+    human, model = ([" ".join(rng.choice(WORDS, size=25)) for _ in range(60)] for _ in range(2))
+    return human, model, [text.replace(" and", "\n\nAnd") for text in model]
+
+
+def test_the_score_without_format_is_that_of_texts_without_it() -> None:
+    human, model, broken = _sets()
+    found = compute_mauve(p_text=human, q_text=broken, featurize_model_name="ngrams", **RUN)
+    plain = compute_mauve(p_text=human, q_text=model, featurize_model_name="ngrams", **RUN)
+    assert found.normalised is not None and found.auc is not None and found.auc > 0.9
+    assert found.normalised.mauve_classifier == pytest.approx(plain.mauve_classifier, abs=1e-12)
+    assert found.normalised.auc == pytest.approx(plain.auc, abs=1e-12)
+    report = " ".join(found.document().terminal().split())
+    assert f"in small letters, that score is {plain.mauve_classifier:.3f}" in report
+    assert json.loads(json.dumps(found.to_dict()))["normalised"]["auc"] == found.normalised.auc
+    assert plain.normalised is None
+    explained = explain(p_text=human, q_text=broken, featurize_model_name="ngrams", **RUN)
+    assert explained.result.normalised == found.normalised
+    assert f"AUC {plain.auc:.3f}" in " ".join(str(explained).split())
+
+
+def test_a_function_of_the_users_reads_few_texts_again_and_many_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    human, _, broken = _sets()
+    calls: list[list[str]] = []
+
+    def featurizer(texts: list[str]) -> np.ndarray:
+        calls.append(texts)
+        return np.array([[text.count(mark) for mark in "adehinortv\n"] for text in texts], dtype=float)
+
+    found = compute_mauve(p_text=human, q_text=broken, featurize_model_name=featurizer, **RUN)
+    assert found.normalised is not None and len(calls) == 4
+    assert calls[3] == [" ".join(text.split()).lower() for text in broken]
+    monkeypatch.setattr(normalised, "MOST_TEXTS", 119)
+    found = compute_mauve(p_text=human, q_text=broken, featurize_model_name=featurizer, **RUN)
+    assert found.normalised is None and len(calls) == 6
+    assert found.format_auc is not None and found.format_auc > 0.6
+
+
+def test_streams_are_not_read_again() -> None:
+    human, _, broken = _sets()
+    found = compute_mauve(p_text=human, q_text=iter(broken), featurize_model_name="ngrams", num_runs=1)
+    assert found.normalised is None and "format_differs" in [warning.code for warning in found.warnings]
