@@ -41,6 +41,7 @@ from mauve_metric.hosts.space.view.showing import (
     measures_values,
     of_model_values,
     result_values,
+    shown_bucket,
 )
 from mauve_metric.options import MauveConfig
 
@@ -281,12 +282,14 @@ class Handlers(RunHandlers):
             return [values[part] for part in OF_MODEL]
 
     def pick_bucket(self, bucket: int | None, request: gr.Request) -> object:
-        """The texts of a bucket, both sides; those that are there where the box was left without a choice."""
-        if bucket is None:
-            return gr.skip()
+        """The texts of a bucket, both sides; those that are there where the box was left without another choice."""
         session = self.sessions.get(request.session_hash)
         with errors_shown(in_controls):
-            return bucket_html(_shown(session), bucket)
+            shown = _shown(session)
+            if bucket is None or bucket == shown_bucket(shown):
+                return gr.skip()
+            shown.bucket = bucket
+            return bucket_html(shown, bucket)
 
     def click_bucket(self, clicked: str, request: gr.Request) -> list[object]:
         """A bar or a text was clicked in a figure: the picked model, and what is shown of it.

@@ -263,6 +263,7 @@ class ResultOutputs:
     named: dict[str, Block]
     shows: gr.Textbox
     play: list[gr.Slider | gr.Number]
+    status: gr.HTML
     score: gr.HTML
     picked: gr.Radio
     bucket: gr.Dropdown
@@ -311,7 +312,7 @@ def result_part(limits: Limits, status: gr.HTML) -> ResultOutputs:
             shown["table"] = gr.HTML(elem_id="table")
             measures = measures_part(shown)
             make_files = away_part(shown)
-    return ResultOutputs(shown, shows, play, score, picked, bucket, clicked, measures, make_files)
+    return ResultOutputs(shown, shows, play, status, score, picked, bucket, clicked, measures, make_files)
 
 
 def _gap_part(shown: dict[str, Block]) -> tuple[gr.Radio, gr.Dropdown, gr.Textbox]:

@@ -113,10 +113,10 @@ class Wiring:
             result.of_measures,
             api_visibility="private",
             trigger_mode="once",
-            show_progress_on=result.named["measures_status"],
+            show_progress_on=inputs.status,
             **ONE_RUN,
         )
-        self._stop(inputs.stop, result.named["measures_status"])
+        self._stop(inputs.stop, inputs.status)
 
     def _stop(self, button: gr.Button, status: Block) -> None:
         """Stop what runs, and say so."""
@@ -135,7 +135,7 @@ class Wiring:
             result.all,
             api_visibility="private",
             trigger_mode="once",
-            show_progress_on=result.named["status"],
+            show_progress_on=result.status,
             **ONE_RUN,
         )
         ended.success(None, None, None, js=_SHOW, **QUICK)
@@ -147,7 +147,7 @@ class Wiring:
         picked, bucket, clicked, shows = result.picked, result.bucket, result.clicked, result.shows
         pick, read = _of_result(handlers, handlers.pick_model, 1), _of_result(handlers, handlers.pick_bucket, 1)
         picked.input(pick, [shows, picked], result.of_model, **QUICK)
-        bucket.select(read, [shows, bucket], result.named["bucket_texts"], **QUICK)
+        bucket.input(read, [shows, bucket], result.named["bucket_texts"], **QUICK)
         click = _of_result(handlers, handlers.click_bucket, 1)
         clicked.change(click, [shows, clicked], [picked, *result.of_model], **QUICK)
         make = _of_result(handlers, handlers.make_files, 0)

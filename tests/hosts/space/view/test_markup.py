@@ -20,7 +20,7 @@ from tests.samples import HOSTILE, HUMAN, MODEL, ngrams
 
 @pytest.fixture(scope="module")
 def explanation() -> Explanation:
-    quick = {"num_buckets": 4, "num_runs": 2, "kmeans_num_redo": 1, "permutations": 19}
+    quick = {"num_buckets": 4, "num_runs": 2, "kmeans_num_redo": 1}
     return explain(p_text=HUMAN, q_text=MODEL, featurize_model_name=ngrams, **quick)
 
 
