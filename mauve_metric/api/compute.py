@@ -27,6 +27,7 @@ from mauve_metric.results.result import MauveResult
 from mauve_metric.texts.files import TextFile
 
 
+@with_options()
 def compute_mauve(
     p_features: FeatureData | None = None,
     q_features: FeatureData | None = None,
@@ -143,6 +144,3 @@ def _scored_by_each(
     found, missing = with_each(featurizers, scored)
     result = with_together(found[first], sides, config)
     return replace(result, by_featurizer=found, warnings=(*result.warnings, *missing))
-
-
-compute_mauve.__signature__ = with_options(compute_mauve, "MauveResult")  # type: ignore[attr-defined]
