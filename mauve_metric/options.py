@@ -7,7 +7,7 @@ import inspect
 import operator
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, SupportsIndex, TypedDict, TypeVar
 
@@ -25,6 +25,7 @@ from mauve_metric.runtime.devices import check_device_name
 from mauve_metric.texts.sources import text_source
 
 Value = TypeVar("Value")
+Function = TypeVar("Function", bound=Callable[..., object])
 Featurizer = str | tuple[object, object] | Callable[[list[str]], object]
 
 
@@ -62,7 +63,7 @@ def _model(name: str, value: object) -> object:
 
 
 def _prefix(name: str, value: object) -> object:
-    """A check for None or text that can stand before another text."""
+    """Check that a value is None or text that can be put before another text."""
     if value is None:
         return value
     if not isinstance(value, str):
@@ -143,14 +144,17 @@ def option(
     label: str | None = None,
     most: float | None = None,
     ignored_by: tuple[str, ...] = (),
+    common: bool = False,
 ) -> Value:
     """A field of options: its default, its check, the stage that reads it, its meaning, and what the shell calls it.
 
     of: the one quantizer that reads it. label: of its control on the page, where that is not its name. most: the
-    largest value that the page takes. ignored_by: the public functions that make no use of it.
+    largest value that the page takes. ignored_by: the public functions that make no use of it. common: many people
+    use it, so that the short help of a command has it.
     """
     metadata = {"check": check, "stage": stage, "help": help, "choices": choices, "metavar": metavar, "of": of}
-    return field(default=default, metadata={**metadata, "label": label, "most": most, "ignored_by": ignored_by})
+    metadata |= {"label": label, "most": most, "ignored_by": ignored_by, "common": common}
+    return field(default=default, metadata=metadata)
 
 
 POOLINGS = ("auto", "last", "mean", "cls")
@@ -192,6 +196,7 @@ class MauveConfig:
         "featurizer: 'minilm' or 'ngrams' (packaged, no download), or any name or local folder that transformers' "
         "AutoModel loads; "
         "in Python also a (model, tokenizer) pair or a function from texts to an array",
+        common=True,
     )
     max_text_length: int | None = option(
         None,
@@ -236,6 +241,7 @@ class MauveConfig:
         "featurize",
         f"what to take off the texts of both sets, joined by commas: {', '.join(STRIP)} (prompts: a leading copy of "
         "one of them)",
+        common=True,
     )
     match_lengths: Literal["no", "truncate"] = option(
         "no",
@@ -244,6 +250,7 @@ class MauveConfig:
         "truncate: cut the texts of both sets to the smaller of their two median lengths, in tokens",
         MATCH_LENGTHS,
         ignored_by=("featurize", "score_sharded", "stress_test"),
+        common=True,
     )
     quantizer: Literal["kmeans", "drmm", "lattice", "classifier"] = option(
         "kmeans",
@@ -253,6 +260,7 @@ class MauveConfig:
         "a network spreads them over, both trained on them; classifier: scores of a cross-fitted classifier of the two "
         "sets",
         QUANTIZERS,
+        common=True,
     )
     num_buckets: int | Literal["auto"] = option(
         "auto",
@@ -260,6 +268,7 @@ class MauveConfig:
         "quantize",
         "number of k-means buckets; auto: a tenth of the smaller set, at least 2 (classifier: a fifteenth, 4 to 50)",
         label="Number of buckets",
+        common=True,
     )
     row_order: Literal["qp", "pq"] = option(
         "qp",
@@ -315,7 +324,7 @@ class MauveConfig:
     lattice_spread: float = option(
         1.0, number_check(0, 1000), "quantize", "lattice: weight of spreading over the sphere in the loss", of="lattice"
     )
-    seed: int = option(25, integer_check(0), "quantize", "seed of the clustering")
+    seed: int = option(25, integer_check(0), "quantize", "seed of the clustering", common=True)
     divergence_curve_discretization_size: int = option(
         25, integer_check(2, 1_000_000), "score", "number of mixture weights on the divergence curve", most=1000
     )
@@ -350,6 +359,7 @@ class MauveConfig:
         "random splits of the permutation test; 0: no test, no p-value",
         most=9999,
         ignored_by=("explain", "human_baseline", "robustness"),
+        common=True,
     )
     knn: bool | Literal["auto"] = option(
         "auto",
@@ -395,7 +405,7 @@ def config_fields(verb: str = "") -> dict[str, Any]:
 
 
 def _is_used(metadata: Mapping[str, Any], verb: str) -> bool:
-    """Whether a public function makes use of an option; `featurize` ends before the later stages."""
+    """Return whether a public function uses an option; `featurize` ends before the later stages."""
     return verb not in metadata["ignored_by"] and (
         verb != "featurize" or metadata["stage"] not in ("quantize", "score")
     )
@@ -406,14 +416,18 @@ _COUNT = _integer_or_none(1, "an integer of at least 1")
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """What changes the speed of a run or what it prints, and never its score.
+    """Options of a run that change its speed or output, never its score.
 
-    The meaning of each stands in its field's metadata, as in `MauveConfig`. Those of the stage "speed" are flags of the
+    The meaning of each is in its field's metadata, as in `MauveConfig`. Those of the stage "speed" are flags of the
     command line.
     """
 
     device: str | None = option(
-        None, check_device_name, "speed", "auto (CUDA, else MPS, else CPU) or a torch device: cpu, cuda:0, mps, …"
+        None,
+        check_device_name,
+        "speed",
+        "auto (CUDA, else MPS, else CPU) or a torch device: cpu, cuda:0, mps, …",
+        common=True,
     )
     device_id: int | None = option(
         None,
@@ -430,6 +444,7 @@ class RunOptions:
         "texts",
         "field or column of the texts; unset: 'text' or the only one",
         metavar="NAME",
+        common=True,
     )
     prompts: Iterable[str] | str | Path | None = option(
         None,
@@ -445,6 +460,7 @@ class RunOptions:
         "keep features in this folder; in Python also True (the usual place) or False (keep none)",
         metavar="FOLDER",
         ignored_by=("score_sharded",),
+        common=True,
     )
     checkpoint: str | Path | None = option(
         None,
@@ -557,29 +573,45 @@ def split_options(given: Mapping[str, object], verb: str = "") -> tuple[MauveCon
     return config, RunOptions(**{key: value for key, value in options.items() if key in run_fields()})
 
 
-def option_parameters(verb: str = "") -> list[inspect.Parameter]:
-    """Every option of a public function as a keyword parameter with its default, for a signature that `help` shows."""
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    options = [
-        inspect.Parameter(item.name, keyword, default=item.default, annotation=item.type)
-        for item in (*config_fields(verb).values(), *run_fields(verb).values())
-    ]
-    return [*options, inspect.Parameter("use_float64", keyword, default=False, annotation="bool")]
+def option_names() -> list[str]:
+    """The name of every keyword that a score takes."""
+    return [*config_fields(), *run_fields(), "use_float64"]
 
 
-def with_options(function: Callable[..., object], returns: str) -> inspect.Signature:
-    """The signature of a function with every option that it uses in the place of its `**options`.
+def with_options(*left_out: str, first: Iterable[Field[Any]] = ()) -> Callable[[Function], Function]:
+    """A decorator that shows every option that a function uses in the place of its `**options`, and its meaning.
 
     Editors and type checkers see the options through `Unpack[Options]`; `help`, IPython and `inspect` do not look into
-    that, and a `TypedDict` knows no defaults: for them the signature is written out.
+    that, and a `TypedDict` knows no defaults: for them signature and docstring are written out.
+
+    Args:
+        *left_out: options that the function does not take. first: options of its own, before those of a score.
     """
-    own = [item for item in inspect.signature(function).parameters.values() if item.kind is not item.VAR_KEYWORD]
-    return inspect.Signature([*own, *option_parameters(function.__name__)], return_annotation=returns)
+
+    def write_out(function: Function) -> Function:
+        verb, signature = function.__name__, inspect.signature(function)
+        own = {name: item for name, item in signature.parameters.items() if item.kind is not item.VAR_KEYWORD}
+        used: dict[str, Field[Any]] = {}
+        for item in (*first, *config_fields(verb).values(), *run_fields(verb).values()):
+            if item.name not in (*own, *left_out):
+                used.setdefault(item.name, item)
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        shown = [
+            inspect.Parameter(name, keyword, default=item.default, annotation=item.type) for name, item in used.items()
+        ]
+        shown.append(inspect.Parameter("use_float64", keyword, default=False, annotation="bool"))
+        vars(function)["__signature__"] = signature.replace(parameters=[*own.values(), *shown])
+        if function.__doc__:
+            meanings = [f"    {name}: {item.metadata['help']}." for name, item in used.items()]
+            function.__doc__ = "\n".join([inspect.cleandoc(function.__doc__), "", "Options:", *meanings])
+        return function
+
+    return write_out
 
 
 def check_option_names(options: Mapping[str, object], function: Callable[..., object]) -> None:
     """`TypeError` for keywords that are neither options of a score nor of the function, with the nearest name."""
     own = [name for name in inspect.signature(function).parameters if name != "self"]
-    problem = unknown_options(options, [*own, *(item.name for item in option_parameters())])
+    problem = unknown_options(options, [*own, *option_names()])
     if problem:
         raise TypeError(problem)

@@ -54,6 +54,7 @@ from mauve_metric.uncertainty.differences import JointErrors, design_effect, dif
 from mauve_metric.uncertainty.learned import learned_estimates
 
 
+@with_options()
 def compare(
     p_text: TextData | TextFile | None = None,
     models: Mapping[str, FeatureData | FeatureSet | TextFile | str] | None = None,
@@ -133,9 +134,6 @@ def compare(
 
     found, missing = with_each(named, compared)
     return replace(found[shown], by_featurizer=found, warnings=(*found[shown].warnings, *missing))
-
-
-compare.__signature__ = with_options(compare, "Comparison")  # type: ignore[attr-defined]
 
 
 def _compared(names: Sequence[str], opened: OpenedSides, job: Featurizing, buckets: int, texts: int) -> Comparison:

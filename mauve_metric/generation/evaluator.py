@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
@@ -19,11 +19,11 @@ from mauve_metric.generation.decoding import describe_settings, generation_setti
 from mauve_metric.generation.evaluation import Evaluation, continuation_statistics
 from mauve_metric.generation.fully_sharded import refuse_sharded, sharded_by
 from mauve_metric.generation.generator import Generator, Prompt
-from mauve_metric.generation.options import ModelKeywords, shows_options, split_writing
+from mauve_metric.generation.options import ModelKeywords, WritingOptions, split_writing
 from mauve_metric.generation.prompts import NEW_TOKENS, PromptSource
 from mauve_metric.generation.scorer import PromptGroups, ReferenceScorer
 from mauve_metric.generation.writer import Part, Writer, needed
-from mauve_metric.options import Featurizer, Options, check_option_names
+from mauve_metric.options import Featurizer, Options, check_option_names, with_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.model_state import (
     bare_model,
@@ -45,7 +45,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class _Plan:
-    """What to write, and how long; for which tokenizer and number of positions."""
+    """Prompts and lengths to write; for which tokenizer and number of positions."""
 
     prompts: tuple[Prompt, ...]
     made_for: tuple[int, int | None, bool | None]
@@ -71,7 +71,7 @@ class ModelEvaluator:
         TypeError, ValueError: an argument is not what it should be.
     """
 
-    @shows_options()
+    @with_options(first=fields(WritingOptions))
     def __init__(
         self,
         prompts: Iterable[object] | None = None,
@@ -318,7 +318,7 @@ class ModelEvaluator:
         prompts: Sequence[Prompt],
         processes: int,
     ) -> dict[str, object]:
-        """What fixes the texts, for the signature."""
+        """Signature entries that determine the texts."""
         options = self.source.options
         chat = any(prompt.messages is not None for prompt in prompts)
         entries: dict[str, object] = {"include_prompt": self.source.scores_prompt(author, prompts)}
@@ -358,12 +358,12 @@ class ModelEvaluator:
 def _scorers(
     featurizers: Sequence[Featurizer] | Mapping[str, Featurizer], scoring: Options
 ) -> dict[str, ReferenceScorer]:
-    """A scorer for each featurizer; that of `featurize_model_name` stands before them if it is given."""
+    """A scorer for each featurizer; that of `featurize_model_name` is the first if it is given."""
     named = named_featurizers(featurizers, scoring.get("featurize_model_name"))
     return {name: ReferenceScorer({**scoring, "featurize_model_name": one}) for name, one in named.items()}
 
 
-@shows_options()
+@with_options(first=fields(WritingOptions))
 def evaluate_model(
     model: torch.nn.Module | None,
     tokenizer: PreTrainedTokenizerBase | None,
