@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Unpack
 
-from mauve_metric.api.each_featurizer import with_each
+from mauve_metric.api.each_featurizer import with_each, with_together
 from mauve_metric.api.normalised import format_differs, with_normalised
 from mauve_metric.api.score import score_features
 from mauve_metric.arrays import FeatureData, TextData, TokenData
@@ -63,7 +63,8 @@ def compute_mauve(
             allow for the groups (docs/mathematics.md). A file with human texts beside the model's is aligned unasked.
         featurizers: several, each as `featurize_model_name`; a dict gives them names. Each featurizes the texts of both
             sides and makes a score. The first one's is the result (that of `featurize_model_name` if it is given too);
-            those of all stand in its `by_featurizer`, what they say together in its `joint_verdict`. Another one that
+            those of all stand in its `by_featurizer`, what they say together in its `joint_verdict`, the learned score
+            of one classifier of all their features in its `together`. Another one that
             cannot be used is named in a warning. The other options hold for all of them.
         **options: the fields of `MauveConfig` (what can change the score) and of `RunOptions` (what cannot), and
             mauve-text's `use_float64`, which means `dtype="float64"`.
@@ -91,7 +92,7 @@ def compute_mauve(
     }
     design = design_of_two(aligned, p_groups, q_groups)
     if featurizers is None:
-        return _scored(open_sides(forms, config, run, design), config, run, frozenset(options))
+        return _scored(open_sides(forms, config, run, design), config, run, frozenset(options))[0]
     first = config.featurize_model_name if "featurize_model_name" in options else None
     named = named_featurizers(featurizers, first)
     check_texts_alone(forms)
@@ -100,17 +101,21 @@ def compute_mauve(
 
 def _scored(
     opened: OpenedSides, config: MauveConfig, run: RunOptions, given: frozenset[str], quiet: bool = False
-) -> MauveResult:
-    """The result of one featurizer. given: the names of the options that the user gave. quiet: log no warnings."""
+) -> tuple[MauveResult, tuple[FeatureSet, FeatureSet]]:
+    """The result of one featurizer, and its features of both sides.
+
+    given: the names of the options that the user gave. quiet: log no warnings.
+    """
     with Featurizing(config, run, given) as job:
         sides = {name: opened.placed(name, job.side(forms)) for name, forms in job.prepared(opened.forms).items()}
         p_side, q_side = opened.grouped(sides).values()
         check_same_encoder(p_side.identity, q_side.identity)
         result = score_features(p_side, q_side, config, quiet, run)
-        if not format_differs(result):
-            return result
-        texts = [_listed_texts(job, forms) for forms in opened.forms.values()]
-        return with_normalised(result, texts, pair_of_groups(p_side.groups, q_side.groups), config, job)
+        if format_differs(result):
+            texts = [_listed_texts(job, forms) for forms in opened.forms.values()]
+            groups = pair_of_groups(p_side.groups, q_side.groups)
+            result = with_normalised(result, texts, groups, config, job)
+        return result, (p_side, q_side)
 
 
 def _listed_texts(job: Featurizing, forms: Forms) -> list[str] | None:
@@ -128,11 +133,14 @@ def _scored_by_each(
 ) -> MauveResult:
     """The first featurizer's result, with those of all; others that cannot be used are named in warnings."""
     first, *_ = featurizers
+    sides = []
 
     def scored(name: str, featurizer: Featurizer) -> MauveResult:
         own = replace(config, featurize_model_name=featurizer)
-        return _scored(opened, own, run, given | {"featurize_model_name"}, quiet=name != first)
+        result, features = _scored(opened, own, run, given | {"featurize_model_name"}, quiet=name != first)
+        sides.append(features)
+        return result
 
     found, missing = with_each(featurizers, scored)
-    result = found[first]
+    result = with_together(found[first], sides, config)
     return replace(result, by_featurizer=found, warnings=(*result.warnings, *missing))

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
+import numpy as np
+
+from mauve_metric.features.feature_set import FeatureSet
+from mauve_metric.measures.groups import pair_of_groups
+from mauve_metric.options import MauveConfig
+from mauve_metric.results.numbers import LearnedScore
+from mauve_metric.results.result import MauveResult
+from mauve_metric.runtime import tensors
 from mauve_metric.runtime.failures import EXPECTED, message_of
+from mauve_metric.uncertainty.learned import learned_score
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 Given = TypeVar("Given")
@@ -36,3 +46,21 @@ def with_each(
             missing.append(ScoreWarning("featurizer_missing", message, {"featurizer": name}))
             logger.warning("featurizer_missing: %s", message)
     return found, missing
+
+
+def with_together(
+    result: MauveResult, sides: Sequence[tuple[FeatureSet, FeatureSet]], config: MauveConfig
+) -> MauveResult:
+    """Add the learned score of one classifier of the features of all featurizers, side by side.
+
+    Args:
+        sides: P and Q of the same texts by each featurizer; in memory, else the result stays as it is.
+        config: of the result.
+    """
+    rows = [[tensors.in_memory(side.features) for side in every] for every in zip(*sides, strict=True)]
+    known = [[part for part in of_side if part is not None] for of_side in rows]
+    if len(sides) < 2 or min(map(len, known)) < len(sides):
+        return result
+    p, q = (np.concatenate(of_side, axis=1) for of_side in known)
+    found = learned_score(p, q, pair_of_groups(sides[0][0].groups, sides[0][1].groups), config)
+    return result if found is None else replace(result, together=LearnedScore.of(found))

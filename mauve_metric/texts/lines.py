@@ -17,7 +17,7 @@ def decode(raw: bytes, name: str) -> str:
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise ValueError(
-            f"{name} is not UTF-8: byte {error.start} on line {line} is 0x{raw[error.start]:02x}"
+            f"{name} is not UTF-8: byte {error.start} on line {line} is 0x{raw[error.start]:02x}; save it as UTF-8"
         ) from error
 
 
