@@ -100,7 +100,7 @@ class OpenedSides(NamedTuple):
 
     def kept(self) -> OpenedSides:
         """Return the sides with lists in place of streams, for several featurizers to read from the beginning."""
-        return self._replace(forms={name: _kept(forms) for name, forms in self.forms.items()})
+        return self._replace(forms={name: _as_lists(forms) for name, forms in self.forms.items()})
 
 
 def _rows_as_groups(sizes: Mapping[str, int]) -> Groups:
@@ -181,7 +181,7 @@ def _checked_design(aligned: object, groups: Mapping[str, object]) -> GivenDesig
     return GivenDesign(bool(aligned), found)
 
 
-def _kept(forms: Forms) -> Forms:
+def _as_lists(forms: Forms) -> Forms:
     return {name: list(data) if isinstance(data, Iterator) else data for name, data in forms.items()}
 
 
