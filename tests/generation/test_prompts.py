@@ -1,4 +1,4 @@
-"""Prompts: of a dataset, of a length, used again, none."""
+"""Prompts: cut from a dataset, limited in length, repeated, absent."""
 
 from __future__ import annotations
 
