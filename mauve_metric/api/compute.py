@@ -10,10 +10,9 @@ from mauve_metric.api.each_featurizer import with_each
 from mauve_metric.api.normalised import format_differs, with_normalised
 from mauve_metric.api.score import score_features
 from mauve_metric.arrays import FeatureData, TextData, TokenData
-from mauve_metric.features.feature_set import FeatureSet, Featurizing
+from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side, given_side
 from mauve_metric.features.named_featurizers import named_featurizers
 from mauve_metric.features.sides import (
-    Forms,
     OpenedSides,
     check_same_encoder,
     check_texts_alone,
@@ -84,17 +83,17 @@ def compute_mauve(
     """
     config, run = split_options(options, "compute_mauve")
     num_buckets_of(config)
-    forms = {
-        "p": {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text},
-        "q": {"q": q, "q_features": q_features, "q_tokens": q_tokens, "q_text": q_text},
+    sides = {
+        "p": given_side("p", {"set": p, "features": p_features, "tokens": p_tokens, "text": p_text}),
+        "q": given_side("q", {"set": q, "features": q_features, "tokens": q_tokens, "text": q_text}),
     }
-    design = design_of_two(aligned, p_groups, q_groups)
+    opened = open_sides(sides, config, run, design_of_two(aligned, p_groups, q_groups))
     if featurizers is None:
-        return _scored(open_sides(forms, config, run, design), config, run, frozenset(options))
+        return _scored(opened, config, run, frozenset(options))
     first = config.featurize_model_name if "featurize_model_name" in options else None
     named = named_featurizers(featurizers, first)
-    check_texts_alone(forms)
-    return _scored_by_each(named, open_sides(forms, config, run, design).kept(), config, run, frozenset(options))
+    check_texts_alone(sides.values())
+    return _scored_by_each(named, opened.kept(), config, run, frozenset(options))
 
 
 def _scored(
@@ -102,20 +101,20 @@ def _scored(
 ) -> MauveResult:
     """The result of one featurizer. given: the names of the options that the user gave. quiet: log no warnings."""
     with Featurizing(config, run, given) as job:
-        sides = {name: opened.placed(name, job.side(forms)) for name, forms in job.prepared(opened.forms).items()}
+        sides = {name: opened.placed(name, job.side(side)) for name, side in job.prepared(opened.sides).items()}
         p_side, q_side = opened.grouped(sides).values()
         check_same_encoder(p_side.identity, q_side.identity)
         result = score_features(p_side, q_side, config, quiet, run)
         if not format_differs(result):
             return result
-        texts = [_listed_texts(job, forms) for forms in opened.forms.values()]
+        texts = [_listed_texts(job, side) for side in opened.sides.values()]
         return with_normalised(result, texts, pair_of_groups(p_side.groups, q_side.groups), config, job)
 
 
-def _listed_texts(job: Featurizing, forms: Forms) -> list[str] | None:
+def _listed_texts(job: Featurizing, side: Side) -> list[str] | None:
     """The texts of a side as they were featurized; None where something else was, or a stream."""
-    name, data = next((name, data) for name, data in forms.items() if data is not None)
-    return list(job.source(name, data).texts) if name.endswith("text") and hasattr(data, "__len__") else None
+    is_list = side.kind == "text" and hasattr(side.content, "__len__")
+    return list(job.source(side.argument, side.content).texts) if is_list else None
 
 
 def _scored_by_each(

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mauve_metric.hosts.space.limits import Limits, check_texts
-from mauve_metric.texts.files import PROMPT_FIELDS, Side, TextFile
+from mauve_metric.texts.files import PROMPT_FIELDS, Role, TextFile
 from mauve_metric.texts.formats import format_of
 from mauve_metric.texts.records import Record
 from mauve_metric.texts.tables import csv_delimiter
@@ -58,7 +58,7 @@ def read_upload(
     column: str | None,
     limits: Limits,
     kind: str = "file",
-    side: Side = "prediction",
+    side: Role = "prediction",
 ) -> TextSet:
     """The texts of a file; errors call it by its title, never by where it lies on the server.
 
@@ -147,7 +147,7 @@ def text_columns(path: Path) -> dict[str, float]:
     return dict.fromkeys(_columns_of_tools(path).values(), 0.0) or _text_columns(rows)
 
 
-def _columns_of_tools(path: Path) -> dict[Side, str]:
+def _columns_of_tools(path: Path) -> dict[Role, str]:
     """The column of each side in a file that another tool wrote; empty for other files."""
     if path.suffix.lower() not in (".jsonl", ".json"):
         return {}
