@@ -116,7 +116,7 @@ def layer_names() -> list[list[str]]:
     """The layers of the import rule, from the top one down."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = project["tool"]["importlinter"]["contracts"]
-    found = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
+    found = next(contract["layers"] for contract in contracts if contract.get("containers") == ["mauve_metric"])
     return [[name.strip() for name in layer.split(":")] for layer in found]
 
 

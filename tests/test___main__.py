@@ -13,7 +13,8 @@ import pytest
 from commands import command_for, direct
 from samples import ROOT
 
-from mauve_metric.hosts.cli.main import COMMANDS, main
+from mauve_metric.hosts.cli.commands import demo
+from mauve_metric.hosts.cli.main import main
 
 
 def program(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -136,10 +137,10 @@ def test_ctrl_c_while_modules_are_imported(when: str, files: tuple[str, str]) ->
 
 
 def test_ctrl_c_while_a_command_works(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    def interrupted(options: object) -> int:
+    def interrupted(options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(COMMANDS, "demo", interrupted)
+    monkeypatch.setattr(demo, "run", interrupted)
     assert main(["demo"]) == 130
     assert capsys.readouterr() == ("", "mauve-metric: interrupted\n")
 

@@ -40,6 +40,7 @@ from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.quantize.partition import Partition, partition_sets, without_first
 from mauve_metric.quantize.quantizers import num_buckets_of
 from mauve_metric.results.comparison import Comparison
+from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.numbers import Difference, OwnScore
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, signature_entries
@@ -230,29 +231,14 @@ def compare_features(
             every_row=readable is not None,
             groups=groups,
         )
-    rows, scored = partition.rows, partition.labels
-    texts_a_bucket = np.bincount(np.concatenate(scored[0]), minlength=int(resolved.num_buckets))
-    results = {
-        name: score_buckets(
-            p,
-            side,
-            [(run[0], run[number]) for run in scored],
-            (rows[0], rows[number]),
-            resolved,
-            entries={"partition": f"common to {', '.join(names)}", "model": name},
-            texts_a_bucket=texts_a_bucket,
-            problems=partition.problems,
-            learned=learned_of(p, side, resolved),
-        )
-        for number, (name, side) in enumerate(models.items(), start=1)
-    }
+    results = _scored_on(partition, p, models, resolved)
     own = {}
     for number, (name, side) in enumerate(models.items(), start=1):
         watch(name)
         own[name] = _own_score(p, side, config, _with_checkpoint(run, f"model-{number}"))
     results = {name: replace(result, p_value=own[name].p_value) for name, result in results.items()}
     ranking = tuple(sorted(names, key=lambda name: _quality(results[name]), reverse=True))
-    kept = without_first(scored)
+    kept = without_first(partition.labels)
     errors = joint_errors(kept, resolved, groups)
     estimates = {name: _estimates(kept, number, groups, resolved).mauve for number, name in enumerate(names, start=1)}
     values = {name: _quality(result)[0] for name, result in results.items()}
@@ -260,20 +246,15 @@ def compare_features(
     learned_ranking, learned_differences = _by_learned_score(results, groups, resolved)
     explanations = {}
     if readable is not None and buckets:
-        for number, name in enumerate(names, start=1):
-            found = explain_model(partition, number, results[name], resolved, readable, buckets=buckets, texts=texts)
-            explanations[name] = explain_learned(
-                found, readable.pair(0, number).texts, pair_of_groups(groups[0], groups[number]), resolved, texts
-            )
+        explanations = _explained(results, partition, groups, resolved, readable, buckets, texts)
     common, alone = ({name: found[name].mauve for name in names} for found in (results, own))
     best = next((item for item in differences[:1] if all(results[name].mauve_ci for name in (item.a, item.b))), None)
-    level = resolved.confidence_level
     return Comparison(
         models=results,
         own=own,
         ranking=ranking,
         differences=differences,
-        confidence_level=level,
+        confidence_level=resolved.confidence_level,
         design=design_of(*groups),
         smallest_difference=None if best is None else _smallest_difference(best, results, resolved),
         texts_needed=None if best is None else _forecast(best, results, kept, errors, resolved, groups),
@@ -283,6 +264,46 @@ def compare_features(
         learned_ranking=learned_ranking,
         learned_differences=learned_differences,
     )
+
+
+def _scored_on(
+    partition: Partition, p: FeatureSet, models: Mapping[str, FeatureSet], config: MauveConfig
+) -> dict[str, MauveResult]:
+    """The result of each model on common buckets."""
+    rows, runs = partition.rows, partition.labels
+    texts_a_bucket = np.bincount(np.concatenate(runs[0]), minlength=int(config.num_buckets))
+    return {
+        name: score_buckets(
+            p,
+            side,
+            [(run[0], run[number]) for run in runs],
+            (rows[0], rows[number]),
+            config,
+            entries={"partition": f"common to {', '.join(models)}", "model": name},
+            texts_a_bucket=texts_a_bucket,
+            problems=partition.problems,
+            learned=learned_of(p, side, config),
+        )
+        for number, (name, side) in enumerate(models.items(), start=1)
+    }
+
+
+def _explained(
+    results: Mapping[str, MauveResult],
+    partition: Partition,
+    groups: Sequence[Integers | None],
+    config: MauveConfig,
+    readable: Readable,
+    buckets: int,
+    texts: int,
+) -> dict[str, Explanation]:
+    """The explanation of each model's gap, and of what a classifier tells it from P by."""
+    found = {}
+    for number, (name, result) in enumerate(results.items(), start=1):
+        gap = explain_model(partition, number, result, config, readable, buckets=buckets, texts=texts)
+        pair = pair_of_groups(groups[0], groups[number])
+        found[name] = explain_learned(gap, readable.pair(0, number).texts, pair, config, texts)
+    return found
 
 
 def _by_learned_score(

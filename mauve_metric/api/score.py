@@ -322,82 +322,64 @@ def score_buckets(
         problems: of the partition.
         learned: the score on learned buckets; None: it is not known.
     """
-    k = int(config.num_buckets)
+    k, groups = int(config.num_buckets), pair_of_groups(p.groups, q.groups)
     histograms, *others = [count_labels(of_p, of_q, k, p.groups, q.groups) for of_p, of_q in runs]
     scores = score_histograms(histograms, config)
     uncertainty = score_uncertainty(scores.mauve, histograms, others, config)
-    near = _neighbours(projected, config)
     ceiling = uncertainty.ceiling, uncertainty.ceiling_std
-    formats = (
-        None
-        if learned is None
-        else check_format(p.format_numbers, q.format_numbers, pair_of_groups(p.groups, q.groups), config.seed)
-    )
+    formats = None if learned is None else check_format(p.format_numbers, q.format_numbers, groups, config.seed)
     found = score_warnings.all_warnings(p, q, histograms, scores.mauve, scores.mauve_floor, *ceiling, texts_a_bucket)
     found += score_warnings.quantizer_warnings(problems)
     found += score_warnings.design_warnings(histograms.groups, uncertainty.problem, k)
     return MauveResult(
-        mauve=scores.mauve,
-        mauve_debiased=uncertainty.mauve.value,
-        mauve_stderr=uncertainty.mauve.stderr,
-        mauve_ci=uncertainty.mauve.ci,
-        ci_scope=uncertainty.scope,
-        mauve_ceiling=uncertainty.ceiling,
-        mauve_ceiling_std=uncertainty.ceiling_std,
-        mauve_floor=scores.mauve_floor,
-        mauve_star=scores.mauve_star,
-        mauve_exact=scores.mauve_exact,
-        mauve_mean=uncertainty.mean,
-        mauve_std=uncertainty.std,
-        mauve_runs=uncertainty.runs,
-        p_value=p_value,
-        frontier_integral=scores.frontier_integral,
-        frontier_integral_debiased=uncertainty.frontier_integral.value,
-        frontier_integral_stderr=uncertainty.frontier_integral.stderr,
-        frontier_integral_ci=uncertainty.frontier_integral.ci,
-        frontier_integral_star=scores.frontier_integral_star,
-        precision=near.precision,
-        recall=near.recall,
-        density=near.density,
-        coverage=near.coverage,
-        prd_precision=scores.prd_precision,
-        prd_recall=scores.prd_recall,
-        prd_area=scores.prd_area,
+        **scores._asdict(),
+        **_fields_of_uncertainty(uncertainty),
+        **_neighbours(projected, config)._asdict(),
         **_measured(p, q, scores, config),
+        **_fields_of_side("p", p, histograms),
+        **_fields_of_side("q", q, histograms),
+        **_fields_of_learned(learned),
+        p_value=p_value,
         design=design_of(p.groups, q.groups),
-        n_p=len(p),
-        n_q=len(q),
-        p_prompts=None if histograms.groups is None else int((histograms.groups.p_sizes > 0).sum()),
-        q_prompts=None if histograms.groups is None else int((histograms.groups.q_sizes > 0).sum()),
         num_buckets=k,
-        p_dropped=p.dropped,
-        q_dropped=q.dropped,
-        p_truncated=p.truncated,
-        q_truncated=q.truncated,
-        p_stripped=tuple(Stripped(*item) for item in p.stripped.items()),
-        q_stripped=tuple(Stripped(*item) for item in q.stripped.items()),
-        p_median_length=_median_length(p),
-        q_median_length=_median_length(q),
         warnings=(*found, *wrapping_warnings.wrapping_warnings(p, q), *format_warnings(formats)),
         signature_entries=signature_entries(p, q, config, entries or {}),
-        p_hist=scores.p_hist,
-        q_hist=scores.q_hist,
-        divergence_curve=scores.divergence_curve,
-        prd_curve=scores.prd_curve,
-        curve_mixtures=scores.curve_mixtures,
-        curve_band=uncertainty.band,
         p_labels=runs[0][0],
         q_labels=runs[0][1],
-        mauve_classifier=None if learned is None else learned.mauve,
-        mauve_classifier_stderr=None if learned is None else learned.stderr,
-        mauve_classifier_ci=None if learned is None else learned.ci,
-        auc=None if learned is None else learned.auc,
-        auc_ci=None if learned is None else learned.auc_ci,
-        auc_p_value=None if learned is None else learned.auc_p_value,
-        learned=learned,
         format_auc=None if formats is None else formats.auc,
         format_aucs=None if formats is None else formats.each,
     )
+
+
+def _fields_of_uncertainty(uncertainty: Uncertainty) -> dict[str, Any]:
+    """The fields of a result that say how far its scores can be believed."""
+    found = {f"mauve_{name}": getattr(uncertainty, name) for name in ("ceiling", "ceiling_std", "runs", "mean", "std")}
+    for name in ("mauve", "frontier_integral"):
+        value, stderr, ci = getattr(uncertainty, name)
+        found |= {f"{name}_debiased": value, f"{name}_stderr": stderr, f"{name}_ci": ci}
+    return found | {"ci_scope": uncertainty.scope, "curve_band": uncertainty.band}
+
+
+def _fields_of_side(name: str, side: FeatureSet, histograms: Histograms) -> dict[str, Any]:
+    """The fields of a result on the texts of a side, "p" or "q"."""
+    groups = histograms.groups
+    return {
+        f"n_{name}": len(side),
+        f"{name}_prompts": None if groups is None else int((getattr(groups, f"{name}_sizes") > 0).sum()),
+        f"{name}_dropped": side.dropped,
+        f"{name}_truncated": side.truncated,
+        f"{name}_stripped": tuple(Stripped(*item) for item in side.stripped.items()),
+        f"{name}_median_length": None if side.lengths is None else float(np.median(side.lengths)),
+    }
+
+
+def _fields_of_learned(learned: Learned | None) -> dict[str, Any]:
+    """The fields of a result that the score on learned buckets fills."""
+    if learned is None:
+        return {}
+    found = {"mauve_classifier": learned.mauve, "mauve_classifier_stderr": learned.stderr, "learned": learned}
+    found |= {name: getattr(learned, name) for name in ("auc", "auc_ci", "auc_p_value")}
+    return found | {"mauve_classifier_ci": learned.ci}
 
 
 def resolve_config(config: MauveConfig, *sizes: int, groups: Sequence[Integers | None] | None = None) -> MauveConfig:
@@ -435,8 +417,3 @@ def _test(p: FeatureSet, q: FeatureSet, labels: Sequence[Labels], config: MauveC
     k = int(config.num_buckets)
     groups = count_groups(labels[0], labels[1], p.groups, q.groups, k)
     return resampling.permutation_test(labels[0], labels[1], k, config.permutations, groups, config.seed)
-
-
-def _median_length(side: FeatureSet) -> float | None:
-    """Of a side's texts, in tokens."""
-    return None if side.lengths is None else float(np.median(side.lengths))

@@ -137,8 +137,9 @@ def chosen_perturbations(perturbations: object) -> tuple[str, ...]:
 
 def _checked_strengths(strengths: Any) -> tuple[float, ...]:
     expected = "strengths must be numbers above 0 and up to 1"
-    is_list = isinstance(strengths, (Sequence, np.ndarray)) and not isinstance(strengths, (str, bytes))
-    if not is_list or getattr(strengths, "ndim", 1) != 1 or not len(strengths):
+    if isinstance(strengths, np.ndarray):
+        strengths = strengths.tolist()
+    if isinstance(strengths, (str, bytes)) or not isinstance(strengths, Sequence) or not strengths:
         raise TypeError(f"{expected}, got {shown(strengths)}")
     for strength in strengths:
         if isinstance(strength, bool) or not isinstance(strength, (int, float, np.number)):

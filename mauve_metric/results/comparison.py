@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mauve_metric.measures.groups import Design
 from mauve_metric.results import report
-from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, row_of
+from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, row_from
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.names import printable
 from mauve_metric.results.numbers import Difference, OwnScore
@@ -174,18 +174,13 @@ def _model_rows(comparison: Comparison) -> list[TableRow]:
         rank = rows[-1]["rank"] if place and (comparison.ranking[place - 1], name) in equal else place + 1
         result = comparison.models[name]
         low, high = result.mauve_ci or (None, None)
-        row: TableRow = {column.key: getattr(result, column.key, None) for column in (*MODEL_COLUMNS, TEST_COLUMN)}
-        row |= {"rank": rank, "model": name, "low": low, "high": high, "n": result.n_q}
-        rows.append(row | {"mauve_own": comparison.own[name].mauve})
+        own = {"mauve_own": comparison.own[name].mauve, "n": result.n_q, "low": low, "high": high}
+        rows.append(row_from((*MODEL_COLUMNS, TEST_COLUMN), result, rank=rank, model=name, **own))
     return rows
 
 
 def _difference_rows(differences: Sequence[Difference]) -> list[TableRow]:
     return [
-        row_of(
-            DIFFERENCE_COLUMNS,
-            *(item.a, item.b, item.difference, *(item.ci or (None, None)), item.p_value),
-            "yes" if item.real else "no" if item.ci else None,
-        )
+        row_from(DIFFERENCE_COLUMNS, item, real="yes" if item.real else "no" if item.ci else None)
         for item in differences
     ]

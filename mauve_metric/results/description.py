@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.results.comparison import Comparison
-from mauve_metric.results.document import Column, Document, Prose, Table, TableRow, row_of
+from mauve_metric.results.document import Column, Document, Prose, Table, TableRow, row_from
 from mauve_metric.results.names import printable, shown_names
 from mauve_metric.results.numbers import Described
 from mauve_metric.results.plain import plain
@@ -150,11 +150,8 @@ class Description(SignedResult):
     def _csv_rows(self) -> list[TableRow]:
         """One row a measure and model, numbers in full."""
         return [
-            row_of(
-                CSV_COLUMNS,
-                *(measure, name, item.value, self.human.get(measure), item.difference),
-                *(item.ci or (None, None)),
-                *(item.p_value, better_of(measure)),
+            row_from(
+                CSV_COLUMNS, item, measure=measure, model=name, human=self.human.get(measure), better=better_of(measure)
             )
             for measure in self.measures
             for name, found in self.models.items()

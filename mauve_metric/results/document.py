@@ -7,13 +7,10 @@ import io
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from mauve_metric.results.digits import ENDS, cell
 from mauve_metric.results.names import printable, spreadsheet_text
-
-if TYPE_CHECKING:
-    from tabulate import TableFormat
 
 
 class Column(NamedTuple):
@@ -139,6 +136,12 @@ def row_of(columns: Sequence[Column], *values: str | float | None) -> TableRow:
     return {column.key: value for column, value in zip(columns, values, strict=True)}
 
 
+def row_from(columns: Sequence[Column], item: object, **more: str | float | None) -> TableRow:
+    """A row with the attributes that the columns name, the ends of the item's `ci` as `low` and `high`, and `more`."""
+    low, high = getattr(item, "ci", None) or (None, None)
+    return {column.key: getattr(item, column.key, None) for column in columns} | {"low": low, "high": high} | more
+
+
 def wrapped(text: str, first: str = "  ", other: str = "  ") -> list[str]:
     """Prose in lines of `WIDTH` characters."""
     return textwrap.wrap(printable(text), WIDTH, initial_indent=first, subsequent_indent=other, break_on_hyphens=False)
@@ -167,8 +170,7 @@ def plain_table(columns: Sequence[Column], rows: Sequence[TableRow]) -> list[str
     from tabulate import tabulate
 
     sides = ["left" if column.form == "s" else "right" for column in columns]
-    lines = [[column.title for column in columns], *_cells(columns, rows)]
-    table = tabulate(lines, tablefmt="plain", colalign=sides, disable_numparse=True)
+    table = tabulate(_lines(columns, rows), tablefmt="plain", colalign=sides, disable_numparse=True)
     return [f"  {line}".rstrip() for line in table.split("\n")]
 
 
@@ -185,13 +187,9 @@ def csv_table(columns: Sequence[Column], rows: Sequence[TableRow]) -> str:
 
 def markdown_table(columns: Sequence[Column], rows: Sequence[TableRow]) -> str:
     """A Markdown table."""
-    from tabulate import DataRow, TableFormat
-
-    rule = "|".join("---" if column.form == "s" else "---:" for column in columns)
-    row = DataRow("| ", " | ", " |")
-    form = TableFormat(None, lambda widths, sides: f"|{rule}|", None, None, row, row, 0, None)
-    cells = [[markdown_text(text) for text in texts] for texts in _cells(columns, rows)]
-    return _unpadded([markdown_text(column.title) for column in columns], cells, form)
+    rule = f"|{'|'.join('---' if column.form == 's' else '---:' for column in columns)}|"
+    head, *body = [f"| {' | '.join(map(markdown_text, texts))} |" for texts in _lines(columns, rows)]
+    return "\n".join([head, rule, *body])
 
 
 def markdown_text(text: str) -> str:
@@ -202,33 +200,16 @@ def markdown_text(text: str) -> str:
 
 def latex_table(columns: Sequence[Column], rows: Sequence[TableRow]) -> str:
     """A LaTeX `tabular`; it needs the package booktabs."""
-    from tabulate import DataRow, TableFormat
-
     places = "".join("l" if column.form == "s" else "r" for column in columns)
-    row = DataRow("", " & ", r" \\")
-    form = TableFormat(
-        lambda widths, sides: f"\\begin{{tabular}}{{{places}}}\n\\toprule",
-        lambda widths, sides: "\\midrule",
-        None,
-        lambda widths, sides: "\\bottomrule\n\\end{tabular}",
-        row,
-        row,
-        0,
-        None,
-    )
-    cells = [[latex_text(text) for text in texts] for texts in _cells(columns, rows)]
-    return _unpadded([latex_text(column.title) for column in columns], cells, form)
+    head, *body = [f"{' & '.join(map(latex_text, texts))} \\\\" for texts in _lines(columns, rows)]
+    top, bottom = f"\\begin{{tabular}}{{{places}}}\n\\toprule", "\\bottomrule\n\\end{tabular}"
+    return "\n".join([top, head, "\\midrule", *body, bottom])
 
 
-def _cells(columns: Sequence[Column], rows: Sequence[TableRow]) -> list[list[str]]:
-    return [[cell(row[column.key], column.form, column.ends) for column in columns] for row in rows]
-
-
-def _unpadded(titles: Sequence[str], cells: Sequence[Sequence[str]], form: TableFormat) -> str:
-    """A table whose cells stand as they are, without spaces that align them."""
-    from tabulate import tabulate
-
-    return str(tabulate(cells, titles, tablefmt=form, disable_numparse=True, stralign=None, numalign=None))
+def _lines(columns: Sequence[Column], rows: Sequence[TableRow]) -> list[list[str]]:
+    """The cells of the header and of every row as text."""
+    cells = [[cell(row[column.key], column.form, column.ends) for column in columns] for row in rows]
+    return [[column.title for column in columns], *cells]
 
 
 _FORMULAS = {

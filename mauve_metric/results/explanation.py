@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mauve_metric.arrays import Floats
 from mauve_metric.features.ngram_use import NgramUse
 from mauve_metric.results.digits import digits, percent
-from mauve_metric.results.document import FILES, Column, Document, Line, Part, Prose, Table, TableRow, row_of
+from mauve_metric.results.document import FILES, Column, Document, Line, Part, Prose, Table, TableRow, row_from, row_of
 from mauve_metric.results.numbers import GapBucket, ScoredText
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.result_methods import Result
@@ -92,7 +92,9 @@ class Explanation(Result):
         """The score, the gap and its parts, the buckets with their texts, and what a classifier goes by."""
         result, first = self.result, headline(self.result)
         whose = " of the literature's number" if first.literature else ""
-        buckets = Table(BUCKET_COLUMNS, [_bucket_row(bucket) for bucket in self.buckets])
+        buckets = Table(
+            BUCKET_COLUMNS, [row_from(BUCKET_COLUMNS, bucket, about=", ".join(bucket.words)) for bucket in self.buckets]
+        )
         parts: tuple[Part, ...] = (
             Prose([f"{first.sentence}.", first.beside, verdict(result)], paragraphs=True),
             warnings_prose([("", warning) for warning in result.warnings]),
@@ -158,8 +160,3 @@ def _bucket_prose(bucket: GapBucket) -> Prose:
 
 def _text_line(label: str, text: str | None) -> Line:
     return Line(f"{label}: {excerpt(text or '')}".rstrip(": "), *_ITEM)
-
-
-def _bucket_row(bucket: GapBucket) -> TableRow:
-    row: TableRow = {column.key: getattr(bucket, column.key, None) for column in BUCKET_COLUMNS}
-    return row | {"about": ", ".join(bucket.words)}

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from mauve_metric.results.digits import digits, percent
-from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, row_of
+from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, row_from
 from mauve_metric.results.measured import Reading
 from mauve_metric.results.names import printable, shown_names
 from mauve_metric.results.plain import plain, values_of
@@ -266,9 +266,7 @@ class BoundaryGame(SignedResult):
         labels = shown_names(list(self.models))
         rows: list[TableRow] = []
         for label, scores in [*((labels[name], own) for name, own in self.models.items()), ("(all)", self.total)]:
-            low, high = scores.ci or (None, None)
-            row: TableRow = {column.key: getattr(scores, column.key, None) for column in GAME_COLUMNS}
-            rows.append(row | {"model": label, "low": low, "high": high})
+            rows.append(row_from(GAME_COLUMNS, scores, model=label))
         return rows
 
     def _notes(self) -> list[str]:
@@ -295,18 +293,16 @@ def _score_rows(scores: QuestionScores) -> list[TableRow]:
     for place, score in enumerate(scores.models):
         equal = bool(place) and score.score == scores.models[place - 1].score
         rank = rows[-1]["rank"] if equal else place + 1
-        values = (rank, labels[score.model], score.score, *score.ci, score.wins, score.judgements)
-        rows.append(row_of((QUESTION, *SCORE_COLUMNS), printable(scores.question), *values))
+        more = {"question": printable(scores.question), "rank": rank, "model": labels[score.model]}
+        rows.append(row_from(SCORE_COLUMNS, score, **more))
     return rows
 
 
 def _agreement_rows(scores: QuestionScores) -> list[TableRow]:
     """One row a measure, the highest correlation first."""
-    columns, question = (QUESTION, *AGREEMENT_COLUMNS), printable(scores.question)
+    question = printable(scores.question)
     return [
-        row_of(
-            columns, question, printable(found.measure), found.correlation, found.p_value, found.models, found.reading
-        )
+        row_from(AGREEMENT_COLUMNS, found, question=question, measure=printable(found.measure))
         for found in scores.agreement
     ]
 

@@ -108,21 +108,6 @@ class Setting:
         ci = found.ci and (-found.ci[1], -found.ci[0])
         return Difference(a, b, -found.difference, ci, found.p_value, found.real, found.stderr)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain Python values."""
-        return {
-            "name": self.name,
-            "factor": self.factor,
-            "changes": dict(self.changes),
-            "num_buckets": self.num_buckets,
-            "texts": self.texts,
-            "ranking": list(self.ranking),
-            "tau": self.tau,
-            "in_design": self.in_design,
-            "models": {name: plain(score) for name, score in self.models.items()},
-            "differences": [item.to_dict() for item in self.differences],
-        }
-
 
 @dataclass(frozen=True)
 class PairStability:

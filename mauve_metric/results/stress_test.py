@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mauve_metric.results.digits import digits, percent
-from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, row_of
+from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, row_from, row_of
 from mauve_metric.results.names import printable, shown_names
 from mauve_metric.results.plain import plain
 from mauve_metric.results.result_methods import Result
@@ -116,25 +116,14 @@ class StressTest(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python values."""
-        equal = {name: found.equal for name, found in self.featurizers.items()}
-        return {
-            "featurizers": {name: found.to_dict() for name, found in self.featurizers.items()},
+        found = self.featurizers.items()
+        return super().to_dict() | {
             "equal": {
-                name: {
-                    "mauve_debiased": score.mauve_debiased,
-                    "ci": score.ci and list(score.ci),
-                    "p_value": score.p_value,
-                }
-                for name, score in equal.items()
+                name: {key: plain(getattr(one.equal, key)) for key in ("mauve_debiased", "ci", "p_value")}
+                for name, one in found
             },
-            "unseen": {name: list(found.unseen) for name, found in self.featurizers.items()},
-            "failed": dict(self.failed),
-            "left_out": dict(self.left_out),
-            "n_reference": self.n_reference,
-            "n_perturbed": self.n_perturbed,
-            "confidence_level": self.confidence_level,
-            "warnings": plain(self.warnings),
-            "signatures": {name: found.signature for name, found in self.featurizers.items()},
+            "unseen": {name: list(one.unseen) for name, one in found},
+            "signatures": {name: one.signature for name, one in found},
         }
 
     def document(self) -> Document:
@@ -176,12 +165,7 @@ class StressTest(Result):
     def _csv_rows(self) -> list[TableRow]:
         """One row a featurizer, error and strength; the first of each featurizer is of no error."""
         return [
-            row_of(
-                CSV_COLUMNS,
-                *(name, error, score.strength, score.mauve_debiased),
-                *(score.ci or (None, None)),
-                *(score.p_value, score.seen, score.changed),
-            )
+            row_from(CSV_COLUMNS, score, featurizer=name, perturbation=error)
             for name, found in self.featurizers.items()
             for error, scores in {"equal": (found.equal,), **found.perturbations}.items()
             for score in scores

@@ -52,6 +52,16 @@ def process_group() -> Iterator[int]:
         torch.distributed.destroy_process_group()
 
 
+@contextlib.contextmanager
+def launched_rank() -> Iterator[int | None]:
+    """This process's rank when a launcher started several, else None, without an import of torch."""
+    if launched_processes() == 1:
+        yield None
+    else:
+        with process_group() as rank:
+            yield rank
+
+
 def agree(value: Item) -> Item:
     """The value of process 0, on every process."""
     if rank_and_size()[1] == 1:

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from samples import texts_of, write_jsonl
 
+from mauve_metric.hosts.cli import main as whole_cli
 from mauve_metric.hosts.cli.main import COMMANDS, main
-from mauve_metric.hosts.cli.main import arguments as cli_arguments
 
-WHOLE = cli_arguments.parser()
+WHOLE = whole_cli.parser()
 TEXTS, LANGUAGE = ["HUMAN", "MODEL"], ["--featurizer", "ngrams"]
 # What a command is given beside the flag: files by their names in the fixture, and what it cannot do without.
 GIVEN: dict[str, list[str]] = {
@@ -67,7 +67,7 @@ ANY_TEXT = {"preferences --human", "lm-eval-task --prompts"}
 
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
-    monkeypatch.setattr(cli_arguments, "parser", lambda: WHOLE)  # built once
+    monkeypatch.setattr(whole_cli, "parser", lambda: WHOLE)  # built once
     monkeypatch.chdir(tmp_path)
     (tmp_path / "preferences.csv").write_text("winner,loser\na,b\nb,a\n", encoding="utf-8")
     (tmp_path / "guesses.csv").write_text("boundary,guess\n4,5\n3,2\n", encoding="utf-8")

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.hosts.cli.arguments import named_file
 from mauve_metric.runtime.atomic_files import check_can_be_written
 from mauve_metric.runtime.outputs import check_outputs
-from mauve_metric.texts.files import TextFile
+from mauve_metric.texts.files import FEATURE_FILES, READERS, TextFile
 
 if TYPE_CHECKING:
     from mauve_metric.features.feature_set import FeatureSet
 
+FILES = f"{', '.join([*READERS, *FEATURE_FILES])}, a folder of .txt files, or - for standard input"
 _TOOL_FILE = re.compile(r"samples_.+_\d{4}-\d\d-\d\dT.+\.jsonl|generated_predictions\.jsonl")  # alike for every model
 
 
@@ -57,16 +57,7 @@ def _output_files(options: argparse.Namespace) -> list[str | Path]:
     """Every file that a command will write, those beside the ones that it is given too."""
     given = vars(options)
     outputs = [path for name in ("plot", "report", "output") if (path := given.get(name)) is not None]
-    if options.command == "featurize":
-        from mauve_metric.features.feature_files import check_sidecar
-
-        sidecar = check_sidecar(options.output)
-        outputs += [] if sidecar is None else [sidecar]
-    if options.command == "lm-eval-task":
-        from mauve_metric.hosts.plugins.lm_eval_task import task_files, task_name
-
-        files = task_files(options.folder, options.name or task_name(options.texts), with_options=True)
-        outputs += files if Path(options.folder).is_dir() else []
+    outputs += options.more_outputs(options)
     if given.get("checkpoint") is not None:
         from mauve_metric.quantize.blocks import CHECKPOINT_FILE
 
@@ -81,6 +72,20 @@ def _input_files(options: argparse.Namespace) -> list[str]:
     listed = [item for value in given for item in (value if isinstance(value, list) else [value])]
     paths = [path for item in listed if isinstance(item, str) and (path := named_file(item)[1]) not in ("", "-")]
     return [*paths, *(f"{path}.json" for path in paths if path.lower().endswith(".npy"))]
+
+
+def add_models(parser: argparse.ArgumentParser) -> None:
+    """Add human texts and those of several models."""
+    parser.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {FILES}")
+    parser.add_argument(
+        "models",
+        metavar="MODEL",
+        nargs="*",
+        help="a model's texts or features, likewise; NAME=FILE names it; without HUMAN where every file holds both",
+    )
+    parser.add_argument(
+        "--common-rows", action="store_true", help="leave out rows (doc_id) that not all of the models' files have"
+    )
 
 
 def two_sides(options: argparse.Namespace) -> dict[str, Any]:
@@ -209,3 +214,17 @@ def _name_parts(path: str) -> tuple[str, ...]:
         return ("stdin",)
     folder = _folder_of_model(path) or (Path(path) if Path(path).is_dir() else None)
     return folder.parts if folder is not None else (*Path(path).parent.parts, Path(path).stem or path)
+
+
+def named_file(argument: str) -> tuple[str | None, str]:
+    """The name and the path in `NAME=FILE`; no name where there is none, or a file is called so as a whole.
+
+    >>> named_file("greedy=-"), named_file("out/greedy.jsonl")
+    (('greedy', '-'), (None, 'out/greedy.jsonl'))
+    """
+    parts = argument.split("=")
+    splits = [("=".join(parts[:place]), "=".join(parts[place:])) for place in range(1, len(parts))]
+    if not splits or Path(argument).exists():
+        return None, argument
+    name, path = next((split for split in splits if split[1] == "-" or Path(split[1]).exists()), splits[0])
+    return (name.strip() or None), path

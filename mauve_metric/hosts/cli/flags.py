@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import dataclasses
-import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 from mauve_metric.options import VERBATIM, config_fields, run_fields
 from mauve_metric.results.figure_files import FIGURE_FILES, check_figure_path
 from mauve_metric.texts.files import FEATURE_FILES
 
-if TYPE_CHECKING:
-    from mauve_metric.results.result_methods import Result
+Value = TypeVar("Value")
 
 
 def add_text_field(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +56,7 @@ def flag_of(name: str) -> str:
 
 
 def add_output_options(parser: argparse.ArgumentParser, *tables: str) -> None:
-    """Flags for the form in which a result is printed, and for its files; `tables`: those of --csv, the usual first."""
+    """Flags for the form of the output and for its files; tables: those of --csv, the usual first."""
     group = parser.add_argument_group("output")
     form = group.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
@@ -73,6 +70,23 @@ def add_output_options(parser: argparse.ArgumentParser, *tables: str) -> None:
         "--plot", metavar="FILE", type=_figure_file, help=f"also draw a figure to FILE: {', '.join(FIGURE_FILES)}"
     )
     group.add_argument("--report", metavar="FILE", type=_report_file, help="also write an HTML page to FILE")
+
+
+def add_confidence_level(parser: argparse.ArgumentParser) -> None:
+    """The flag for the confidence level of a command that has no other option of a score."""
+    parser.add_argument("--confidence-level", type=float, default=0.95, help="of the intervals (default: 0.95)")
+
+
+def argument_type(check: Callable[[str], Value]) -> Callable[[str], Value]:
+    """Make the `type` of an argument of a check: its `ValueError` or `TypeError` is wrong usage."""
+
+    def parse(text: str) -> Value:
+        try:
+            return check(text)
+        except (TypeError, ValueError) as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    return parse
 
 
 def add_run_options(parser: argparse.ArgumentParser, verb: str = "compute_mauve") -> None:
@@ -90,7 +104,6 @@ def add_run_options(parser: argparse.ArgumentParser, verb: str = "compute_mauve"
         if item.default is True:
             off = f"--no-{name.replace('_', '-')}"
             group.add_argument(off, dest=name, action="store_false", default=argparse.SUPPRESS, help="keep no features")
-    add_log_options(group)
 
 
 def add_log_options(parser: argparse._ActionsContainer) -> None:
@@ -100,23 +113,19 @@ def add_log_options(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--debug", action="store_true", help="show the whole traceback of an error")
 
 
+@argument_type
 def _figure_file(path: str) -> str:
-    """The name of a figure file, refused before anything is computed if its ending is not known."""
-    try:
-        check_figure_path(path)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+    """Check the ending of a figure's name before anything is computed."""
+    check_figure_path(path)
     return path
 
 
+@argument_type
 def _report_file(path: str) -> str:
-    """The name of a report, refused before anything is computed if its ending is not known."""
+    """Check the ending of a report's name before anything is computed."""
     from mauve_metric.results.report import check_report_path
 
-    try:
-        check_report_path(path)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+    check_report_path(path)
     return path
 
 
@@ -191,15 +200,8 @@ def featurizers_given(options: argparse.Namespace) -> dict[str, Any]:
 
 def _config_value(name: str) -> Callable[[str], object]:
     """The parser of one config flag: a number or a truth value where it is one, checked by the field's own check."""
-
-    def parse(text: str) -> object:
-        try:
-            checked: object = config_fields()[name].metadata["check"](name, _literal(name, text))
-        except (TypeError, ValueError) as error:
-            raise argparse.ArgumentTypeError(str(error)) from error
-        return checked
-
-    return parse
+    check = config_fields()[name].metadata["check"]
+    return argument_type(lambda text: check(name, _literal(name, text)))
 
 
 def _literal(name: str, text: str) -> str | int | float | bool:
@@ -215,13 +217,10 @@ def _literal(name: str, text: str) -> str | int | float | bool:
     return text
 
 
-def in_form(result: Result, options: argparse.Namespace, title: str | None = None) -> str:
-    """A result in the form that was asked for; `title`: of what the terminal shows, unless it is the result's own."""
-    if options.json:
-        return json.dumps(result.to_dict(), allow_nan=False)
-    document = result.document()
-    if options.csv:
-        return document.csv(options.csv).rstrip("\n")
-    if options.markdown or options.latex:
-        return (document.markdown() if options.markdown else document.latex()).rstrip("\n")
-    return (document if title is None else dataclasses.replace(document, title=title)).terminal()
+def given_options(options: argparse.Namespace) -> dict[str, Any]:
+    """The keywords of `compute_mauve` that were given on the command line."""
+    names = [*config_fields(), *(name for name, item in run_fields().items() if item.metadata["stage"] == "speed")]
+    given = {name: getattr(options, name) for name in names if hasattr(options, name)}
+    if getattr(options, "prompts", None) is not None:
+        given["prompts"] = options.prompts
+    return given | {"verbose": not options.quiet}

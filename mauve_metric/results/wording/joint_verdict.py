@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from mauve_metric.results.digits import percent
-from mauve_metric.results.document import Column, Table, TableRow
+from mauve_metric.results.document import Column, Table, TableRow, row_from
 from mauve_metric.results.names import shown_names
 from mauve_metric.results.signature import signature_number
 from mauve_metric.results.wording.verdict import finding
@@ -104,6 +104,6 @@ def featurizers_table(results: Mapping[str, MauveResult]) -> Table:
     rows: list[TableRow] = []
     for name, result in results.items():
         low, high = result.mauve_ci or (None, None)
-        row: TableRow = {column.key: getattr(result, column.key, None) for column in FEATURIZER_COLUMNS}
-        rows.append(row | {"featurizer": labels[name], "low": low, "high": high, "finding": finding(result)})
+        own = {"featurizer": labels[name], "low": low, "high": high, "finding": finding(result)}
+        rows.append(row_from(FEATURIZER_COLUMNS, result, **own))
     return Table([column for column in FEATURIZER_COLUMNS if any(row[column.key] is not None for row in rows)], rows)

@@ -157,7 +157,7 @@ def test_describe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert capsys.readouterr().out.startswith(start)
     with pytest.raises(SystemExit):
         main([*arguments, "--json", "--csv"])
-    assert "not allowed with argument --json" in capsys.readouterr().err
+    assert "--csv: not allowed with argument --json" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main([*arguments, "--measures", "lexicl"])
     assert "did you mean 'lexical'" in capsys.readouterr().err

@@ -128,7 +128,7 @@ def test_the_commands_leave_out_the_same_lines(tmp_path: Path, monkeypatch: pyte
 
 
 def test_the_shell_knows_a_renamed_set_by_its_new_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mauve_metric.hosts.cli.arguments import named_file
+    from mauve_metric.hosts.cli.files import named_file
 
     human = TextSet("it", "h.txt", HUMAN)
     kept = {"a": TextSet("it", "a.txt", MODEL), "b": TextSet("it", "b.txt", MODEL)}

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mauve_metric.hosts.cli.arguments import parsed
-from mauve_metric.hosts.cli.main import main
+from mauve_metric.hosts.cli.main import main, parsed
 
 
 @pytest.fixture

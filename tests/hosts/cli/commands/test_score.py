@@ -9,8 +9,7 @@ import pytest
 from samples import ngrams, texts_of, write_jsonl
 
 from mauve_metric import compute_mauve
-from mauve_metric.hosts.cli.arguments import parsed
-from mauve_metric.hosts.cli.main import main
+from mauve_metric.hosts.cli.main import main, parsed
 
 HUMAN, MODEL = texts_of(20, seed=0), texts_of(24, seed=1)
 

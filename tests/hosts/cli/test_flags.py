@@ -12,8 +12,7 @@ from commands import OUTPUTS, command_for, input_error, target_of, usage_error
 
 from mauve_metric import __version__, compute_mauve
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.hosts.cli.arguments import parsed
-from mauve_metric.hosts.cli.main import main
+from mauve_metric.hosts.cli.main import main, parsed
 from mauve_metric.options import config_fields
 
 

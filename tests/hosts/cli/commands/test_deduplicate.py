@@ -9,7 +9,7 @@ import pytest
 from samples import write_jsonl
 
 from mauve_metric.duplicates.near_duplicates import PUBLISHED
-from mauve_metric.hosts.cli.copies import _PRESETS
+from mauve_metric.hosts.cli.commands.deduplicate import PRESETS
 from mauve_metric.hosts.cli.main import main
 
 LONG = " ".join(f"word{number}" for number in range(60))
@@ -17,7 +17,7 @@ TEXTS = [LONG, "something else", LONG.replace("word7 ", "other "), "a third text
 
 
 def test_a_set_is_thinned_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert tuple(PUBLISHED) == _PRESETS
+    assert tuple(PUBLISHED) == PRESETS
     texts, out = write_jsonl(tmp_path / "texts.jsonl", TEXTS), tmp_path / "kept.jsonl"
     assert main(["deduplicate", texts, "-o", str(out)]) == 0
     assert "kept 3 of 4 texts: 1 nearly repeat" in capsys.readouterr().out

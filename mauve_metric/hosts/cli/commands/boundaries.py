@@ -1,0 +1,45 @@
+"""`mauve-metric boundaries`: scores of guesses at the sentence where a machine took over."""
+
+from __future__ import annotations
+
+import argparse
+
+from mauve_metric.hosts.cli.flags import add_confidence_level, add_output_options
+from mauve_metric.hosts.cli.output import show_result
+from mauve_metric.measures.judgements.judgement_options import FULL_POINTS, SENTENCES
+
+HELP = "score guesses at which sentence a machine took over (Real or Fake Text)"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the table of guesses and the rules of the game."""
+    parser.add_argument("guesses", metavar="GUESSES", help="a .csv or .tsv with boundary and guess on each row")
+    parser.add_argument(
+        "--sentences", type=int, default=SENTENCES, metavar="N", help=f"of each text (default: {SENTENCES})"
+    )
+    parser.add_argument(
+        "--all-human-points",
+        type=float,
+        default=FULL_POINTS,
+        metavar="POINTS",
+        help=f"for the right guess that no machine wrote (default: {FULL_POINTS:g})",
+    )
+    parser.add_argument(
+        "--keep-runs", action="store_true", help="keep runs of five or more equal guesses by one annotator"
+    )
+    add_confidence_level(parser)
+    add_output_options(parser, "models")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Score the guesses and show the result."""
+    from mauve_metric.api.boundaries import score_boundary_guesses
+
+    game = score_boundary_guesses(
+        options.guesses,
+        sentences=options.sentences,
+        all_human_points=options.all_human_points,
+        keep_runs=options.keep_runs,
+        confidence_level=options.confidence_level,
+    )
+    show_result(game, options)

@@ -1,0 +1,51 @@
+"""`mauve-metric compare`: the ranking of several models, and which of them differ."""
+
+from __future__ import annotations
+
+import argparse
+
+from mauve_metric.hosts.cli.files import add_models, sides_of_models
+from mauve_metric.hosts.cli.flags import (
+    add_config_options,
+    add_design_options,
+    add_field_options,
+    add_output_options,
+    add_run_options,
+    count,
+    featurizers_given,
+    given_options,
+)
+from mauve_metric.hosts.cli.output import show_result
+
+HELP = "say which of several models is closest, and which differ"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the models, the forms of the tables and the report."""
+    add_models(parser)
+    add_field_options(parser)
+    add_design_options(parser)
+    add_output_options(parser, "models", "differences", "learned_differences")
+    parser.add_argument("--buckets", type=count, default=5, help="buckets a model in the report (default: 5)")
+    add_run_options(parser)
+    add_config_options(parser, "compare", featurizers="the first makes the ranking, all are compared")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Compare the models, show the result and write its files."""
+    from mauve_metric.api.compare import compare
+    from mauve_metric.runtime.processes import launched_rank
+
+    sides = sides_of_models(options)
+    with launched_rank() as rank:
+        comparison = compare(
+            **sides,
+            **given_options(options),
+            **featurizers_given(options),
+            aligned=options.aligned,
+            common_rows=options.common_rows,
+            buckets=options.buckets if options.report else 0,
+            distributed=rank is not None,
+        )
+    if not rank:
+        show_result(comparison, options)

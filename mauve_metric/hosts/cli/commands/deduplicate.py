@@ -1,0 +1,59 @@
+"""`mauve-metric deduplicate`: one text of each group of near duplicates."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from mauve_metric.hosts.cli.output import show
+from mauve_metric.texts.files import read_texts
+
+HELP = "keep one text of each group of near duplicates"
+PRESETS = ("lee", "strict")  # of `near_duplicates.PUBLISHED`
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the texts, those that stay, and the settings of the search."""
+    parser.add_argument("texts", metavar="TEXTS", help="the texts to thin out, as in score")
+    parser.add_argument(
+        "--against", metavar="FILE", nargs="+", default=[], help="texts that stay whole, such as the human or test ones"
+    )
+    parser.add_argument(
+        "--preset",
+        choices=PRESETS,
+        help="published settings of MinHash (Lee et al. 2022) in place of an exact search",
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the texts that are kept, .jsonl or .txt")
+    parser.add_argument("--text-field", metavar="NAME", help="field or column of the texts")
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Find near duplicates, write the texts that are kept and show how many."""
+    from mauve_metric.duplicates.deduplicate import deduplicate
+    from mauve_metric.duplicates.near_duplicates import EXACT, PUBLISHED
+
+    if options.output is not None and not options.output.endswith((".jsonl", ".txt")):
+        raise ValueError(f"texts are written to .jsonl or .txt, got {options.output!r}")
+    texts = read_texts(options.texts, options.text_field)
+    against = [text for file in options.against for text in read_texts(file, options.text_field)]
+    found = deduplicate(texts, against, EXACT if options.preset is None else PUBLISHED[options.preset])
+    if options.output is not None:
+        _write([texts[row] for row in found.kept.tolist()], options.output)
+    rows = {name: value.tolist() for name, value in found._asdict().items()}
+    show(json.dumps(rows) if options.json else found)
+
+
+def _write(texts: list[str], path: str) -> None:
+    """Write the texts to a file, which appears whole or stays as it was."""
+    from mauve_metric.runtime.atomic_files import written_whole
+
+    if path.endswith(".txt"):
+        many = sum(len(text.splitlines()) > 1 for text in texts)
+        if many:
+            raise ValueError(f"a .txt file holds one text a line, and {many} texts have several: write .jsonl")
+        lines = texts
+    else:
+        lines = [json.dumps({"text": text}, ensure_ascii=False) for text in texts]
+    with written_whole(path) as temporary:
+        temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

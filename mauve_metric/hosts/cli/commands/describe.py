@@ -1,0 +1,68 @@
+"""`mauve-metric describe`: MAUVE and every other measure of models in one table."""
+
+from __future__ import annotations
+
+import argparse
+
+from mauve_metric.hosts.cli.files import add_models, sides_of_models
+from mauve_metric.hosts.cli.flags import (
+    add_config_options,
+    add_design_options,
+    add_field_options,
+    add_output_options,
+    add_run_options,
+    argument_type,
+    given_options,
+)
+from mauve_metric.hosts.cli.output import show_result
+
+HELP = "show MAUVE and every other measure of models in one table"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the models, the choice of measures and the forms of the table."""
+    add_models(parser)
+    parser.add_argument(
+        "--measures",
+        metavar="GROUPS",
+        type=_measures,
+        help="groups, names of measures, or all, joined by commas (unset: what is cheap): score, lexical, distance, "
+        "buckets, estimators, language-model, discriminator, duplication",
+    )
+    for flag, metavar, text in (
+        ("--language-model", "MODEL", "for the group language-model: a name or folder of transformers (default: gpt2)"),
+        ("--tokenizer", "NAME", "count the tokens of this tokenizer (unset: words and punctuation marks)"),
+        ("--training", "FILE", "texts or features that the models were trained on, to find copies of"),
+    ):
+        parser.add_argument(flag, metavar=metavar, help=text)
+    add_field_options(parser)
+    add_design_options(parser)
+    add_output_options(parser, "measures")
+    add_run_options(parser)
+    add_config_options(parser, "describe")
+
+
+@argument_type
+def _measures(text: str) -> str:
+    """Check the names of measures before anything is computed."""
+    from mauve_metric.api.describe import chosen_measures
+
+    chosen_measures(text)
+    return text
+
+
+def run(options: argparse.Namespace) -> None:
+    """Compute the measures, show the table and write the report."""
+    from mauve_metric.api.describe import describe
+
+    description = describe(
+        **sides_of_models(options),
+        **given_options(options),
+        measures=options.measures,
+        language_model=options.language_model,
+        tokenizer=options.tokenizer,
+        training=options.training,
+        aligned=options.aligned,
+        common_rows=options.common_rows,
+    )
+    show_result(description, options)

@@ -1,0 +1,17 @@
+"""`mauve-metric errors`: the meaning of an error's code, and what to do about it."""
+
+from __future__ import annotations
+
+import argparse
+
+from mauve_metric.hosts.cli.output import add_codes, show_advice
+
+HELP = "say what an error means and what to do about it"
+add_arguments = add_codes
+
+
+def run(options: argparse.Namespace) -> None:
+    """Show cause and cure of the codes."""
+    from mauve_metric.hosts.cli.error_guide import GUIDES
+
+    show_advice({code: (guide.cause, guide.cure) for code, guide in GUIDES.items()}, options)

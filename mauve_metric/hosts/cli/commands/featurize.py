@@ -1,0 +1,53 @@
+"""`mauve-metric featurize`: texts as features in a file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from mauve_metric.hosts.cli.flags import (
+    add_config_options,
+    add_filter,
+    add_run_options,
+    add_text_field,
+    features_file,
+    given_options,
+)
+from mauve_metric.hosts.cli.output import tell
+from mauve_metric.texts.files import READERS, read_texts
+
+HELP = "turn texts into features, to score or ship without the texts"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the texts and the file of features."""
+    parser.add_argument("texts", metavar="TEXTS", help=f"{', '.join(READERS)}, a folder of .txt files, or -")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", required=True, type=features_file, help=".npy, .npz or .parquet"
+    )
+    add_text_field(parser)
+    add_filter(parser)
+    add_run_options(parser, "featurize")
+    add_config_options(parser, "featurize")
+
+
+def more_outputs(options: argparse.Namespace) -> list[Path]:
+    """The file that is written beside a .npy file."""
+    from mauve_metric.features.feature_files import check_sidecar
+
+    sidecar = check_sidecar(options.output)
+    return [] if sidecar is None else [sidecar]
+
+
+def run(options: argparse.Namespace) -> None:
+    """Featurize the texts and save the features."""
+    from mauve_metric.features.feature_set import FeatureSet
+    from mauve_metric.runtime.processes import launched_rank
+
+    texts = read_texts(options.texts, options.text_field, filter=options.filter)
+    with launched_rank() as rank:
+        features = FeatureSet.from_texts(texts, **given_options(options), distributed=rank is not None)
+    if not rank:
+        features.save(options.output)
+        n, d = features.features.shape
+        tell(f"{n} features of {d} numbers in {options.output}")

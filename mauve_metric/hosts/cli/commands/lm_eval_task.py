@@ -1,0 +1,73 @@
+"""`mauve-metric lm-eval-task`: a task for lm-evaluation-harness from human texts."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from mauve_metric.hosts.cli.flags import (
+    add_config_options,
+    add_run_options,
+    add_text_field,
+    argument_type,
+    count,
+    given_options,
+)
+from mauve_metric.hosts.cli.output import show, tell
+from mauve_metric.hosts.plugins.lm_eval_task import (
+    NEW_TOKENS,
+    PROMPT_WORDS,
+    check_task_name,
+    task_files,
+    task_name,
+    write_task,
+)
+from mauve_metric.options import split_options
+from mauve_metric.texts.files import READERS, read_texts
+
+HELP = "write a task for lm-evaluation-harness from human texts"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the texts, the folder and how the texts are divided."""
+    parser.add_argument(
+        "texts", metavar="TEXTS", help=f"human texts: {', '.join(READERS)}, a folder of .txt files, or -"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="DIR", dest="folder", required=True, help="a folder for the task's files"
+    )
+    parser.add_argument("--name", type=argument_type(check_task_name), help="of the task (default: that of TEXTS)")
+    parser.add_argument(
+        "--prompt-words",
+        type=count,
+        default=PROMPT_WORDS,
+        help=f"words of a text to continue (default: {PROMPT_WORDS})",
+    )
+    parser.add_argument(
+        "--new-tokens", type=count, default=NEW_TOKENS, help=f"most tokens of a continuation (default: {NEW_TOKENS})"
+    )
+    add_text_field(parser)
+    add_run_options(parser)
+    add_config_options(parser)
+
+
+def more_outputs(options: argparse.Namespace) -> list[Path]:
+    """The files of the task, if its folder is there already."""
+    files = task_files(options.folder, options.name or task_name(options.texts), with_options=True)
+    return list(files) if Path(options.folder).is_dir() else []
+
+
+def run(options: argparse.Namespace) -> None:
+    """Write the task and show the command that runs it."""
+    given = given_options(options)
+    split_options(given)  # the task keeps those of the score; the others are checked all the same
+    task = write_task(
+        read_texts(options.texts, options.text_field),
+        options.folder,
+        options.name or task_name(options.texts),
+        prompt_words=options.prompt_words,
+        new_tokens=options.new_tokens,
+        options={name: value for name, value in given.items() if name != "verbose"},
+    )
+    tell(task.summary())
+    show(task.command())

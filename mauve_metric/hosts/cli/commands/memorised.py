@@ -1,0 +1,48 @@
+"""`mauve-metric memorised`: the passages of a model's texts that a corpus holds word for word."""
+
+from __future__ import annotations
+
+import argparse
+
+from mauve_metric.hosts.cli.output import json_of, show
+from mauve_metric.texts.files import read_texts
+
+HELP = "how much of a model's texts stands word for word in a corpus"
+_SHOWN = 10  # passages listed in the terminal
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the texts, the corpus and the length of a passage."""
+    parser.add_argument("texts", metavar="TEXTS", help="the model's texts")
+    parser.add_argument("corpus", metavar="CORPUS", nargs="+", help="files and folders, read a part at a time")
+    parser.add_argument("--length", type=int, default=50, help="tokens of a passage that counts (default: 50)")
+    parser.add_argument("--tokenizer", metavar="NAME", help="count this tokenizer's tokens (unset: between blanks)")
+    parser.add_argument("--text-field", metavar="NAME", help="field or column of the texts")
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Find the passages and show them."""
+    from mauve_metric.api.described_set import tokenizing
+    from mauve_metric.duplicates.corpus import corpus_texts
+    from mauve_metric.duplicates.memorisation import memorisation
+
+    texts = read_texts(options.texts, options.text_field)
+    split = {} if options.tokenizer is None else {"split": tokenizing(options.tokenizer)}
+    found = memorisation(texts, corpus_texts(*options.corpus, text_field=options.text_field), options.length, **split)
+    if options.json:
+        spans = [{**copy.span._asdict(), "where": copy.where} for copy in found.spans]
+        numbers = {"rate": found.rate, "shares": found.shares.tolist(), "spans": spans}
+        show(json_of(numbers | {"corpus_texts": found.corpus_texts, "corpus_tokens": found.corpus_tokens}))
+        return
+    lines = [
+        f"{100 * found.rate:.3g} % of the tokens of {len(texts)} texts stand in passages of {options.length} tokens or "
+        f"more of the corpus ({found.corpus_texts} texts, {found.corpus_tokens} tokens)"
+    ]
+    lines += [
+        f"  text {copy.span.text + 1}, tokens {copy.span.start} to {copy.span.end}: {copy.where}"
+        for copy in found.spans[:_SHOWN]
+    ]
+    more = len(found.spans) - _SHOWN
+    lines += [f"  and {more} more (--json lists all)"] if more > 0 else []
+    show("\n".join(lines))

@@ -1,0 +1,67 @@
+"""`mauve-metric preferences`: a ranking of models by people's preferences."""
+
+from __future__ import annotations
+
+import argparse
+from typing import get_args
+
+from mauve_metric.hosts.cli.flags import add_confidence_level, add_output_options
+from mauve_metric.hosts.cli.output import show_result
+from mauve_metric.measures.judgements.judgement_options import Errors, Ties
+
+HELP = "rank models by people's preferences, and measures by those ranks"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the table of preferences and what to do with it."""
+    parser.add_argument(
+        "preferences", metavar="PREFERENCES", help="a .csv or .tsv with winner and loser, or model_a, model_b, winner"
+    )
+    parser.add_argument(
+        "--with",
+        dest="measures",
+        metavar="FILE",
+        action="append",
+        help="measures to correlate: the JSON of describe or compare, or a .csv with a column model; may be repeated",
+    )
+    parser.add_argument(
+        "--answer", dest="answers", metavar="COLUMN", action="append", help="column of answers; may be repeated"
+    )
+    parser.add_argument("--human", metavar="NAME", default="human", help="what people's own texts are called")
+    parser.add_argument("--ties", choices=get_args(Ties), default="half", help="what a tie counts (default: half)")
+    parser.add_argument(
+        "--errors",
+        choices=get_args(Errors),
+        default="robust",
+        help="of the intervals: judgements of one annotator may depend on each other, or by Fisher information alone",
+    )
+    parser.add_argument(
+        "--pseudo-wins", type=float, default=0.0, metavar="WINS", help="of every model against every other (default: 0)"
+    )
+    parser.add_argument("--min-seconds", type=float, metavar="SECONDS", help="leave out judgements made in less")
+    parser.add_argument(
+        "--common-models", action="store_true", help="correlate over the models that are both judged and measured"
+    )
+    parser.add_argument("--seed", type=int, default=25, help="of the coins for --ties random (default: 25)")
+    add_confidence_level(parser)
+    add_output_options(parser, "models", "correlations")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Rank the models and show the result."""
+    from mauve_metric.api.preferences import rank_by_preferences
+
+    judgement = rank_by_preferences(
+        options.preferences,
+        options.measures,
+        answers=options.answers,
+        human=options.human,
+        ties=options.ties,
+        errors=options.errors,
+        pseudo_wins=options.pseudo_wins,
+        min_seconds=options.min_seconds,
+        common_models=options.common_models,
+        confidence_level=options.confidence_level,
+        seed=options.seed,
+    )
+    show_result(judgement, options)

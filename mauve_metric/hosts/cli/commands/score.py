@@ -1,0 +1,133 @@
+"""`mauve-metric score`: a model's texts against human texts, in two files or in many."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from mauve_metric.hosts.cli.files import FILES, two_sides
+from mauve_metric.hosts.cli.flags import (
+    add_config_options,
+    add_design_options,
+    add_field_options,
+    add_output_options,
+    add_run_options,
+    featurizers_given,
+    given_options,
+)
+from mauve_metric.hosts.cli.output import show_result
+
+if TYPE_CHECKING:
+    from mauve_metric.results.result import MauveResult
+
+logger = logging.getLogger(__name__)
+
+HELP = "score a model's texts against human texts"
+_ALONE = "a file with human texts beside the model's, such as lm-evaluation-harness's samples, stands alone"
+_ONLY_WITH_FOLDER = ("ray", "workers", "cpus_per_worker", "gpus_per_worker")
+_NOT_FOR_SHARDS = ("reference_field", "prediction_field", "filter")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the two sides and every option of a score."""
+    parser.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {FILES}")
+    parser.add_argument("model", metavar="MODEL", nargs="?", help=f"the model's texts or features, likewise; {_ALONE}")
+    add_field_options(parser)
+    add_design_options(parser)
+    add_output_options(parser, "scores")
+    _add_shard_options(parser)
+    add_run_options(parser)
+    add_config_options(parser, featurizers="the first makes the score, all are compared")
+
+
+def _add_shard_options(parser: argparse.ArgumentParser) -> None:
+    """Add the flags for many files and machines."""
+    group = parser.add_argument_group("many files, many machines (no influence on the score; see docs/scale.md)")
+    group.add_argument(
+        "-o",
+        "--output",
+        metavar="DIR",
+        dest="folder",
+        help="HUMAN and MODEL are .jsonl or .parquet files, folders of them, patterns or URLs; keep one file of "
+        "features each in DIR, and go on from what is there",
+    )
+    group.add_argument(
+        "--ray",
+        metavar="ADDRESS",
+        nargs="?",
+        const="local",
+        type=_address,
+        help="share the work out on the Ray cluster at ADDRESS (auto: the one of this machine), or local",
+    )
+    group.add_argument("--workers", metavar="N", type=int, help="most workers at once (unset: all that have room)")
+    group.add_argument("--cpus-per-worker", metavar="N", type=float, help="CPUs that each takes (default: 1)")
+    group.add_argument(
+        "--gpus-per-worker", metavar="N", type=float, help="GPUs that each takes, such as 1 or 0.25 (default: 0)"
+    )
+
+
+def _address(text: str) -> str:
+    """Check the address of a cluster: a bare --ray would take the file behind it for one."""
+    if text in ("local", "auto") or ":" in text:
+        return text
+    raise argparse.ArgumentTypeError(f"expected local, auto or HOST:PORT, got {text!r}; write --ray=local before HUMAN")
+
+
+def usage_error(options: argparse.Namespace) -> str | None:
+    """The reason why the flags for shards contradict each other, if they do."""
+    given = vars(options)
+    if options.folder is None:
+        alone = next((name for name in _ONLY_WITH_FOLDER if given[name] is not None), None)
+        return None if alone is None else f"--{alone.replace('_', '-')} needs -o DIR, a folder that all workers share"
+    if options.model is None:
+        return "-o needs HUMAN and MODEL: shards with both sides beside each other are not read"
+    if len(options.featurizers or ()) > 1:
+        return "--featurize-model-name stands once for shards (-o)"
+    other = next((name for name in _NOT_FOR_SHARDS if given[name] is not None), None)
+    return None if other is None else f"--{other.replace('_', '-')} is not for shards (-o): use --text-field"
+
+
+def run(options: argparse.Namespace) -> None:
+    """Score and show the result."""
+    title = f"{options.model} (model) against {options.human} (human)"
+    if options.model is None:
+        title = f"{options.human} (model and human)"
+    given = given_options(options) | featurizers_given(options)
+    if options.folder is not None:
+        show_result(_score_shards(options, given), options, title)
+    else:
+        score_and_show(two_sides(options), given | {"aligned": options.aligned}, options, title)
+
+
+def score_and_show(sides: Mapping[str, Any], given: Mapping[str, Any], options: argparse.Namespace, title: str) -> None:
+    """Score two sides and show the result; given: the keywords of a score that the command line has."""
+    from mauve_metric.api.compute import compute_mauve
+    from mauve_metric.runtime.processes import launched_rank
+
+    with launched_rank() as rank:
+        result = compute_mauve(**sides, **given, distributed=rank is not None)
+    if not rank:
+        show_result(result, options, title)
+
+
+def _score_shards(options: argparse.Namespace, given: Mapping[str, Any]) -> MauveResult:
+    """Score many files of texts."""
+    from mauve_metric.runtime.progress import LogLines
+    from mauve_metric.sharding.sharded import score_sharded
+
+    if options.text_field is not None:
+        given = {**given, "text_field": options.text_field}
+    places = {name: value for name in _ONLY_WITH_FOLDER if (value := getattr(options, name)) is not None}
+    with contextlib.redirect_stdout(LogLines(logger.info)):  # Ray prints there how its workers do
+        return score_sharded(
+            options.human,
+            options.model,
+            options.folder,
+            aligned=options.aligned,
+            prompt_field=options.prompt_field,
+            **places,
+            **given,
+        )

@@ -1,0 +1,61 @@
+"""`mauve-metric stress-test`: the errors in texts that a featurizer sees."""
+
+from __future__ import annotations
+
+import argparse
+
+from mauve_metric.hosts.cli.flags import (
+    add_config_options,
+    add_filter,
+    add_output_options,
+    add_run_options,
+    add_text_field,
+    given_options,
+)
+from mauve_metric.hosts.cli.output import show_result
+from mauve_metric.texts.files import READERS, read_texts
+
+HELP = "say which errors in texts a featurizer sees, from what strength on"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the texts, the errors and their strengths."""
+    parser.add_argument("human", metavar="HUMAN", help=f"human texts: {', '.join(READERS)}, a folder of .txt, or -")
+    add_text_field(parser)
+    add_filter(parser)
+    add_output_options(parser, "scores")
+    add_run_options(parser)
+    parser.add_argument(
+        "--perturbations",
+        metavar="NAMES",
+        help="errors, joined by commas (unset: all), such as truncated,words_shuffled; a wrong name lists them",
+    )
+    parser.add_argument(
+        "--strengths",
+        metavar="NUMBERS",
+        type=_numbers,
+        help="of the errors, above 0 and up to 1, joined by commas (default: 0.25,0.5,1)",
+    )
+    add_config_options(parser, "stress_test", "each is tested")
+
+
+def _numbers(text: str) -> list[float]:
+    """Read numbers joined by commas."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected numbers joined by commas, got {text!r}") from None
+
+
+def run(options: argparse.Namespace) -> None:
+    """Inject the errors and show which are seen."""
+    from mauve_metric.api.stress_test import STRENGTHS, stress_test
+
+    found = stress_test(
+        read_texts(options.human, options.text_field, filter=options.filter),
+        featurizers=options.featurizers,
+        perturbations=options.perturbations,
+        strengths=STRENGTHS if options.strengths is None else options.strengths,
+        **given_options(options),
+    )
+    show_result(found, options)

@@ -1,0 +1,99 @@
+"""Results on stdout and in files, messages on stderr."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mauve_metric.results.names import printable
+
+if TYPE_CHECKING:
+    from mauve_metric.results.document import Document
+    from mauve_metric.results.result_methods import Result
+
+
+def tell(message: str) -> None:
+    """Print a line on stderr, if there is one."""
+    if sys.stderr is not None:
+        print(f"mauve-metric: {printable(message)}", file=sys.stderr)
+
+
+def show(text: object) -> None:
+    """Print a result on stdout, down to its last byte.
+
+    Raises:
+        OSError: there is no room for it.
+    """
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        drop_output()
+        raise OSError(f"standard output cannot be written: {error.strerror}") from error
+
+
+def drop_output() -> None:
+    """Discard what stdout still holds, so that Python does not try again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def json_of(value: object) -> str:
+    """Format a value as one line of JSON, without NaN."""
+    return json.dumps(value, allow_nan=False)
+
+
+def show_result(result: Result, options: argparse.Namespace, title: str = "") -> None:
+    """Print a result in the form that was asked for, and write its figure and its report.
+
+    Args:
+        title: of the text, in place of the result's own.
+    """
+    try:
+        if options.json:
+            show(json_of(result.to_dict()))
+        else:
+            show(_formatted(result.document(), options, title).rstrip("\n"))
+    finally:  # the files are written even if the reader closes the pipe after the first lines
+        if options.plot is not None:
+            from mauve_metric.results.figure_files import save_chart
+
+            save_chart(result.plot(), options.plot)
+        if options.report is not None:
+            result.save_report(options.report)
+
+
+def _formatted(document: Document, options: argparse.Namespace, title: str) -> str:
+    if options.csv:
+        return document.csv(options.csv)
+    if options.markdown:
+        return document.markdown()
+    return document.latex() if options.latex else replace(document, title=title or document.title).terminal()
+
+
+def add_codes(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of a command that explains codes."""
+    parser.add_argument("codes", metavar="CODE", nargs="*", help="the word in brackets (none: all of them)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def show_advice(known: Mapping[str, tuple[str, str]], options: argparse.Namespace) -> None:
+    """Print cause and cure of the codes that were asked for, or of all.
+
+    Raises:
+        ValueError: a code is not known.
+    """
+    unknown = [code for code in options.codes if code not in known]
+    if unknown:
+        raise ValueError(f"CODE must be among {', '.join(known)}, got {', '.join(map(repr, unknown))}")
+    asked = {code: known[code] for code in options.codes or known}
+    if options.json:
+        named = {code: {"cause": cause, "cure": cure} for code, (cause, cure) in asked.items()}
+        show(json.dumps(named, ensure_ascii=False))
+    else:
+        show("\n\n".join(f"{code}\n  {cause}\n  → {cure}" for code, (cause, cure) in asked.items()))
