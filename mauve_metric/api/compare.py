@@ -11,7 +11,7 @@ from typing import Unpack
 
 import numpy as np
 
-from mauve_metric.api.each_featurizer import with_each
+from mauve_metric.api.each_featurizer import by_each
 from mauve_metric.api.explain import explain_learned, explain_model
 from mauve_metric.api.score import (
     Estimates,
@@ -24,12 +24,10 @@ from mauve_metric.api.score import (
 from mauve_metric.arrays import FeatureData, Integers, Labels, TextData, TokenData
 from mauve_metric.features.feature_files import is_feature_file
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side, given_side
-from mauve_metric.features.named_featurizers import named_featurizers
 from mauve_metric.features.sides import (
     OpenedSides,
     check_columns,
     check_same_encoder,
-    check_texts_alone,
     open_models,
     read_sides,
 )
@@ -114,21 +112,11 @@ def compare(
     num_buckets_of(config)
     human = given_side("p", {"set": p, "features": p_features, "tokens": p_tokens, "text": p_text})
     opened = open_models(human, sides, config, run, (aligned, p_groups, q_groups), common_rows)
-    if featurizers is None:
-        return _compared(list(sides), opened, Featurizing(config, run, frozenset(options)), buckets, texts)
-    first = config.featurize_model_name if "featurize_model_name" in options else None
-    named = named_featurizers(featurizers, first)
-    check_texts_alone(opened.sides.values())
-    opened = opened.kept()
-    shown = next(iter(named))
 
-    def compared(name: str, featurizer: Featurizer) -> Comparison:
-        own = replace(config, featurize_model_name=featurizer)
-        job = Featurizing(own, run, frozenset(options) | {"featurize_model_name"})
-        return _compared(list(sides), opened, job, buckets if name == shown else 0, texts)
+    def compared(job: Featurizing, opened: OpenedSides, first: bool) -> Comparison:
+        return _compared(list(sides), opened, job, buckets if first else 0, texts)
 
-    found, missing = with_each(named, compared)
-    return replace(found[shown], by_featurizer=found, warnings=(*found[shown].warnings, *missing))
+    return by_each(featurizers, opened, Featurizing(config, run, frozenset(options)), compared)
 
 
 compare.__signature__ = with_options(compare, "Comparison")  # type: ignore[attr-defined]

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
 from typing import Unpack
 
-from mauve_metric.api.each_featurizer import with_each
+from mauve_metric.api.each_featurizer import by_each
 from mauve_metric.api.normalised import format_differs, with_normalised
 from mauve_metric.api.score import score_features
 from mauve_metric.arrays import FeatureData, TextData, TokenData
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side, given_side
-from mauve_metric.features.named_featurizers import named_featurizers
 from mauve_metric.features.sides import (
     OpenedSides,
     check_same_encoder,
-    check_texts_alone,
     design_of_two,
     open_sides,
 )
 from mauve_metric.measures.groups import pair_of_groups
-from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, split_options, with_options
+from mauve_metric.options import Featurizer, Options, split_options, with_options
 from mauve_metric.quantize.quantizers import num_buckets_of
 from mauve_metric.results.result import MauveResult
 from mauve_metric.texts.files import TextFile
@@ -88,23 +85,17 @@ def compute_mauve(
         "q": given_side("q", {"set": q, "features": q_features, "tokens": q_tokens, "text": q_text}),
     }
     opened = open_sides(sides, config, run, design_of_two(aligned, p_groups, q_groups))
-    if featurizers is None:
-        return _scored(opened, config, run, frozenset(options))
-    first = config.featurize_model_name if "featurize_model_name" in options else None
-    named = named_featurizers(featurizers, first)
-    check_texts_alone(sides.values())
-    return _scored_by_each(named, opened.kept(), config, run, frozenset(options))
+    return by_each(featurizers, opened, Featurizing(config, run, frozenset(options)), _scored)
 
 
-def _scored(
-    opened: OpenedSides, config: MauveConfig, run: RunOptions, given: frozenset[str], quiet: bool = False
-) -> MauveResult:
-    """The result of one featurizer. given: the names of the options that the user gave. quiet: log no warnings."""
-    with Featurizing(config, run, given) as job:
+def _scored(job: Featurizing, opened: OpenedSides, first: bool) -> MauveResult:
+    """The result of one featurizer; those after the first log no warnings."""
+    config = job.config  # a `FeatureSet` may change that of the job
+    with job:
         sides = {name: opened.placed(name, job.side(side)) for name, side in job.prepared(opened.sides).items()}
         p_side, q_side = opened.grouped(sides).values()
         check_same_encoder(p_side.identity, q_side.identity)
-        result = score_features(p_side, q_side, config, quiet, run)
+        result = score_features(p_side, q_side, config, not first, job.run)
         if not format_differs(result):
             return result
         texts = [_listed_texts(job, side) for side in opened.sides.values()]
@@ -115,25 +106,6 @@ def _listed_texts(job: Featurizing, side: Side) -> list[str] | None:
     """The texts of a side as they were featurized; None where something else was, or a stream."""
     is_list = side.kind == "text" and hasattr(side.content, "__len__")
     return list(job.source(side.argument, side.content).texts) if is_list else None
-
-
-def _scored_by_each(
-    featurizers: Mapping[str, Featurizer],
-    opened: OpenedSides,
-    config: MauveConfig,
-    run: RunOptions,
-    given: frozenset[str],
-) -> MauveResult:
-    """The first featurizer's result, with those of all; others that cannot be used are named in warnings."""
-    first, *_ = featurizers
-
-    def scored(name: str, featurizer: Featurizer) -> MauveResult:
-        own = replace(config, featurize_model_name=featurizer)
-        return _scored(opened, own, run, given | {"featurize_model_name"}, quiet=name != first)
-
-    found, missing = with_each(featurizers, scored)
-    result = found[first]
-    return replace(result, by_featurizer=found, warnings=(*result.warnings, *missing))
 
 
 compute_mauve.__signature__ = with_options(compute_mauve, "MauveResult")  # type: ignore[attr-defined]

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TypeVar
 
+from mauve_metric.features.feature_set import Featurizing
+from mauve_metric.features.named_featurizers import named_featurizers
+from mauve_metric.features.sides import OpenedSides, check_texts_alone
+from mauve_metric.options import Featurizer
+from mauve_metric.results.comparison import Comparison
+from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.failures import EXPECTED, message_of
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
+Result = TypeVar("Result", MauveResult, Comparison)
 
 logger = logging.getLogger(__name__)
 
@@ -36,3 +44,31 @@ def with_each(
             missing.append(ScoreWarning("featurizer_missing", message, {"featurizer": name}))
             logger.warning("featurizer_missing: %s", message)
     return found, missing
+
+
+def by_each(
+    featurizers: object,
+    opened: OpenedSides,
+    job: Featurizing,
+    make: Callable[[Featurizing, OpenedSides, bool], Result],
+) -> Result:
+    """The result of one featurizer, or that of the first of several with those of all; missing ones are warnings.
+
+    Args:
+        featurizers: as in `compute_mauve`. job: has the options. make: takes the job of a featurizer, the sides, and
+            whether it is the first.
+    """
+    if featurizers is None:
+        return make(job, opened, True)
+    named = named_featurizers(
+        featurizers, job.config.featurize_model_name if "featurize_model_name" in job.given else None
+    )
+    check_texts_alone(opened.sides.values())
+    first, lists = next(iter(named)), opened.kept()
+
+    def made(name: str, featurizer: Featurizer) -> Result:
+        config = replace(job.config, featurize_model_name=featurizer)
+        return make(Featurizing(config, job.run, job.given | {"featurize_model_name"}), lists, name == first)
+
+    found, missing = with_each(named, made)
+    return replace(found[first], by_featurizer=found, warnings=(*found[first].warnings, *missing))

@@ -101,7 +101,7 @@ class OpenedSides(NamedTuple):
         """The same with lists in place of streams, so that each of several featurizers reads from the beginning."""
         streams = {name: side for name, side in self.sides.items() if isinstance(side.texts, Iterator)}
         return self._replace(
-            sides=self.sides | {name: streams[name].with_texts([*streams[name].texts]) for name in streams}
+            sides=self.sides | {name: side.with_texts([*side.texts]) for name, side in streams.items()}
         )
 
     @property

@@ -116,9 +116,7 @@ def equal_models(k: int, shift: float, rng: np.random.Generator) -> tuple[Floats
 def test_aligned_models_have_equal_rows() -> None:
     assert compare(p_features=HUMAN, models=MODELS, aligned=True, num_runs=1).design == "aligned"
     uneven = {"a": MODELS["good"], "b": MODELS["bad"][1:]}
-    with pytest.raises(
-        ValueError, match=r"equal size, the human one included, got human 120, model a 120, model b 119:"
-    ):
+    with pytest.raises(ValueError, match=r"equal size, .* got human 120, model a 120, model b 119:"):
         compare(p_features=HUMAN, models=uneven, aligned=True)
     assert [w.code for w in compare(p_features=HUMAN, models=uneven, num_runs=1).warnings] == ["unequal_models"]
 
