@@ -18,7 +18,7 @@ from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
-Result = TypeVar("Result", MauveResult, Comparison)
+Result = TypeVar("Result", bound=MauveResult | Comparison)
 
 logger = logging.getLogger(__name__)
 
@@ -71,4 +71,5 @@ def by_each(
         return make(Featurizing(config, job.run, job.given | {"featurize_model_name"}), lists, name == first)
 
     found, missing = with_each(named, made)
-    return replace(found[first], by_featurizer=found, warnings=(*found[first].warnings, *missing))
+    warnings = (*found[first].warnings, *missing)
+    return replace(found[first], by_featurizer=found, warnings=warnings)  # type: ignore[arg-type]
