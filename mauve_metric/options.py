@@ -143,14 +143,17 @@ def option(
     label: str | None = None,
     most: float | None = None,
     ignored_by: tuple[str, ...] = (),
+    common: bool = False,
 ) -> Value:
     """A field of options: its default, its check, the stage that reads it, its meaning, and what the shell calls it.
 
     of: the one quantizer that reads it. label: of its control on the page, where that is not its name. most: the
-    largest value that the page takes. ignored_by: the public functions that make no use of it.
+    largest value that the page takes. ignored_by: the public functions that make no use of it. common: many people
+    use it, so that the short help of a command has it.
     """
     metadata = {"check": check, "stage": stage, "help": help, "choices": choices, "metavar": metavar, "of": of}
-    return field(default=default, metadata={**metadata, "label": label, "most": most, "ignored_by": ignored_by})
+    metadata |= {"label": label, "most": most, "ignored_by": ignored_by, "common": common}
+    return field(default=default, metadata=metadata)
 
 
 POOLINGS = ("auto", "last", "mean", "cls")
@@ -192,6 +195,7 @@ class MauveConfig:
         "featurizer: 'minilm' or 'ngrams' (packaged, no download), or any name or local folder that transformers' "
         "AutoModel loads; "
         "in Python also a (model, tokenizer) pair or a function from texts to an array",
+        common=True,
     )
     max_text_length: int | None = option(
         None,
@@ -236,6 +240,7 @@ class MauveConfig:
         "featurize",
         f"what to take off the texts of both sets, joined by commas: {', '.join(STRIP)} (prompts: a leading copy of "
         "one of them)",
+        common=True,
     )
     match_lengths: Literal["no", "truncate"] = option(
         "no",
@@ -244,6 +249,7 @@ class MauveConfig:
         "truncate: cut the texts of both sets to the smaller of their two median lengths, in tokens",
         MATCH_LENGTHS,
         ignored_by=("featurize", "score_sharded", "stress_test"),
+        common=True,
     )
     quantizer: Literal["kmeans", "drmm", "lattice", "classifier"] = option(
         "kmeans",
@@ -253,6 +259,7 @@ class MauveConfig:
         "a network spreads them over, both trained on them; classifier: scores of a cross-fitted classifier of the two "
         "sets",
         QUANTIZERS,
+        common=True,
     )
     num_buckets: int | Literal["auto"] = option(
         "auto",
@@ -260,6 +267,7 @@ class MauveConfig:
         "quantize",
         "number of k-means buckets; auto: a tenth of the smaller set, at least 2 (classifier: a fifteenth, 4 to 50)",
         label="Number of buckets",
+        common=True,
     )
     row_order: Literal["qp", "pq"] = option(
         "qp",
@@ -315,7 +323,7 @@ class MauveConfig:
     lattice_spread: float = option(
         1.0, number_check(0, 1000), "quantize", "lattice: weight of spreading over the sphere in the loss", of="lattice"
     )
-    seed: int = option(25, integer_check(0), "quantize", "seed of the clustering")
+    seed: int = option(25, integer_check(0), "quantize", "seed of the clustering", common=True)
     divergence_curve_discretization_size: int = option(
         25, integer_check(2, 1_000_000), "score", "number of mixture weights on the divergence curve", most=1000
     )
@@ -350,6 +358,7 @@ class MauveConfig:
         "random splits of the permutation test; 0: no test, no p-value",
         most=9999,
         ignored_by=("explain", "human_baseline", "robustness"),
+        common=True,
     )
     knn: bool | Literal["auto"] = option(
         "auto",
@@ -413,7 +422,11 @@ class RunOptions:
     """
 
     device: str | None = option(
-        None, check_device_name, "speed", "auto (CUDA, else MPS, else CPU) or a torch device: cpu, cuda:0, mps, …"
+        None,
+        check_device_name,
+        "speed",
+        "auto (CUDA, else MPS, else CPU) or a torch device: cpu, cuda:0, mps, …",
+        common=True,
     )
     device_id: int | None = option(
         None,
@@ -430,6 +443,7 @@ class RunOptions:
         "texts",
         "field or column of the texts; unset: 'text' or the only one",
         metavar="NAME",
+        common=True,
     )
     prompts: Iterable[str] | str | Path | None = option(
         None,
@@ -445,6 +459,7 @@ class RunOptions:
         "keep features in this folder; in Python also True (the usual place) or False (keep none)",
         metavar="FOLDER",
         ignored_by=("score_sharded",),
+        common=True,
     )
     checkpoint: str | Path | None = option(
         None,

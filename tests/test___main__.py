@@ -29,6 +29,12 @@ def test_module_is_the_program(files: tuple[str, str]) -> None:
     assert run.stdout.count("\n") == 1 and json.loads(run.stdout)["mauve"] == direct(files).mauve
 
 
+def test_output_that_is_not_utf_8(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    run = program("warnings", "few_texts")
+    assert run.returncode == 0 and run.stdout.startswith("few_texts\n") and "\n  \\u2192 " in run.stdout
+
+
 def test_program_fails_with_one_line() -> None:
     run = program("score", "nowhere.txt", "nowhere.txt")
     assert run.returncode == 1 and run.stdout == ""

@@ -69,6 +69,7 @@ TESTED_THROUGH = {
     "hosts/cli/commands/test_preferences.py": ("hosts/cli/commands/boundaries",),
     "hosts/cli/commands/test_robustness.py": ("hosts/cli/commands/baseline",),
     "hosts/cli/test_error_guide.py": ("hosts/cli/pages",),
+    "hosts/cli/test_flags.py": ("hosts/cli/parser",),
     "hosts/cli/test_main.py": (
         "hosts/cli/commands/cache",
         "hosts/cli/commands/compare",

@@ -260,7 +260,7 @@ def score_partition(
 
 
 def learned_of(p: FeatureSet, q: FeatureSet, config: MauveConfig) -> Learned | None:
-    """The score on learned buckets of two sides; None where features lie on many machines or texts are too few."""
+    """The score on learned buckets of two sides; None where texts are too few."""
     return learned_score(p.features, q.features, pair_of_groups(p.groups, q.groups), config)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from mauve_metric.arrays import Features, Integers, Labels
+from mauve_metric.arrays import FeatureRows, Features, Integers, Labels
 from mauve_metric.features.rows import (
     MOST_NUMBERS_AT_ONCE,
     ArrayRows,
@@ -134,10 +134,12 @@ def partition_sets(
             "blocks, and only scored and compared"
         )
     on_features = QUANTIZERS[config.quantizer].on == "features"
+    if on_features and not _fit_in_memory(sets):
+        return _in_blocks(sets, config, run, stacking, count, groups)
     if on_features:
-        sets = _in_memory(sets, config)
+        sets = [tensors.as_rows(some) if tensors.is_read_only_in_blocks(some) else some for some in sets]
     elif device is None and not every_row and any(map(read_in_blocks, sets)) and not _fit_together(sets, config, run):
-        return _in_blocks(sets, config, run, stacking, clusterings or int(config.num_runs))
+        return _in_blocks(sets, config, run, stacking, clusterings or int(config.num_runs), groups)
     projected = _projected(stacking.ordered(sets), config, device)
     stacked = _stacked(stacking.ordered(sets), device) if on_features else projected
     sets_of_rows = _sets_of_rows(stacking, groups)
@@ -182,17 +184,10 @@ def _by_content(
     return found
 
 
-def _in_memory(sets: Sequence[Features], config: MauveConfig) -> list[Features]:
-    """Sets that a quantizer can go through again and again; those that are read in blocks are read as a whole.
-
-    Raises:
-        ValueError: they would not fit.
-    """
+def _fit_in_memory(sets: Sequence[Features]) -> bool:
+    """Whether sets that are read in blocks, if there are any, can be read as a whole."""
     size = sum(math.prod(features.shape) for features in sets)
-    if size > MOST_NUMBERS_AT_ONCE and any(tensors.is_read_only_in_blocks(features) for features in sets):
-        most = f"at most {MOST_NUMBERS_AT_ONCE} numbers in all sets together"
-        raise ValueError(f"quantizer={config.quantizer!r} does not work in blocks, and reads {most}, got {size}")
-    return [tensors.as_rows(some) if tensors.is_read_only_in_blocks(some) else some for some in sets]
+    return size <= MOST_NUMBERS_AT_ONCE or not any(map(tensors.is_read_only_in_blocks, sets))
 
 
 def _stacked(sets: Sequence[Features], device: torch.device | None) -> ProjectedRows:
@@ -236,30 +231,50 @@ def _sets_of_rows(stacking: Stacking, groups: Sequence[Integers | None] | None) 
 
 
 def _cluster(
-    rows: ProjectedRows, sets: StackedSets, config: MauveConfig, offset: int = 0, verbose: bool = False
+    rows: ProjectedRows | FeatureRows, sets: StackedSets, config: MauveConfig, offset: int = 0, verbose: bool = False
 ) -> Quantized:
     """The bucket of each row; `offset` is added to the seed."""
     quantizer = QUANTIZERS[config.quantizer]
     with progress_bar(config.quantizer, verbose and quantizer.on == "features", unit=" steps") as advance:
-        return quantizer.label(rows, sets, config, config.seed + offset, advance)
+        return quantizer.label(rows, sets, config, config.seed + offset, advance)  # type: ignore[arg-type]
 
 
 def _in_blocks(
-    sets: Sequence[Features], config: MauveConfig, run: RunOptions, stacking: Stacking, clusterings: int
+    sets: Sequence[Features],
+    config: MauveConfig,
+    run: RunOptions,
+    stacking: Stacking,
+    clusterings: int,
+    groups: Sequence[Integers | None] | None,
 ) -> Partition:
-    """The same for features that are not in memory, or hardly fit."""
-    labels, fitted = blocks.label_rows(
-        ConcatenatedRows([as_rows(features) for features in stacking.ordered(sets)]),
-        num_buckets=int(config.num_buckets),
-        explained_variance=config.kmeans_explained_var,
-        pca_max_data=config.pca_max_data,
-        num_redo=config.kmeans_num_redo,
-        max_iter=config.kmeans_max_iter,
-        seed=config.seed,
-        num_runs=clusterings,
-        checkpoint=None if run.checkpoint is None else Path(run.checkpoint).expanduser(),
-        watch=watch_blocks if run.verbose else blocks.unwatched,
-    )
-    most = KNN_MOST_ROWS if config.knn else 0
-    rows = [fitted.apply_all(ArrayRows(some_rows(features, most, config.seed))) for features in sets]
+    """The same for features that are not in memory, or hardly fit.
+
+    Raises:
+        ValueError: the quantizer goes through the features again and again.
+    """
+    stacked = ConcatenatedRows([as_rows(features) for features in stacking.ordered(sets)])
+    labels: Sequence[Labels]
+    if not QUANTIZERS[config.quantizer].in_blocks:
+        most = f"at most {MOST_NUMBERS_AT_ONCE} numbers in all sets together"
+        size = math.prod(stacked.shape)
+        raise ValueError(f"quantizer={config.quantizer!r} does not work in blocks, and reads {most}, got {size}")
+    if QUANTIZERS[config.quantizer].on == "features":
+        of_rows = _sets_of_rows(stacking, groups)
+        labels = [_cluster(stacked, of_rows, config, offset).labels for offset in range(clusterings)]
+        fitted = projection.fit_projection(stacked, config.kmeans_explained_var, config.pca_max_data, config.seed)
+    else:
+        labels, fitted = blocks.label_rows(
+            stacked,
+            num_buckets=int(config.num_buckets),
+            explained_variance=config.kmeans_explained_var,
+            pca_max_data=config.pca_max_data,
+            num_redo=config.kmeans_num_redo,
+            max_iter=config.kmeans_max_iter,
+            seed=config.seed,
+            num_runs=clusterings,
+            checkpoint=None if run.checkpoint is None else Path(run.checkpoint).expanduser(),
+            watch=watch_blocks if run.verbose else blocks.unwatched,
+        )
+    most_rows = KNN_MOST_ROWS if config.knn else 0
+    rows = [fitted.apply_all(ArrayRows(some_rows(features, most_rows, config.seed))) for features in sets]
     return Partition(rows, [_split(run_labels, stacking) for run_labels in labels], stacking)

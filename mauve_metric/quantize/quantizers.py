@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-import numpy as np
-
-from mauve_metric.arrays import Integers
+from mauve_metric.arrays import FeatureRows, Integers
 from mauve_metric.measures.cross_fitting import auto_learned_buckets
 from mauve_metric.options import MauveConfig
 from mauve_metric.quantize import drmm, kmeans, lattice, spreading
@@ -33,12 +31,14 @@ class Quantizer(NamedTuple):
         array (n, d), or a tensor, which is worked on where it is. sets: where they come from, of use only to a
         quantizer that learns to tell the sets apart. advance: to be called with steps done and in all, or None.
     on: "projected" rows, or the "features" themselves, float32 or float64.
+    in_blocks: whether features that do not fit in memory are labelled too, from `FeatureRows`.
     cells: (config, n) → the number of buckets of sets of which the smallest has n texts.
     """
 
     label: Callable[[ProjectedRows, StackedSets, MauveConfig, int, Advance | None], Quantized]
     on: Literal["projected", "features"]
     cells: Callable[[MauveConfig, int], int]
+    in_blocks: bool = True
 
 
 def _kmeans(
@@ -77,10 +77,10 @@ def _lattice_cells(config: MauveConfig, n: int) -> int:
 
 
 def _classifier(
-    rows: ProjectedRows, sets: StackedSets, config: MauveConfig, seed: int, advance: Advance | None
+    rows: ProjectedRows | FeatureRows, sets: StackedSets, config: MauveConfig, seed: int, advance: Advance | None
 ) -> Quantized:
-    array = as_array(rows) if is_tensor(rows) else np.asarray(rows)
-    return Quantized(learned_labels(array, sets.set_of > 0, sets.groups, int(config.num_buckets), seed))
+    given = as_array(rows) if is_tensor(rows) else rows
+    return Quantized(learned_labels(given, sets.set_of > 0, sets.groups, int(config.num_buckets), seed))
 
 
 def _classifier_cells(config: MauveConfig, n: int) -> int:
@@ -89,8 +89,8 @@ def _classifier_cells(config: MauveConfig, n: int) -> int:
 
 QUANTIZERS: dict[str, Quantizer] = {
     "kmeans": Quantizer(_kmeans, "projected", _kmeans_cells),
-    "drmm": Quantizer(_drmm, "features", _drmm_cells),
-    "lattice": Quantizer(_lattice, "features", _lattice_cells),
+    "drmm": Quantizer(_drmm, "features", _drmm_cells, in_blocks=False),
+    "lattice": Quantizer(_lattice, "features", _lattice_cells, in_blocks=False),
     "classifier": Quantizer(_classifier, "features", _classifier_cells),
 }
 

@@ -64,7 +64,7 @@ class MauveResult(SignedResult):
         p_value: of the permutation test that both sets come from one distribution.
         mauve_classifier, mauve_classifier_stderr, mauve_classifier_ci: debiased MAUVE on buckets of a classifier's
             held-out scores, in [0, 1], higher is better: what separates the two sets best, where `mauve` follows what
-            the texts are about (docs/saturation.md). None below ten texts a side, and for shards on many machines.
+            the texts are about (docs/saturation.md). None below ten texts a side.
         auc, auc_ci, auc_p_value: chance that this classifier scores a model's text above a human one, ½ for sets that
             cannot be told apart, lower is better; and of so large an AUC where both sets have one distribution.
         format_auc, format_aucs: the same AUC of a classifier that sees only how texts are formatted (length, line

@@ -77,7 +77,7 @@ def score_sharded(
             there is no `distributed`, no `match_lengths`, and no feature cache: the folder is one.
 
     Returns:
-        The `MauveResult` of `compute_mauve`.
+        The `MauveResult` of `compute_mauve`, without `normalised`, for which texts are read again.
 
     Raises:
         ValueError: an argument, or a text that cannot be scored, with its shard; what was done before is kept.

@@ -37,6 +37,12 @@ def write_shards(folder: Path, texts: list[str], count: int) -> Path:
     return folder
 
 
+@pytest.fixture(autouse=True)
+def texts_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shards keep no texts, which `compute_mauve` reads again for the score without format."""
+    monkeypatch.setattr("mauve_metric.api.normalised.MOST_TEXTS", 0)
+
+
 @pytest.fixture
 def sides(tmp_path: Path) -> tuple[Path, Path]:
     return write_shards(tmp_path / "human", HUMAN, 3), write_shards(tmp_path / "model", MODEL, 4)
@@ -44,7 +50,7 @@ def sides(tmp_path: Path) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def whole() -> dict[str, Any]:
-    return compute_mauve(p_text=HUMAN, q_text=MODEL, **OPTIONS).to_dict()
+    return compute_mauve(p_text=HUMAN, q_text=MODEL, **OPTIONS).to_dict() | {"normalised": None}
 
 
 @pytest.fixture

@@ -100,7 +100,7 @@ GUIDES: dict[str, Guide] = {
     "unknown_option": Guide(
         r"unknown option|unexpected keyword",
         "There is no option of this name; a misspelt one would otherwise be left out in silence.",
-        "Take the name that the message proposes, or one of `mauve-metric score --help`.",
+        "Take the name that the message proposes, or one of `mauve-metric score --help-all`.",
     ),
     "rows_differ": Guide(
         r"aligned=True|aligned must|equal size|_groups",
@@ -117,7 +117,7 @@ GUIDES: dict[str, Guide] = {
     "wrong_option": Guide(
         rf"(?<!\w)({_OPTIONS})(=\S+)? (must|needs|does)|contradict each other|name two devices",
         "An option has a value that it cannot have, or one that does not go with another option.",
-        "The message says what is expected; `mauve-metric score --help` and the page of options have every default.",
+        "The message says what is expected; `mauve-metric score --help-all` and the page of options have all defaults.",
     ),
     "no_package": Guide(
         r"pip install",

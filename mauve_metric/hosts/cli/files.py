@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.runtime.atomic_files import check_can_be_written
 from mauve_metric.runtime.outputs import check_outputs
 from mauve_metric.texts.files import FEATURE_FILES, READERS, TextFile
@@ -74,7 +75,7 @@ def _input_files(options: argparse.Namespace) -> list[str]:
     return [*paths, *(f"{path}.json" for path in paths if path.lower().endswith(".npy"))]
 
 
-def add_models(parser: argparse.ArgumentParser) -> None:
+def add_models(parser: CommandParser) -> None:
     """Add human texts and those of several models."""
     parser.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {FILES}")
     parser.add_argument(

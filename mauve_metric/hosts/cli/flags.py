@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, TypeVar
 
+from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.options import VERBATIM, config_fields, run_fields
 from mauve_metric.results.figure_files import FIGURE_FILES, check_figure_path
 from mauve_metric.texts.files import FEATURE_FILES
@@ -15,27 +16,25 @@ from mauve_metric.texts.files import FEATURE_FILES
 Value = TypeVar("Value")
 
 
-def add_text_field(parser: argparse.ArgumentParser) -> None:
+def add_text_field(parser: CommandParser) -> None:
     """Flags for the options about texts."""
     for name, item in run_fields().items():
         if item.metadata["stage"] == "texts":
-            parser.add_argument(
-                flag_of(name), metavar=item.metadata["metavar"], help=_shell_help(item.metadata["help"])
-            )
+            parser.add_argument(flag_of(name), metavar=item.metadata["metavar"], help=_help_of(item, parser))
 
 
-def add_field_options(parser: argparse.ArgumentParser, both: bool = True) -> None:
+def add_field_options(parser: CommandParser, both: bool = True) -> None:
     """Flags for the fields of a file; a dotted path names one in a field. both: the model's side is read, too."""
     add_text_field(parser)
     text = "field of the human texts, where a file holds both sides; doc.story is one inside doc"
-    parser.add_argument("--reference-field", metavar="NAME", help=text)
+    parser.add_argument("--reference-field", metavar="NAME", help=parser.rare(text))
     if both:
         text = "field of the model's texts, likewise; resps.0.0 is the first of the first"
-        parser.add_argument("--prediction-field", metavar="NAME", help=text)
+        parser.add_argument("--prediction-field", metavar="NAME", help=parser.rare(text))
     add_filter(parser)
 
 
-def add_design_options(parser: argparse.ArgumentParser) -> None:
+def add_design_options(parser: CommandParser) -> None:
     """Flags for texts that share prompts."""
     group = parser.add_argument_group("texts that share prompts (bias, intervals and tests depend on it)")
     group.add_argument("--aligned", action="store_true", help="row i of every set, HUMAN included, answers prompt i")
@@ -44,10 +43,10 @@ def add_design_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_filter(parser: argparse.ArgumentParser) -> None:
+def add_filter(parser: CommandParser) -> None:
     """The flag for whose texts of a harness's file are read."""
     text = "the filter of lm-evaluation-harness, or the epoch of Inspect, whose texts are read"
-    parser.add_argument("--filter", metavar="NAME", help=text)
+    parser.add_argument("--filter", metavar="NAME", help=parser.rare(text))
 
 
 def flag_of(name: str) -> str:
@@ -55,7 +54,7 @@ def flag_of(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def add_output_options(parser: argparse.ArgumentParser, *tables: str) -> None:
+def add_output_options(parser: CommandParser, *tables: str) -> None:
     """Flags for the form of the output and for its files; tables: those of --csv, the usual first."""
     group = parser.add_argument_group("output")
     form = group.add_mutually_exclusive_group()
@@ -72,7 +71,7 @@ def add_output_options(parser: argparse.ArgumentParser, *tables: str) -> None:
     group.add_argument("--report", metavar="FILE", type=_report_file, help="also write an HTML page to FILE")
 
 
-def add_confidence_level(parser: argparse.ArgumentParser) -> None:
+def add_confidence_level(parser: CommandParser) -> None:
     """The flag for the confidence level of a command that has no other option of a score."""
     parser.add_argument("--confidence-level", type=float, default=0.95, help="of the intervals (default: 0.95)")
 
@@ -89,21 +88,21 @@ def argument_type(check: Callable[[str], Value]) -> Callable[[str], Value]:
     return parse
 
 
-def add_run_options(parser: argparse.ArgumentParser, verb: str = "compute_mauve") -> None:
+def add_run_options(parser: CommandParser, verb: str = "compute_mauve") -> None:
     """One flag for each field of the run options about speed that a public function uses."""
     group = parser.add_argument_group("speed (no influence on the score)")
     for name, item in run_fields(verb).items():
         if item.metadata["stage"] != "speed":
             continue
-        common: dict[str, Any] = {"default": argparse.SUPPRESS, "help": _shell_help(item.metadata["help"])}
+        common: dict[str, Any] = {"default": argparse.SUPPRESS, "help": _help_of(item, parser)}
         if item.default is False:
             group.add_argument(flag_of(name), action="store_true", **common)
             continue
         kind = int if item.type == "int | None" else str
-        group.add_argument(flag_of(name), type=kind, metavar=item.metadata["metavar"], **common)
+        group.add_argument(flag_of(name), type=kind, metavar=_metavar(item), **common)
         if item.default is True:
-            off = f"--no-{name.replace('_', '-')}"
-            group.add_argument(off, dest=name, action="store_false", default=argparse.SUPPRESS, help="keep no features")
+            common["help"] = "keep no features"
+            group.add_argument(f"--no-{name.replace('_', '-')}", dest=name, action="store_false", **common)
 
 
 def add_log_options(parser: argparse._ActionsContainer) -> None:
@@ -147,46 +146,56 @@ def count(text: str) -> int:
     return number
 
 
-def add_config_options(parser: argparse.ArgumentParser, verb: str = "compute_mauve", featurizers: str = "") -> None:
+def add_config_options(
+    parser: CommandParser, verb: str = "compute_mauve", featurizers: str = "", names: Collection[str] = ()
+) -> None:
     """One flag for each field of the config that a public function uses.
 
-    featurizers: what is done with several, where there may be several.
+    featurizers: what is done with several, where there may be several. names: of the only fields that are meant.
     """
     group = parser.add_argument_group("options that can change the score (they stand in the signature)")
-    for name, knob in config_fields(verb).items():
-        flag, text = flag_of(name), _shell_help(knob.metadata["help"])
+    for name, item in config_fields(verb).items():
+        if names and name not in names:
+            continue
+        flag, text = flag_of(name), _help_of(item, parser)
+        common: dict[str, Any] = {"default": argparse.SUPPRESS, "help": text}
+        if isinstance(item.default, bool):
+            group.add_argument(flag, action=argparse.BooleanOptionalAction, **common)
+            continue
+        if text != argparse.SUPPRESS and item.default is not None:
+            common["help"] = text = f"{text} (default: {item.default})"
         if name == "featurize_model_name":
-            text += f" (default: {knob.default})"
-            several: dict[str, Any] = {"action": _Once, "default": argparse.SUPPRESS, "help": text}
+            several: dict[str, Any] = {"action": Once}
             if featurizers:
-                text += f"; again for each of several: {featurizers}"
-                several = {"action": "append", "dest": "featurizers", "help": text}
-            group.add_argument(flag, "--featurizer", type=_config_value(name), metavar="MODEL", **several)
-            continue
-        if isinstance(knob.default, bool):
-            group.add_argument(flag, action=argparse.BooleanOptionalAction, default=argparse.SUPPRESS, help=text)
-            continue
-        choices = knob.metadata["choices"]
-        group.add_argument(
-            flag,
-            type=_config_value(name),
-            default=argparse.SUPPRESS,
-            metavar="{" + ",".join(str(choice).lower() for choice in choices) + "}" if choices else "VALUE",
-            help=text + ("" if knob.default is None else f" (default: {knob.default})"),
-        )
+                several = {"action": "append", "dest": "featurizers", "default": None}
+                several["help"] = f"{text}; again for each of several: {featurizers}"
+            group.add_argument(flag, "--featurizer", type=_config_value(name), metavar="MODEL", **common | several)
+        else:
+            group.add_argument(flag, type=_config_value(name), metavar=_metavar(item), **common)
 
 
-def _shell_help(text: str) -> str:
-    """The help of an option without what is for Python alone."""
-    return text.split("; in Python")[0].replace("%", "%%")
+def _metavar(item: Any) -> str:
+    """The value of a field's flag, for the help."""
+    choices = item.metadata["choices"]
+    if choices:
+        return "{" + ",".join(str(choice).lower() for choice in choices) + "}"
+    kind = "N" if item.type.startswith("int") else "NUMBER" if item.type.startswith("float") else "TEXT"
+    return item.metadata["metavar"] or kind
 
 
-class _Once(argparse.Action):
+def _help_of(item: Any, parser: CommandParser) -> str:
+    """The help of a field's flag, without the part for Python alone."""
+    text = item.metadata["help"].split("; in Python")[0].replace("%", "%%")
+    return text if item.metadata["common"] else parser.rare(text)
+
+
+class Once(argparse.Action):
     """A flag that is given once: of two values one would be dropped."""
 
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, option: str | None = None
     ) -> None:
+        """Keep the value; a second one is wrong usage."""
         if hasattr(namespace, self.dest):
             parser.error(f"argument {option}: this command takes one, got {getattr(namespace, self.dest)} and {values}")
         setattr(namespace, self.dest, values)

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import difflib
+import io
 import logging
+import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from mauve_metric.hosts.cli.commands import (
@@ -35,6 +38,7 @@ from mauve_metric.hosts.cli.files import check_output_files, named_file
 from mauve_metric.hosts.cli.flags import add_log_options
 from mauve_metric.hosts.cli.output import drop_output, tell
 from mauve_metric.hosts.cli.pages import page
+from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.results.names import printable
 from mauve_metric.texts.files import READERS
 from mauve_metric.version import __version__
@@ -52,6 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if sys.stdout is None:
         tell("error: standard output is closed, so that nothing can be shown: open it, or send it to a file")
         return 1
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # for pipes and terminals that are not UTF-8
     with _logging_to_stderr(options):
         try:
             check_output_files(options)
@@ -70,8 +76,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 1
 
 
-def parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line; each command gives its module's functions as `run` and the like."""
+def parser(everything: bool = False) -> argparse.ArgumentParser:
+    """The parser of the whole command line; each command gives its module's functions as `run` and the like.
+
+    everything: rare options are in the help, too.
+    """
     whole = argparse.ArgumentParser(
         prog="mauve-metric",
         description="How close a model's texts are to human texts.",
@@ -80,9 +89,10 @@ def parser() -> argparse.ArgumentParser:
         "the code stands in brackets behind a message).",
     )
     whole.add_argument("--version", action="version", version=f"mauve_metric {__version__}")
-    added = whole.add_subparsers(required=True, metavar="COMMAND", dest="command")
+    added = whole.add_subparsers(required=True, metavar="COMMAND", dest="command", parser_class=CommandParser)
     for name, command in COMMANDS.items():
-        own = added.add_parser(name, help=command.HELP)
+        about, examples = f"{command.HELP[0].upper()}{command.HELP[1:]}.", getattr(command, "EXAMPLES", None)
+        own = added.add_parser(name, help=command.HELP, description=about, epilog=examples, everything=everything)
         command.add_arguments(own)
         add_log_options(own)
         own.set_defaults(
@@ -99,8 +109,13 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     Raises:
         SystemExit: with status 2 after a message for wrong usage.
     """
-    whole = parser()
-    options = whole.parse_args(arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    whole = parser("--help-all" in given)
+    if given and not given[0].startswith("-") and given[0] not in COMMANDS:
+        whole.error(f"there is no command {given[0]!r}{_nearest(given[0], COMMANDS)}")
+    options, unknown = whole.parse_known_args(given)
+    if unknown:
+        whole.error(f"unrecognized arguments: {' '.join(unknown)}{_nearest(unknown[0], _flags(options.command))}")
     alone = any(not getattr(options, name, True) for name in ("model", "models"))
     if alone and not _may_hold_both(named_file(options.human)[1]):
         whole.error(f"{options.command} {options.human}: expected MODEL after HUMAN, or a file that holds both")
@@ -108,6 +123,19 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     if wrong is not None:
         whole.error(wrong)
     return options
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    """A proposal in the place of a name that is not known, if one is like it."""
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def _flags(command: str) -> list[str]:
+    """Every flag of a command."""
+    with contextlib.redirect_stdout(io.StringIO()) as shown, contextlib.suppress(SystemExit):
+        parser(everything=True).parse_args([command, "--help"])
+    return re.findall(r"--[a-z-]+", shown.getvalue())
 
 
 def _may_hold_both(path: str) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.results.names import printable
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def _formatted(document: Document, options: argparse.Namespace, title: str) -> s
     return document.latex() if options.latex else replace(document, title=title or document.title).terminal()
 
 
-def add_codes(parser: argparse.ArgumentParser) -> None:
+def add_codes(parser: CommandParser) -> None:
     """Add the arguments of a command that explains codes."""
     parser.add_argument("codes", metavar="CODE", nargs="*", help="the word in brackets (none: all of them)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")

@@ -67,10 +67,16 @@ def test_values_of_flags_are_checked_as_usage(files: tuple[str, str], capsys: py
 
 
 def test_help_names_every_flag_and_its_default(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main(["score", "--help"])
-    assert caught.value.code == 0
-    words = " ".join(capsys.readouterr().out.split())
+    shown = {}
+    for flag in ("--help", "--help-all"):
+        with pytest.raises(SystemExit) as caught:
+            main(["score", flag])
+        assert caught.value.code == 0
+        shown[flag] = " ".join(capsys.readouterr().out.split())
+    common = {name for name, item in config_fields().items() if item.metadata["common"]}
+    assert 5 < len(common) < 10
+    assert {name for name in config_fields() if f"--{name.replace('_', '-')}" in shown["--help"]} == common
+    words = shown["--help-all"]
     for name, knob in config_fields().items():
         assert f"--{name.replace('_', '-')}" in words
         assert knob.default is None or knob.default is False or f"(default: {knob.default})" in words, name
@@ -91,7 +97,9 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_wrong_usage(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     assert "usage" in usage_error([], capsys)
-    assert "invalid choice" in usage_error(["skore", *files], capsys)
+    assert "there is no command 'skore' (did you mean 'score'?)" in usage_error(["skore", *files], capsys)
+    assert "(did you mean '--featurizer'?)" in usage_error(["score", *files, "--featurzer", "minilm"], capsys)
+    assert usage_error(["score", *files, "--seed", "x"], capsys).count("\n") == 2
     assert "MODEL" in usage_error(["score", files[0]], capsys)
     assert "--num-bucket-count" in usage_error(["score", *files, "--num-bucket-count", "3"], capsys)
 

@@ -13,11 +13,12 @@ from mauve_metric.hosts.cli.flags import (
     given_options,
 )
 from mauve_metric.hosts.cli.output import show_result
+from mauve_metric.hosts.cli.parser import CommandParser
 
 HELP = "show what two halves of your own human texts score, and how many texts show a difference"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     """Add the human texts, the number of splits and the forms of the tables."""
     parser.add_argument("--splits", type=int, default=50, metavar="N", help="random splits of each size (default: 50)")
     parser.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {FILES}")

@@ -6,12 +6,13 @@ import argparse
 
 from mauve_metric.hosts.cli.flags import add_confidence_level, add_output_options
 from mauve_metric.hosts.cli.output import show_result
+from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.measures.judgements.judgement_options import FULL_POINTS, SENTENCES
 
 HELP = "score guesses at which sentence a machine took over (Real or Fake Text)"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     """Add the table of guesses and the rules of the game."""
     parser.add_argument("guesses", metavar="GUESSES", help="a .csv or .tsv with boundary and guess on each row")
     parser.add_argument(

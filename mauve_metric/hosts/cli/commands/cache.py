@@ -5,13 +5,20 @@ from __future__ import annotations
 import argparse
 
 from mauve_metric.hosts.cli.output import json_of, show
+from mauve_metric.hosts.cli.parser import CommandParser
 
 HELP = "look after the features kept on disk"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     """Add the action and its limit."""
-    parser.add_argument("action", choices=("info", "prune", "clear"), help="prune deletes what was used longest ago")
+    actions = ("info", "prune", "clear")
+    parser.add_argument(
+        "action",
+        metavar="ACTION",
+        choices=actions,
+        help=f"{', '.join(actions)}; prune deletes what was used longest ago",
+    )
     parser.add_argument("--max-bytes", type=int, help="what prune leaves at most; unset: the cache's own limit")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 

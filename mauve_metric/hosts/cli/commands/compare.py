@@ -16,11 +16,15 @@ from mauve_metric.hosts.cli.flags import (
     given_options,
 )
 from mauve_metric.hosts.cli.output import show_result
+from mauve_metric.hosts.cli.parser import CommandParser
 
 HELP = "say which of several models is closest, and which differ"
+EXAMPLES = """examples:
+  mauve-metric compare human.jsonl a.jsonl b.jsonl --featurizer minilm --report report.html
+  mauve-metric compare human.jsonl small=out/1.jsonl large=out/2.jsonl --markdown"""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     """Add the models, the forms of the tables and the report."""
     add_models(parser)
     add_field_options(parser)

@@ -6,13 +6,14 @@ import argparse
 import json
 
 from mauve_metric.hosts.cli.output import show
+from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.texts.files import read_texts
 
 HELP = "keep one text of each group of near duplicates"
 PRESETS = ("lee", "strict")  # of `near_duplicates.PUBLISHED`
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     """Add the texts, those that stay, and the settings of the search."""
     parser.add_argument("texts", metavar="TEXTS", help="the texts to thin out, as in score")
     parser.add_argument(

@@ -5,18 +5,26 @@ from __future__ import annotations
 import argparse
 
 from mauve_metric.hosts.cli.commands.score import score_and_show
-from mauve_metric.hosts.cli.flags import add_config_options, add_output_options, add_run_options, given_options
+from mauve_metric.hosts.cli.flags import Once, add_config_options, add_output_options, given_options
+from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.texts.examples import examples_folder
 from mauve_metric.texts.files import read_texts
 
 HELP = "score a small language model's texts that come with the package"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of a score."""
+def add_arguments(parser: CommandParser) -> None:
+    """Add the form of the output and the options that are worth a try."""
     add_output_options(parser, "scores")
-    add_run_options(parser)
-    add_config_options(parser)
+    parser.add_argument(
+        "--featurizer",
+        dest="featurize_model_name",
+        action=Once,
+        choices=("minilm", "ngrams"),
+        default=argparse.SUPPRESS,
+        help="one of the two that need no download (default: minilm)",
+    )
+    add_config_options(parser, names=("quantizer", "num_buckets", "seed"))
 
 
 def run(options: argparse.Namespace) -> None:

@@ -15,11 +15,15 @@ from mauve_metric.hosts.cli.flags import (
     given_options,
 )
 from mauve_metric.hosts.cli.output import show_result
+from mauve_metric.hosts.cli.parser import CommandParser
 
 HELP = "show MAUVE and every other measure of models in one table"
+EXAMPLES = """examples:
+  mauve-metric describe human.jsonl a.jsonl b.jsonl --featurizer minilm
+  mauve-metric describe human.jsonl a.jsonl --measures lexical,duplication --csv"""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     """Add the models, the choice of measures and the forms of the table."""
     add_models(parser)
     parser.add_argument(

@@ -15,11 +15,14 @@ from mauve_metric.hosts.cli.flags import (
     given_options,
 )
 from mauve_metric.hosts.cli.output import show_result
+from mauve_metric.hosts.cli.parser import CommandParser
 
 HELP = "show which buckets of texts keep a model's score from 1"
+EXAMPLES = """example:
+  mauve-metric explain human.jsonl model.jsonl --featurizer minilm --texts 5"""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     """Add the two sides and how much is shown."""
     parser.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {FILES}")
     parser.add_argument("model", metavar="MODEL", nargs="?", help="the model's texts or features, likewise")

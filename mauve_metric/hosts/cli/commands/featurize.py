@@ -14,12 +14,13 @@ from mauve_metric.hosts.cli.flags import (
     given_options,
 )
 from mauve_metric.hosts.cli.output import tell
+from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.texts.files import READERS, read_texts
 
 HELP = "turn texts into features, to score or ship without the texts"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     """Add the texts and the file of features."""
     parser.add_argument("texts", metavar="TEXTS", help=f"{', '.join(READERS)}, a folder of .txt files, or -")
     parser.add_argument(

@@ -14,6 +14,7 @@ from mauve_metric.hosts.cli.flags import (
     given_options,
 )
 from mauve_metric.hosts.cli.output import show, tell
+from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.hosts.plugins.lm_eval_task import (
     NEW_TOKENS,
     PROMPT_WORDS,
@@ -28,7 +29,7 @@ from mauve_metric.texts.files import READERS, read_texts
 HELP = "write a task for lm-evaluation-harness from human texts"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     """Add the texts, the folder and how the texts are divided."""
     parser.add_argument(
         "texts", metavar="TEXTS", help=f"human texts: {', '.join(READERS)}, a folder of .txt files, or -"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 
 from mauve_metric.hosts.cli.output import json_of, show
+from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.texts.files import read_texts
 
 HELP = "how much of a model's texts stands word for word in a corpus"
 _SHOWN = 10  # passages listed in the terminal
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     """Add the texts, the corpus and the length of a passage."""
     parser.add_argument("texts", metavar="TEXTS", help="the model's texts")
     parser.add_argument("corpus", metavar="CORPUS", nargs="+", help="files and folders, read a part at a time")

@@ -7,12 +7,13 @@ from typing import get_args
 
 from mauve_metric.hosts.cli.flags import add_confidence_level, add_output_options
 from mauve_metric.hosts.cli.output import show_result
+from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.measures.judgements.judgement_options import Errors, Ties
 
 HELP = "rank models by people's preferences, and measures by those ranks"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     """Add the table of preferences and what to do with it."""
     parser.add_argument(
         "preferences", metavar="PREFERENCES", help="a .csv or .tsv with winner and loser, or model_a, model_b, winner"

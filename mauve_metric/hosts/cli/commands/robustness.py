@@ -16,11 +16,12 @@ from mauve_metric.hosts.cli.flags import (
     given_options,
 )
 from mauve_metric.hosts.cli.output import show_result
+from mauve_metric.hosts.cli.parser import CommandParser
 
 HELP = "say whether the ranking of models holds under other settings, and what moves it"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     """Add the models, what to vary and the forms of the tables."""
     parser.add_argument(
         "--vary",

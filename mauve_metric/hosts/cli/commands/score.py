@@ -19,6 +19,7 @@ from mauve_metric.hosts.cli.flags import (
     given_options,
 )
 from mauve_metric.hosts.cli.output import show_result
+from mauve_metric.hosts.cli.parser import CommandParser
 
 if TYPE_CHECKING:
     from mauve_metric.results.result import MauveResult
@@ -26,12 +27,16 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 HELP = "score a model's texts against human texts"
+EXAMPLES = """examples:
+  mauve-metric score human.jsonl model.jsonl --featurizer minilm
+  mauve-metric score human.jsonl model.jsonl --featurizer minilm --prompt-field prompt   texts that share prompts
+  mauve-metric score human.jsonl model.jsonl --json --report report.html > score.json"""
 _ALONE = "a file with human texts beside the model's, such as lm-evaluation-harness's samples, stands alone"
 _ONLY_WITH_FOLDER = ("ray", "workers", "cpus_per_worker", "gpus_per_worker")
 _NOT_FOR_SHARDS = ("reference_field", "prediction_field", "filter")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     """Add the two sides and every option of a score."""
     parser.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {FILES}")
     parser.add_argument("model", metavar="MODEL", nargs="?", help=f"the model's texts or features, likewise; {_ALONE}")
@@ -43,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_config_options(parser, featurizers="the first makes the score, all are compared")
 
 
-def _add_shard_options(parser: argparse.ArgumentParser) -> None:
+def _add_shard_options(parser: CommandParser) -> None:
     """Add the flags for many files and machines."""
     group = parser.add_argument_group("many files, many machines (no influence on the score; see docs/scale.md)")
     group.add_argument(

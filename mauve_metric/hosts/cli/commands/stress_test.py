@@ -13,12 +13,13 @@ from mauve_metric.hosts.cli.flags import (
     given_options,
 )
 from mauve_metric.hosts.cli.output import show_result
+from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.texts.files import READERS, read_texts
 
 HELP = "say which errors in texts a featurizer sees, from what strength on"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     """Add the texts, the errors and their strengths."""
     parser.add_argument("human", metavar="HUMAN", help=f"human texts: {', '.join(READERS)}, a folder of .txt, or -")
     add_text_field(parser)
