@@ -7,7 +7,7 @@ import inspect
 import operator
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, SupportsIndex, TypedDict, TypeVar
 
@@ -25,6 +25,7 @@ from mauve_metric.runtime.devices import check_device_name
 from mauve_metric.texts.sources import text_source
 
 Value = TypeVar("Value")
+Function = TypeVar("Function", bound=Callable[..., object])
 Featurizer = str | tuple[object, object] | Callable[[list[str]], object]
 
 
@@ -572,29 +573,45 @@ def split_options(given: Mapping[str, object], verb: str = "") -> tuple[MauveCon
     return config, RunOptions(**{key: value for key, value in options.items() if key in run_fields()})
 
 
-def option_parameters(verb: str = "") -> list[inspect.Parameter]:
-    """Every option of a public function as a keyword parameter with its default, for a signature that `help` shows."""
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    options = [
-        inspect.Parameter(item.name, keyword, default=item.default, annotation=item.type)
-        for item in (*config_fields(verb).values(), *run_fields(verb).values())
-    ]
-    return [*options, inspect.Parameter("use_float64", keyword, default=False, annotation="bool")]
+def option_names() -> list[str]:
+    """The name of every keyword that a score takes."""
+    return [*config_fields(), *run_fields(), "use_float64"]
 
 
-def with_options(function: Callable[..., object], returns: str) -> inspect.Signature:
-    """The signature of a function with every option that it uses in the place of its `**options`.
+def with_options(*left_out: str, first: Iterable[Field[Any]] = ()) -> Callable[[Function], Function]:
+    """A decorator that shows every option that a function uses in the place of its `**options`, and its meaning.
 
     Editors and type checkers see the options through `Unpack[Options]`; `help`, IPython and `inspect` do not look into
-    that, and a `TypedDict` knows no defaults: for them the signature is written out.
+    that, and a `TypedDict` knows no defaults: for them signature and docstring are written out.
+
+    Args:
+        *left_out: options that the function does not take. first: options of its own, before those of a score.
     """
-    own = [item for item in inspect.signature(function).parameters.values() if item.kind is not item.VAR_KEYWORD]
-    return inspect.Signature([*own, *option_parameters(function.__name__)], return_annotation=returns)
+
+    def write_out(function: Function) -> Function:
+        verb, signature = function.__name__, inspect.signature(function)
+        own = {name: item for name, item in signature.parameters.items() if item.kind is not item.VAR_KEYWORD}
+        used: dict[str, Field[Any]] = {}
+        for item in (*first, *config_fields(verb).values(), *run_fields(verb).values()):
+            if item.name not in (*own, *left_out):
+                used.setdefault(item.name, item)
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        shown = [
+            inspect.Parameter(name, keyword, default=item.default, annotation=item.type) for name, item in used.items()
+        ]
+        shown.append(inspect.Parameter("use_float64", keyword, default=False, annotation="bool"))
+        vars(function)["__signature__"] = signature.replace(parameters=[*own.values(), *shown])
+        if function.__doc__:
+            meanings = [f"    {name}: {item.metadata['help']}." for name, item in used.items()]
+            function.__doc__ = "\n".join([inspect.cleandoc(function.__doc__), "", "Options:", *meanings])
+        return function
+
+    return write_out
 
 
 def check_option_names(options: Mapping[str, object], function: Callable[..., object]) -> None:
     """`TypeError` for keywords that are neither options of a score nor of the function, with the nearest name."""
     own = [name for name in inspect.signature(function).parameters if name != "self"]
-    problem = unknown_options(options, [*own, *(item.name for item in option_parameters())])
+    problem = unknown_options(options, [*own, *option_names()])
     if problem:
         raise TypeError(problem)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from changed_options import CHANGES
 from samples import HUMAN, MODEL, ngrams, texts_of
 
+import mauve_metric
 from mauve_metric import (
     compare,
     compute_mauve,
@@ -116,3 +118,12 @@ def test_an_option_that_a_verb_ignores_is_refused(verb: str, tmp_path: Path) -> 
 def test_every_option_of_a_score_has_another_value_to_test_it_with() -> None:
     assert set(CHANGES) == set(config_fields())
     assert [name for name, value in CHANGES.items() if value == config_fields()[name].default] == []
+
+
+@pytest.mark.parametrize("name", ["compute_mauve", "compare", "robustness", "featurize", "score_sharded"])
+def test_help_of_a_function_says_what_each_option_means(name: str) -> None:
+    function = getattr(mauve_metric, name)
+    used = {**config_fields(name), **run_fields(name)}
+    shown = set(inspect.signature(function).parameters)
+    assert shown >= set(used) and not (set(config_fields()) - set(used)) & shown
+    assert all(f"    {option}: {item.metadata['help']}." in str(function.__doc__) for option, item in used.items())

@@ -34,6 +34,7 @@ _TILT = 2.0  # of the logarithms of bucket shares, for a model that departs in n
 _DOUBLINGS = 6
 
 
+@with_options()
 def human_baseline(
     p_text: TextData | TextFile | None = None,
     *,
@@ -95,9 +96,6 @@ def human_baseline(
     c = config.mauve_scaling_factor
     needed = tuple(_needed(counts, difference, whole) for difference in DIFFERENCES)
     return HumanBaseline(len(side), mauve_floor(c), tuple(found), needed, int(whole.num_buckets), AROUND, entries)
-
-
-human_baseline.__signature__ = with_options(human_baseline, "HumanBaseline")  # type: ignore[attr-defined]
 
 
 def _sizes(n: int, config: MauveConfig) -> list[int]:

@@ -51,6 +51,7 @@ from mauve_metric.uncertainty.differences import JointErrors, design_effect, dif
 from mauve_metric.uncertainty.learned import learned_estimates
 
 
+@with_options()
 def compare(
     p_text: TextData | TextFile | None = None,
     models: Mapping[str, FeatureData | FeatureSet | TextFile | str] | None = None,
@@ -117,9 +118,6 @@ def compare(
         return _compared(list(sides), opened, job, buckets if first else 0, texts)
 
     return by_each(featurizers, opened, Featurizing(config, run, frozenset(options)), compared)
-
-
-compare.__signature__ = with_options(compare, "Comparison")  # type: ignore[attr-defined]
 
 
 def _compared(names: Sequence[str], opened: OpenedSides, job: Featurizing, buckets: int, texts: int) -> Comparison:

@@ -23,6 +23,7 @@ from mauve_metric.results.result import MauveResult
 from mauve_metric.texts.files import TextFile
 
 
+@with_options()
 def compute_mauve(
     p_features: FeatureData | None = None,
     q_features: FeatureData | None = None,
@@ -106,6 +107,3 @@ def _listed_texts(job: Featurizing, side: Side) -> list[str] | None:
     """The texts of a side as they were featurized; None where something else was, or a stream."""
     is_list = side.kind == "text" and hasattr(side.content, "__len__")
     return list(job.source(side.argument, side.content).texts) if is_list else None
-
-
-compute_mauve.__signature__ = with_options(compute_mauve, "MauveResult")  # type: ignore[attr-defined]

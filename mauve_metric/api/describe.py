@@ -56,6 +56,7 @@ DEFAULT_LANGUAGE_MODEL = "gpt2"
 _WORDS = "words"  # the tokens of lexical measures unless others are asked for
 
 
+@with_options()
 def describe(
     p_text: TextData | TextFile | None = None,
     models: Mapping[str, FeatureData | FeatureSet | TextFile | str] | None = None,
@@ -125,9 +126,6 @@ def describe(
     }
     more |= {} if third is None else {"n_training": len(third)}
     return _Work(config, run, sets, {}, seconds).described(names, more)
-
-
-describe.__signature__ = with_options(describe, "Description")  # type: ignore[attr-defined]
 
 
 def describe_read(

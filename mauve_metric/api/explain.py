@@ -32,6 +32,7 @@ from mauve_metric.uncertainty.buckets import best_overlaps, noise_p_values
 AROUND = 20  # texts of the other side, at least, that a side's texts in a bucket are told apart from
 
 
+@with_options()
 def explain(
     p_features: FeatureData | None = None,
     q_features: FeatureData | None = None,
@@ -103,9 +104,6 @@ def explain(
         explanation = explain_model(partition, 1, result, config, readable, buckets=buckets, texts=texts)
         groups = pair_of_groups(p_side.groups, q_side.groups)
         return explain_learned(explanation, readable.texts, groups, config, texts, job)
-
-
-explain.__signature__ = with_options(explain, "Explanation")  # type: ignore[attr-defined]
 
 
 def explain_result(

@@ -64,6 +64,7 @@ logger = logging.getLogger(__name__)
 _Key = tuple[tuple[str, object], ...]
 
 
+@with_options()
 def robustness(
     p_text: TextData | TextFile | None = None,
     models: Mapping[str, FeatureData | FeatureSet | TextFile | str] | None = None,
@@ -124,9 +125,6 @@ def robustness(
     tried = _featurizers(featurizers, config, factors, "featurize_model_name" in options)
     found = work.analysed(tried, factors, design)
     return replace(found, seconds=time.perf_counter() - start)
-
-
-robustness.__signature__ = with_options(robustness, "Robustness")  # type: ignore[attr-defined]
 
 
 def _featurizers(

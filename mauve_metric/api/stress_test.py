@@ -40,6 +40,7 @@ FEWEST_CHANGED = 0.2  # of the texts, by the strongest change: what hardly any t
 PERMUTATIONS = 1999
 
 
+@with_options()
 def stress_test(
     p_text: TextData | TextFile | str | Path,
     *,
@@ -108,9 +109,6 @@ def stress_test(
         confidence_level=config.confidence_level,
         warnings=tuple(_size_warnings(len(design.equal))),
     )
-
-
-stress_test.__signature__ = with_options(stress_test, "StressTest")  # type: ignore[attr-defined]
 
 
 def chosen_perturbations(perturbations: object) -> tuple[str, ...]:

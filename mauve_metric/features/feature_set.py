@@ -26,7 +26,7 @@ from mauve_metric.features.pretrained import FEATURIZERS
 from mauve_metric.features.row_files import feature_rows
 from mauve_metric.features.rows import CheckedRows, check_features, hash_of_rows
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, name_of, text_function
-from mauve_metric.options import MauveConfig, Options, RunOptions, split_options
+from mauve_metric.options import MauveConfig, Options, RunOptions, split_options, with_options
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.runtime.tensors import TensorRows, is_on_device
@@ -94,6 +94,7 @@ class FeatureSet(StoredFeatures):
         return hashlib.sha256(texts + (b"" if fixed else hash_of_rows(self.features).encode())).hexdigest()[:12]
 
 
+@with_options()
 def featurize(texts: TextData, **options: Unpack[Options]) -> FeatureSet:
     """Featurize texts once, to use them again and again; the same as `FeatureSet.from_texts`.
 

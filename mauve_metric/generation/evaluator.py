@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
@@ -19,11 +19,11 @@ from mauve_metric.generation.decoding import describe_settings, generation_setti
 from mauve_metric.generation.evaluation import Evaluation, continuation_statistics
 from mauve_metric.generation.fully_sharded import refuse_sharded, sharded_by
 from mauve_metric.generation.generator import Generator, Prompt
-from mauve_metric.generation.options import ModelKeywords, shows_options, split_writing
+from mauve_metric.generation.options import ModelKeywords, WritingOptions, split_writing
 from mauve_metric.generation.prompts import NEW_TOKENS, PromptSource
 from mauve_metric.generation.scorer import PromptGroups, ReferenceScorer
 from mauve_metric.generation.writer import Part, Writer, needed
-from mauve_metric.options import Featurizer, Options, check_option_names
+from mauve_metric.options import Featurizer, Options, check_option_names, with_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.model_state import (
     bare_model,
@@ -71,7 +71,7 @@ class ModelEvaluator:
         TypeError, ValueError: an argument is not what it should be.
     """
 
-    @shows_options()
+    @with_options(first=fields(WritingOptions))
     def __init__(
         self,
         prompts: Iterable[object] | None = None,
@@ -363,7 +363,7 @@ def _scorers(
     return {name: ReferenceScorer({**scoring, "featurize_model_name": one}) for name, one in named.items()}
 
 
-@shows_options()
+@with_options(first=fields(WritingOptions))
 def evaluate_model(
     model: torch.nn.Module | None,
     tokenizer: PreTrainedTokenizerBase | None,

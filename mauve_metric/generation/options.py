@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.options import Options, OptionsOfOneProcess, option_parameters
+from mauve_metric.options import Options, OptionsOfOneProcess
 from mauve_metric.runtime.checks import Check, check_bool, check_count, is_bool, shown
 
 if TYPE_CHECKING:
     from transformers import GenerationConfig
 
 Value = TypeVar("Value")
-Function = TypeVar("Function", bound=Callable[..., object])
 GenerateFunction = Callable[[list[Any]], Sequence[str | None]]  # texts, or conversations where prompts are such
 
 
@@ -150,25 +148,3 @@ def split_writing(given: Mapping[str, object]) -> tuple[WritingOptions, Options]
     writing: dict[str, Any] = {name: value for name, value in given.items() if name in names}
     scoring = {name: value for name, value in given.items() if name not in names}
     return WritingOptions(**writing), cast("Options", scoring)
-
-
-def shows_options(*left_out: str) -> Callable[[Function], Function]:
-    """A decorator: in the place of `**options` the function's signature shows each option with its default.
-
-    Editors and type checkers read the options from `Unpack[…]`; `help` and `inspect` see no defaults there.
-    """
-
-    def shown(function: Function) -> Function:
-        signature = inspect.signature(function)
-        own = [item for item in signature.parameters.values() if item.kind is not item.VAR_KEYWORD]
-        writing = [
-            inspect.Parameter(item.name, inspect.Parameter.KEYWORD_ONLY, default=item.default, annotation=item.type)
-            for item in fields(WritingOptions)
-            if item.name not in signature.parameters
-        ]
-        taken = (*left_out, *(item.name for item in [*own, *writing]))
-        scoring = [item for item in option_parameters() if item.name not in taken]
-        vars(function)["__signature__"] = signature.replace(parameters=[*own, *writing, *scoring])
-        return function
-
-    return shown

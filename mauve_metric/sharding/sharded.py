@@ -41,6 +41,7 @@ TextFiles = str | Path | Sequence[str | Path]
 _STALE_SECONDS = 3600  # the age at which a half-written file is removed
 
 
+@with_options()
 def score_sharded(
     p_text: TextFiles,
     q_text: TextFiles,
@@ -112,9 +113,6 @@ def score_sharded(
     if (len(p) + len(q)) * p.features.shape[1] <= MOST_NUMBERS_AT_ONCE:
         p, q = in_memory(p), in_memory(q)
     return score_features(p, q, job.config, run=job.run)
-
-
-score_sharded.__signature__ = with_options(score_sharded, "MauveResult")  # type: ignore[attr-defined]
 
 
 def shard_pass(

@@ -8,7 +8,7 @@ row of the history; given the trainer, the callback also moves to the head of th
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Unpack
 
@@ -17,9 +17,9 @@ from transformers import TrainerCallback, TrainerControl, TrainerState, Training
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.generation.evaluation import Evaluation, value_names, values_of
 from mauve_metric.generation.evaluator import ModelEvaluator
-from mauve_metric.generation.options import TrainingKeywords, shows_options
+from mauve_metric.generation.options import TrainingKeywords, WritingOptions
 from mauve_metric.hosts.trainer.reporters import show_evaluation
-from mauve_metric.options import Featurizer, check_option_names
+from mauve_metric.options import Featurizer, check_option_names, with_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.checks import check_bool, check_count, shown
 
@@ -92,7 +92,7 @@ class MauveCallback(TrainerCallback):
         trainer = Trainer(..., callbacks=[MauveCallback(prompts=prompts, references=human_texts)])
     """
 
-    @shows_options("distributed")
+    @with_options("distributed", first=fields(WritingOptions))
     def __init__(
         self,
         prompts: Iterable[object] | None = None,
