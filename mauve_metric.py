@@ -1,4 +1,4 @@
-"""What `evaluate.load` copies and runs: it finds the package `mauve_metric` and hands over its metric.
+"""Script that `evaluate.load` copies and runs: it finds the package `mauve_metric` and returns its metric.
 
 The loader copies this file alone, under whatever name it has, into a cache of its own. The package is therefore
 looked for in this order: where Python finds it; beside the script that was asked for; on the Hub, in the Space and at
@@ -33,7 +33,7 @@ def load_metric_class() -> type:
 
 
 def is_importable() -> bool:
-    """Whether Python finds the package by itself (and not just this script or a bare folder of the same name)."""
+    """Return whether Python finds the package by itself (and not just this script or an empty folder of its name)."""
     if hasattr(sys.modules.get(PACKAGE), "__found_by_script__"):
         return False
     try:
@@ -45,7 +45,7 @@ def is_importable() -> bool:
 
 
 def is_package(folder: Path) -> bool:
-    """Whether a folder holds the package's code."""
+    """Return whether a folder holds the package's code."""
     return all((folder / name).is_file() for name in ("__init__.py", "metric.py", "options.py"))
 
 
@@ -108,7 +108,7 @@ def local_script(asked: str | None) -> Path | None:
 
 
 def original_script() -> Path | None:
-    """Where the loader says that it copied this file from."""
+    """Path that the loader copied this file from, by its own record."""
     notes = read_json(Path(__file__.split(".py")[0] + ".json"))  # this is how evaluate makes the name
     return Path(notes["original file path"]) if "original file path" in notes else None
 

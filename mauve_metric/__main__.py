@@ -17,7 +17,7 @@ INTERRUPTED = 128 + signal.SIGINT
 
 def main() -> int:
     """Run the command line; the exit status, 130 for an interrupt."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where a shell has told to ignore it
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where a shell has set it to be ignored
         signal.signal(signal.SIGINT, _interrupted)
     try:
         from mauve_metric.runtime.threads import prepare_threads
@@ -44,8 +44,8 @@ def _interrupted(number: int, frame: FrameType | None) -> None:
 
 
 def _leave(number: int = signal.SIGINT, frame: FrameType | None = None) -> NoReturn:
-    """End the process with what an interrupt is called by, and no traceback."""
-    with contextlib.suppress(OSError):  # nobody listens
+    """End the process with the message and exit code of an interrupt, without a traceback."""
+    with contextlib.suppress(OSError):  # stderr is closed
         os.write(2, b"mauve-metric: interrupted\n")
     os._exit(INTERRUPTED)
 

@@ -36,7 +36,7 @@ _CORE_NAME = re.compile(r"\b([pq])_(features|tokens|text)\b")
 
 
 class MauveOutput(dict[str, Any]):
-    """What `Mauve.compute` returns: items that are fit for JSON, attributes that are those of `MauveResult`.
+    """Output of `Mauve.compute`: items that are fit for JSON, attributes that are those of `MauveResult`.
 
     `out["mauve"]` and `out.mauve` are the same number; `out["divergence_curve"]` is a list, `out.divergence_curve`
     an array. `out.result` is the `MauveResult` itself, `str(out.result)` the line to paste in a paper.

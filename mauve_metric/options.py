@@ -63,7 +63,7 @@ def _model(name: str, value: object) -> object:
 
 
 def _prefix(name: str, value: object) -> object:
-    """A check for None or text that can stand before another text."""
+    """Check that a value is None or text that can be put before another text."""
     if value is None:
         return value
     if not isinstance(value, str):
@@ -405,7 +405,7 @@ def config_fields(verb: str = "") -> dict[str, Any]:
 
 
 def _is_used(metadata: Mapping[str, Any], verb: str) -> bool:
-    """Whether a public function makes use of an option; `featurize` ends before the later stages."""
+    """Return whether a public function uses an option; `featurize` ends before the later stages."""
     return verb not in metadata["ignored_by"] and (
         verb != "featurize" or metadata["stage"] not in ("quantize", "score")
     )
@@ -416,9 +416,9 @@ _COUNT = _integer_or_none(1, "an integer of at least 1")
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """What changes the speed of a run or what it prints, and never its score.
+    """Options of a run that change its speed or output, never its score.
 
-    The meaning of each stands in its field's metadata, as in `MauveConfig`. Those of the stage "speed" are flags of the
+    The meaning of each is in its field's metadata, as in `MauveConfig`. Those of the stage "speed" are flags of the
     command line.
     """
 

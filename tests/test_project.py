@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 import functools
 import importlib.util
+import io
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tokenize
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -253,3 +256,35 @@ def test_links_between_the_documents_lead_somewhere() -> None:
 def test_the_page_of_measures_is_that_of_the_tables() -> None:
     written = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
     assert written == script("docs/make_measures").page(), "run: python docs/make_measures.py"
+
+
+QUESTION = re.compile(r"(What|Which|Whether|Who|Whose|Whom|Where|How|When)\b")
+IDIOM = re.compile(
+    r"\b(hangs?|hanging) on\b|\b(stands?|standing|stood) (in|on|beside|before|between|there)\b|\b[Nn]obody\b"
+    r"|\b(is|are|be|was|were|been) told\b(?! apart)|\bout of reach\b|\bsays? so\b|\b(by|of) his\b|\bhim\b"
+)
+NOT_YET_PLAIN = ("api/", "catalogue/", "hosts/", "results/", "measures/cross_fitting.py", "uncertainty/format_check.py")
+
+
+def written_in(path: Path) -> Iterator[tuple[int, str, bool]]:
+    """The strings and comments of a module: line, text, and whether it is a docstring."""
+    source = path.read_text(encoding="utf-8")
+    nodes = list(ast.walk(ast.parse(source)))
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docstrings = {id(node.body[0].value) for node in nodes if isinstance(node, documented) and ast.get_docstring(node)}
+    for node in nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.lineno, " ".join(node.value.split()), id(node) in docstrings
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string, False
+
+
+def test_docstrings_comments_and_messages_are_plain_statements() -> None:
+    violations = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = path.relative_to(PACKAGE).as_posix()
+        for line, text, is_docstring in () if name.startswith(NOT_YET_PLAIN) else written_in(path):
+            if (is_docstring and QUESTION.match(text)) or IDIOM.search(text):
+                violations.append(f"{name}:{line}: {text[:100]}")
+    assert violations == []

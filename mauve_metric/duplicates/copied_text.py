@@ -1,4 +1,4 @@
-"""How much of a model's text is that of the human set, word for word or nearly so, with intervals."""
+"""Share of a model's text that is copied from the human set, exactly or nearly, with intervals."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def near_duplicates_across(
 def copied_substrings(human: Sequence[str], model: Sequence[str], *, seed: int = 25, level: float = 0.95) -> Estimate:
     """Share of the model's tokens in passages of 50 tokens of the human texts; in [0, 1], lower is better.
 
-    Word for word, tokens standing between blanks (Lee et al. 2022, §5.1). The interval is from a bootstrap over the
+    Exact copies; tokens are separated by blanks (Lee et al. 2022, §5.1). The interval is from a bootstrap over the
     model's texts, against these human texts; there is none if fewer than `FEWEST_COPIES` texts have such a passage.
 
     Args:

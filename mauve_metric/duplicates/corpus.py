@@ -93,7 +93,7 @@ def _running(raw: BinaryIO, file: Path) -> Iterator[CorpusText]:
 
 
 def _last_character(block: bytes) -> int:
-    """Where the last character of UTF-8 begins."""
+    """Start of the last character of UTF-8."""
     start = len(block) - 1
     while start > 0 and block[start] & 0xC0 == 0x80:
         start -= 1

@@ -1,4 +1,4 @@
-"""Which texts of a set to keep so that none has a near duplicate."""
+"""Select texts of a set so that none has a near duplicate."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mauve_metric.duplicates.near_duplicates import EXACT, NearDuplicateRule, ne
 
 
 class Deduplication(NamedTuple):
-    """What is left of a set.
+    """Texts of a set that remain after deduplication.
 
     kept, removed: numbers of texts, ascending. stands_for: for each removed one the text that is kept in its place, a
     number of the set, or of `against` where `from_against` is true, (r,).

@@ -1,4 +1,4 @@
-"""How much of generated text stands word for word in a corpus of any size."""
+"""Share of generated text that appears verbatim in a corpus of any size."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _UNKNOWN = -1  # the number of a token that no generation has
 
 
 class CopiedSpan(NamedTuple):
-    """A passage of a generation that stands in the corpus, and where its first window was found."""
+    """A passage of a generation that the corpus contains, and where its first window was found."""
 
     span: Span
     where: str
 
 
 class Memorisation(NamedTuple):
-    """What generations have from a corpus.
+    """Overlap of generations with a corpus.
 
-    rate: share of all tokens of the generations that stand in windows from the corpus. shares: of each generation,
+    rate: share of all tokens of the generations in windows from the corpus. shares: of each generation,
     (n,), 0 for one without tokens. spans: the passages. corpus_texts, corpus_tokens: what was read.
     """
 
@@ -44,7 +44,7 @@ def memorisation(
     length: int = LENGTH,
     split: Callable[[str], Tokens] = spaced_tokens,
 ) -> Memorisation:
-    """Which tokens of generations stand in a window of `length` tokens that a corpus has word for word.
+    """Find tokens of generations in windows of `length` tokens that a corpus has verbatim.
 
     The rate lies in [0, 1], lower is better (Lee et al. 2022, §5.1: 1.9 % for a model trained on C4 as it is, 0.2 %
     on deduplicated text, in windows of 50 tokens of the model). The corpus is read once, a part at a time: its passages
@@ -75,7 +75,7 @@ def memorisation(
 
 
 class _Table:
-    """Where the corpus so far has each window of the generations."""
+    """Positions in the corpus so far of each window of the generations."""
 
     def __init__(self, generations: Sequence[str], length: int, split: Callable[[str], Tokens]) -> None:
         self._length, self._split = length, split
@@ -131,7 +131,7 @@ class _Table:
         self._runs, self._wheres, self._waiting = [], [], 0
 
     def found(self) -> Memorisation:
-        """What the whole corpus had."""
+        """Result for the whole corpus."""
         tokens = self._tokens
         begins = np.flatnonzero(self._source >= 0)
         marked = covered(begins, self._length, len(tokens.ids))

@@ -21,7 +21,7 @@ _ROWS = 256  # texts that are compared with all others at once
 
 @dataclass(frozen=True)
 class NearDuplicateRule:
-    """When two texts count as near duplicates.
+    """Condition under which two texts count as near duplicates.
 
     shingle: tokens of the phrases that are compared; a shorter text is one phrase. jaccard: the least share of
     phrases in common. edit: 1 minus the Levenshtein distance of the tokens over the longer length must be above.
@@ -64,7 +64,7 @@ def near_duplicates(texts: Sequence[str], rule: NearDuplicateRule = EXACT) -> fl
     in time that grows with the square of the number of texts of one template.
 
     Args:
-        texts: of one set; tokens stand between blanks, and are characters in scripts without.
+        texts: of one set; tokens are separated by blanks, and are characters in scripts without.
         rule: another threshold, or MinHash: one of `PUBLISHED`, or your own.
 
     Raises:
@@ -167,6 +167,6 @@ def _bands(phrases: csr_array, rule: NearDuplicateRule) -> csr_array:
 
 
 def _share_order(one: Tokens, other: Tokens, rule: NearDuplicateRule) -> bool:
-    """Whether two texts have enough tokens in the same order."""
+    """Return whether two texts have enough tokens in the same order."""
     similarity = import_edit_distance().Levenshtein.normalized_similarity(one, other)
     return bool(similarity > rule.edit or similarity == 1)

@@ -79,7 +79,7 @@ def copied_tokens(human: Sequence[str], model: Sequence[str], length: int = LENG
 
 
 def window_groups(ids: Integers, text_of: Integers, length: int) -> tuple[Integers, Integers]:
-    """Where windows of `length` tokens begin, (w,) ascending, and a number for each, equal for equal windows, (w,).
+    """Starts of windows of `length` tokens, (w,) ascending, and a number for each, equal for equal windows, (w,).
 
     Windows with a common beginning are neighbours in the suffix array.
 
@@ -101,7 +101,7 @@ def window_groups(ids: Integers, text_of: Integers, length: int) -> tuple[Intege
 
 
 def covered(places: Integers, length: int, size: int) -> NDArray[np.bool_]:
-    """Which of `size` tokens are in a window that begins at one of some places, each given once, (size,).
+    """Mark which of `size` tokens are in a window that begins at one of some places, each given once, (size,).
 
     >>> covered(np.array([1, 2]), 2, 5).astype(int).tolist()
     [0, 1, 1, 1, 0]
@@ -136,7 +136,7 @@ def check_length(length: int, lengths: Integers | None = None) -> None:
 
 
 def _repeated(tokens: NumberedTokens, length: int) -> NDArray[np.bool_]:
-    """Which tokens are in repeated windows, (t,)."""
+    """Mark the tokens in repeated windows, (t,)."""
     places, groups = window_groups(tokens.ids, tokens.text_of, length)
     repeated = np.bincount(groups)[groups] > 1
     return covered(places[repeated], length, len(tokens.ids))

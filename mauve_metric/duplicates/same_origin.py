@@ -1,4 +1,4 @@
-"""Which texts must not be told apart as if they were independent: copies, and answers to one prompt."""
+"""Groups of dependent texts, to be kept in one fold: copies, and answers to one prompt."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def same_origin(*columns: Sequence[Hashable | None]) -> Integers:
     """Groups of items that share an entry of any column, directly or through others, numbered from 0, (n,).
 
     Args:
-        columns: one entry an item, (n,) each; None shares with nobody.
+        columns: one entry an item, (n,) each; None is shared with no item.
 
     >>> same_origin(["a", "b", "c", "d"], [1, 2, 1, None]).tolist()
     [0, 1, 0, 2]

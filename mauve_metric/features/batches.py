@@ -28,7 +28,7 @@ CPU_BATCH_TOKENS = 1024  # activations of about this many tokens stay in a CPU's
 
 @dataclass
 class FeaturizeStats:
-    """What a run did: texts, distinct texts, tokens with and without padding, truncated texts, seconds, cache hits."""
+    """Counts of a run: texts, distinct texts, tokens with and without padding, truncated texts, seconds, hits."""
 
     texts: int = 0
     distinct: int = 0
@@ -144,7 +144,7 @@ def padded(encoder: Encoder, rows: Sequence[Sequence[int]]) -> tuple[torch.Tenso
 
 
 def output_of(model: Any, ids: torch.Tensor, mask: torch.Tensor) -> Any:
-    """What a model of transformers gives for a batch; it keeps nothing for tokens to come."""
+    """Run a model of transformers on a batch, without a cache for later tokens."""
     options = {"use_cache": False} if "use_cache" in inspect.signature(model.forward).parameters else {}
     return model(input_ids=ids, attention_mask=mask, **options)
 

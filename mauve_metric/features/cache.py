@@ -45,7 +45,7 @@ Answer = TypeVar("Answer")
 
 
 class CacheInfo(NamedTuple):
-    """What a cache holds: its file, number of features, bytes on disk, and the most bytes it may take."""
+    """State of a cache: its file, number of features, bytes on disk, and the most bytes it may take."""
 
     path: Path
     features: int
@@ -99,7 +99,7 @@ class FeatureCache:
         make_private_folder(self.path.parent)
         self._connection: sqlite3.Connection | None = None
         self._patience = LOCK_SECONDS
-        self._told: set[str] = set()  # what was said to be impossible
+        self._told: set[str] = set()  # operations with a logged failure
         self._run(lambda connection: None)
 
     def __enter__(self) -> FeatureCache:
@@ -164,7 +164,7 @@ class FeatureCache:
         return self._connection
 
     def _set_aside(self, error: Exception) -> None:
-        """Rename an unreadable file, with its journal, and say so.
+        """Rename an unreadable file, with its journal, and log a warning.
 
         Raises:
             OSError: it is not ours.
@@ -179,7 +179,7 @@ class FeatureCache:
                 self.path.with_name(FILE_NAME + suffix).replace(target.with_name(target.name + suffix))
 
     def _go_without(self, what: str, error: OSError) -> None:
-        """Say once that the file is out of reach, and from now on wait for it no more than a second each time."""
+        """Warn once that the cache is unreachable; time out after 1 s from then on."""
         if what not in self._told:
             self._told.add(what)
             logger.warning("the feature cache cannot be %s now, features are not kept: %s", what, error)
@@ -248,7 +248,7 @@ class FeatureCache:
         self._run(lambda connection: connection.execute("VACUUM"))
 
     def info(self) -> CacheInfo:
-        """What the cache holds."""
+        """Return the state of the cache."""
         count = self._run(
             lambda connection: connection.execute("SELECT COUNT(*) FROM features WHERE dtype != '|u1'").fetchone()[0]
         )
@@ -272,7 +272,7 @@ def _checksum(key: bytes, dtype: str, value: bytes) -> int:
 
 
 def _is_sound(key: bytes, dtype: object, value: object, checksum: object) -> bool:
-    """Whether a row is what was stored; in a damaged file its parts may be of any type."""
+    """Return whether a row is as stored; in a damaged file its parts may be of any type."""
     return isinstance(dtype, str) and isinstance(value, bytes) and _checksum(key, dtype, value) == checksum
 
 

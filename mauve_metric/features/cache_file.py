@@ -7,7 +7,7 @@ import sqlite3
 from difflib import SequenceMatcher
 from pathlib import Path
 
-APPLICATION_ID = 0x4D417645  # "MAuE": stands in the file's header and says that it is ours, whatever else is damaged
+APPLICATION_ID = 0x4D417645  # "MAuE": in the file's header; identifies the file as ours, whatever else is damaged
 TABLE = """
 CREATE TABLE features (
     key BLOB PRIMARY KEY, dtype TEXT NOT NULL, value BLOB NOT NULL, checksum INTEGER NOT NULL, used INTEGER NOT NULL
@@ -31,7 +31,7 @@ _SECONDS = 1.0  # how long to wait for another process before a damaged file is 
 
 
 def is_empty(connection: sqlite3.Connection) -> bool:
-    """Whether nothing is in the file yet; else our table is.
+    """Return whether the file has no content yet; if so, create our table.
 
     Raises:
         DatabaseError: another content, damaged or another program's.
@@ -46,7 +46,7 @@ def is_empty(connection: sqlite3.Connection) -> bool:
 
 
 def is_ours(path: Path) -> bool:
-    """Whether a file with another content was a feature cache, or no database at all; not if another program's.
+    """Return whether a file with another content was a feature cache or no database; False for another program's.
 
     Raises:
         DatabaseError: it cannot be looked at now.
@@ -69,7 +69,7 @@ def is_ours(path: Path) -> bool:
 
 
 def is_passing(error: Exception) -> bool:
-    """Whether an error comes from the circumstances (locked, full, forbidden) and not from the file's content."""
+    """Return whether an error is due to circumstances (locked, full, forbidden), not to the file's content."""
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF in _PASSING
 
 
@@ -80,9 +80,9 @@ def make_private_folder(folder: Path) -> None:
 
 
 def make_private(file: Path) -> None:
-    """Let nobody but the user read the file; SQLite gives its journals the same permissions."""
+    """Make the file readable by its user alone; SQLite gives its journals the same permissions."""
     for suffix in ("", "-wal", "-shm"):
-        with contextlib.suppress(OSError):  # there is none, or it is somebody else's
+        with contextlib.suppress(OSError):  # there is none, or another user owns it
             path = file.with_name(file.name + suffix)
             if path.stat().st_mode & 0o077:
                 path.chmod(0o600)

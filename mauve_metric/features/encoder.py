@@ -1,4 +1,4 @@
-"""Which language model featurizes, where it runs, and what fixes its features."""
+"""The language model that featurizes: its name, its device, and the identity of its features."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def load_encoder(
 
 
 def prefix_entry(text_prefix: str | None) -> dict[str, str]:
-    """What an identity says of a prefix: nothing where there is none, as before there were any."""
+    """Identity entry for a text prefix; empty without one, so old identities stay valid."""
     return {"text_prefix": text_prefix} if text_prefix else {}
 
 
@@ -156,7 +156,7 @@ def text_length(
 
 
 def _max_positions(model: Any) -> int | None:
-    """How many tokens the position embeddings allow, None if any number."""
+    """Number of tokens that the position embeddings allow, None if any number."""
     limit = getattr(model.config, "max_position_embeddings", None)
     for name, module in model.named_modules():
         padding = getattr(module, "padding_idx", None)

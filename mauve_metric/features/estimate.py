@@ -1,4 +1,4 @@
-"""What a run of the featurizer will take: announced before the work, with advice where it takes long."""
+"""Estimate the duration of a featurizer's run before it starts; give advice if it is long."""
 
 from __future__ import annotations
 

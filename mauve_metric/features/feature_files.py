@@ -84,7 +84,7 @@ def _check_facts(facts: Mapping[str, Any], features: Features, source: Path, pat
         ValueError: it was changed since, or the features were.
     """
     if _CHECKSUM in facts and facts[_CHECKSUM] != _checksum(facts):
-        raise ValueError(f"{source} is damaged: what stands beside the features has another checksum")
+        raise ValueError(f"{source} is damaged: the facts about the features have another checksum")
     if _HASH in facts and facts[_HASH] != hash_of_rows(features):
         raise ValueError(f"{source} was written for other features than {path} holds: save both again, or delete it")
     if _HASH not in facts:
@@ -109,7 +109,7 @@ def _from_meta(features: Features, meta: Mapping[str, Any], path: Path) -> Store
         formats = meta.get("format_numbers")
         values["format_numbers"] = None if formats is None else np.array(formats, dtype=np.float64)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{path} is damaged: what stands beside the features is not complete ({error!r})") from error
+        raise ValueError(f"{path} is damaged: the facts about the features are not complete ({error!r})") from error
     for name in ("lengths", "text_hashes", "opening_hashes", "format_numbers"):
         dimensions = 2 if name == "format_numbers" else 1
         if values[name] is not None and (values[name].ndim, len(values[name])) != (dimensions, features.shape[0]):
@@ -221,7 +221,7 @@ def _write_parquet(features: Array, meta: str, path: Path) -> None:
 
 
 def read_features(path: str | Path) -> StoredFeatures:
-    """What `write_features` wrote, or any `.npy`, `.npz` or parquet file of features.
+    """Read a file of `write_features`, or any `.npy`, `.npz` or parquet file of features.
 
     Raises:
         FileNotFoundError: there is none. ValueError: it holds something else, or is damaged.
@@ -254,7 +254,7 @@ def read_lazily(path: Path) -> StoredFeatures:
 
 
 def _with_sidecar(features: Features, sidecar: Path, path: Path) -> StoredFeatures:
-    """Features with what stands beside them, if it was written for them."""
+    """Features with the facts of their sidecar file, if it was written for them."""
     try:
         meta = _json_object(sidecar.read_text(encoding="utf-8"), sidecar)
     except UnicodeDecodeError as error:
@@ -310,12 +310,12 @@ def _json_object(content: str, path: Path) -> dict[str, Any]:
 
 
 def is_feature_file(path: str | Path) -> bool:
-    """Whether a file holds features by its ending, or as parquet written by `FeatureSet.save`."""
+    """Return whether a file holds features, by its ending or as parquet written by `FeatureSet.save`."""
     return Path(path).suffix.lower() in FEATURE_FILES or is_feature_parquet(path)
 
 
 def is_feature_parquet(path: str | Path) -> bool:
-    """Whether a parquet file holds features written by `FeatureSet.save` (and not texts)."""
+    """Return whether a parquet file holds features written by `FeatureSet.save` (and not texts)."""
     path = Path(path)
     if path.suffix.lower() != ".parquet" or not path.is_file():
         return False

@@ -173,7 +173,7 @@ class Featurizing:
     _store: FeatureCache | None = None
     _no_store: bool = False
     _known: KnownTexts | None = None
-    _unasked: str | None = None  # the model that a file names, and nobody asked for
+    _unasked: str | None = None  # the model that a file names, without a request for it
 
     def __enter__(self) -> Featurizing:
         return self
@@ -225,7 +225,7 @@ class Featurizing:
         return self.matched(sides) if self.config.match_lengths == "truncate" else sides
 
     def check_asked(self) -> None:
-        """`ValueError` if features from a file name a model that nobody asked for (see `follow`)."""
+        """`ValueError` if features from a file name a model that was not requested (see `follow`)."""
         if self._unasked not in (None, self.config.featurize_model_name):
             raise ValueError(
                 f"features from a file name the model {self._unasked!r}, which is loaded only if you ask for it: "
@@ -347,7 +347,7 @@ class Featurizing:
         )
 
     def _notes(self) -> KnownTexts | None:
-        """What the cache knows of texts, where their model need not be loaded to find out; made once."""
+        """Notes of the cache on texts, so that their model need not be loaded; made once."""
         elsewhere = self.run.device not in (None, "auto") or self.run.device_id is not None or self.run.distributed
         if self._known is None and self.encoder is None and not elsewhere and not self.run.compile:
             self.check_asked()

@@ -33,7 +33,7 @@ WINDOW_TEXTS = 8192  # texts that are tokenized and sorted by length together
 
 
 class FeatureStore(Protocol):
-    """Where features that were already computed are kept, by key (`cache.FeatureCache`)."""
+    """Store of features that were already computed, by key (`cache.FeatureCache`)."""
 
     def get(self, keys: Sequence[bytes]) -> list[Array | None]:
         """The stored feature of each key, or None."""

@@ -48,7 +48,7 @@ class KnownTexts:
         self._store, self._source, self._model = store, source, model
 
     def find(self, texts: Sequence[str]) -> Known | None:
-        """What is known of texts; None unless it is all of them."""
+        """Look up what is known of texts; None unless all of them are known."""
         identity = self._identity()
         notes = self._store.get([self._key(text) for text in texts]) if identity is not None else []
         if identity is None or any(not _is_note(note, KEY_BYTES + 5) for note in notes):

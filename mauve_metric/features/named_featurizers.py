@@ -14,7 +14,7 @@ def named_featurizers(featurizers: object, first: Featurizer | None = None) -> d
 
     Args:
         featurizers: a list or tuple of them, a mapping that gives them names, or one; a (model, tokenizer) pair is one.
-        first: stands before them, and is left out of them.
+        first: put before them, and removed from the rest.
 
     Raises:
         TypeError, ValueError: no featurizer, no name, none at all, or two of one name.
@@ -55,7 +55,7 @@ def named_featurizers(featurizers: object, first: Featurizer | None = None) -> d
 
 
 def _is_pair(value: list[object] | tuple[object, ...]) -> bool:
-    """Whether a value is a (model, tokenizer) pair, which is one featurizer."""
+    """Return whether a value is a (model, tokenizer) pair, which is one featurizer."""
     return isinstance(value, tuple) and len(value) == 2 and hasattr(value[0], "state_dict")
 
 

@@ -23,7 +23,7 @@ _KINDS = {"long": "[long word]", "Long": "[Long word]", "0": "[number]", START: 
 
 
 class NgramUse(NamedTuple):
-    """How often either set uses one pair of neighbouring characters, or of neighbouring kinds of words.
+    """Frequency, in either set, of one pair of neighbouring characters or of neighbouring kinds of words.
 
     ngram: as it is shown; ⏎ is a line break, ␣ a blank, "[long word]" any word of more than three letters. kind:
     "letters" or "words". p_per_1000, q_per_1000: of 1,000 pairs of this kind of the human and of the model's texts.
@@ -110,7 +110,7 @@ def _welch(p: tuple[Floats, Floats], q: tuple[Floats, Floats]) -> Floats:
 
 
 def format_of_pair(first: str, second: str) -> str:
-    """What of the format of texts a pair of characters or of kinds of words is; empty where it is none.
+    """Name the formatting that a pair of characters or of kinds of words shows; empty if it shows none.
 
     >>> format_of_pair(".", "\\n"), format_of_pair(" ", ","), format_of_pair("t", "h")
     ('line breaks', 'blanks before marks', '')

@@ -66,7 +66,7 @@ def kinds_of(text: str) -> list[str]:
 
 
 def kind(word: str) -> str:
-    """What is kept of a word or mark.
+    """Return the class of a word or mark.
 
     >>> [kind(word) for word in ("the", "London", "walked", "1984", ",")]
     ['the', 'Long', 'long', '0', ',']

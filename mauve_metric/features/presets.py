@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Preset(NamedTuple):
-    """How a model makes features, where the user does not say otherwise.
+    """Featurization options of a model, used where the user gives none.
 
     pooling: as in `MauveConfig`. max_text_length: tokens. text_prefix: put before each text. source: who used it so.
     """

@@ -94,7 +94,7 @@ def load_tokenizer(name: str) -> Any:
 
 
 def _is_offline(name: str, folder: str, argument: str) -> bool:
-    """Whether the model that an argument names is loaded without asking the Hub.
+    """Return whether the model that an argument names is loaded without asking the Hub.
 
     Raises:
         OSError: it is neither here nor can the Hub be asked.
@@ -132,7 +132,7 @@ def _named_errors(name: str) -> Iterator[None]:
 
 
 def _reason(error: Exception) -> str:
-    """What is wrong, on one line."""
+    """Return the reason of an error, on one line."""
     lines = str(error).strip().split("\n")
     if "trust_remote_code" in str(error):
         return "it brings its own Python code, which is never run"
@@ -169,7 +169,7 @@ def _repository_json(folder: str, file: str, offline: bool) -> dict[str, Any]:
 
 
 def _hub_reachable(timeout: float = 5.0) -> bool:
-    """Whether the Hub answers within a few seconds (transformers itself would retry for half a minute)."""
+    """Return whether the Hub answers within a few seconds (transformers itself would retry for half a minute)."""
     import huggingface_hub
     from huggingface_hub import constants
 

@@ -47,7 +47,7 @@ NOT_A_HEADER = (
 
 
 def npy_header(name: str, file: BinaryIO, size: int) -> tuple[tuple[int, int], bool, np.dtype[np.generic]]:
-    """What the header of an `.npy` file says: shape, whether in Fortran order, number format.
+    """Read shape, Fortran order and number format from the header of an `.npy` file.
 
     Args:
         name: of the file, for messages. file: at its beginning; afterwards at the first number. size: in bytes.

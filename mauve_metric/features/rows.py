@@ -217,7 +217,7 @@ MOST_NUMBERS_AT_ONCE = 2**28  # 1 GiB in float32
 
 
 def read_in_blocks(features: Features) -> bool:
-    """Whether features are worked on in blocks: not in memory, or more than a quarter of a billion numbers."""
+    """Return whether features are processed in blocks: not in memory, or over a quarter of a billion numbers."""
     return not isinstance(features, np.ndarray) or features.size > MOST_NUMBERS_AT_ONCE
 
 
@@ -232,7 +232,7 @@ def all_rows(features: Features) -> Array:
 
 
 def equal_rows(one: Features, two: Features) -> bool:
-    """Whether two sets of features are the same, row by row; only likely ones are read to the end."""
+    """Return whether two sets of features are equal, row by row; only likely ones are read to the end."""
     if one.shape != two.shape:
         return False
     if isinstance(one, np.ndarray) and isinstance(two, np.ndarray):

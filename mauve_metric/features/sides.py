@@ -37,7 +37,7 @@ def check_columns(sides: Mapping[str, FeatureSet]) -> None:
 
 
 class GivenDesign(NamedTuple):
-    """What the caller says of the prompts of the texts; see `compute_mauve`.
+    """The caller's statement about the prompts of the texts; see `compute_mauve`.
 
     aligned: row i of every side answers prompt i. groups: of the texts of each side, by its name.
     """

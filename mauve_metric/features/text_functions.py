@@ -78,7 +78,7 @@ def function_digest(function: object) -> str:
 
 
 def _parts(value: object, module: str | None, seen: dict[int, object]) -> Iterator[bytes]:
-    """What a value is made of, as bytes; functions of other modules than `module` without what they use.
+    """Yield the content of a value as bytes; functions of other modules than `module` without their dependencies.
 
     seen: what was taken apart, by its id, and thereby kept alive: the id of what is gone is given away again.
     """

@@ -110,7 +110,7 @@ def as_conversation(text: str) -> Conversation:
 
 
 def has_template(tokenizer: PreTrainedTokenizerBase | None) -> bool:
-    """Whether a tokenizer knows how conversations are written."""
+    """Return whether a tokenizer has a chat template."""
     return bool(getattr(tokenizer, "chat_template", None))
 
 
@@ -135,7 +135,7 @@ def rendered(
 
 
 def opened_reasoning(text: str) -> str:
-    """What a template writes at the beginning of the answer so that the model thinks first: `<think>`, or nothing.
+    """Return the tag that a template puts before the answer to make the model reason: `<think>`, or nothing.
 
     >>> opened_reasoning("<|assistant|>\\n<think>\\n"), opened_reasoning("<|assistant|>\\n<think>\\n\\n</think>\\n")
     ('<think>\\n', '')
@@ -158,7 +158,7 @@ def turn_ends(tokenizer: PreTrainedTokenizerBase) -> tuple[int, ...]:
 
 
 def template_entry(tokenizer: PreTrainedTokenizerBase) -> str:
-    """What stands for a chat template in a signature: a hash of what it makes of one conversation."""
+    """Signature entry of a chat template: a hash of its rendering of one conversation."""
     text = rendered(tokenizer, [{"role": "user", "content": PROBE}])
     return hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
 
@@ -180,7 +180,7 @@ def first_row(dataset: object) -> object:
 
 
 def is_conversational(row: object, tokenizer: PreTrainedTokenizerBase) -> bool:
-    """Whether a row of training data is a conversation: as messages, or as tokens that open an assistant's turn."""
+    """Return whether a training row is a conversation: as messages, or as tokens that open an assistant's turn."""
     if not isinstance(row, Mapping):
         return False
     if any(_are_messages(value) for value in row.values()):
@@ -195,7 +195,7 @@ def is_conversational(row: object, tokenizer: PreTrainedTokenizerBase) -> bool:
 
 
 def _are_messages(value: object) -> bool:
-    """Whether a column's value is a list of messages."""
+    """Return whether a column's value is a list of messages."""
     if not isinstance(value, (list, tuple)) or not value:
         return False
     return all(isinstance(item, Mapping) and ("role" in item or {"from", "value"} <= set(item)) for item in value)

@@ -32,20 +32,20 @@ _SILENT = ("_from", "transformers_version", "use_cache", "max_length", "max_new_
 
 
 def vocabulary_size(model: LanguageModel) -> int:
-    """How many tokens the model's input embeddings know."""
+    """Number of tokens in the model's input embeddings."""
     embeddings = model.get_input_embeddings()
     known = getattr(embeddings, "num_embeddings", None)  # of sharded weights, a process sees a part or nothing
     return int(embeddings.weight.shape[0] if known is None else known)
 
 
 def max_positions(model: LanguageModel) -> int | None:
-    """How many tokens, prompt and continuation together, the model takes; None if any number."""
+    """Maximal number of tokens, prompt and continuation together; None if any number."""
     limit = getattr(model.config, "max_position_embeddings", None)
     return int(limit) if isinstance(limit, int) and limit > 0 and not is_encoder_decoder(model) else None
 
 
 def is_encoder_decoder(model: LanguageModel) -> bool:
-    """Whether the prompt goes into an encoder and the output stands alone."""
+    """Return whether the prompt goes into an encoder and the output does not contain it."""
     return bool(getattr(model.config, "is_encoder_decoder", False))
 
 
@@ -120,7 +120,7 @@ def _check_values(settings: Mapping[str, object]) -> None:
 
 
 def describe_settings(config: GenerationConfig, model: LanguageModel) -> str:
-    """What decodes, in one line: the settings that count once the model's own and the library's are filled in.
+    """Describe in one line the effective decoding settings, with the model's and the library's defaults filled in.
 
     A setting that `config` leaves open is taken from the model's `generation_config`, then from the library (where
     top_k is 50), as `generate` does.
@@ -145,7 +145,7 @@ def describe_settings(config: GenerationConfig, model: LanguageModel) -> str:
 
 
 def _library_defaults(config: GenerationConfig) -> dict[str, object]:
-    """What the library takes for a setting that neither the user nor the model made."""
+    """The library's defaults for settings that neither the user nor the model made."""
     defaults = getattr(type(config), "_get_default_generation_params", None)
     return dict(defaults()) if defaults is not None else {"top_k": 50, "top_p": 1.0, "temperature": 1.0}
 

@@ -1,4 +1,4 @@
-"""What one evaluation of a model gave, and the values of it that are logged."""
+"""Result of one evaluation of a model, and the values of it that are logged."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ COUNTS = ("mauve_empty", "mauve_failed")
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What one evaluation of a model gave.
+    """Result of one evaluation of a model.
 
     result: the scores, None if there are none. statistics: of the continuations. texts: a prompt and what was written
     behind it, for each text. empty: continuations without a word. failed: prompts without a text. error: why there is

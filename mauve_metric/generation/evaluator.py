@@ -45,7 +45,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class _Plan:
-    """What to write, and how long; for which tokenizer and number of positions."""
+    """Prompts and lengths to write; for which tokenizer and number of positions."""
 
     prompts: tuple[Prompt, ...]
     made_for: tuple[int, int | None, bool | None]
@@ -318,7 +318,7 @@ class ModelEvaluator:
         prompts: Sequence[Prompt],
         processes: int,
     ) -> dict[str, object]:
-        """What fixes the texts, for the signature."""
+        """Signature entries that determine the texts."""
         options = self.source.options
         chat = any(prompt.messages is not None for prompt in prompts)
         entries: dict[str, object] = {"include_prompt": self.source.scores_prompt(author, prompts)}
@@ -358,7 +358,7 @@ class ModelEvaluator:
 def _scorers(
     featurizers: Sequence[Featurizer] | Mapping[str, Featurizer], scoring: Options
 ) -> dict[str, ReferenceScorer]:
-    """A scorer for each featurizer; that of `featurize_model_name` stands before them if it is given."""
+    """A scorer for each featurizer; that of `featurize_model_name` is the first if it is given."""
     named = named_featurizers(featurizers, scoring.get("featurize_model_name"))
     return {name: ReferenceScorer({**scoring, "featurize_model_name": one}) for name, one in named.items()}
 

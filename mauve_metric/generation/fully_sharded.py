@@ -20,7 +20,7 @@ _FLATTENED = "_fsdp_flattened"  # an attribute of the weights that the first FSD
 
 
 def sharded_by(model: torch.nn.Module) -> str | None:
-    """What divides the model's weights among the processes; None if each process has them all.
+    """Name the library that divides the model's weights among processes; None if each process has them all.
 
     >>> import torch
     >>> sharded_by(torch.nn.Linear(2, 2)) is None
@@ -90,5 +90,5 @@ def _outside(module: torch.nn.Module) -> Iterator[torch.nn.Parameter]:
 
 
 def _is_fsdp1(module: torch.nn.Module) -> bool:
-    """Whether a module is the first FSDP's shell."""
+    """Return whether a module is wrapped by FSDP version 1."""
     return type(module).__name__ == "FullyShardedDataParallel"

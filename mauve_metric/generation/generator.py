@@ -88,7 +88,7 @@ def decode(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int], *, special: b
 
 
 def start_ids(model: LanguageModel, tokenizer: PreTrainedTokenizerBase) -> tuple[int, ...]:
-    """What a text begins with when there is no prompt: the BOS token, or the token between texts.
+    """First tokens of a text without a prompt: the BOS token, or the token between texts.
 
     Raises:
         ValueError: neither is known.
@@ -275,13 +275,13 @@ def next_batch(
 
 
 def without(waiting: Sequence[int], chosen: Sequence[int]) -> list[int]:
-    """What still waits, in its order."""
+    """Remaining items, in order."""
     done = set(chosen)
     return [item for item in waiting if item not in done]
 
 
 def _answer(tokenizer: PreTrainedTokenizerBase, prompt: Prompt, ids: Sequence[int], special: bool) -> Generation:
-    """What the assistant says: the new tokens alone, behind what the template has already written of the answer."""
+    """The assistant's answer: the new tokens alone, after the part that the template has already written."""
     text = prompt.opening + decode(tokenizer, ids, special=special)
     return Generation(text, text, tuple(ids))
 

@@ -1,4 +1,4 @@
-"""How a model writes the texts to score: each option with its default, its meaning and its check, written once."""
+"""Options of the generation of texts: each with its default, its meaning and its check, written once."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _option(default: Value, check: Check, help: str) -> Value:
 
 @dataclass(frozen=True, kw_only=True)
 class WritingOptions:
-    """What a model is to continue, how far and how, and the human texts beside it."""
+    """Prompts, length and decoding of the texts to generate, and the human texts to compare them with."""
 
     prompts: Iterable[object] | None = _option(
         None,
@@ -133,11 +133,11 @@ class WritingKeywords(TypedDict, total=False):
 
 
 class TrainingKeywords(WritingKeywords, OptionsOfOneProcess, total=False):
-    """What a `MauveCallback` takes for writing and scoring; it finds the other processes by itself."""
+    """Keywords of `MauveCallback` for writing and scoring; it finds the other processes by itself."""
 
 
 class ModelKeywords(WritingKeywords, OptionsOfOneProcess, total=False):
-    """What `evaluate_model` takes for writing and scoring."""
+    """Keywords of `evaluate_model` for writing and scoring."""
 
     distributed: bool
 

@@ -1,4 +1,4 @@
-"""What a model is to continue, and how far: prompts as they are given, none at all, or the beginnings of texts."""
+"""Prompts to continue, and lengths: prompts as given, none, or the beginnings of texts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TOKENIZED_AT_ONCE = 1000
 
 @dataclass(frozen=True)
 class PromptSource:
-    """Where prompts come from. The model is None wherever the user's function writes.
+    """Source of prompts. The model is None wherever the user's function writes.
 
     options: of writing. settings: the `GenerationConfig`. text_field: the column of a dataset that holds the texts.
     """
@@ -40,11 +40,11 @@ class PromptSource:
     text_field: str | None
 
     def positions(self, model: LanguageModel | None) -> int | None:
-        """How many tokens the model takes, see `decoding.max_positions`; None where a function writes."""
+        """Maximal number of tokens, see `decoding.max_positions`; None where a function writes."""
         return None if model is None else max_positions(model)
 
     def scores_prompt(self, model: LanguageModel | None, prompts: Sequence[Prompt]) -> bool:
-        """Whether the text to score is prompt and continuation: neither an encoder-decoder's output nor an answer."""
+        """Return whether the text to score is prompt and continuation: no encoder-decoder's output and no answer."""
         answers = any(prompt.messages is not None for prompt in prompts)
         return self.options.include_prompt and not answers and (model is None or not is_encoder_decoder(model))
 
@@ -65,7 +65,7 @@ class PromptSource:
 
     @property
     def may_be_wrapped(self) -> bool:
-        """Whether it depends on the training's data if the prompts go through the chat template."""
+        """Return whether the training's data decide if the prompts go through the chat template."""
         return self.options.chat_template == "auto" and self._prompts is not None and self._conversations is None
 
     def _chats(self, known: int, conversational: bool) -> list[Conversation] | None:

@@ -134,7 +134,7 @@ class OpenAIServer:
             waiting = [pool.submit(self._text, call, path, body) for path, body in requests]
             try:
                 found = [future.result() for future in waiting]
-            finally:  # nobody waits for the rest if the user interrupts
+            finally:  # do not wait for the rest if the user interrupts
                 call.stop.set()
                 pool.shutdown(wait=False, cancel_futures=True)
         self.failures = {number: item.reason for number, item in enumerate(found) if isinstance(item, _Failure)}
@@ -206,7 +206,7 @@ class OpenAIServer:
         return text
 
     def _clean(self, message: str) -> str:
-        """What a server said, on one line, not too long, and without the key, which some repeat."""
+        """Return a server's message on one line, shortened, and without the key, which some repeat."""
         message = message.replace(self._key.value, "***") if self._key.value else message
         message = " ".join(message.split())
         return message if len(message) <= 200 else f"{message[:199]}…"
@@ -214,7 +214,7 @@ class OpenAIServer:
 
 @dataclass
 class _Call:
-    """What the requests of one call share: the client, whether any text came, and whether none can come."""
+    """State shared by the requests of one call: the client, whether any text came, and whether none can come."""
 
     httpx: ModuleType
     client: Any  # of a package that may not be there
@@ -312,7 +312,7 @@ def _text_of(answer: object) -> str | None:
 
 
 def _said(response: Any) -> str:
-    """What a server says of an error."""
+    """Return the text of a server's error."""
     try:
         answer = response.json()
     except ValueError:

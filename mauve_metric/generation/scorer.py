@@ -87,7 +87,7 @@ class ReferenceScorer:
             self.human = list(source.texts)
 
     def _opened(self, path: str | Path) -> list[str] | FeatureSet:
-        """What a file holds: texts, by its ending or for a folder, else features."""
+        """Content of a file: texts, by its ending or for a folder, else features."""
         if is_feature_file(path) or not (Path(path).suffix.lower() in READERS or Path(path).is_dir()):
             return FeatureSet.load(path)
         return read_texts(path, self.run.text_field, side="reference")

@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 class Part(NamedTuple):
-    """What one process wrote, the last error, and whether it ended the writing."""
+    """Texts that one process wrote, the last error, and whether it ended the writing."""
 
     written: list[Generation | None]
     error: str | None
@@ -81,7 +81,7 @@ class Writer:
         numbers: Sequence[int],
         verbose: bool,
     ) -> tuple[Part, Exception | None]:
-        """What this process writes of the prompts, and what ended its writing.
+        """Write this process's share of the prompts; return it with the error that ended its writing.
 
         Args:
             model, tokenizer: None where the user's function writes.
@@ -109,7 +109,7 @@ class Writer:
         size: int,
         verbose: bool,
     ) -> Part:
-        """What this process writes of the prompts with sharded weights, in step with the others.
+        """Write this process's share of the prompts with sharded weights, in step with the others.
 
         Raises:
             Exception: whatever the model raises, `keep_going` or not: the others wait inside the model, where they can

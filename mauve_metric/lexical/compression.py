@@ -1,4 +1,4 @@
-"""How far texts can be compressed."""
+"""Compression ratio of texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many different n-grams texts have, how evenly they come, and how long texts are."""
+"""Number of different n-grams of texts, evenness of their frequencies, and length of texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How alike texts are by the n-grams they share: Vendi score, and diversity of the texts of one prompt."""
+"""Similarity of texts by shared n-grams: Vendi score, and diversity of the texts of one prompt."""
 
 from __future__ import annotations
 

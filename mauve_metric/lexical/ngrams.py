@@ -1,4 +1,4 @@
-"""The n-grams of texts and how often each stands in each text, counted in arrays."""
+"""The n-grams of texts and their counts in each text, in arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LARGEST = np.iinfo(np.int64).max
 class NgramCounts(NamedTuple):
     """One entry for each different n-gram of each text, sorted by n-gram and then by text.
 
-    gram: number of the n-gram, from 0 on, shape (e,). text: number of the text, (e,). times: how often it stands there,
+    gram: number of the n-gram, from 0 on, shape (e,). text: number of the text, (e,). times: its count there,
     (e,). num_grams: different n-grams of all texts. num_texts: n, also of texts that have none.
     """
 
@@ -29,7 +29,7 @@ class NgramCounts(NamedTuple):
 
     @property
     def frequencies(self) -> Integers:
-        """How often each n-gram stands in all texts together, (num_grams,)."""
+        """Frequency of each n-gram in all texts together, (num_grams,)."""
         return _sums(self.gram, self.times, self.num_grams)
 
     @property
@@ -74,7 +74,7 @@ def ngram_counts(texts: Sequence[Tokens], n: int) -> NgramCounts:
 
 
 def starts_run(values: Integers) -> NDArray[np.bool_]:
-    """Which of the values differ from the one before, the first included, (m,).
+    """Mark the values that differ from the one before, the first included, (m,).
 
     >>> starts_run(np.array([4, 4, 7]))
     array([ True, False,  True])

@@ -27,7 +27,7 @@ REPEATED_WORDS = 3  # length of the phrases that are looked for in one text
 
 @dataclass(frozen=True)
 class PhraseTable:
-    """Which phrases of one to three words are in which texts.
+    """Table of phrases of one to three words and the texts that contain them.
 
     phrases: those in at least two texts, the short ones first, then by the alphabet, v of them.
     holds: 1 where a text has a phrase, (n, v).
@@ -37,7 +37,7 @@ class PhraseTable:
     holds: csr_array
 
     def functional(self, texts: Integers) -> NDArray[np.bool_]:
-        """Which phrases begin or end with a word that more than `COMMON_SHARE` of these texts hold, (v,)."""
+        """Mark phrases that begin or end with a word that more than `COMMON_SHARE` of these texts hold, (v,)."""
         often = self.count(texts) > COMMON_SHARE * max(len(texts), 1)
         frequent = {self.phrases[phrase] for phrase in np.flatnonzero(often)}
         ends = (phrase.split() for phrase in self.phrases)
@@ -61,7 +61,7 @@ def words_of(text: str) -> list[str]:
 
 
 def phrase_spans(text: str, phrases: Sequence[str]) -> list[tuple[int, int]]:
-    """Where phrases stand in a text, found as `words_of` reads it: starts and ends, in order, none touching another.
+    """Find phrases in a text as `words_of` reads it: starts and ends, in order, without overlap.
 
     >>> phrase_spans("He said: Don't -- PANIC, don't!", ["don't panic"])
     [(9, 23)]
@@ -115,7 +115,7 @@ def phrase_table(texts: Sequence[str]) -> PhraseTable:
 def telling_phrases(
     table: PhraseTable, group: Integers, others: Integers, skip: NDArray[np.bool_] | None = None, most: int = 6
 ) -> tuple[str, ...]:
-    """The phrases that stand in more texts of a group than of others, the most telling first.
+    """The phrases that occur in more texts of a group than of others, the most telling first.
 
     By the weighted log-odds ratio with an informative Dirichlet prior (Monroe et al. 2008, §3.5), on texts: with y of n
     texts of a group and A times the share of all texts as the prior a, the log odds are log((y + a) / (n - y + A - a)).

@@ -59,7 +59,7 @@ def _ends_repeating(tokens: Sequence[int], max_phrase: int) -> bool:
 
 
 def _copies_at_end(tokens: Sequence[int], n: int) -> int:
-    """How many times in a row the last n tokens stand at the end."""
+    """Number of times in a row that the last n tokens occur at the end."""
     run = n  # the end repeats with period n as far as each token equals the one n places later
     while run < len(tokens) and tokens[-run - 1] == tokens[-run - 1 + n]:
         run += 1

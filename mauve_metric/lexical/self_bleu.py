@@ -1,4 +1,4 @@
-"""How much of each text stands in the other texts of its set."""
+"""Overlap of each text with the other texts of its set."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def self_bleu(texts: Sequence[Tokens], n: int = 4) -> float:
     """Mean BLEU of the texts, each against all others as its references (Zhu et al. 2018, §3.4).
 
     In [0, 1]: 1 if every text (of at least n tokens) has a twin, lower is more diverse. It rises with the number of
-    texts, so only sets of one size compare; a mean of parts that hang on one another, it has no bootstrap interval. All
+    texts, so only sets of one size compare; a mean of dependent parts, it has no bootstrap interval. All
     texts are scored against all others, in time linear in the tokens, where the usual implementations draw a sample.
 
     Args:

@@ -1,4 +1,4 @@
-"""What texts are to statistics of tokens: each a sequence of words or ids, and all of them as numbers in one array."""
+"""Input of statistics of tokens: each text a sequence of words or ids, and all of them as numbers in one array."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts as bags of words: how often each word stands in each text."""
+"""Texts as bags of words: the count of each word in each text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def words_and_marks(text: str) -> list[str]:
 
 
 def word_counts(texts: Sequence[Tokens], n: int = 1) -> csr_array:
-    """How often each n-gram of 1 to n tokens stands in each text: sparse, float64, (texts, different n-grams).
+    """Count each n-gram of 1 to n tokens in each text: sparse, float64, (texts, different n-grams).
 
     Columns are in the order of first appearance. A token is an id or a word.
 

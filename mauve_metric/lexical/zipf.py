@@ -1,4 +1,4 @@
-"""How steeply the frequencies of tokens fall with their rank."""
+"""Zipf exponent: the slope of token frequency over rank."""
 
 from __future__ import annotations
 

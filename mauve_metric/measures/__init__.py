@@ -1,1 +1,1 @@
-"""How far apart two sets are: pure functions of arrays."""
+"""Distances between two sets: pure functions of arrays."""

@@ -1,4 +1,4 @@
-"""How well a classifier tells a model's texts from human ones that it has not seen."""
+"""Classifiers that tell a model's texts from human ones, scored on texts not used in training."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Prompts = tuple[Sequence[Hashable], Sequence[Hashable]]  # of the human texts, o
 
 
 class Discrimination(NamedTuple):
-    """What a classifier's held-out scores say.
+    """Results from a classifier's held-out scores.
 
     auc: chance that a model's text scores above a human one. accuracy: mean share of texts told rightly, of both sides.
     held_out: the scores themselves, human texts first.

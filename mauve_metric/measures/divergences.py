@@ -78,7 +78,7 @@ DIVERGENCES: dict[Divergence, FDivergence] = {
 
 
 def divergence_terms(p: Floats, q: Floats, kind: Divergence = "kl") -> Floats:
-    """What each bucket adds to D_f(p‖q), for shares of any sum; +∞ where f is not finite; (..., k) → (..., k)."""
+    """Contribution of each bucket to D_f(p‖q), for shares of any sum; +∞ where f is not finite; (..., k) → (..., k)."""
     return DIVERGENCES[kind].terms(p, q, np.zeros(1), np.ones(1))[..., 0, :]
 
 

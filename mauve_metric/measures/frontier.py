@@ -34,7 +34,7 @@ def check_pair(p: ArrayLike, q: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def kl_terms(a: Floats, b: Floats, weight_a: Floats, weight_b: Floats) -> Floats:
-    """What each bucket adds to KL(a ‖ weight_a·a + weight_b·b), for every weight: (..., k) and (m,) → (..., m, k).
+    """Contribution of each bucket to KL(a ‖ weight_a·a + weight_b·b), for every weight: (..., k), (m,) → (..., m, k).
 
     Each term is -a·log(r/a); log1p of the relative change where that is below one half, which keeps the full
     precision when a and b nearly agree. The weights add up to 1. +∞ where a > 0 meets a mixture that underflows to 0.
@@ -251,7 +251,7 @@ def frontier_integral(p: ArrayLike, q: ArrayLike) -> float:
 
 
 def frontier_integral_terms(p: Floats, q: Floats) -> Floats:
-    """What each bucket adds to the frontier integral; same shape as p and q."""
+    """Contribution of each bucket to the frontier integral; same shape as p and q."""
     total = p + q
     with np.errstate(divide="ignore", invalid="ignore"):
         u = np.where(total > 0, (p - q) / total, 0.0)

@@ -1,4 +1,4 @@
-"""What makes the gap 1 - MAUVE: each bucket's exact share of it, which shares may be noise, which are stable.
+"""The gap 1 - MAUVE by bucket: the exact share of each, whether noise explains it, and whether it is stable.
 
 Pure functions of histograms and bucket numbers.
 """
@@ -18,7 +18,7 @@ _PANEL = 1.0  # widest panel of scaling constants: divergences are below 14, so 
 
 
 def contributions(p: ArrayLike, q: ArrayLike, scaling_factor: float = 5.0, num_points: int = 25) -> Floats:
-    """What each bucket adds to the gap 1 - MAUVE on the literature's grid of weights; the sum is the gap.
+    """Contribution of each bucket to the gap 1 - MAUVE on the literature's grid of weights; the sum is the gap.
 
     With c' rising from 0 to c the area under the curve (x_j, y_j) = (exp(-c'·KL(q‖r_j)), exp(-c'·KL(p‖r_j))) falls from
     1 to MAUVE, at every moment by a sum over the buckets:

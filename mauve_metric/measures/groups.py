@@ -125,7 +125,7 @@ class GroupCounts:
 
     @property
     def joined(self) -> bool:
-        """Whether any group has texts on both sides."""
+        """Return whether any group has texts on both sides."""
         return bool(((self.p_sizes > 0) & (self.q_sizes > 0)).any())
 
     def swapped(self) -> GroupCounts:

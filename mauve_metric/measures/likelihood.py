@@ -1,4 +1,4 @@
-"""What a language model's probabilities of tokens come to: perplexities, sparsemax score, first choices, ranks.
+"""Measures from the probabilities of tokens: perplexities, sparsemax score, first choices, ranks.
 
 Arrays of all predicted tokens of a set, text after text, (T,); `offsets` (n + 1,) says where each of its n texts begins
 and the last one ends. Every text has at least one.
@@ -99,7 +99,7 @@ def repeated_choices(
 
     Args:
         most_likely: id of the first choice for each token, (T,). token_ids: of the predicted tokens, (T,).
-        offsets: of the texts, (n + 1,). first_ids: what stands before each text's first predicted token, (n,); negative
+        offsets: of the texts, (n + 1,). first_ids: the token before each text's first predicted token, (n,); negative
             for nothing. window: ℓ.
 
     Raises:
@@ -147,7 +147,7 @@ def rank_edges(bins: Bins, vocabulary_size: int) -> tuple[int, ...]:
 
 
 def rank_counts(ranks: Integers, offsets: Integers, edges: tuple[int, ...]) -> Integers:
-    """How many tokens of each text have their rank in each bin, (n, bins).
+    """Number of tokens of each text with their rank in each bin, (n, bins).
 
     Args:
         ranks: 1 for a token that no other is more likely than, (T,). offsets: of the texts. edges: from `rank_edges`.

@@ -181,7 +181,7 @@ def _estimate(
 
 
 def _divisions(n: int, m: int, permutations: int, seed: int) -> Array:
-    """Who is in the first set, (n + m, 1 + permutations): the real division and random ones of the same sizes."""
+    """Membership in the first set, (n + m, 1 + permutations): the real division and random ones of the same sizes."""
     real = np.repeat(np.array([True, False]), [n, m])
     rng = np.random.default_rng(seed)
     return np.stack([real, *(rng.permutation(real) for _ in range(permutations))], axis=1)

@@ -1,4 +1,4 @@
-"""How well scores of held-out texts tell two sets apart: area under the ROC curve, accuracy, and their intervals."""
+"""Separation of two sets by scores of held-out texts: area under the ROC curve, accuracy, and their intervals."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def accuracy_of_scores(held_out: HeldOut, level: float = 0.95) -> Estimate:
 def _estimate(
     value: float, variance: Callable[[float], float], influences: Floats, held_out: HeldOut, level: float
 ) -> Estimate:
-    """Interval and p-value: the formula's variance, larger where groups say so."""
+    """Interval and p-value: the formula's variance, larger where groups require it."""
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {level}")
     factor = held_out.dependence * _grouping(value, variance, influences, held_out)
@@ -106,7 +106,7 @@ def _grouping(value: float, variance: Callable[[float], float], influences: Floa
 
 
 def _end(value: float, bound: float, factor: float, variance: Callable[[float], float]) -> float:
-    """Where (value - θ)² = factor V(θ) between the value and a bound of the range."""
+    """Solve (value - θ)² = factor V(θ) between the value and a bound of the range."""
     if abs(value - bound) < _END:
         return bound
     inside, outside = min(max(value, _END), 1 - _END), bound

@@ -50,7 +50,7 @@ def sliced_wasserstein(p: Array, q: Array, *, directions: int = 512, seed: int =
 
 
 def _steps(n: int, m: int) -> tuple[Integers, Integers, Floats]:
-    """Where either quantile function steps: the place among the sorted n, among the sorted m, and the step's width."""
+    """Steps of either quantile function: the place among the sorted n, among the sorted m, and the step's width."""
     ends = np.union1d(np.arange(1, n + 1) * m, np.arange(1, m + 1) * n)
     widths = np.diff(ends, prepend=0)
     starts = ends - widths

@@ -50,7 +50,7 @@ def smoothed(counts: Counts, rule: str = "krichevsky_trofimov") -> Floats:
     scores; "braess_sauer": ½ to 0, 1 to 1, ¾ to more; "good_turing": the weight of t texts from the buckets of t + 1.
 
     Args:
-        counts: shape (k,), at least one text; empty buckets count, so that the result hangs on k. rule: which.
+        counts: shape (k,), at least one text; empty buckets count, so the result depends on k. rule: which.
 
     Returns:
         Shape (k,), of sum 1; positive everywhere but for "none".

@@ -111,7 +111,7 @@ def support_scores(p: Array, q: Array, k: int = 4, strict: bool = False, toleran
 
 
 def ball_counts(p: Array, rows: Array, k: int, at_most_median: bool = False) -> tuple[Integers, Integers]:
-    """How many human balls hold each of some rows, (n,), and how many of the rows each human ball holds, (n_p,).
+    """Number of human balls around each of some rows, (n,), and number of the rows in each human ball, (n_p,).
 
     A ball reaches to the k-th nearest other point of `p`, its edge included. Both come in no particular order: one
     entry for each row, not at its place.

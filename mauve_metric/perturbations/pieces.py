@@ -1,4 +1,4 @@
-"""Texts as words or sentences and what stands between them, and which of these a change touches."""
+"""Texts as words or sentences with the gaps between them, and selection of the pieces to change."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?…])[\"'”’»)\]]*\s+(?=[\"'“‘
 class Pieces:
     """A text in pieces, which can be replaced, or left out by None.
 
-    gaps: what stands before each piece and after the last; one more than there are pieces.
+    gaps: the text before each piece and after the last; one more than there are pieces.
     """
 
     pieces: list[str | None]
@@ -39,7 +39,7 @@ class Pieces:
 
 
 def words_in(text: str) -> Pieces:
-    """What stands between blanks; in scripts without blanks each character.
+    """Pieces between blanks; in scripts without blanks each character.
 
     >>> words_in("A cat,  a 黑猫.")
     Pieces(pieces=['A', 'cat,', 'a', '黑', '猫', '.'], gaps=['', ' ', '  ', ' ', '', '', ''])
@@ -79,7 +79,7 @@ def generator(seed: int, number: int = 0) -> np.random.Generator:
 
 
 def amount(count: int, strength: float) -> int:
-    """How many of so many pieces a strength touches, rounded.
+    """Number of pieces that a strength changes, rounded.
 
     >>> amount(10, 0.25), amount(1, 0.5), amount(3, 0.0)
     (3, 1, 0)
@@ -88,7 +88,7 @@ def amount(count: int, strength: float) -> int:
 
 
 def touched(count: int, strength: float, rng: np.random.Generator) -> Integers:
-    """Which of so many pieces are touched, in random order; those of a lower strength come first."""
+    """Indices of the pieces to change, in random order; those of a lower strength come first."""
     return rng.permutation(count)[: amount(count, strength)]
 
 

@@ -19,7 +19,7 @@ def sentences_swapped(texts: Sequence[str], strength: float, seed: int = 25) -> 
 
 
 def sentences_shuffled(texts: Sequence[str], strength: float, seed: int = 25) -> list[str]:
-    """Sentence order wrong everywhere: a share of the sentences stands in each other's places.
+    """Sentence order wrong everywhere: a share of the sentences change places.
 
     >>> sentences_shuffled(["It rained. We ran."], 1)
     ['We ran. It rained.']

@@ -43,7 +43,7 @@ def topic_dropped(texts: Sequence[str], strength: float, seed: int = 25) -> list
 
 
 def topic_axis(texts: Sequence[str]) -> Floats:
-    """Where each text lies along the direction of most variance of tf-idf, (n,); words of over half of all are none."""
+    """Position of each text along the direction of most variance of tf-idf, (n,), without words in most of them."""
     counts = word_counts([[word.lower() for word in words_and_marks(text) if word.isalpha()] for text in texts])
     texts_with = np.bincount(counts.indices, minlength=counts.shape[1])
     common = np.nonzero((texts_with > 1) & (2 * texts_with <= len(texts)))[0]

@@ -77,7 +77,7 @@ def words_swapped(texts: Sequence[str], strength: float, seed: int = 25) -> list
 
 
 def words_shuffled(texts: Sequence[str], strength: float, seed: int = 25) -> list[str]:
-    """Word order wrong everywhere: a share of the words stands in each other's places.
+    """Word order wrong everywhere: a share of the words change places.
 
     >>> sorted(words_shuffled(["one two three"], 1)[0].split())
     ['one', 'three', 'two']

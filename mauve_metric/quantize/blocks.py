@@ -87,7 +87,7 @@ class HashedRows:
 
 
 class Settings(TypedDict):
-    """What decides a clustering beside the rows; as in `MauveConfig`."""
+    """Options that determine a clustering of given rows; as in `MauveConfig`."""
 
     num_buckets: int
     explained_variance: float
@@ -99,7 +99,7 @@ class Settings(TypedDict):
 
 
 class Clustering(NamedTuple):
-    """What a checkpoint keeps: how rows are projected, and the centres of each run, (runs, k, r)."""
+    """Content of a checkpoint: the projection of rows, and the centres of each run, (runs, k, r)."""
 
     projection: Projection
     centres: NDArray[np.float32]

@@ -18,7 +18,7 @@ _ROUNDING_VARIANCE = 1e-5  # of unit rows: below, float32 leaves nothing but rou
 
 
 def is_scikit_learns_choice(n: int, d: int, fitted: int = -1) -> bool:
-    """Whether scikit-learn's PCA would diagonalise the covariance of n rows of d columns, and they fit in memory here.
+    """Return whether scikit-learn's PCA would diagonalise the covariance of n rows of d columns that fit in memory.
 
     Args:
         n, d: the shape of all rows. fitted: how many of them the projection is fitted on; all unless between 1 and n.

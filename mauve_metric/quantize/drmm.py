@@ -50,7 +50,7 @@ class Layer(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What a layer makes of n rows.
+    """Output of a layer for n rows.
 
     squared: distances to the means, (n, K). of_rows, of_choices: log-densities of the rows and of the earlier choices,
     (n, K). total: both, and the weights of the components. digits: the choices, (n,). residuals: what goes on of the
@@ -152,7 +152,7 @@ def _first_values(rows: torch.Tensor, layers: int, components: int, draw: torch.
 
 
 def see(layer: Layer, rows: torch.Tensor, streams: torch.Tensor) -> Seen:
-    """What a layer makes of rows (n, d) whose earlier choices are known so far, as log-probabilities (n, j, K)."""
+    """Apply a layer to rows (n, d), given the log-probabilities of their earlier choices, (n, j, K)."""
     import torch
 
     d, k = rows.shape[1], len(layer.logits)

@@ -13,7 +13,7 @@ from mauve_metric.measures.groups import GroupCounts, count_groups
 
 @dataclass(frozen=True)
 class Histograms:
-    """How many texts of P and of Q fell into each bucket; all histogram scores follow from it.
+    """Number of texts of P and of Q in each bucket; all histogram scores follow from it.
 
     Attributes:
         p_counts, q_counts: integers, shape (num_buckets,).

@@ -56,7 +56,7 @@ def sample_numbers(n: int, num_buckets: int, seed: int) -> Integers:
 
 
 def _ties_decide(rows: ProjectedRows, num_buckets: int, num_redo: int, seed: int) -> bool:
-    """Whether a start holds equal centres, so that the result hangs on which of them a row is given to.
+    """Return whether a start holds equal centres, so that the result depends on how ties between them are broken.
 
     faiss's rule for that depends on its kernels. It does not matter where there are no more kinds of rows than
     centres: then each kind has a bucket of its own in the end.
@@ -66,7 +66,7 @@ def _ties_decide(rows: ProjectedRows, num_buckets: int, num_redo: int, seed: int
 
 
 def _kinds(rows: Rows) -> int:
-    """How many different rows there are."""
+    """Number of different rows."""
     keys = np.ascontiguousarray(rows + np.float32(0)).view(np.dtype((np.void, rows.shape[1] * rows.itemsize)))  # -0 → 0
     return len(np.unique(keys.ravel()))
 
@@ -152,7 +152,7 @@ class _OneRun:
 
 
 class _End(NamedTuple):
-    """What a run came to: centres (k, r), the nearest of them for each row, (n,), their cost as of `_Search`."""
+    """Result of a run: centres (k, r), the nearest of them for each row, (n,), their cost as of `_Search`."""
 
     centres: Rows
     labels: Labels

@@ -28,7 +28,7 @@ class Sphere(NamedTuple):
 
 
 def num_points(squared_radius: int) -> int:
-    """How many points of four integers have this sum of squares, by Jacobi: 8 Σ d over its divisors d, but 4 ∤ d.
+    """Number of points of four integers with this sum of squares, by Jacobi: 8 Σ d over its divisors d, but 4 ∤ d.
 
     >>> [num_points(r2) for r2 in (20, 25, 30, 50)]
     [144, 248, 576, 744]

@@ -243,7 +243,7 @@ class _Part:
         return pairs
 
     def _limits(self, squares: Rows) -> Rows:
-        """What a bound must not exceed to leave a question, (n,): rounding could hide so much.
+        """Largest bounds that decide without doubt, (n,), with room for rounding.
 
         With u = 2⁻²⁴ a sum of r products is off by at most r·u of their sizes, in whatever order it is taken: a
         distance by (r + 16)·u·(‖x‖ + ‖c‖)², a bound, which has the length of a rest too, by twice as much.
@@ -278,7 +278,7 @@ class _Workers:
         self.pool = ThreadPoolExecutor(self.threads, initializer=faiss.omp_set_num_threads, initargs=(1,))
 
     def below(self, bounds: Rows, limits: Rows) -> tuple[Labels, Labels]:
-        """Where bounds (k, n) are at most the limit of their column (n,): the rows and columns of the table."""
+        """Rows and columns of the table where bounds (k, n) are at most the limit of their column, (n,)."""
         n = max(1, bounds.shape[1])
 
         def scan(some: slice) -> Labels:

@@ -39,7 +39,7 @@ KNN_MOST_ROWS = 20_000  # above, so many random rows a side, drawn by the seed; 
 
 
 class Stacking(NamedTuple):
-    """How sets lie on top of each other: their sizes, P's first, and whether P comes first, or last."""
+    """Order of stacked sets: their sizes, P's first, and whether P comes first, or last."""
 
     sizes: tuple[int, ...]
     p_first: bool
@@ -49,7 +49,7 @@ class Stacking(NamedTuple):
         return [*sets] if self.p_first else [*sets[1:], sets[0]]
 
     def slices(self) -> list[slice]:
-        """Where each set lies in the stack, P first."""
+        """Place of each set in the stack, P first."""
         ends: list[int] = np.cumsum(self.ordered(self.sizes)).tolist()
         places = [slice(start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
         return places if self.p_first else [places[-1], *places[:-1]]
@@ -57,7 +57,7 @@ class Stacking(NamedTuple):
 
 @dataclass(frozen=True)
 class Partition:
-    """What the features of several sets, P's first, were projected and clustered to.
+    """Projection and clustering of the features of several sets, P's first.
 
     rows: projected, one array or tensor (n_i, r) a set; of features that were read in blocks only those that
     neighbours are looked for among, (0, r) if none.
@@ -93,7 +93,7 @@ def without_first(runs: Sequence[Item]) -> Sequence[Item]:
 
 
 def number_of_clusterings(config: MauveConfig) -> int:
-    """How many clusterings a score takes, for a `config` without "auto": the published one and at least one by content.
+    """Number of clusterings of a score, for a `config` without "auto": the published one and at least one by content.
 
     Two or more by content where a spread over clusterings is asked for (num_runs of 2 or more).
     """
@@ -185,7 +185,7 @@ def _by_content(
 
 
 def _fit_in_memory(sets: Sequence[Features]) -> bool:
-    """Whether sets that are read in blocks, if there are any, can be read as a whole."""
+    """Return whether sets that are read in blocks, if any, can be read as a whole."""
     size = sum(math.prod(features.shape) for features in sets)
     return size <= MOST_NUMBERS_AT_ONCE or not any(map(tensors.is_read_only_in_blocks, sets))
 
@@ -198,7 +198,7 @@ def _stacked(sets: Sequence[Features], device: torch.device | None) -> Projected
 
 
 def _fit_together(sets: Sequence[Features], config: MauveConfig, run: RunOptions) -> bool:
-    """Whether sets to read in blocks are better read at once: see `covariance`, whose numbers take all rows."""
+    """Return whether sets to read in blocks are better read at once: see `covariance`, whose numbers take all rows."""
     n, d = sum(features.shape[0] for features in sets), sets[0].shape[1]
     return run.checkpoint is None and covariance.is_scikit_learns_choice(n, d, config.pca_max_data)
 

@@ -63,7 +63,7 @@ def project(
     """Unit length for each row, then centred PCA without whitening, fitted on all rows together.
 
     The smallest number of components is kept whose cumulative share of the variance is at least
-    `explained_variance`; a share within 1e-9 of it counts as reached, so that the choice does not hang on the
+    `explained_variance`; a share within 1e-9 of it counts as reached, so that the choice does not depend on the
     last bits (but for `covariance`, where scikit-learn's float32 shares decide). With 1 every component is kept.
 
     Args:
@@ -171,7 +171,7 @@ def _descending(values: Floats, vectors: Floats) -> tuple[Floats, Floats]:
 
 
 def _num_components(variances: Floats, explained_variance: float) -> int:
-    """How many leading components reach the share."""
+    """Number of leading components that reach the share."""
     total = variances.sum()
     if explained_variance >= 1:
         return len(variances)

@@ -1,4 +1,4 @@
-"""What a quantizer gives."""
+"""The result of a quantizer."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ MOST_CELLS = 100_000  # each takes a few numbers in every histogram, interval an
 
 
 class StackedSets(NamedTuple):
-    """Where stacked rows come from: the number of the set of each, 0 for P's, and its group if it has one, (n,)."""
+    """Origin of stacked rows: the number of the set of each, 0 for P's, and its group if it has one, (n,)."""
 
     set_of: Integers
     groups: Integers | None = None
@@ -96,7 +96,7 @@ QUANTIZERS: dict[str, Quantizer] = {
 
 
 def num_buckets_of(config: MauveConfig, *sizes: int) -> int:
-    """How many buckets sets of these sizes are divided into; without sizes only the options are checked.
+    """Number of buckets for sets of these sizes; without sizes only the options are checked.
 
     Raises:
         ValueError: a number of buckets was asked for that the quantizer does not make.

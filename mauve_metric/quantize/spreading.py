@@ -131,14 +131,14 @@ def first_network(rows: torch.Tensor, hidden: int, draw: torch.Generator) -> tor
 
 
 def apply(network: torch.nn.Sequential, rows: torch.Tensor, training: bool) -> torch.Tensor:
-    """What the network makes of rows: (b, d) → (b, 4), of length 1; training: normalised by the rows' own moments."""
+    """Apply the network to rows: (b, d) → (b, 4), of length 1; training: normalised by the rows' own moments."""
     from torch.nn import functional
 
     return functional.normalize(network.train(training)(rows))
 
 
 def spread_rows(network: torch.nn.Sequential, rows: torch.Tensor) -> Rows:
-    """What the trained network makes of all rows, each by itself: (n, d) → (n, 4)."""
+    """Apply the trained network to all rows, each by itself: (n, d) → (n, 4)."""
     import torch
 
     with torch.no_grad():

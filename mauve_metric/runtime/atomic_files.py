@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all: what stood under their name stays until the new content is on the disk."""
+"""Files that appear whole or not at all: an older file of that name stays until the new content is on the disk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 def written_whole(path: str | Path) -> Iterator[Path]:
     """The name of a new file beside `path`, which takes its place, and its permissions, once it is written.
 
-    Nobody else uses that name, and on an error it goes. A link is followed; what is no plain file (a pipe, a device) is
+    The name is unique; the file is deleted on an error. A link is followed; a special file (a pipe, a device) is
     written to as it is.
 
     Raises:

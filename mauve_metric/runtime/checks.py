@@ -13,7 +13,7 @@ RENAMED = {"paired": "aligned", "prompts_of": "q_groups"}  # of earlier versions
 
 
 def is_bool(value: object) -> bool:
-    """Whether a value is True or False, Python's or numpy's."""
+    """Return whether a value is True or False, Python's or numpy's."""
     return type(value).__name__ in ("bool", "bool_")
 
 

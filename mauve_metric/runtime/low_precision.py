@@ -39,7 +39,7 @@ class Rounded(NamedTuple):
 
 @cache
 def has_units() -> bool:
-    """Whether the processor multiplies matrices of bfloat16 faster than of float32, by what Linux says it can."""
+    """Return whether the processor multiplies bfloat16 matrices faster than float32 ones, by Linux's CPU flags."""
     try:
         lines = _CPU_INFO.read_text(encoding="ascii", errors="replace").splitlines()
     except OSError:
@@ -48,7 +48,7 @@ def has_units() -> bool:
 
 
 def pays(multiplications: float) -> bool:
-    """Whether products of so many multiplications in all are faster in bfloat16 than in float32.
+    """Return whether products of so many multiplications in all are faster in bfloat16 than in float32.
 
     The rule: the processor has units for bfloat16 (AMX or AVX512-BF16), and torch is in the process already or there is
     so much to do that its import is earned back. Nothing is imported to find that out.
@@ -58,7 +58,7 @@ def pays(multiplications: float) -> bool:
 
 
 def are_safe(rows: Rows) -> bool:
-    """Whether rows (n, r), or the longest of them, can be rounded without loss that the bound does not know of."""
+    """Return whether rows (n, r), or the longest of them, can be rounded with no loss outside the bound."""
     longest = float(np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64).max(initial=0.0)))
     return _SAFE[0] < longest < _SAFE[1]
 

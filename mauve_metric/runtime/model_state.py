@@ -148,7 +148,7 @@ def release_memory() -> None:
 
 
 def out_of_memory(error: Exception) -> bool:
-    """Whether an exception says that the device's or the host's memory is used up."""
+    """Return whether an exception means that the device's or the host's memory is used up."""
     torch = import_torch()
     if isinstance(error, (MemoryError, torch.OutOfMemoryError)):
         return True

@@ -44,7 +44,7 @@ _CURE = "give it another name"
 
 
 def check_replaceable(path: str | Path, mark: bytes) -> None:
-    """Refuse to replace a file whose name nobody gave, unless its beginning shows that the package wrote it.
+    """Refuse to replace a file whose name the user did not give, unless its beginning shows that the package wrote it.
 
     Args:
         path: of a file whose name follows from that of another. mark: what such a file has in its first bytes.
@@ -62,7 +62,7 @@ def check_replaceable(path: str | Path, mark: bytes) -> None:
 
 
 def _is_same(one: Path, two: Path) -> bool:
-    """Whether two paths are one file or folder, through links of both kinds."""
+    """Return whether two paths are one file or folder, through links of both kinds."""
     try:
         return os.path.samefile(one, two)
     except OSError:  # one of them is not there

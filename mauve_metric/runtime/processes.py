@@ -16,7 +16,7 @@ Item = TypeVar("Item")
 
 
 def in_process_group() -> bool:
-    """Whether this process belongs to a running process group."""
+    """Return whether this process belongs to a running process group."""
     distributed = import_torch().distributed
     return bool(distributed.is_available() and distributed.is_initialized())
 
@@ -30,7 +30,7 @@ def rank_and_size() -> tuple[int, int]:
 
 
 def launched_processes() -> int:
-    """How many processes torchrun or accelerate launch started, 1 if none did."""
+    """Number of processes that torchrun or accelerate launch started, 1 if none did."""
     size = os.environ.get("WORLD_SIZE", "1")
     return int(size) if size.isdigit() and "MASTER_ADDR" in os.environ and "RANK" in os.environ else 1
 
@@ -47,7 +47,7 @@ def process_group() -> Iterator[int]:
     torch.distributed.init_process_group("gloo")
     try:
         yield rank_and_size()[0]
-        torch.distributed.barrier()  # nobody leaves while another one is still at work with it
+        torch.distributed.barrier()  # no process leaves while another one still uses it
     finally:
         torch.distributed.destroy_process_group()
 

@@ -52,13 +52,13 @@ class TensorRows:
 
 
 def is_tensor(data: object) -> TypeIs[torch.Tensor]:
-    """Whether data is a torch tensor; torch is not imported to find that out."""
+    """Return whether data is a torch tensor; torch is not imported to find that out."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(data, torch.Tensor)
 
 
 def is_on_device(data: object) -> TypeIs[torch.Tensor]:
-    """Whether data is a tensor on a GPU on which all stages can run."""
+    """Return whether data is a tensor on a GPU on which all stages can run."""
     return is_tensor(data) and data.device.type == "cuda"
 
 
@@ -81,7 +81,7 @@ def as_rows(features: Features) -> Array:
 
 
 def is_read_only_in_blocks(features: Features) -> bool:
-    """Whether features are neither an array nor a tensor."""
+    """Return whether features are neither an array nor a tensor."""
     return not isinstance(features, (np.ndarray, TensorRows))
 
 

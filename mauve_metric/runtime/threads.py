@@ -1,4 +1,4 @@
-"""How many threads to work with: as many as the process has CPUs, by affinity and by the quota of its container.
+"""Number of threads to use: as many as the process has CPUs, by affinity and by the quota of its container.
 
 OpenMP, BLAS and torch start a thread for each CPU of the affinity mask and know nothing of quotas: with a quota of two
 CPUs on a machine of sixty-four, sixty-two threads wait for the other two's turn.
@@ -33,7 +33,7 @@ def _allowed_cpus() -> int:
 
 
 def cpu_quota(cgroups: Path = _CGROUPS, membership: Path = _MEMBERSHIP) -> float | None:
-    """How many CPUs' time the process may use together, by its control groups (both versions); None: no bound.
+    """CPU quota of the process, in CPUs, by its control groups (both versions); None: no bound.
 
     Args:
         cgroups: where they are mounted. membership: the file that says which ones the process belongs to.
@@ -75,7 +75,7 @@ def _quota_of(group: Path) -> float | None:
 
 
 def prepare_threads() -> None:
-    """Tell the libraries that are not loaded yet how to wait and how many threads to start, where nobody has.
+    """Set how libraries that are not loaded yet wait and how many threads they start, unless that is set already.
 
     For programs of the package, before numpy, faiss or torch are imported. Threads that wait sleep: on processors that
     others use too, spinning ones take the time of those that work.
@@ -88,9 +88,9 @@ def prepare_threads() -> None:
 
 @contextmanager
 def fitting_threads() -> Iterator[int]:
-    """Let no library start more threads than the process has CPUs; the number that it may.
+    """Limit the threads of every library to the CPUs of the process; yield that number.
 
-    Only a quota makes a difference: libraries know the affinity themselves. What was set by hand to less stays.
+    Matters only under a CPU quota (libraries honour affinity); lower user settings are kept.
     """
     usable = usable_cpus()
     if usable >= _allowed_cpus():

@@ -46,7 +46,7 @@ class ShardTask(NamedTuple):
 
 
 class ShardDone(NamedTuple):
-    """How many texts a shard has; and, if it has none, so that there is no file, how many were dropped and stripped."""
+    """Number of texts of a shard; if it has none, so no file, how many were dropped and stripped."""
 
     texts: int
     dropped: int = 0

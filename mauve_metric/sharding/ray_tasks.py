@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Places:
-    """How many tasks run at once (None: as many as there is room for), and the share of a machine that each takes."""
+    """Number of concurrent tasks (None: as many as there is room for), and the share of a machine for each."""
 
     workers: int | None = None
     cpus_per_worker: float = 1.0

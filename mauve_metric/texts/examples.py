@@ -1,4 +1,4 @@
-"""Where the packaged example texts lie."""
+"""Location of the packaged example texts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def examples_folder() -> Path:
-    """Where the example texts lie: in the package when it was installed, beside it in a checkout."""
+    """Folder of the example texts: in the package when it was installed, beside it in a checkout."""
     here = Path(__file__).resolve().parent.parent
     for folder in (here / "examples", here.parent / "examples"):
         if (folder / "human.jsonl").is_file():

@@ -77,7 +77,7 @@ def read_texts(
 class SideTexts(NamedTuple):
     """The texts of one side of a file.
 
-    field: they stand in, and origin: what the signature says of them; None where nothing was recognised or chosen.
+    field: of the texts, and origin: what the signature says of them; None where nothing was recognised or chosen.
     where: the place of each. keys: what each row is matched by, and documents: what must be equal then; None where the
     format has none. groups: the prompt of each, by the field that was named for it; None where none was.
     prompts: the values of the field of `PROMPT_FIELDS` that the file has, whose name is `prompt_field`; None without.
@@ -196,7 +196,7 @@ class TextFile:
         self._records, self.group = _of_group(self.name, self._records, field, filter)
 
     def column(self, side: Role) -> Column | None:
-        """Where the texts of one side stand; those of its only side where a file has one; None for plain texts."""
+        """Location of the texts of one side, or of the file's only side; None for plain texts."""
         known = [] if self.format is None else [self.format.prediction]
         if self.format is not None and self.format.reference is not None:
             known.append(self.format.reference)
@@ -210,13 +210,13 @@ class TextFile:
 
     @property
     def has_two_fields(self) -> bool:
-        """Whether human texts and a model's are to be looked for in different fields."""
+        """Return whether human texts and a model's are in different fields."""
         human, model = self.column("reference"), self.column("prediction")
         return human is not None and model is not None and human.field != model.field
 
     @property
     def holds_both(self) -> bool:
-        """Whether human texts and a model's do stand beside each other."""
+        """Return whether the file has human texts and a model's side by side."""
         human, model = self.column("reference"), self.column("prediction")
         if human is None or model is None or human.field == model.field:
             return False
@@ -225,7 +225,7 @@ class TextFile:
         return not self._path.is_dir() and {human.field, model.field} <= set(field_names(self._path))
 
     def says(self, *sides: Role) -> str:
-        """What the file was taken for, in words; an empty text for plain texts and tables of one column."""
+        """Describe the recognised format in words; '' for plain texts and tables of one column."""
         columns = {side: column for side in sides if (column := self.column(side)) is not None}
         if not columns or (self.format is None and not any(self._own.values())):
             return ""
@@ -278,7 +278,7 @@ class TextFile:
         return next((field for field in PROMPT_FIELDS if field not in texts and self._has(field)), None)
 
     def _has(self, field: str) -> bool:
-        """Whether the first record, or the table, has a field."""
+        """Return whether the first record, or the table, has a field."""
         return has_field(self._records[0], field) if self._records else field in field_names_of(self._path)
 
     def _values(self, field: str) -> list[Hashable]:
@@ -326,7 +326,7 @@ def _of_group(
 
 
 def _keys(records: Sequence[Record], known: Format | None) -> tuple[list[str | int] | None, list[str | int] | None]:
-    """What the rows are matched by, and what must be equal then; None where the format has none."""
+    """Keys that match rows, and values that must then be equal; None where the format has none."""
     if known is None or known.key is None or not has_field(records[0], known.key):
         return None, None
     keys = [key_of(record, known.key) for record in records]
@@ -334,7 +334,7 @@ def _keys(records: Sequence[Record], known: Format | None) -> tuple[list[str | i
     for key, record in zip(keys, records, strict=True) if known.unique else ():
         if key in seen:
             raise ValueError(
-                f"{record.where}: {known.key!r} {key!r} stands there already at {seen[key].where}: expected one row a "
+                f"{record.where}: {known.key!r} {key!r} occurs already at {seen[key].where}: expected one row a "
                 "document"
             )
         seen[key] = record
@@ -369,7 +369,7 @@ def _file_in(folder: Path) -> Path:
 
 
 def _is_recognised(file: Path) -> bool:
-    """Whether a file in a folder is a log, or JSON lines of a known format, by its first line."""
+    """Return whether a file in a folder is a log, or JSON lines of a known format, by its first line."""
     suffix = file.suffix.lower()
     if suffix == ".eval" or suffix != ".jsonl" or not file.is_file():
         return suffix == ".eval"
@@ -378,7 +378,7 @@ def _is_recognised(file: Path) -> bool:
     try:
         record = Record(json.loads(first.decode("utf-8-sig")), str(file))
         return format_of(record) is not None
-    except (ValueError, RecursionError):  # it may be one of several formats, or is damaged: reading it says so
+    except (ValueError, RecursionError):  # it may be one of several formats, or is damaged: reading it raises the error
         return True
 
 
@@ -396,7 +396,7 @@ def _standard_input() -> list[Record]:
 
 
 def _all_json_strings(lines: Sequence[str]) -> bool:
-    """Whether every line that holds anything is a JSON string; a dialogue's lines only begin and end like one."""
+    """Return whether every line with content is a JSON string; a dialogue's lines only begin and end like one."""
     filled = [line.strip() for line in lines if line.strip()]
     try:
         return bool(filled) and all(line.startswith('"') and isinstance(json.loads(line), str) for line in filled)

@@ -1,4 +1,4 @@
-"""What is noted of texts as they pass by: hashes, enough to find duplicates and shared prompts, and their marks."""
+"""Facts recorded while texts are read: hashes, enough to find duplicates and shared prompts, and their marks."""
 
 from __future__ import annotations
 

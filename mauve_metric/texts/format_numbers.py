@@ -1,4 +1,4 @@
-"""How texts are formatted, in numbers: what separates sets of texts without anybody reading them."""
+"""Format of texts in numbers: properties that separate sets of texts without regard to their content."""
 
 from __future__ import annotations
 

@@ -19,11 +19,11 @@ class Column(NamedTuple):
 
 
 class Format(NamedTuple):
-    """What one tool writes.
+    """The output format of one tool.
 
     name: in the signature. title: for people. fits: whether a record looks like one. prediction: the model's text.
     reference: the human one; None if such a file holds one side only. key: the field by which rows of several models
-    are matched; None if there is none. unique: whether a key stands on one row only. document: the field that is equal
+    are matched; None if there is none. unique: whether a key has one row only. document: the field that is equal
     where two rows of one key belong together. group: the field whose values divide the rows into runs of the same
     documents, one of which is chosen.
     """
@@ -76,7 +76,7 @@ def _harness_completion(record: Record) -> str:
 
 
 def _is_likelihood(value: object) -> bool:
-    """Whether a response is a log-likelihood and whether it is greedy, both written as texts."""
+    """Return whether a response is a log-likelihood and whether it is greedy, both written as texts."""
     return isinstance(value, list) and len(value) == 2 and value[1] in ("True", "False")
 
 
@@ -240,6 +240,6 @@ def format_of(record: Record) -> Format | None:
 
 
 def key_of(record: Record, field: str) -> str | int:
-    """What a row is matched by: a number or text as it is, anything else as JSON."""
+    """Key that a row is matched by: a number or text as it is, anything else as JSON."""
     value = value_at(record, field)
     return value if isinstance(value, (str, int)) else json.dumps(value, sort_keys=True)

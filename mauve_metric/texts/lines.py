@@ -53,7 +53,7 @@ def _wide_encoding(raw: bytes) -> str | None:
 
 
 def _zeros(high: bytes, low: bytes) -> bool:
-    """Whether bytes of 0 are among the high ones of the characters, and hardly any among the low ones."""
+    """Return whether bytes of 0 are among the high ones of the characters, and hardly any among the low ones."""
     return high.count(0) > _WIDE_SHARE * len(high) and 10 * low.count(0) <= high.count(0)
 
 

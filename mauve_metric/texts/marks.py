@@ -1,4 +1,4 @@
-"""What is seen of texts as they pass by: how many are wrapped in something, and with which words they open."""
+"""Marks recorded while texts are read: how many are wrapped in something, and the words they open with."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 @dataclass(frozen=True)
 class Marks:
-    """What the texts of one set are wrapped in, and how they open.
+    """Wrappings and openings of the texts of one set.
 
     wrapped: how many texts show each kind of `wrapping.WRAPPING`. openings: how many texts begin with the same
     six words, or fewer where a text has no more; None if that is not known. texts: how many there are.
@@ -45,12 +45,12 @@ class Marks:
         return cls(dict(wrapped), dict(openings) if known else None, sum(part.texts for part in sets))
 
     def free_of(self, rules: Sequence[str]) -> bool:
-        """Whether rules would change none of the texts, as far as that is known: of reasoning and special tokens."""
+        """Return whether rules would change none of the texts, as far as known: of reasoning and special tokens."""
         return {*rules} <= {*_INNER} and not any(self.wrapped.get(name) for name in _INNER)
 
     @cached_property
     def common_openings(self) -> dict[tuple[str, ...], int]:
-        """How many texts begin with each opening of two to six words that at least `RARE_SHARE` of them have."""
+        """Number of texts with each opening of two to six words that at least `RARE_SHARE` of them have."""
         found: dict[tuple[str, ...], int] = {}
         left = dict(self.openings or {})
         for length in range(SHORTEST_OPENING, LONGEST_OPENING + 1):
@@ -86,7 +86,7 @@ class MarksSeen:
         self._openings[first_words(text)] += 1
 
     def marks(self) -> Marks:
-        """What was noted so far."""
+        """Marks recorded so far."""
         return Marks(dict(self._wrapped), dict(self._openings), self._texts)
 
 

@@ -1,4 +1,4 @@
-"""Records of a file: what stands on each of its lines or in each of its entries, and the values at their fields."""
+"""Records of a file: the content of each of its lines or entries, and the values at their fields."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def value_at(record: Record, path: str) -> object:
 
 
 def has_field(record: Record, path: str) -> bool:
-    """Whether a record has a value at a field or path."""
+    """Return whether a record has a value at a field or path."""
     try:
         value_at(record, path)
     except ValueError:

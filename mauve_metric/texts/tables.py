@@ -62,10 +62,10 @@ def read_csv(path: Path, text_field: str | None) -> list[str]:
 
 
 def csv_delimiter(content: str, path: Path) -> str:
-    """What stands between the columns of a table: a tab in `.tsv`; in `.csv` a comma, a semicolon or a tab.
+    """Delimiter of a table's columns: a tab in `.tsv`; in `.csv` a comma, a semicolon or a tab.
 
     It is the one mark that parts the header into several columns; of several marks, the one that parts every row into
-    as many. A mark that stands in the header alone is part of its only column's name.
+    as many. A mark in the header alone is part of its only column's name.
 
     Raises:
         ValueError: several marks may be meant.
@@ -84,12 +84,12 @@ def csv_delimiter(content: str, path: Path) -> str:
     found = [mark for mark in parting if set(_widths(content, mark)) == {header[mark]}]
     if len(found) != 1:
         marks = " or a ".join(_DELIMITERS[mark] for mark in found or parting)
-        raise ValueError(f"{path}, line 1: a {marks} may stand between the columns: quote the names that hold one")
+        raise ValueError(f"{path}, line 1: a {marks} may separate the columns: quote the names that hold one")
     return found[0]
 
 
 def _widths(content: str, delimiter: str) -> Iterator[int]:
-    """How many values each row of a table has, the header first, up to where it cannot be read."""
+    """Yield the number of values of each row of a table, the header first, up to the first unreadable row."""
     with contextlib.suppress(csv.Error):
         for row in csv.reader(io.StringIO(content, newline=""), delimiter=delimiter):
             if row:

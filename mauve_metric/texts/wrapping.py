@@ -1,4 +1,4 @@
-"""What models wrap around their texts: reasoning, special tokens, Markdown, the prompt again, blanks."""
+"""Wrappings that models put around their texts: reasoning, special tokens, Markdown, the prompt again, blanks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _KEY = 12  # characters that prompts are looked up by
 def without_reasoning(text: str) -> str:
     """A text without what a model thought before it: `<think>…</think>` and the like, harmony's other channels.
 
-    Before an end without a beginning everything is reasoning (the beginning stood in the prompt), after a beginning
+    Before an end without a beginning everything is reasoning (the beginning was in the prompt), after a beginning
     without an end too: then the text itself never came.
 
     >>> [without_reasoning(text) for text in ("<think>Hm.</think> Yes.", "Hm.</think> Yes.", "<think>Hm.")]
@@ -70,7 +70,7 @@ def without_reasoning(text: str) -> str:
 
 
 def _final_channel(text: str) -> str:
-    """What a text in OpenAI's harmony format says in its final channel, and what stood before its first channel."""
+    """Return the final channel of a text in OpenAI's harmony format, with the text before its first channel."""
     kept: list[str] = []
     for number, match in enumerate(_CHANNEL.finditer(text)):
         if number == 0:
@@ -107,7 +107,7 @@ def without_markdown(text: str) -> str:
 
 
 def shows_markdown(text: str) -> bool:
-    """Whether a text has a fence, a heading, bold words or a link: marks that plain prose does not have by chance.
+    """Return whether a text has a fence, a heading, bold words or a link: marks that plain prose rarely has.
 
     >>> shows_markdown("## A plan"), shows_markdown("2 * 3 * 4 in snake_case_names #1")
     (True, False)
@@ -118,7 +118,7 @@ def shows_markdown(text: str) -> bool:
 
 
 def _split_at_fences(text: str) -> list[str]:
-    """What stands outside and inside of fences in turn, without the fences."""
+    """Split a text at its fences: outside and inside in turn, without the fences."""
     return _FENCE.split(text) if "```" in text or "~~~" in text else [text]
 
 
@@ -157,7 +157,7 @@ def without_line_breaks(text: str) -> str:
 
 
 def shows_outer_blanks(text: str) -> bool:
-    """Whether a text begins or ends with a blank.
+    """Return whether a text begins or ends with a blank.
 
     >>> shows_outer_blanks("One "), shows_outer_blanks("One \\ntwo")
     (True, False)
@@ -252,7 +252,7 @@ class Stripping:
         return map(self.of, texts) if self._rules else iter(texts)
 
     def identity(self) -> dict[str, str]:
-        """What is to stand in the identity of features of such texts: nothing where nothing is taken off."""
+        """Identity entry of features of such texts: empty where nothing is removed."""
         if not self._rules:
             return {}
         found = {"strip": ",".join(name for name, _ in self._rules)}

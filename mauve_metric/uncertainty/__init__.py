@@ -1,1 +1,1 @@
-"""How far a number can be believed."""
+"""Reliability of scores: bias, intervals, tests, warnings."""

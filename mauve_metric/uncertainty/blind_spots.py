@@ -17,7 +17,7 @@ _TABLE = Path(__file__).with_name("blind_spots.json")
 
 
 class BlindSpots(NamedTuple):
-    """What a featurizer does not see, on any set of texts that it was measured on.
+    """Differences that a featurizer does not detect, on any set of texts that it was measured on.
 
     errors: names of perturbations whose strongest form is not told apart from no error. texts: in a half, of the
     smallest set.
@@ -40,12 +40,12 @@ def measured() -> list[dict[str, Any]]:
 
 
 def is_measured(identity: Mapping[str, str]) -> bool:
-    """Whether the featurizer of this identity was measured."""
+    """Return whether the featurizer of this identity was measured."""
     return bool(_runs_of(identity))
 
 
 def blind_spots(identity: Mapping[str, str]) -> BlindSpots | None:
-    """What the featurizer of this identity does not see; None if it was not measured, or sees all."""
+    """Look up the blind spots of the featurizer of this identity; None if it has none or was not measured."""
     runs = _runs_of(identity)
     if not runs:
         return None
@@ -64,5 +64,5 @@ def _runs_of(identity: Mapping[str, str]) -> list[dict[str, Any]]:
 
 
 def _same(found: str | None, measured: str) -> bool:
-    """Whether an identity's value is the measured one; a revision is known by its beginning."""
+    """Return whether an identity's value is the measured one; a revision is compared by its beginning."""
     return found is not None and (found == measured or (len(measured) >= 12 and found.startswith(measured)))

@@ -1,4 +1,4 @@
-"""Which buckets of the gap could be noise, and which another clustering finds again."""
+"""Buckets of the gap that could be noise, and buckets that another clustering finds again."""
 
 from __future__ import annotations
 

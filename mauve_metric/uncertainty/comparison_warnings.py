@@ -1,4 +1,4 @@
-"""What a careful reviewer would say about a comparison of several models."""
+"""Warnings about a comparison of several models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether two models' scores differ: how scores against one human set vary together."""
+"""Test whether two models' scores differ: joint errors of scores against one human set."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HALVES = 8  # random halves that tell how errors fall with the number of texts
 
 
 class JointErrors(NamedTuple):
-    """How the debiased scores of m models against one P vary together: covariance matrices, (m, m) each.
+    """Joint errors of the debiased scores of m models against one P: covariance matrices, (m, m) each.
 
     first: of the delete-one effects of texts. Like every delete-one variance (Efron and Stein 1981) it holds twice what
     pairs of texts add together; second: that part once, so that first - second is the covariance. runs: over the

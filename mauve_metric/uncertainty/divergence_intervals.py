@@ -66,8 +66,8 @@ def estimate_divergence(
 
     Returns:
         Value and interval from 0 to the largest value of the divergence; lower is better. No interval for χ², whose
-        error hangs on the few buckets that Q hardly fills, nor for a KL whose value hangs on what was added: where more
-        than a fifth of P's texts stand in buckets without a text of Q.
+        error depends on the few buckets that Q hardly fills, nor for a KL whose value depends on what was added: where
+        more than a fifth of P's texts are in buckets without a text of Q.
 
     Raises:
         ValueError: counts that are no counts, fewer than 2 texts.

@@ -1,4 +1,4 @@
-"""What a careful reviewer would say about near duplicates and copied passages."""
+"""Warnings about near duplicates and copied passages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ACROSS = {
     "copied_substrings": (
         COPIED_SHARE,
         "copied_passages",
-        "of the model's words stand in passages of 50 words that the human set has too: copies lift the score",
+        "of the model's words are in passages of 50 words that the human set has too: copies lift the score",
     ),
 }
 _WITHIN = {
@@ -33,7 +33,7 @@ _WITHIN = {
     "repeated_substrings": (
         REPEATED_MORE,
         "repeated_passages",
-        "of the model's words stand in passages of 50 that the set repeats ({human} of the human words do)",
+        "of the model's words are in passages of 50 that the set repeats ({human} of the human words do)",
     ),
 }
 

@@ -1,4 +1,4 @@
-"""How many texts it takes to tell two models, or a model and people, apart, by drawing sets from what was seen.
+"""Number of texts needed to tell two models, or a model and people, apart, by resampling the given sets.
 
 A formula with error² ∝ 1/n fails where it matters: close to 1 errors fall about as fast as 1/n, and near the floor
 intervals are lopsided. So sets are drawn from the histograms, each model's mixed with P's until its score is the
@@ -26,7 +26,7 @@ _STRONG = 0.3  # below, a test statistic is noise and says nothing about how it 
 
 
 class Seen(NamedTuple):
-    """What a forecast goes by.
+    """Input of a forecast.
 
     p_counts, a_counts, b_counts: histograms (k,) of the human texts and of both models.
     a_score, b_score: debiased MAUVE of the models.
@@ -199,7 +199,7 @@ def _statistic(seen: Seen, p: Floats, models: list[Floats], size: int, power: fl
 
 
 def _next_size(tried: list[tuple[float, float]], wanted: float) -> float:
-    """Where the line through the sizes nearest to the goal reaches it."""
+    """Size where the line through the sizes nearest to the goal reaches it."""
     nearest = np.array(sorted(tried, key=lambda point: abs(point[1] - wanted))[:4])
     x, y = nearest.T
     slope = float(np.polyfit(x, y, 1)[0]) if len(set(x.tolist())) > 1 else 0.6

@@ -21,7 +21,7 @@ _CHUNK = 4_000_000  # numbers of the terms of changed buckets that are computed 
 
 @dataclass(frozen=True)
 class GroupEffects:
-    """How a sum over buckets moves when a group is left out.
+    """Effect on a sum over buckets of leaving a group out.
 
     changes: of the sum, (..., columns). column, group: which change is a part of which group's, (entries,) each.
     strata: the groups that are draws of one population, (G,) each: all of them, or those of P and those of Q where no
@@ -119,7 +119,7 @@ def group_jackknife(
 
 
 def t_quantile(level: float, freedom: float) -> float:
-    """How many standard errors a two-sided interval at a level reaches; infinite freedom is the normal distribution.
+    """Half-width in standard errors of a two-sided interval at a level; infinite freedom: normal distribution.
 
     >>> round(t_quantile(0.95, 9), 3), round(t_quantile(0.95, math.inf), 3)
     (2.262, 1.96)

@@ -112,12 +112,12 @@ def _freedom(frontier: DebiasedFrontier) -> float:
 
 
 def _quantile(level: float, freedom: float) -> float:
-    """How many standard errors an interval reaches."""
+    """Half-width of an interval in standard errors."""
     return NormalDist().inv_cdf((1 + level) / 2) if math.isinf(freedom) else t_quantile(level, freedom)
 
 
 def too_few(frontier: DebiasedFrontier) -> str | None:
-    """Why errors cannot be told from so few texts or prompts, in words; None where they can."""
+    """The reason why so few texts or prompts allow no error estimate, in words; None if they allow one."""
     groups = frontier.groups
     if groups is None:
         number = min(int(counts.sum()) for counts in (frontier.p_counts, frontier.q_counts))
@@ -125,17 +125,17 @@ def too_few(frontier: DebiasedFrontier) -> str | None:
         number = min(int(stratum.sum()) for stratum in groups.strata)
     if number < FEWEST_GROUPS:
         units = "texts on a side" if groups is None else "prompts"
-        return f"there are only {number} {units}, and an error can be told from {FEWEST_GROUPS} on"
+        return f"there are only {number} {units}, and an error needs at least {FEWEST_GROUPS}"
     if groups is not None and not groups.of(_INTEGRAL_WEIGHTS).any():
-        return "every prompt has its texts of both sides in one bucket, so that nothing tells how often it has not"
+        return "every prompt has its texts of both sides in one bucket, so that their variation cannot be estimated"
     return None
 
 
 def too_alike(scores: Sequence[DebiasedScores]) -> str | None:
-    """Why the interval of the mean over clusterings would be too narrow, in words; None where it is not.
+    """The reason why the interval of the mean over clusterings would be too narrow, in words; None if it is not.
 
     No two distributions have a frontier integral below 0. An estimate below by more than its standard error would give
-    an interval of next to no width. Texts that share prompts or copies that nobody declared do that, and chance in
+    an interval of next to no width. Texts that share prompts or undeclared copies do that, and chance in
     about one of six pairs of equal sets.
     """
     error = math.sqrt(float(np.mean([delete_one_variance(one.frontier, _INTEGRAL_WEIGHTS) for one in scores])))

@@ -1,4 +1,4 @@
-"""How far a score can be trusted: bias, standard error, interval, what pure noise would give, a test.
+"""Reliability of a score: bias, standard error, interval, value under pure noise, a test.
 
 The plug-in score of a fixed partition is biased downwards by sampling noise. Every divergence is a sum over buckets
 of a function of two binomial counts, so that its bias is removed bucket by bucket with the binomial jackknife, which
@@ -98,14 +98,14 @@ def jackknifed(
 
 
 def _terms(p: Floats, q: Floats) -> Floats:
-    """What each bucket adds to KL(q‖r_λ) and KL(p‖r_λ): (k,) → (2, m, k)."""
+    """Contribution of each bucket to KL(q‖r_λ) and KL(p‖r_λ): (k,) → (2, m, k)."""
     type_one = frontier.kl_terms(q, p, 1 - WEIGHTS, WEIGHTS)
     type_two = frontier.kl_terms(p, q, WEIGHTS, 1 - WEIGHTS)
     return np.stack([type_one, type_two])
 
 
 def mauve_effects(frontier: DebiasedFrontier, scaling_factor: float = 5.0) -> tuple[Floats, Floats]:
-    """How a text of each bucket moves the debiased MAUVE: delete-one effects of a text of P and of Q, (k,) each.
+    """Effect of a text of each bucket on the debiased MAUVE: delete-one effects of a text of P and of Q, (k,) each.
 
     The variance of the effects over the texts of a side, divided by their number, is that side's part of the score's
     variance; the covariance of one text's effects on two scores is its part of theirs.
@@ -120,7 +120,7 @@ def effects_by_code(
     codes: tuple[Integers, Integers],
     scaling_factor: float = 5.0,
 ) -> tuple[Integers, Floats]:
-    """How each group moves the debiased MAUVE: codes and effects, whose squares add up to the score's variance.
+    """Effect of each group on the debiased MAUVE: codes and effects, whose squares add up to the score's variance.
 
     Args:
         frontier: of P and Q. labels, codes: bucket and code of each text of P, (n_p,), and of Q, (n_q,); where the
@@ -143,7 +143,7 @@ class CurveBand(NamedTuple):
 
 
 def frontier_band(frontier: DebiasedFrontier, scaling_factor: float = 5.0, level: float = 0.95) -> CurveBand:
-    """How far sampling may have moved each point of the divergence curve, on this partition.
+    """Sampling error of each point of the divergence curve, on this partition.
 
     In the plane of the two divergences the tangent of the frontier at λ has the normal (1-λ, λ), so that to first
     order only the linear cost L_λ = (1-λ)·KL(q‖r_λ) + λ·KL(p‖r_λ) says where the curve runs. Moving both divergences
@@ -173,7 +173,7 @@ def frontier_band(frontier: DebiasedFrontier, scaling_factor: float = 5.0, level
 
 
 def _grouped_margins(effects: GroupEffects, normals: Floats, level: float) -> Floats:
-    """How far each linear cost may be off, (m,), by the effects of the groups."""
+    """Margin of each linear cost, (m,), by the effects of the groups."""
     margins = np.empty(normals.shape[1])
     for place in range(len(margins)):
         weights = np.zeros_like(normals)

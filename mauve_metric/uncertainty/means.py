@@ -1,4 +1,4 @@
-"""How far a mean over texts can be believed, and the difference of two."""
+"""Intervals of a mean over texts, and of the difference of two."""
 
 from __future__ import annotations
 

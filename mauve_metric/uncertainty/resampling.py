@@ -115,7 +115,7 @@ def _grouped_splits(groups: GroupCounts, k: int, draws: int, rng: np.random.Gene
 
 
 def _alike(p_sizes: Counts, q_sizes: Counts) -> bool:
-    """Whether the groups of both sides have about the same mean size and the same spread of it."""
+    """Return whether the groups of both sides have about the same mean size and the same spread of it."""
     p, q = p_sizes[p_sizes > 0], q_sizes[q_sizes > 0]
     return all(max(a, b) <= 1.25 * min(a, b) for a, b in ((p.mean(), q.mean()), ((p**2).mean(), (q**2).mean())))
 

@@ -1,4 +1,4 @@
-"""What a careful reviewer would say about a score: each threshold once, with its reason."""
+"""Warnings about a score: each threshold once, with its reason."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TEXTS_A_BUCKET = 5  # below, sampling noise alone takes more than .1 off the sco
 TEXTS_A_BUCKET_MANY = 100  # above, buckets are so coarse that different sets look alike; the literature has 10
 SIZE_RATIO = 2.0  # above, the larger set alone decides where the buckets lie
 DUPLICATE_SHARE = 0.01  # human prose has next to none; more means copied or degenerate texts
-SHARED_SHARE = 0.01  # texts that stand in both sets lift the score
+SHARED_SHARE = 0.01  # texts that are in both sets lift the score
 OPENING_SHARE = 0.1  # texts that continue the same prompts lift the score: halves of human text score lower
 LENGTH_RATIO = 1.3  # cutting human text to two thirds of its length lowers its score as much as a weak model does
 SHORT_TOKENS = 6  # of half of the human texts, two of them perhaps special: an answer or a choice, and no prose
@@ -41,7 +41,7 @@ TINY_VARIANCE = 1e-8  # of unit rows: what differs is of the size of float32 rou
 
 
 class TextFacts(Protocol):
-    """What `text_warnings` and `origin_warnings` look at (`FeatureSet`)."""
+    """Input of `text_warnings` and `origin_warnings` (`FeatureSet`)."""
 
     @property
     def lengths(self) -> Integers | None:
@@ -73,7 +73,7 @@ class TextFacts(Protocol):
 
     @property
     def from_file(self) -> bool:
-        """Whether the features were loaded from a file."""
+        """Return whether the features were loaded from a file."""
 
     def __len__(self) -> int:
         """Number of texts."""
@@ -235,7 +235,7 @@ def text_warnings(p: TextFacts, q: TextFacts) -> list[ScoreWarning]:
     if p.text_hashes is not None and q.text_hashes is not None:
         shared = np.isin(q.text_hashes, p.text_hashes)
         if shared.mean() > SHARED_SHARE:
-            message = f"{_percent(shared.mean())} of the model's texts stand in the human set too"
+            message = f"{_percent(shared.mean())} of the model's texts are in the human set too"
             numbers = {"share": float(shared.mean()), "examples": np.nonzero(shared)[0][:5].tolist()}
             found.append(ScoreWarning("duplicates_between", message, numbers))
         if p.opening_hashes is not None and q.opening_hashes is not None:
@@ -325,5 +325,5 @@ class ScoreWarning(NamedTuple):
 
     @property
     def severe(self) -> bool:
-        """Whether the score may not mean what it seems to mean."""
+        """Return whether the score may not mean what it seems to mean."""
         return self.code in SEVERE

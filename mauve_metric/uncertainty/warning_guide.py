@@ -1,4 +1,4 @@
-"""What each warning's code means and what to do about it, for the page of warnings and for the shell."""
+"""Meaning and remedy of each warning's code, for the page of warnings and for the shell."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ ADVICE: dict[str, Advice] = {
     ),
     # texts
     "duplicates_between": Advice(
-        f"More than {_percent(score_warnings.SHARED_SHARE)} of the model's texts stand in the human set too. They lift "
+        f"More than {_percent(score_warnings.SHARED_SHARE)} of the model's texts are in the human set too. They lift "
         "the score.",
         "Take them out (`deduplicate MODEL --against HUMAN`); `memorised` says what was learnt by heart.",
     ),
@@ -163,7 +163,7 @@ ADVICE: dict[str, Advice] = {
         "Take other human texts, or take the copies out (`deduplicate MODEL --against HUMAN`).",
     ),
     "copied_passages": Advice(
-        f"More than {_percent(duplication_warnings.COPIED_SHARE)} of the model's words stand in passages of 50 words "
+        f"More than {_percent(duplication_warnings.COPIED_SHARE)} of the model's words are in passages of 50 words "
         "that the human set has too.",
         "See which (`memorised MODEL HUMAN`). Score against texts that the model was not trained on.",
     ),
@@ -173,7 +173,7 @@ ADVICE: dict[str, Advice] = {
         "Report it as a lack of diversity. Look at temperature, seeds and prompts.",
     ),
     "repeated_passages": Advice(
-        f"{_percent(duplication_warnings.REPEATED_MORE)} more of the model's words stand in passages that its set "
+        f"{_percent(duplication_warnings.REPEATED_MORE)} more of the model's words are in passages that its set "
         "repeats than of the human words: boilerplate.",
         "Look for what is wrapped around every text, and take it off both sets; otherwise report it.",
     ),
@@ -192,12 +192,12 @@ ADVICE: dict[str, Advice] = {
         "Give the prompt of each text as `p_groups` and `q_groups` (`--prompt-field`).",
     ),
     "no_interval": Advice(
-        f"No error can be told from these texts: there are fewer than {FEWEST_GROUPS} of them or of their prompts, or "
+        f"These texts allow no error estimate: there are fewer than {FEWEST_GROUPS} of them or of their prompts, or "
         "the sets are more alike than two samples of one distribution are, so that their texts are not independent.",
         "Take more prompts. Say which texts share one (`aligned=True`, `p_groups`, `q_groups`). Take copies out.",
     ),
     "few_prompts": Advice(
-        f"A side has {FEW_GROUPS} prompts or fewer, and its error is told by how much these differ.",
+        f"A side has {FEW_GROUPS} prompts or fewer, and its error is estimated from their differences.",
         "Take more prompts rather than more answers to each.",
     ),
     "few_prompts_a_bucket": Advice(

@@ -1,4 +1,4 @@
-"""What a careful reviewer would say about what texts are wrapped in: each threshold once, with its reason."""
+"""Warnings about wrappings of texts: each threshold once, with its reason."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _SIGHTS = {
 
 
 class Wrapped(Protocol):
-    """What `wrapping_warnings` looks at (`FeatureSet`)."""
+    """Input of `wrapping_warnings` (`FeatureSet`)."""
 
     @property
     def marks(self) -> Marks | None:
-        """What the texts are wrapped in."""
+        """Wrappings and openings of the texts."""
 
     @property
     def stripped(self) -> Mapping[str, int]:
-        """How many texts each rule of `strip` changed."""
+        """Number of texts that each rule of `strip` changed."""
 
     def __len__(self) -> int:
         """Number of texts."""
@@ -56,7 +56,7 @@ def _stripped(side: Wrapped, name: str) -> list[ScoreWarning]:
 
 
 def _differences(p: Marks, q: Marks) -> list[ScoreWarning]:
-    """What one set is wrapped in and the other is not."""
+    """Warnings about wrappings that only one set has."""
     found = []
     for rule, sight in _SIGHTS.items():
         human, model = p.wrapped.get(rule, 0), q.wrapped.get(rule, 0)
@@ -113,6 +113,6 @@ def _telling(marks: Marks, others: Marks) -> dict[tuple[str, ...], int]:
 
 
 def _parts(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether one opening begins with the other."""
+    """Return whether one opening begins with the other."""
     length = min(len(one), len(other))
     return one[:length] == other[:length]

@@ -150,7 +150,7 @@ def test_a_flipped_byte_is_refused_or_without_consequence(human: FeatureSet, tmp
         ("{", "is damaged"),
         ("[]", "expected a JSON object, got list"),
         ('{"format": "mauve_metric features 99"}', "unknown format 'mauve_metric features 99'"),
-        ('{"format": "mauve_metric features 1"}', "is damaged: what stands beside"),
+        ('{"format": "mauve_metric features 1"}', "is damaged: the facts about the features"),
     ],
 )
 def test_a_damaged_sidecar_is_refused(human: FeatureSet, tmp_path: Path, meta: str, message: str) -> None:

@@ -81,7 +81,7 @@ def test_targets_that_were_lists(tmp_path: Path) -> None:
 
 def test_a_document_twice_is_an_error(tmp_path: Path) -> None:
     path = jsonl(tmp_path / "a.jsonl", [*harness_rows(GOLD, MADE), harness_row(1, *GOLD)])
-    with pytest.raises(ValueError, match=r"a.jsonl, line 3: 'doc_id' 1 stands there already at .*a.jsonl, line 2"):
+    with pytest.raises(ValueError, match=r"a.jsonl, line 3: 'doc_id' 1 occurs already at .*a.jsonl, line 2"):
         both(path)
 
 

@@ -183,7 +183,7 @@ def test_explain_and_compare_read_the_texts_without_their_wrapping() -> None:
 
 
 def test_both_sets_are_stripped_alike(tmp_path: Path) -> None:
-    made = featurize(THOUGHT, strip=["whitespace", "reasoning"], **SMALL)
+    made = featurize(THOUGHT, strip=["whitespace", "reasoning"], featurize_model_name=ngrams)
     loaded = FeatureSet.load(made.save(tmp_path / "made.npz"))
     assert loaded.identity == made.identity and loaded.stripped == made.stripped
     assert made.stripped == {"reasoning": len(MODEL), "whitespace": 0}
@@ -196,11 +196,11 @@ def test_both_sets_are_stripped_alike(tmp_path: Path) -> None:
 
 
 def test_a_reference_without_wrapping_needs_no_stripping(tmp_path: Path) -> None:
-    kept = FeatureSet.load(featurize(HUMAN, **SMALL).save(tmp_path / "human.npz"))
+    kept = FeatureSet.load(featurize(HUMAN, featurize_model_name=ngrams).save(tmp_path / "human.npz"))
     both = compute_mauve(p_text=HUMAN, q_text=THOUGHT, strip="reasoning", **SMALL)
     found = compute_mauve(p=kept, q_text=THOUGHT, strip="reasoning", **SMALL)
     assert (found.signature, found.mauve, found.p_stripped) == (both.signature, both.mauve, both.p_stripped)
-    thought = featurize([*HUMAN[:-1], THOUGHT[0]], **SMALL)
+    thought = featurize([*HUMAN[:-1], THOUGHT[0]], featurize_model_name=ngrams)
     for reference, rules in ((thought, "reasoning"), (kept, "reasoning,markdown")):
         with pytest.raises(ValueError, match=f"featurized differently .*: strip None and {rules}$"):
             compute_mauve(p=reference, q_text=THOUGHT, strip=rules, **SMALL)

@@ -40,7 +40,7 @@ def finetuned_discriminator(
     """An encoder fine-tuned by transformers' Trainer on three fifths of the texts (Ippolito 2021, §3.4).
 
     After each epoch it is judged on another fifth, and the epoch of the best accuracy tells the texts of the last
-    fifth; copies, and texts of one prompt, stand in one part. The interval is that of one classifier on new texts.
+    fifth; copies, and texts of one prompt, are in one part. The interval is that of one classifier on new texts.
 
     Args:
         human_texts, model_texts: the two sides.
@@ -157,6 +157,6 @@ def _trained_and_tested(
 
 
 def _accuracy(prediction: Any) -> dict[str, float]:
-    """Mean share of both sides that is told rightly."""
+    """Mean share of both sides that is classified correctly."""
     right = prediction.predictions.argmax(axis=1) == prediction.label_ids
     return {"accuracy": float(np.mean([right[prediction.label_ids == side].mean() for side in (0, 1)]))}

@@ -1,4 +1,4 @@
-"""Which causal language model gives probabilities, checked to be one, and the probabilities of one batch of texts."""
+"""A checked causal language model, and its probabilities for one batch of texts."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def check_language_model(name: str, model: object) -> None:
 
 @dataclass(frozen=True)
 class Head:
-    """What turns a model's states into logits over `vocabulary_size` tokens.
+    """The layers that turn a model's states into logits over `vocabulary_size` tokens.
 
     module: the linear layer that can be applied to a few states at a time; None where the model does more after it.
     """
@@ -159,7 +159,7 @@ def _module(model: Any, ids: torch.Tensor, mask: torch.Tensor, logits: torch.Ten
 
 
 def _same(found: torch.Tensor, expected: torch.Tensor, tolerance: float) -> bool:
-    """Whether two tensors agree, to a share of the largest entry."""
+    """Return whether two tensors agree, to a share of the largest entry."""
     if found.shape != expected.shape:
         return False
     half = expected.dtype.itemsize < 4
@@ -168,7 +168,7 @@ def _same(found: torch.Tensor, expected: torch.Tensor, tolerance: float) -> bool
 
 
 def run_likelihoods(encoder: Encoder, rows: list[tuple[int, ...]], *, head: Head) -> Array:
-    """What the model says of each token of a batch but the first, from the tokens before it.
+    """Compute the likelihood of each token of a batch but the first, given the tokens before it.
 
     Returns:
         One array a row, its `COLUMNS` after one another, (4·(t - 1),): natural log-probability, rank, sparsemax score
@@ -185,14 +185,14 @@ def run_likelihoods(encoder: Encoder, rows: list[tuple[int, ...]], *, head: Head
 
 
 def _rows_together(encoder: Encoder, rows: Sequence[Sequence[int]], head: Head) -> int:
-    """How many rows go through the model at once: all, but where it makes the logits of all of them itself."""
+    """Number of rows per forward pass: all, unless the model itself makes the logits of all of them."""
     if head.module is not None:
         return len(rows)
     return max(1, 4 * _states_together(encoder, head) // max(map(len, rows)))
 
 
 def _states_together(encoder: Encoder, head: Head) -> int:
-    """How many states' logits are looked at together."""
+    """Number of states whose logits are computed together."""
     size = _CHUNK_BYTES["cuda" if encoder.device.startswith("cuda") else "cpu"]
     return max(1, size // (head.vocabulary_size * (8 if encoder.dtype == "float64" else 4)))
 

@@ -24,7 +24,7 @@ def generation_perplexity(
 ) -> Floats:
     """exp(-Σ log R(x_t | x_<t) / T) under the model R that read the texts; the human value is best.
 
-    Nothing stands before the first token of a text, so that it has no probability. The experiment code of MAUVE takes
+    The first token of a text has no context, so that it has no probability. The experiment code of MAUVE takes
     that of the others and divides by all: T is one too large for each text, and texts of a few tokens get a much lower
     perplexity. "predicted" is exact; "all" is what the published tables hold.
 

@@ -1,4 +1,4 @@
-"""How likely a causal language model finds texts, token by token: one pass for every measure that asks for it."""
+"""Likelihoods of texts under a causal language model, token by token: one pass for all measures that need them."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ _DAMAGE = (EOFError, OverflowError, RuntimeError, zipfile.BadZipFile, zlib.error
 
 @dataclass(frozen=True)
 class Likelihoods:
-    """What a causal language model says of n texts with T predicted tokens in all.
+    """Likelihoods of n texts with T predicted tokens in all, under a causal language model.
 
     token_ids: of the predicted tokens, text after text, (T,). offsets: where each text begins among them and the last
-    one ends, (n + 1,). first_ids: the first token of each text, which nothing stands before and which thus has no
-    probability, (n,); -1 where a mark of the beginning stands there and the text's own first token is predicted.
+    one ends, (n + 1,). first_ids: the first token of each text, which has no context and thus no
+    probability, (n,); -1 where a start token is there and the text's own first token is predicted.
     log_probabilities: natural, of each token under the model given those before it, (T,). ranks: 1 + how many tokens
     are more likely, (T,). sparsemax: p_x + (1 - ‖p‖²)/2, (T,). most_likely: the model's first choice, (T,).
     vocabulary_size: of the model's distribution. identity: what fixes the numbers (weights, tokenizer, dtype).
@@ -160,7 +160,7 @@ def likelihoods(
 ) -> Likelihoods:
     """One pass of a causal language model over texts: probability, rank, sparsemax score, first choice of each token.
 
-    A text's first token stands after nothing and has no probability, unless the tokenizer puts a mark of the beginning
+    A text's first token has no context and no probability, unless the tokenizer puts a mark of the beginning
     before it (as Llama's does; GPT-2's does not) or `prepend_bos` asks for that: T tokens give T - 1 probabilities.
     `likelihood_measures.generation_perplexity` says what the reference implementation makes of that.
 

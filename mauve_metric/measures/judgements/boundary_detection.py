@@ -103,7 +103,7 @@ def krippendorff_alpha(values: ArrayLike, units: ArrayLike) -> float:
 
 
 def in_runs(guess: ArrayLike, players: ArrayLike, length: int = RUN) -> Array:
-    """Which guesses stand in a run of at least `length` equal ones by the same player, in the order given: (n,) bool.
+    """Mark guesses in a run of at least `length` equal ones by the same player, in the order given: (n,) bool.
 
     >>> in_runs([3, 3, 3, 4], ["a", "a", "a", "a"], length=3).tolist()
     [True, True, True, False]

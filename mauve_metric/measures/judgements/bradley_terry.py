@@ -1,4 +1,4 @@
-"""How strong each model is, from judgements of pairs: the Bradley–Terry model.
+"""Strength of each model, from judgements of pairs: the Bradley–Terry model.
 
 Pure functions of wins: who was preferred to whom, how often, and in which answers together.
 """

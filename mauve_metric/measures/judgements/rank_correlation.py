@@ -1,4 +1,4 @@
-"""Whether two rankings of the same things agree: Spearman's correlation with its test, and Kendall's τ."""
+"""Agreement of two rankings of the same things: Spearman's correlation with its test, and Kendall's τ."""
 
 from __future__ import annotations
 
