@@ -11,7 +11,7 @@ from typing import Unpack
 
 import numpy as np
 
-from mauve_metric.api.each_featurizer import by_each
+from mauve_metric.api.each_featurizer import jobs_of, with_each
 from mauve_metric.api.explain import explain_learned, explain_model
 from mauve_metric.api.score import (
     Estimates,
@@ -114,10 +114,15 @@ def compare(
     human = given_side("p", {"set": p, "features": p_features, "tokens": p_tokens, "text": p_text})
     opened = open_models(human, sides, config, run, (aligned, p_groups, q_groups), common_rows)
 
-    def compared(job: Featurizing, opened: OpenedSides, first: bool) -> Comparison:
-        return _compared(list(sides), opened, job, buckets if first else 0, texts)
-
-    return by_each(featurizers, opened, Featurizing(config, run, frozenset(options)), compared)
+    job = Featurizing(config, run, frozenset(options))
+    if featurizers is None:
+        return _compared(list(sides), opened, job, buckets, texts)
+    jobs, opened = jobs_of(featurizers, opened, job), opened.kept()
+    first, *_ = jobs
+    found, missing = with_each(
+        jobs, lambda name, own: _compared(list(sides), opened, own, buckets if name == first else 0, texts)
+    )
+    return replace(found[first], by_featurizer=found, warnings=(*found[first].warnings, *missing))
 
 
 def _compared(names: Sequence[str], opened: OpenedSides, job: Featurizing, buckets: int, texts: int) -> Comparison:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Unpack
 
-from mauve_metric.api.each_featurizer import by_each
+from mauve_metric.api.each_featurizer import jobs_of, with_each, with_together
 from mauve_metric.api.normalised import format_differs, with_normalised
 from mauve_metric.api.score import score_features
 from mauve_metric.arrays import FeatureData, TextData, TokenData
@@ -59,7 +60,8 @@ def compute_mauve(
             allow for the groups (docs/mathematics.md). A file with human texts beside the model's is aligned unasked.
         featurizers: several, each as `featurize_model_name`; a dict gives them names. Each featurizes the texts of both
             sides and makes a score. The first one's is the result (that of `featurize_model_name` if it is given too);
-            those of all stand in its `by_featurizer`, what they say together in its `joint_verdict`. Another one that
+            those of all stand in its `by_featurizer`, what they say together in its `joint_verdict`, the learned score
+            of one classifier of all their features in its `together`. Another one that
             cannot be used is named in a warning. The other options hold for all of them.
         **options: the fields of `MauveConfig` (what can change the score) and of `RunOptions` (what cannot), and
             mauve-text's `use_float64`, which means `dtype="float64"`.
@@ -86,21 +88,38 @@ def compute_mauve(
         "q": given_side("q", {"set": q, "features": q_features, "tokens": q_tokens, "text": q_text}),
     }
     opened = open_sides(sides, config, run, design_of_two(aligned, p_groups, q_groups))
-    return by_each(featurizers, opened, Featurizing(config, run, frozenset(options)), _scored)
+    job = Featurizing(config, run, frozenset(options))
+    if featurizers is None:
+        return _scored(job, opened)[0]
+    jobs, opened = jobs_of(featurizers, opened, job), opened.kept()
+    first, *_ = jobs
+    features = []
+
+    def scored(name: str, own: Featurizing) -> MauveResult:
+        result, of_both = _scored(own, opened, quiet=name != first)
+        features.append(of_both)
+        return result
+
+    found, missing = with_each(jobs, scored)
+    result = with_together(found[first], features, config)
+    return replace(result, by_featurizer=found, warnings=(*result.warnings, *missing))
 
 
-def _scored(job: Featurizing, opened: OpenedSides, first: bool) -> MauveResult:
-    """The result of one featurizer; those after the first log no warnings."""
-    config = job.config  # a `FeatureSet` may change that of the job
+def _scored(
+    job: Featurizing, opened: OpenedSides, quiet: bool = False
+) -> tuple[MauveResult, tuple[FeatureSet, FeatureSet]]:
+    """The result of one featurizer, and its features of both sides. quiet: log no warnings."""
+    config = job.config  # that of the job may follow a `FeatureSet`
     with job:
         sides = {name: opened.placed(name, job.side(side)) for name, side in job.prepared(opened.sides).items()}
         p_side, q_side = opened.grouped(sides).values()
         check_same_encoder(p_side.identity, q_side.identity)
-        result = score_features(p_side, q_side, config, not first, job.run)
-        if not format_differs(result):
-            return result
-        texts = [_listed_texts(job, side) for side in opened.sides.values()]
-        return with_normalised(result, texts, pair_of_groups(p_side.groups, q_side.groups), config, job)
+        result = score_features(p_side, q_side, config, quiet, job.run)
+        if format_differs(result):
+            texts = [_listed_texts(job, side) for side in opened.sides.values()]
+            groups = pair_of_groups(p_side.groups, q_side.groups)
+            result = with_normalised(result, texts, groups, config, job)
+        return result, (p_side, q_side)
 
 
 def _listed_texts(job: Featurizing, side: Side) -> list[str] | None:

@@ -3,24 +3,43 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from mauve_metric.features.feature_set import Featurizing
+import numpy as np
+
+from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.features.named_featurizers import named_featurizers
 from mauve_metric.features.sides import OpenedSides, check_texts_alone
-from mauve_metric.options import Featurizer
-from mauve_metric.results.comparison import Comparison
+from mauve_metric.measures.groups import pair_of_groups
+from mauve_metric.options import MauveConfig
+from mauve_metric.results.numbers import LearnedScore
 from mauve_metric.results.result import MauveResult
+from mauve_metric.runtime import tensors
 from mauve_metric.runtime.failures import EXPECTED, message_of
+from mauve_metric.uncertainty.learned import learned_score
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
-Result = TypeVar("Result", bound=MauveResult | Comparison)
 
 logger = logging.getLogger(__name__)
+
+
+def jobs_of(featurizers: object, opened: OpenedSides, job: Featurizing) -> dict[str, Featurizing]:
+    """The job of each of several featurizers, by its name; the one of `job` is the first if the user gave it.
+
+    Raises:
+        TypeError, ValueError: wrong featurizers; sides that are no texts.
+    """
+    first = job.config.featurize_model_name if "featurize_model_name" in job.given else None
+    named = named_featurizers(featurizers, first)
+    check_texts_alone(opened.sides.values())
+    given = job.given | {"featurize_model_name"}
+    return {
+        name: Featurizing(replace(job.config, featurize_model_name=one), job.run, given) for name, one in named.items()
+    }
 
 
 def with_each(
@@ -46,30 +65,19 @@ def with_each(
     return found, missing
 
 
-def by_each(
-    featurizers: object,
-    opened: OpenedSides,
-    job: Featurizing,
-    make: Callable[[Featurizing, OpenedSides, bool], Result],
-) -> Result:
-    """The result of one featurizer, or that of the first of several with those of all; missing ones are warnings.
+def with_together(
+    result: MauveResult, sides: Sequence[tuple[FeatureSet, FeatureSet]], config: MauveConfig
+) -> MauveResult:
+    """Add the learned score of one classifier of the features of all featurizers, side by side.
 
     Args:
-        featurizers: as in `compute_mauve`. job: has the options. make: takes the job of a featurizer, the sides, and
-            whether it is the first.
+        sides: P and Q of the same texts by each featurizer; in memory, else the result stays as it is.
+        config: of the result.
     """
-    if featurizers is None:
-        return make(job, opened, True)
-    named = named_featurizers(
-        featurizers, job.config.featurize_model_name if "featurize_model_name" in job.given else None
-    )
-    check_texts_alone(opened.sides.values())
-    first, lists = next(iter(named)), opened.kept()
-
-    def made(name: str, featurizer: Featurizer) -> Result:
-        config = replace(job.config, featurize_model_name=featurizer)
-        return make(Featurizing(config, job.run, job.given | {"featurize_model_name"}), lists, name == first)
-
-    found, missing = with_each(named, made)
-    warnings = (*found[first].warnings, *missing)
-    return replace(found[first], by_featurizer=found, warnings=warnings)  # type: ignore[arg-type]
+    rows = [[tensors.in_memory(side.features) for side in every] for every in zip(*sides, strict=True)]
+    known = [[part for part in of_side if part is not None] for of_side in rows]
+    if len(sides) < 2 or min(map(len, known)) < len(sides):
+        return result
+    p, q = (np.concatenate(of_side, axis=1) for of_side in known)
+    found = learned_score(p, q, pair_of_groups(sides[0][0].groups, sides[0][1].groups), config)
+    return result if found is None else replace(result, together=LearnedScore.of(found))

@@ -9,7 +9,7 @@ from mauve_metric.arrays import Integers
 from mauve_metric.features.feature_set import Featurizing
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
 from mauve_metric.options import MauveConfig, RunOptions
-from mauve_metric.results.numbers import NormalisedScore
+from mauve_metric.results.numbers import LearnedScore
 from mauve_metric.results.result import MauveResult
 from mauve_metric.texts.sources import TextSource
 from mauve_metric.uncertainty.learned import learned_score
@@ -47,9 +47,7 @@ def with_normalised(
         return result
     sides = [job.of_texts("texts", TextSource([normalised_text(text) for text in side])) for side in (p, q)]
     found = learned_score(sides[0].features, sides[1].features, groups, config)
-    if found is None:
-        return result
-    return replace(result, normalised=NormalisedScore(found.mauve, found.ci, found.auc, found.auc_ci))
+    return result if found is None else replace(result, normalised=LearnedScore.of(found))
 
 
 def format_differs(result: MauveResult) -> bool:

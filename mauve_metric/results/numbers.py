@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from mauve_metric.results.plain import values_of
+from mauve_metric.uncertainty.learned import Learned
 
 
 class Stripped(NamedTuple):
@@ -83,13 +84,18 @@ class ScoredText(NamedTuple):
     text: str | None
 
 
-class NormalisedScore(NamedTuple):
-    """The learned score of the same texts with each run of white space as one blank and without capital letters."""
+class LearnedScore(NamedTuple):
+    """A score on learned buckets with the AUC of its classifier, and their intervals."""
 
     mauve_classifier: float
     mauve_classifier_ci: tuple[float, float]
     auc: float
     auc_ci: tuple[float, float]
+
+    @classmethod
+    def of(cls, found: Learned) -> LearnedScore:
+        """The numbers of a learned score."""
+        return cls(found.mauve, found.ci, found.auc, found.auc_ci)
 
 
 class OwnScore(NamedTuple):

@@ -12,7 +12,7 @@ from mauve_metric.measures.groups import Design
 from mauve_metric.results.digits import digits
 from mauve_metric.results.document import Column, Document, Part, Prose, Table, row_of
 from mauve_metric.results.names import printable
-from mauve_metric.results.numbers import NormalisedScore, Stripped
+from mauve_metric.results.numbers import LearnedScore, Stripped
 from mauve_metric.results.result_methods import SignedResult
 from mauve_metric.results.wording.joint_verdict import featurizers_table, joint_verdict
 from mauve_metric.results.wording.learned_words import learned_sentence
@@ -72,6 +72,7 @@ class MauveResult(SignedResult):
         normalised: where these tell the two sets apart (warning `format_differs`), the learned score and AUC of the
             same texts with each run of white space as one blank and in small letters; None where texts are not known
             or cut, and for more than 1000 texts unless the featurizer is "ngrams".
+        together: with several featurizers, the learned score and AUC of one classifier of all their features.
         frontier_integral, frontier_integral_star: in [0, 1], lower is better (Liu et al. 2021, §3).
         frontier_integral_debiased, frontier_integral_stderr, frontier_integral_ci: as for MAUVE.
         jensen_shannon: ½KL(p‖m) + ½KL(q‖m) at m = ½(p + q), in nats, in [0, ln 2], lower is better.
@@ -159,7 +160,8 @@ class MauveResult(SignedResult):
     auc_p_value: float | None = None
     format_auc: float | None = None
     format_aucs: Mapping[str, float] | None = None
-    normalised: NormalisedScore | None = None
+    normalised: LearnedScore | None = None
+    together: LearnedScore | None = None
     learned: Learned | None = field(default=None, repr=False, metadata={"in_dict": False})
     by_featurizer: Mapping[str, MauveResult] = field(default_factory=dict, repr=False, metadata={"in_dict": False})
 

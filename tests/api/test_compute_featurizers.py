@@ -43,10 +43,17 @@ def test_the_first_makes_the_result_and_each_is_its_own_score(result: MauveResul
     for name, one in alone.items():
         assert result.by_featurizer[name].to_dict() == one.to_dict()
         assert one.by_featurizer == {} and one.joint_verdict == "" and "by_featurizer" not in one.to_dict()
-    assert {**result.to_dict(), "by_featurizer": 0, "joint_verdict": 0} == alone["blind"].to_dict() | {
-        "by_featurizer": 0, "joint_verdict": 0,
-    }  # fmt: skip
+    more = {"by_featurizer": 0, "joint_verdict": 0, "together": 0}
+    assert result.to_dict() | more == alone["blind"].to_dict() | more
     assert str(result) == str(alone["blind"])
+
+
+def test_one_classifier_has_the_features_of_all(result: MauveResult) -> None:
+    rows = [np.concatenate([blind(texts), marks(texts)], axis=1) for texts in SETS.values()]
+    alone = compute_mauve(p_features=rows[0], q_features=rows[1], **OPTIONS)
+    assert result.together is not None and result.auc is not None and result.auc < 0.7 < result.together.auc
+    assert result.together.auc == alone.auc and result.together.mauve_classifier == alone.mauve_classifier
+    assert "the features of all featurizers, it is" in " ".join(result.document().terminal().split())
 
 
 def test_who_sees_what_others_do_not_is_said(result: MauveResult) -> None:

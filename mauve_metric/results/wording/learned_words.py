@@ -11,7 +11,7 @@ from mauve_metric.texts.format_numbers import FORMATS
 if TYPE_CHECKING:
     from mauve_metric.features.ngram_use import NgramUse
     from mauve_metric.results.comparison import Comparison
-    from mauve_metric.results.numbers import ScoredText
+    from mauve_metric.results.numbers import LearnedScore, ScoredText
     from mauve_metric.results.result import MauveResult
 
 
@@ -55,7 +55,8 @@ def learned_sentence(result: MauveResult) -> str:
     if result.mauve_classifier_ci is not None:
         low, high = (digits(end, ".3f") for end in result.mauve_classifier_ci)
         sentence += f" ({low} to {high})"
-    return " ".join(filter(None, (f"{sentence}; {auc_words(result)}.", normalised_sentence(result))))
+    both = (normalised_sentence(result), together_sentence(result))
+    return " ".join(filter(None, (f"{sentence}; {auc_words(result)}.", *both)))
 
 
 def learned_ranking(comparison: Comparison) -> str:
@@ -124,14 +125,22 @@ def ngram_sentence(use: NgramUse) -> str:
 
 def normalised_sentence(result: MauveResult) -> str:
     """The learned score without line breaks, runs of blanks and capitals; empty where it is not known."""
-    found = result.normalised
-    if found is None:
+    if result.normalised is None:
         return ""
+    same = "With each run of line breaks and blanks as one blank and in small letters, that score is"
+    return f"{same} {_score_words(result.normalised)}."
+
+
+def together_sentence(result: MauveResult) -> str:
+    """The learned score from the features of several featurizers together; empty for one."""
+    if result.together is None:
+        return ""
+    return f"By one classifier of the features of all featurizers, it is {_score_words(result.together)}."
+
+
+def _score_words(found: LearnedScore) -> str:
     low, high = (digits(end, ".3f") for end in found.mauve_classifier_ci)
-    return (
-        "With each run of line breaks and blanks as one blank and in small letters, that score is "
-        f"{digits(found.mauve_classifier, '.3f')} ({low} to {high}), AUC {digits(found.auc, '.3f')}."
-    )
+    return f"{digits(found.mauve_classifier, '.3f')} ({low} to {high}), AUC {digits(found.auc, '.3f')}"
 
 
 def _rate(value: float) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mauve_metric.api.compare import check_sides, compare_features
+from mauve_metric.api.each_featurizer import with_together
 from mauve_metric.api.explain import explain_learned, explain_model
 from mauve_metric.api.normalised import with_normalised
 from mauve_metric.api.score import resolve_config, score_partition
@@ -339,11 +340,11 @@ def with_all(each: Mapping[str, Scored]) -> Scored:
     if first.comparison is not None:
         comparisons = {name: one.comparison for name, one in each.items() if one.comparison is not None}
         return replace(first, comparison=replace(first.comparison, by_featurizer=comparisons), each=each)
-    results = {
-        model: replace(result, by_featurizer={name: one.results[model] for name, one in each.items()})
-        for model, result in first.results.items()
-    }
-    return replace(first, results=results, each=each)
+    ((model, result),) = first.results.items()
+    pairs = [designed(one.embedded, first.results, first.aligned, first.prompts) for one in each.values()]
+    result = with_together(result, [(human, other) for human, other in pairs], first.resolved)
+    by_featurizer = {name: one.results[model] for name, one in each.items()}
+    return replace(first, results={model: replace(result, by_featurizer=by_featurizer)}, each=each)
 
 
 def _clustering(config: MauveConfig) -> MauveConfig:
