@@ -1,4 +1,4 @@
-"""Sets of features that are to be scored together: what each must be, and whether they fit each other."""
+"""Sets of features to score together: checks of each, and of their compatibility."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class GivenDesign(NamedTuple):
 
 
 class OpenedSides(NamedTuple):
-    """Sides of which none is a file of texts any more.
+    """Sides whose text files have all been read.
 
     sides: by name. origins: of those that came from a file of a known format, for the signature. design: as the
     caller or the files say it.
@@ -98,7 +98,7 @@ class OpenedSides(NamedTuple):
         return [group for group, is_filled in zip(groups, filled, strict=True) if is_filled]
 
     def kept(self) -> OpenedSides:
-        """The same with lists in place of streams, so that each of several featurizers reads from the beginning."""
+        """Return the sides with lists in place of streams, for several featurizers to read from the beginning."""
         streams = {name: side for name, side in self.sides.items() if isinstance(side.texts, Iterator)}
         return self._replace(
             sides=self.sides | {name: side.with_texts([*side.texts]) for name, side in streams.items()}

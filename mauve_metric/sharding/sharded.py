@@ -166,7 +166,7 @@ class _Job(NamedTuple):
 
 
 def _job(p_text: TextFiles, q_text: TextFiles, folder: str | Path, options: Options) -> _Job:
-    """The job of these arguments.
+    """Make the job of these arguments.
 
     Raises:
         ValueError: a file of texts is where results will be written.

@@ -122,7 +122,7 @@ class TextFile:
         filter: str | None = None,
         prompt_field: str | None = None,
     ) -> None:
-        """Read a file as `read_texts` does.
+        """Read a file like `read_texts`.
 
         Args:
             path: of the file, `-` for standard input.
@@ -184,7 +184,7 @@ class TextFile:
             self._records = json_entries(values, self.name)
 
     def _recognise(self, named: bool, filter: str | None) -> None:
-        """Find out the format, and keep the rows of one filter."""
+        """Detect the format, and keep the rows of one filter."""
         if not self._records:
             raise NoTextsError(f"{self.name} holds no texts")
         try:

@@ -39,13 +39,11 @@ AXIS_STYLE: dict[str, Any] = {  # of all figures
 }
 
 
-def curve_axes(x_title: str, y_title: str, top: float = 1.0) -> tuple[alt.X, alt.Y]:
-    """The encodings of `coverage` and `quality` on two axes from 0 to 1; that of `quality` goes to `top` if more."""
+def curve_axes(x_title: str, y_title: str) -> tuple[alt.X, alt.Y]:
+    """The encodings of `coverage` and `quality` on two axes from 0 to 1."""
     unit, axis = alt.Scale(domain=[0, 1], nice=False), alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], **AXIS_STYLE)
-    higher, plain = alt.Scale(domain=[0, top], nice=True), alt.Axis(tickCount=6, **AXIS_STYLE)
-    y_scale, y_axis = (higher, plain) if top > 1 else (unit, axis)
     x = alt.X("coverage:Q", title=x_title, scale=unit, axis=axis)
-    return x, alt.Y("quality:Q", title=y_title, scale=y_scale, axis=y_axis, stack=None)
+    return x, alt.Y("quality:Q", title=y_title, scale=unit, axis=axis, stack=None)
 
 
 def curve_rows(points: Iterable[Sequence[float]], **more: str | float | None) -> ChartRows:

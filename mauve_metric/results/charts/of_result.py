@@ -71,16 +71,16 @@ def precision_recall_chart(result: MauveResult) -> alt.LayerChart:
     """The exact precision-recall curve of the two histograms (Sajjadi et al. 2018), the area under it shaded.
 
     x = recall, coverage of human text; y = precision, quality of the model's text; both in [0, 1], higher is better.
-    The circle is k-NN precision against recall, the square density against coverage; the axis goes on where density is
-    more than 1.
+    The circle is k-NN precision against recall, the square density, at most 1, against coverage.
     """
-    top = max(1.0, result.density or 0.0)
     points = curve_rows(point[::-1] for point in result.prd_curve.tolist())
-    base = _curve_base(points, f"recall: {COVERAGE}", f"precision: {QUALITY}", top)
+    base = _curve_base(points, f"recall: {COVERAGE}", f"precision: {QUALITY}")
     targets = base.mark_point(color=COLORS[0], filled=True, size=150, opacity=0)
     targets = targets.encode(tooltip=tooltips({"quality": "precision", "coverage": "recall"}))
     found = f"precision (F 1/8) {result.prd_precision:.4f}, recall (F 8) {result.prd_recall:.4f}"
     marks = "circle: k-NN precision, recall; square: density, coverage"
+    if result.density is not None and result.density > 1:
+        marks = "circle: k-NN precision, recall; square: density (drawn at 1), coverage"
     title = heading(
         f"PRD area = {result.prd_area:.4f}",
         "dashed curve: of the histograms",
@@ -191,9 +191,9 @@ def result_chart(result: MauveResult) -> alt.VConcatChart:
     return alt.vconcat(score_chart(result), curves, histogram_chart(result), spacing=GAP)
 
 
-def _curve_base(rows: ChartRows, x_title: str, y_title: str, top: float = 1.0) -> alt.Chart:
+def _curve_base(rows: ChartRows, x_title: str, y_title: str) -> alt.Chart:
     """A chart of rows with `coverage` and `quality` on the axes of `curve_axes`, the rows in their own order."""
-    return alt.Chart(alt.InlineData(values=rows)).encode(*curve_axes(x_title, y_title, top))
+    return alt.Chart(alt.InlineData(values=rows)).encode(*curve_axes(x_title, y_title))
 
 
 def _curve_layers(base: alt.Chart, dash: list[int]) -> list[alt.Chart]:
@@ -253,7 +253,7 @@ def _neighbour_rows(result: MauveResult) -> ChartRows:
         y, x = getattr(result, quality), getattr(result, coverage)
         if y is None or x is None:
             return []
-        named = {"name": f"k-NN {quality} and {coverage}", "symbol": symbol, "coverage": x, "quality": y}
+        named = {"name": f"k-NN {quality} and {coverage}", "symbol": symbol, "coverage": x, "quality": min(y, 1.0)}
         rows.append(named | {"shown": f"{quality} {y:.4f}, {coverage} {x:.4f}"})
     return rows
 
