@@ -155,7 +155,7 @@ def _bucket_prose(bucket: GapBucket) -> Prose:
         for side, texts in (("human", bucket.p_texts), ("model", bucket.q_texts))
         for near in texts
     ]
-    return Prose(found, lead=bucket_title(bucket))
+    return Prose(found, lead=bucket_title(bucket), paragraphs=True)
 
 
 def _text_line(label: str, text: str | None) -> Line:

@@ -72,25 +72,26 @@ def build_app(
     app.handlers, app.endpoints = handlers, Endpoints(limits, models, handlers.encoders, handlers.turns)
     with app:
         gr.Markdown(layout.INTRODUCTION)
+        problems = gr.HTML(elem_id="link_problems")
         with gr.Row(elem_id="desk"):
             with gr.Column(scale=2, min_width=340, elem_id="given"):
                 human, models_in = layout.texts_part(limits)
-                compare, stop = layout.buttons_part()
                 examples = layout.examples_part()
                 model, panel, link = layout.choices_part(models)
                 opened = layout.open_part()
                 layout.limits_part(limits)
+                run = layout.run_part(limits)
             with gr.Column(scale=4, min_width=620):
-                result = layout.result_part(limits)
+                result = layout.result_part(limits, run.status)
                 layout.code_part(models)
         settings = [model, *result.play, *panel]
         wiring = Wiring(handlers, human, models_in, settings, result)
         wiring.texts()
-        wiring.runs(compare, stop, examples)
+        wiring.runs(run, examples)
         wiring.reading()
         wiring.measures()
         wiring.staleness(panel, model)
-        wiring.arrival(app, link, opened)
+        wiring.arrival(app, link, problems, opened)
         app.unload(handlers.leave)
         for name in app.endpoints.names:
             api(app.endpoints.function(name), api_name=name, **ONE_RUN)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import Any, Literal, TypedDict, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import altair as alt
 
 from mauve_metric.results.names import shown_names
 
 T = TypeVar("T")
+Channel = TypeVar("Channel", alt.Color, alt.Shape, alt.StrokeDash)
 ChartRow = dict[str, str | float | None]
 ChartRows = list[ChartRow]
 
@@ -30,16 +31,7 @@ GAP = 30  # pixels between two charts
 _LONGEST_LABEL = 44  # characters of a name in a figure
 
 
-class AxisStyle(TypedDict):
-    """How the axes of all figures look."""
-
-    titleFontSize: int
-    titleFontWeight: Literal["normal"]
-    labelFontSize: int
-    gridColor: str
-
-
-AXIS_STYLE: AxisStyle = {
+AXIS_STYLE: dict[str, Any] = {  # of all figures
     "titleFontSize": 12,
     "titleFontWeight": "normal",
     "labelFontSize": 11,
@@ -47,22 +39,29 @@ AXIS_STYLE: AxisStyle = {
 }
 
 
-class CurveAxes(TypedDict):
-    """The encodings of a curve's two axes."""
-
-    x: alt.X
-    y: alt.Y
-
-
-def curve_axes(x_title: str, y_title: str, top: float = 1.0) -> CurveAxes:
-    """The encodings of `coverage` and `quality` on two axes from 0 to 1; that of `quality` goes to `top` if more."""
+def curve_axes(x_title: str, y_title: str) -> tuple[alt.X, alt.Y]:
+    """The encodings of `coverage` and `quality` on two axes from 0 to 1."""
     unit, axis = alt.Scale(domain=[0, 1], nice=False), alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], **AXIS_STYLE)
-    higher, plain = alt.Scale(domain=[0, top], nice=True), alt.Axis(tickCount=6, **AXIS_STYLE)
-    y_scale, y_axis = (higher, plain) if top > 1 else (unit, axis)
-    return {
-        "x": alt.X("coverage:Q", title=x_title, scale=unit, axis=axis),
-        "y": alt.Y("quality:Q", title=y_title, scale=y_scale, axis=y_axis, stack=None),
-    }
+    x = alt.X("coverage:Q", title=x_title, scale=unit, axis=axis)
+    return x, alt.Y("quality:Q", title=y_title, scale=unit, axis=axis, stack=None)
+
+
+def curve_rows(points: Iterable[Sequence[float]], **more: str | float | None) -> ChartRows:
+    """One row for each point (quality, coverage), in their order."""
+    return [{**more, "row": row, "coverage": x, "quality": y} for row, (y, x) in enumerate(points)]
+
+
+def tooltips(titles: Mapping[str, str], form: str = ".4f") -> list[alt.Tooltip]:
+    """Numbers under the pointer, by their keys in the rows."""
+    return [alt.Tooltip(f"{key}:Q", title=title, format=form) for key, title in titles.items()]
+
+
+def model_channel(
+    channel: type[Channel], names: Sequence[str], values: Sequence[Any], key: alt.Legend | None
+) -> Channel:
+    """The encoding of models by one of these values each."""
+    scale = alt.Scale(domain=list(names), range=cycle(values, len(names)))
+    return channel("model:N", scale=scale, legend=key, sort=list(names))
 
 
 def heading(text: str, *below: str) -> alt.TitleParams:

@@ -24,11 +24,13 @@ from mauve_metric.results.charts.figure import (
     ChartRow,
     ChartRows,
     curve_axes,
-    cycle,
+    curve_rows,
     equal_line,
     heading,
     legend,
+    model_channel,
     short_labels,
+    tooltips,
 )
 from mauve_metric.results.names import figure_text
 from mauve_metric.results.wording.words import each_featurizer, with_labels
@@ -58,8 +60,7 @@ def curves_chart(comparison: Comparison) -> alt.LayerChart:
     comparison = with_labels(comparison, figure_text)
     rows: ChartRows = []
     for name in comparison.ranking:
-        points = enumerate(comparison.models[name].divergence_curve.tolist())
-        rows += [{"model": name, "row": row, "coverage": x, "quality": y} for row, (y, x) in points]
+        rows += curve_rows(comparison.models[name].divergence_curve.tolist(), model=name)
     line = _curves("divergence", comparison.ranking, rows, COVERAGE, QUALITY)
     title = heading("Divergence curves", "the area under a curve is its MAUVE")
     areas = ", ".join(f"{name} {comparison.models[name].mauve:.4f}" for name in comparison.ranking)
@@ -76,8 +77,7 @@ def precision_recall_curves_chart(comparison: Comparison) -> alt.LayerChart:
     said = []
     for name in comparison.ranking:
         result = comparison.models[name]
-        rows = enumerate(result.prd_curve.tolist())
-        curves += [{"model": name, "row": row, "coverage": x, "quality": y} for row, (x, y) in rows]
+        curves += curve_rows((point[::-1] for point in result.prd_curve.tolist()), model=name)
         text = f"{name} {result.prd_area:.4f}"
         if result.precision is not None and result.recall is not None:
             points.append({"model": name, "quality": result.precision, "coverage": result.recall})
@@ -86,17 +86,13 @@ def precision_recall_curves_chart(comparison: Comparison) -> alt.LayerChart:
     names = comparison.ranking
     titles = f"recall: {COVERAGE}", f"precision: {QUALITY}"
     line = _curves("precision_recall", names, curves, *titles, dashes=not points)
-    tooltip = [
-        "model:N",
-        alt.Tooltip("quality:Q", title="k-NN precision", format=".4f"),
-        alt.Tooltip("coverage:Q", title="k-NN recall", format=".4f"),
-    ]
+    tooltip = ["model:N", *tooltips({"quality": "k-NN precision", "coverage": "k-NN recall"})]
     marks = alt.Chart(alt.InlineData(values=points)).mark_point(size=90, filled=True, opacity=1)
     marks = marks.encode(
         x="coverage:Q",
         y="quality:Q",
-        color=_color(names, legend(names)),
-        shape=_shape(names, legend(names)),
+        color=model_channel(alt.Color, names, COLORS, legend(names)),
+        shape=model_channel(alt.Shape, names, SHAPES, legend(names)),
         tooltip=tooltip,
     )
     title = heading("Precision and recall", f"curves: of the histograms{'; points: k-NN' if points else ''}")
@@ -133,7 +129,7 @@ def forest_chart(comparison: Comparison, width: int = 560) -> alt.LayerChart:
         "score:Q", title=None, scale=unit, axis=alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], format=".1f", **AXIS_STYLE)
     )
     tooltip = ["model:N", *(alt.Tooltip(f"{key}:Q", format=".4f") for key in ("score", "low", "high", "mauve"))]
-    color = _color(comparison.ranking, None)
+    color = model_channel(alt.Color, comparison.ranking, COLORS, None)
     names = base.mark_text(align="left", baseline="middle", fontSize=11)
     layers = [
         names.encode(
@@ -145,7 +141,7 @@ def forest_chart(comparison: Comparison, width: int = 560) -> alt.LayerChart:
         base.mark_rule(strokeWidth=3, opacity=0.6).encode(x=alt.X("low:Q", scale=unit), x2="high:Q", color=color),
         base.mark_tick(color=LINE, thickness=1.5, size=12).encode(x=alt.X("mauve:Q", scale=unit)),
         base.mark_point(size=80, filled=True, opacity=1).encode(
-            x=x, color=color, shape=_shape(comparison.ranking, None), tooltip=tooltip
+            x=x, color=color, shape=model_channel(alt.Shape, comparison.ranking, SHAPES, None), tooltip=tooltip
         ),
     ]
     level = f"{100 * comparison.confidence_level:g} % intervals, {next(iter(comparison.models.values())).ci_scope}"
@@ -165,26 +161,11 @@ def _curves(
     picked = alt.selection_point(name=f"{kind}_picked", fields=["model"], bind="legend")
     line = alt.Chart(alt.InlineData(values=rows)).mark_line(strokeWidth=2.2)
     curves: alt.Chart = line.encode(
-        **curve_axes(x_title, y_title),
-        color=_color(names, legend(names, lines=dashes)),
-        strokeDash=_dash(names, legend(names, lines=True) if dashes else None),
+        *curve_axes(x_title, y_title),
+        color=model_channel(alt.Color, names, COLORS, legend(names, lines=dashes)),
+        strokeDash=model_channel(alt.StrokeDash, names, DASHES, legend(names, lines=True) if dashes else None),
         order="row:Q",
         opacity=alt.condition(picked, alt.value(1), alt.value(0.12)),
         tooltip="model:N",
     ).add_params(picked)
     return curves
-
-
-def _color(names: Sequence[str], key: alt.Legend | None) -> alt.Color:
-    scale = alt.Scale(domain=list(names), range=cycle(COLORS, len(names)))
-    return alt.Color("model:N", scale=scale, legend=key, sort=list(names))
-
-
-def _dash(names: Sequence[str], key: alt.Legend | None) -> alt.StrokeDash:
-    scale = alt.Scale(domain=list(names), range=cycle(DASHES, len(names)))
-    return alt.StrokeDash("model:N", scale=scale, legend=key, sort=list(names))
-
-
-def _shape(names: Sequence[str], key: alt.Legend | None) -> alt.Shape:
-    scale = alt.Scale(domain=list(names), range=cycle(SHAPES, len(names)))
-    return alt.Shape("model:N", scale=scale, legend=key, sort=list(names))

@@ -23,8 +23,10 @@ from mauve_metric.results.charts.figure import (
     SIDE,
     ChartRows,
     curve_axes,
+    curve_rows,
     equal_line,
     heading,
+    tooltips,
 )
 from mauve_metric.results.signature import format_value
 from mauve_metric.uncertainty.jackknife import CurveBand
@@ -42,13 +44,9 @@ def divergence_curve_chart(result: MauveResult) -> alt.LayerChart:
     higher is better. Pointing at one of the mixtures shows its weight λ and the two soft errors in nats. The dashed
     line is the curve without the bias of sampling, in its pointwise band (`jackknife.frontier_band`).
     """
-    tooltip = [
-        alt.Tooltip("lambda:Q", title="λ, share of human text", format=".3f"),
-        alt.Tooltip("type_one:Q", title="Type I error, KL(Q‖R)", format=".4f"),
-        alt.Tooltip("type_two:Q", title="Type II error, KL(P‖R)", format=".4f"),
-        alt.Tooltip("quality:Q", title="quality", format=".4f"),
-        alt.Tooltip("coverage:Q", title="coverage", format=".4f"),
-    ]
+    errors = {"type_one": "Type I error, KL(Q‖R)", "type_two": "Type II error, KL(P‖R)"}
+    tooltip = tooltips({"lambda": "λ, share of human text"}, ".3f")
+    tooltip += tooltips(errors | {"quality": "quality", "coverage": "coverage"})
     base = _curve_base(_divergence_rows(result), COVERAGE, QUALITY)
     mixtures = base.transform_filter("isValid(datum.lambda)")
     points = mixtures.mark_point(color=COLORS[0], filled=True, size=36, opacity=1, tooltip=None)
@@ -73,23 +71,21 @@ def precision_recall_chart(result: MauveResult) -> alt.LayerChart:
     """The exact precision-recall curve of the two histograms (Sajjadi et al. 2018), the area under it shaded.
 
     x = recall, coverage of human text; y = precision, quality of the model's text; both in [0, 1], higher is better.
-    The circle is k-NN precision against recall, the square density against coverage; the axis goes on where density is
-    more than 1.
+    The circle is k-NN precision against recall, the square density, at most 1, against coverage.
     """
-    tooltip = [
-        alt.Tooltip("quality:Q", title="precision", format=".4f"),
-        alt.Tooltip("coverage:Q", title="recall", format=".4f"),
-    ]
-    top = max(1.0, result.density or 0.0)
-    base = _curve_base(_precision_recall_rows(result), f"recall: {COVERAGE}", f"precision: {QUALITY}", top)
-    targets = base.mark_point(color=COLORS[0], filled=True, size=150, opacity=0).encode(tooltip=tooltip)
+    points = curve_rows(point[::-1] for point in result.prd_curve.tolist())
+    base = _curve_base(points, f"recall: {COVERAGE}", f"precision: {QUALITY}")
+    targets = base.mark_point(color=COLORS[0], filled=True, size=150, opacity=0)
+    targets = targets.encode(tooltip=tooltips({"quality": "precision", "coverage": "recall"}))
     found = f"precision (F 1/8) {result.prd_precision:.4f}, recall (F 8) {result.prd_recall:.4f}"
-    points = "circle: k-NN precision, recall; square: density, coverage"
+    marks = "circle: k-NN precision, recall; square: density, coverage"
+    if result.density is not None and result.density > 1:
+        marks = "circle: k-NN precision, recall; square: density (drawn at 1), coverage"
     title = heading(
         f"PRD area = {result.prd_area:.4f}",
         "dashed curve: of the histograms",
         found,
-        "k-NN scores: not computed" if result.precision is None else points,
+        "k-NN scores: not computed" if result.precision is None else marks,
     )
     shown = "".join(f"; {row['name']}: {row['shown']}" for row in _neighbour_rows(result))
     description = f"Precision-recall curve of the histograms: area {result.prd_area:.4f}, {found}{shown}."
@@ -107,12 +103,9 @@ def histogram_chart(result: MauveResult, width: int = 720, place: int = 0) -> al
         width: of the plot, in pixels.
         place: of the model among several, which have a colour each.
     """
-    tooltip = [
-        alt.Tooltip("bucket:Q", title="bucket", format="d"),
-        alt.Tooltip("human:Q", title="share of human texts", format=".2%"),
-        alt.Tooltip("model:Q", title="share of model texts", format=".2%"),
-        alt.Tooltip("difference:Q", title="difference", format="+.2%"),
-    ]
+    tooltip = tooltips({"bucket": "bucket"}, "d")
+    tooltip += tooltips({"human": "share of human texts", "model": "share of model texts"}, ".2%")
+    tooltip += tooltips({"difference": "difference"}, "+.2%")
     ends = alt.Scale(domain=[0, result.num_buckets], nice=False)
     order = alt.Axis(labels=False, ticks=False, grid=False, titleFontSize=12, titleFontWeight="normal")
     base = alt.Chart(alt.InlineData(values=_histogram_rows(result)))
@@ -198,9 +191,9 @@ def result_chart(result: MauveResult) -> alt.VConcatChart:
     return alt.vconcat(score_chart(result), curves, histogram_chart(result), spacing=GAP)
 
 
-def _curve_base(rows: ChartRows, x_title: str, y_title: str, top: float = 1.0) -> alt.Chart:
+def _curve_base(rows: ChartRows, x_title: str, y_title: str) -> alt.Chart:
     """A chart of rows with `coverage` and `quality` on the axes of `curve_axes`, the rows in their own order."""
-    return alt.Chart(alt.InlineData(values=rows)).encode(**curve_axes(x_title, y_title, top))
+    return alt.Chart(alt.InlineData(values=rows)).encode(*curve_axes(x_title, y_title))
 
 
 def _curve_layers(base: alt.Chart, dash: list[int]) -> list[alt.Chart]:
@@ -240,48 +233,29 @@ def _neighbour_layers(result: MauveResult) -> list[alt.Chart]:
 
 def _divergence_rows(result: MauveResult) -> ChartRows:
     """One row for each point of the divergence curve; weight and errors are None at the two closing points."""
-    mixtures = [None, *result.curve_mixtures.tolist(), None]
-    rows: ChartRows = []
-    for row, ((quality, coverage), mixture) in enumerate(zip(result.divergence_curve.tolist(), mixtures, strict=True)):
-        weight, error_one, error_two = mixture or (None, None, None)
-        errors = {"lambda": weight, "type_one": error_one, "type_two": error_two}
-        rows.append({"row": row, "coverage": coverage, "quality": quality} | errors)
-    return rows
-
-
-def _precision_recall_rows(result: MauveResult) -> ChartRows:
-    points = enumerate(result.prd_curve.tolist())
-    return [{"row": row, "coverage": recall, "quality": precision} for row, (recall, precision) in points]
+    none = (None, None, None)
+    errors = [
+        dict(zip(("lambda", "type_one", "type_two"), mixture, strict=True))
+        for mixture in (none, *result.curve_mixtures.tolist(), none)
+    ]
+    return [point | error for point, error in zip(curve_rows(result.divergence_curve.tolist()), errors, strict=True)]
 
 
 def _band_rows(band: CurveBand) -> tuple[ChartRows, ChartRows]:
     """The outline of the band, up its low side and back down its high side, and the debiased curve within."""
-
-    def rows(points: list[list[float]]) -> ChartRows:
-        return [{"row": row, "coverage": x, "quality": y} for row, (y, x) in enumerate(points)]
-
-    return rows([*band.low.tolist(), *band.high[::-1].tolist()]), rows(band.curve.tolist())
+    return curve_rows([*band.low.tolist(), *band.high[::-1].tolist()]), curve_rows(band.curve.tolist())
 
 
 def _neighbour_rows(result: MauveResult) -> ChartRows:
-    if result.precision is None or result.recall is None or result.density is None or result.coverage is None:
-        return []
-    return [
-        {
-            "name": "k-NN precision and recall",
-            "symbol": "circle",
-            "coverage": result.recall,
-            "quality": result.precision,
-            "shown": f"precision {result.precision:.4f}, recall {result.recall:.4f}",
-        },
-        {
-            "name": "k-NN density and coverage",
-            "symbol": "square",
-            "coverage": result.coverage,
-            "quality": result.density,
-            "shown": f"density {result.density:.4f}, coverage {result.coverage:.4f}",
-        },
-    ]
+    """The points of both pairs of nearest-neighbour scores; none where they were not computed."""
+    rows: ChartRows = []
+    for quality, coverage, symbol in (("precision", "recall", "circle"), ("density", "coverage", "square")):
+        y, x = getattr(result, quality), getattr(result, coverage)
+        if y is None or x is None:
+            return []
+        named = {"name": f"k-NN {quality} and {coverage}", "symbol": symbol, "coverage": x, "quality": min(y, 1.0)}
+        rows.append(named | {"shown": f"{quality} {y:.4f}, {coverage} {x:.4f}"})
+    return rows
 
 
 def _score_rows(result: MauveResult) -> ChartRows:

@@ -15,6 +15,7 @@ from mauve_metric.results.charts.figure import (
     cycle,
     heading,
     legend,
+    model_channel,
     short_labels,
 )
 from mauve_metric.results.names import figure_text, shown_names
@@ -44,14 +45,14 @@ def robustness_chart(found: Robustness) -> alt.LayerChart:
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=alt.X("rank:Q", title="rank", axis=axis, scale=alt.Scale(domain=[0.7, count + 0.3], nice=False)),
         y=alt.Y("setting:N", title=None, sort=settings, axis=alt.Axis(labelLimit=420, **AXIS_STYLE)),
-        color=alt.Color("model:N", scale=_scale(names, COLORS), legend=legend(names), sort=names),
+        color=model_channel(alt.Color, names, COLORS, legend(names)),
     )
     tooltip = ["setting:N", "model:N", "rank:Q", *(alt.Tooltip(f"{key}:Q", format=".4f") for key in ("score", "tau"))]
     lines = base.mark_line(strokeWidth=1.5, opacity=0.5).encode(order="place:Q")
     points = base.mark_point(size=60, opacity=1).encode(
-        shape=alt.Shape("model:N", scale=_scale(names, SHAPES), legend=legend(names), sort=names),
+        shape=model_channel(alt.Shape, names, SHAPES, legend(names)),
         fillOpacity=alt.condition("datum.apart == 1", alt.value(1), alt.value(0)),
-        fill=alt.Fill("model:N", scale=_scale(names, COLORS), legend=None),
+        fill=alt.Fill("model:N", scale=alt.Scale(domain=names, range=cycle(COLORS, count)), legend=None),
         tooltip=tooltip,
     )
     title = heading("Ranks under each setting", "filled: told apart from the model ranked next below (the last: above)")
@@ -70,7 +71,3 @@ def _ranks(setting: Setting, labels: dict[str, str]) -> ChartRows:
         row: ChartRow = {"model": labels[name], "rank": score.rank, "score": score.mauve_debiased}
         rows.append(row | {"apart": int(real[frozenset((name, other))])})
     return rows
-
-
-def _scale(names: list[str], values: tuple[str, ...]) -> alt.Scale:
-    return alt.Scale(domain=names, range=cycle(values, len(names)))

@@ -71,9 +71,9 @@ def make_a_mistake(page: Any) -> None:
     for name in ("options", "code"):
         page.click(f"#{name} > button")
     page.click("#compare")
-    said = "the human texts: choose a file, paste texts or take an example first"
+    said = "the human set: choose a file, paste texts or take an example first"
     page.wait_for_selector(f".toast-body :text('{said}')")
-    page.wait_for_selector(f"#score .error:text('{said}')")  # which stays when the message has gone
+    page.wait_for_selector(f"#status .error:text('{said}')")  # which stays when the message has gone
     page.wait_for_function("getComputedStyle(document.querySelector('.toast-body')).opacity == 1")
 
 
@@ -166,10 +166,10 @@ def test_a_screen_reader_reads_what_is_there_in_the_order_of_the_page(page: Any)
         'heading "Human texts" [level=2]',
         'tablist "Human texts"',
         "heading \"Model's texts",
-        'button "Compare"',
         'combobox "Featurizer"',
         'button "All other options"',
         "The result is there",
+        'button "Compare"',
         'heading "Result" [level=2]',
         f'strong: "{score}"',
         'heading "Play',

@@ -56,13 +56,13 @@ def test_the_page_goes_to_its_result_and_says_when_it_is_stale_or_stopped(
     monkeypatch.setitem(served.handlers.encoders.functions, "ngrams", slow)
     paste(page, "human", HUMAN[:20])
     page.click("#compare")
-    page.wait_for_selector("#score :text('reading human texts')")
+    page.wait_for_selector("#status :text('reading human texts')")
     page.click("#compare", force=True)  # which begins no second run
     page.click("#compare", force=True)
     page.click("#stop")
     page.wait_for_selector("#status :text('Stopped. Nothing was changed.')")
     assert page.inner_text("#score strong >> nth=0") == score
-    assert page.locator("#score .error").count() == 0
+    assert page.locator("#status .error").count() == 0
     monkeypatch.setitem(served.handlers.encoders.functions, "ngrams", ngrams)
     page.click("#compare")
     page.wait_for_selector("#status [data-result]", state="attached")

@@ -82,20 +82,21 @@ def test_the_points_of_the_nearest_neighbours_stand_beside_the_curve(result: Mau
     rows = rows_of(of_result.precision_recall_chart(result), layer=4)
     assert [(row["coverage"], row["quality"]) for row in rows] == [
         (result.recall, result.precision),
-        (result.coverage, result.density),
+        (result.coverage, min(result.density, 1)),
     ]
     assert len({row["symbol"] for row in rows}) == 2  # told apart without colour
     without = dataclasses.replace(result, precision=None, recall=None, density=None, coverage=None)
     assert len(of_result.precision_recall_chart(without).to_dict()["layer"]) == 4
 
 
-def test_a_density_above_one_is_drawn_where_it_is(result: MauveResult) -> None:
-    for density, top in ((0.9, 1), (1.37, 1.37)):
+def test_a_density_above_one_is_drawn_at_one_and_named(result: MauveResult) -> None:
+    for density in (0.9, 1.37):
         chart = of_result.precision_recall_chart(dataclasses.replace(result, density=density))
-        assert rows_of(chart, layer=4)[1]["quality"] == density
+        assert rows_of(chart, layer=4)[1]["quality"] == min(density, 1)
         spec = chart.to_dict()
-        assert spec["layer"][0]["encoding"]["y"]["scale"]["domain"] == [0, top]
+        assert spec["layer"][0]["encoding"]["y"]["scale"]["domain"] == [0, 1]
         assert f"density {density:.4f}" in spec["description"]
+        assert ("drawn at 1" in str(spec["title"])) == (density > 1)
 
 
 def test_the_score_stands_between_floor_and_ceiling(result: MauveResult, score: dict[str, Any]) -> None:

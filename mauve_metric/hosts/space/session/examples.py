@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.session.scoring import Embedded, Encoders, Scored, feature_key, score
 from mauve_metric.hosts.space.session.sessions import Shown, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, read_upload
-from mauve_metric.options import config_fields
+from mauve_metric.options import MauveConfig, config_fields
 from mauve_metric.texts.examples import examples_folder
 from mauve_metric.texts.fingerprints import TextHashes
 
@@ -20,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 FEATURIZER = "minilm"
 LABEL = "nucleus sampling"  # among `example_files`
-HUMAN = "the human texts"
+HUMAN = "the human set"
 EXAMPLES = {
     "nucleus sampling": ("nucleus",),
     "top-k sampling": ("top_k",),
@@ -46,6 +47,26 @@ def example_files() -> dict[str, dict[str, Path]]:
         if all(path.is_file() for path in paths.values()):
             found[label] = paths
     return found
+
+
+def stored_features(sets: Sequence[TextSet], config: MauveConfig) -> Embedded | None:
+    """The features of those sets that are examples, from the files beside their texts; None for another config.
+
+    Raises:
+        ValueError: they are of other texts.
+    """
+    if feature_key(config) != feature_key(MauveConfig(featurize_model_name=FEATURIZER)):
+        return None
+    found = []
+    for side in sets:
+        if side.kind != "example" or side.path is None or not (file := side.path.with_suffix(_ENDING)).is_file():
+            continue
+        stored, hashes = replace(FeatureSet.load(file), from_file=False), TextHashes()
+        list(hashes.watch(side.texts))
+        if stored.text_hashes is None or stored.text_hashes.tolist() != hashes.fields()["text_hashes"].tolist():
+            raise ValueError(f"{file.name} holds the features of other texts than {side.path.name}")
+        found.append((stored, side.texts))
+    return Embedded(feature_key(config), *map(tuple, zip(*found, strict=True))) if found else None
 
 
 class Example:
@@ -94,17 +115,9 @@ class Example:
             read_upload(HUMAN, human, "text", self._limits, "example"),
             read_upload(title_of(name), path, "text", self._limits, "example"),
         )
-        sides = []
-        for side, file in zip(sets, (human, path), strict=True):
-            stored = replace(FeatureSet.load(file.with_suffix(_ENDING)), from_file=False)
-            hashes = TextHashes()
-            list(hashes.watch(side.texts))
-            if stored.text_hashes is None or stored.text_hashes.tolist() != hashes.fields()["text_hashes"].tolist():
-                raise ValueError(f"{file.with_suffix(_ENDING).name} holds the features of other texts than {file.name}")
-            sides.append(stored)
-        config = self._encoders.config(self.options)
-        self._sets = sets
-        self._embedded = Embedded(feature_key(config), tuple(sides), tuple(side.texts for side in sets))
+        embedded = stored_features(sets, self._encoders.config(self.options))
+        if embedded is not None and len(embedded.sets) == len(sets):
+            self._sets, self._embedded = sets, embedded
 
     def shown(self) -> Shown | None:
         """The example's result for one visitor; None where there is none."""

@@ -197,7 +197,7 @@ def _counts(side: str, n: int, buckets: int, values: Mapping[str, Any], limits: 
     if histogram.ndim != 1 or not 1 <= len(histogram) <= limits.buckets:
         raise ValueError(f"{side}_hist must hold 1 to {limits.buckets} numbers here")
     if len(histogram) != buckets:
-        raise ValueError(f"{side}_hist must hold num_buckets numbers")
+        raise ValueError(f"{side}_hist must hold {buckets} numbers")
     counts = np.rint(histogram * n)
     if not (histogram >= 0).all() or not np.abs(histogram * n - counts).max() <= _SAME * n or counts.sum() != n:
         raise ValueError(f"{side}_hist must hold shares of n_{side} texts")

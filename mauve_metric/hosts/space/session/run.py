@@ -41,6 +41,8 @@ def errors_shown(escape: Callable[[str], str] = str) -> Iterator[None]:
 
 
 Tell = Callable[[float, str], None]
+_JUDGED = 10.0  # seconds of reading after which its speed is known
+_MARGIN = 1.25  # by which a run may seem too long and still go on
 READ = (0.05, 0.85)  # of a run: where reading the texts begins and ends
 
 
@@ -93,8 +95,8 @@ class Run:
             raise Cancelled
         if time.monotonic() > self._end:
             raise ValueError(
-                f"this run was stopped after {self._seconds:g} seconds, the most that one may take here: give fewer or "
-                "shorter texts"
+                f"this run was stopped after {spoken(self._seconds or 0)}, the most that one may take here: give fewer "
+                "or shorter texts"
             )
 
     def begin(self) -> None:
@@ -142,10 +144,21 @@ class Run:
             speed = read / passed
             words += f", {speed:.0f} texts a second" if speed >= 1.5 else f", {1 / speed:.0f} s a text"
             left = (self._all - read) / speed
-            words += f", about {left:.0f} s left" if left >= 1 else ""
+            words += f", about {spoken(left)} left" if left >= 1 else ""
+            self._check_projection(passed, left)
         self._tell_reading(words, done)
         if done == total:
             self._read = read
+
+    def _check_projection(self, passed: float, left: float) -> None:
+        """`ValueError` for a run that would end in the middle of its texts, as soon as that is clear."""
+        allowed = self._end - self._began
+        if passed > _JUDGED and passed + left > _MARGIN * allowed:
+            raise ValueError(
+                f"reading these texts would take about {spoken(passed + left)}, and a run may take "
+                f"{spoken(self._seconds or 0)} here: give about {self._all * allowed / (passed + left):.0f} of the "
+                f"{self._all} texts, or choose a faster featurizer, such as ngrams"
+            )
 
     def rough(self, words: str) -> None:
         """A first score, which stands before what is said from now on."""
@@ -154,6 +167,16 @@ class Run:
     def _tell_reading(self, words: str, done: int) -> None:
         share = min((self._read + done) / self._all, 1.0)
         self.stage(READ[0] + (READ[1] - READ[0]) * share, self._rough + words)
+
+
+def spoken(seconds: float) -> str:
+    """A time as people say it.
+
+    >>> spoken(1), spoken(59.2), spoken(100)
+    ('1 second', '59 seconds', '2 minutes')
+    """
+    number, unit = (max(round(seconds), 1), "second") if seconds <= 60 else (round(seconds / 60), "minute")
+    return f"{number} {unit}{'' if number == 1 else 's'}"
 
 
 @contextmanager

@@ -137,9 +137,9 @@ _SWEEP = 60.0  # seconds between two looks
 class Shown:
     """What the page shows: a human set, models' sets by their names, what they were scored with, and what came out.
 
-    picked: the model whose buckets are shown. example: whether it is the one that the page opened with. measured: the
-    measures of these sets, maybe with the settings of an earlier result. The sets of a result that was opened from a
-    file hold no texts.
+    picked: the model whose buckets are shown. bucket: the one whose texts are; None: the first. example: whether it is
+    the one that the page opened with. measured: the measures of these sets, maybe with the settings of an earlier
+    result. The sets of a result that was opened from a file hold no texts.
     """
 
     human: TextSet
@@ -147,6 +147,7 @@ class Shown:
     options: dict[str, object]
     scored: Scored | Opened
     picked: str
+    bucket: int | None = None
     example: bool = False
     measured: Measured | None = None
 
@@ -173,6 +174,10 @@ class Session:
     def sets(self) -> list[TextSet]:
         """All sets, the human one first."""
         return [side for side in (self.human, *self.models.values()) if side is not None]
+
+    def columns_of(self, path: str | Path) -> set[str | None]:
+        """The columns of an uploaded file that are sets already; equal files are one file."""
+        return {side.column for side in self.sets() if side.path == Path(path)}
 
     def new_folder(self, inside: str) -> Path:
         """An empty folder of this session; an earlier one is removed."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -89,16 +90,20 @@ def shell_code(
     """The shell command that gives the same result; a comment where the shell cannot."""
     sides = [human, *models.values()]
     columns = {side.column for side in sides if not _is_found(side)}
-    if len(columns) > 1 or (columns and any(_is_found(side) and side.column is not None for side in sides)):
+    both = len(sides) == 2 and human.path is not None and human.path == sides[1].path
+    mixed = any(_is_found(side) and side.column is not None for side in sides)
+    if not both and (len(columns) > 1 or (columns and mixed)):
         return "# the files keep their texts in columns of different names: use Python"
     command = "score" if len(models) == 1 else "compare"
     first, *names = _file_names(human, models)
     if any(side.blank for side in sides):  # lines that the page left out
         options = {**options, "empty_texts": "drop"}
-    words = ["mauve-metric", command, _path_word(first), *_model_words(list(models), names)]
+    words = ["mauve-metric", command, _path_word(first), *([] if both else _model_words(list(models), names))]
     if aligned:
         words.append("--aligned")
-    if columns:
+    if both:
+        words += ["--reference-field", str(human.column), "--prediction-field", str(sides[1].column)]
+    elif columns:
         words += ["--text-field", str(columns.pop())]
     for name in _featurizers(options) if other_featurizers(options) else ():
         words += ["--featurize-model-name", name]
@@ -138,13 +143,16 @@ def _is_found(side: TextSet) -> bool:
 
 
 def _file_names(human: TextSet, models: Mapping[str, TextSet]) -> list[str]:
-    """The names of all files, the human one first, told apart where they are the same."""
+    """The names of all sets' files, the human one first, told apart where two files have the same."""
     sides = [("human", human), *models.items()]
-    names = [Path(side.name).name or "texts.txt" for _, side in sides]
     owners = [own.replace("/", "-") for own, _ in sides]
     if len(sides) == 2:
         owners[1] = "model"
-    return [name if names.count(name) == 1 else f"{own}_{name}" for own, name in zip(owners, names, strict=True)]
+    keys = [side.path or number for number, (_, side) in enumerate(sides)]  # one file may hold several sets
+    names = {key: Path(side.name).name or "texts.txt" for key, (_, side) in zip(keys, sides, strict=True)}
+    owner_of = dict(zip(reversed(keys), reversed(owners), strict=True))
+    equal = Counter(names.values())
+    return [names[key] if equal[names[key]] == 1 else f"{owner_of[key]}_{names[key]}" for key in keys]
 
 
 def _path_word(name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections import Counter, deque
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mauve_metric.hosts.space.limits import Limits
-from mauve_metric.hosts.space.session.run import Run
+from mauve_metric.hosts.space.session.run import Run, spoken
 
 # Of gradio's 40 threads: each run that waits here holds one. The others wait in gradio's own queue.
 ONE_RUN: dict[str, Any] = {"concurrency_id": "model", "concurrency_limit": 24}
@@ -91,13 +90,3 @@ class Turns:
         passed = time.monotonic() - began[0] if began else 0.0
         left = ended * sum(self._past) / len(self._past) - passed
         return f"in about {spoken(max(left, 1.0))}"
-
-
-def spoken(seconds: float) -> str:
-    """A time as people say it.
-
-    >>> spoken(1), spoken(59.2), spoken(100)
-    ('1 second', '60 seconds', '2 minutes')
-    """
-    number, unit = (math.ceil(seconds), "second") if seconds <= 60 else (round(seconds / 60), "minute")
-    return f"{number} {unit}{'' if number == 1 else 's'}"

@@ -6,14 +6,15 @@ import csv
 import io
 import itertools
 import json
+import re
 import threading
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mauve_metric.hosts.space.limits import Limits, check_texts
-from mauve_metric.texts.files import PROMPT_FIELDS, Side, TextFile
+from mauve_metric.texts.files import PROMPT_FIELDS, Role, TextFile
 from mauve_metric.texts.formats import format_of
 from mauve_metric.texts.records import Record
 from mauve_metric.texts.tables import csv_delimiter
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 FILE_TYPES = [".txt", ".jsonl", ".json", ".csv", ".tsv", ".parquet"]
 USER_ERRORS = (ValueError, TypeError, OSError, ImportError, RuntimeError, MemoryError)
 
+_SIDES: dict[Role, set[str]] = {  # words in the names of columns
+    "reference": {"human", "humans", "person", "people", "reference", "references", "gold", "target", "original"},
+    "prediction": {"prediction", "predictions", "generated", "generation", "completion", "output", "response"},
+}
 _ROWS_LOOKED_AT = 20
 _MOST_COLUMNS = 200
 _BATCH_ROWS = 256
@@ -58,7 +63,8 @@ def read_upload(
     column: str | None,
     limits: Limits,
     kind: str = "file",
-    side: Side = "prediction",
+    side: Role = "prediction",
+    taken: Collection[str | None] = (),
 ) -> TextSet:
     """The texts of a file; errors call it by its title, never by where it lies on the server.
 
@@ -67,11 +73,11 @@ def read_upload(
     Args:
         title: of the side, for errors.
         path: of the file.
-        column: the one that holds the texts; None, or one that is not there: "text", else the one with the longest,
-            in a file of another tool that of the side.
+        column: the one that holds the texts; None, or one that is not there: see `_choose_column`.
         limits: of the server.
         kind: of the set.
         side: whose texts to take from a file that holds both.
+        taken: columns of this file that are other sets already, and are not taken unasked.
 
     Raises:
         ValueError: with one sentence that a visitor understands.
@@ -86,8 +92,10 @@ def read_upload(
             found = text_columns(path)
             columns = tuple(found)
             if column not in columns:
-                column = "text" if "text" in columns else max(columns, key=lambda name: found[name], default=None)
-                column = _columns_of_tools(path).get(side, column)
+                free = {name: length for name, length in found.items() if name not in taken}
+                if taken and not free:
+                    raise ValueError("this file is the other side's already, and has no further column of texts")
+                column = _choose_column(free, side, _columns_of_tools(path).get(side))
             prompts: Sequence[Hashable] | None = None
             if path.suffix.lower() == ".parquet":
                 texts, field = _read_parquet(path, column, limits), _prompt_column(columns, column)
@@ -104,6 +112,29 @@ def read_upload(
     except USER_ERRORS as error:
         message = str(error).replace(str(path), title)
         raise ValueError(message if message.startswith(title) else f"{title}: {message}") from error
+
+
+def _choose_column(columns: Mapping[str, float], side: Role, of_tool: str | None) -> str | None:
+    """The column of a side among those of a file, by their mean length.
+
+    In a file of another tool that of the side; else "text", else one whose name says whose texts it holds, else the one
+    with the longest texts whose name does not say that they are the other side's.
+
+    >>> columns = {"id": 8.0, "human": 90.0, "gpt4": 80.0}
+    >>> _choose_column(columns, "reference", None), _choose_column(columns, "prediction", None)
+    ('human', 'gpt4')
+    """
+    if of_tool in columns:
+        return of_tool
+    whose = {name: _side_of(name) for name in columns}
+    ranks = {name: (name == "text", whose[name] == side, whose[name] is None, columns[name]) for name in columns}
+    return max(columns, key=ranks.__getitem__, default=None)
+
+
+def _side_of(name: str) -> Role | None:
+    """The side whose texts a column holds by its name."""
+    words = set(re.split(r"[^a-z]+", name.lower()))
+    return next((side for side, known in _SIDES.items() if words & known), None)
 
 
 def _prompt_column(columns: Sequence[str], texts: str | None) -> str | None:
@@ -147,7 +178,7 @@ def text_columns(path: Path) -> dict[str, float]:
     return dict.fromkeys(_columns_of_tools(path).values(), 0.0) or _text_columns(rows)
 
 
-def _columns_of_tools(path: Path) -> dict[Side, str]:
+def _columns_of_tools(path: Path) -> dict[Role, str]:
     """The column of each side in a file that another tool wrote; empty for other files."""
     if path.suffix.lower() not in (".jsonl", ".json"):
         return {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,7 @@ from gradio.utils import get_upload_folder
 from mauve_metric.features.sides import shared_prompts
 from mauve_metric.hosts.space.limits import Limits, check_options, check_together, other_featurizers
 from mauve_metric.hosts.space.session import takeaway
-from mauve_metric.hosts.space.session.examples import HUMAN, Example
+from mauve_metric.hosts.space.session.examples import HUMAN, Example, stored_features
 from mauve_metric.hosts.space.session.measuring import check_measures, measure_scored
 from mauve_metric.hosts.space.session.opened_result import Opened, read_result
 from mauve_metric.hosts.space.session.run import Run, errors_shown
@@ -21,7 +22,14 @@ from mauve_metric.hosts.space.session.scoring import Embedded, Encoders, Scored,
 from mauve_metric.hosts.space.session.sessions import Session, Shown, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, read_paste
 from mauve_metric.hosts.space.view import markup, notices
-from mauve_metric.hosts.space.view.controls import PLAY, check_play, panel_options, play_options, play_values
+from mauve_metric.hosts.space.view.controls import (
+    PLAY,
+    check_play,
+    in_controls,
+    panel_options,
+    play_options,
+    play_values,
+)
 from mauve_metric.hosts.space.view.run_handlers import RunHandlers
 from mauve_metric.hosts.space.view.settings_link import control_values, query_of, read_query
 from mauve_metric.hosts.space.view.showing import (
@@ -33,6 +41,7 @@ from mauve_metric.hosts.space.view.showing import (
     measures_values,
     of_model_values,
     result_values,
+    shown_bucket,
 )
 from mauve_metric.options import MauveConfig
 
@@ -58,17 +67,19 @@ class Handlers(RunHandlers):
     # --- the page opens -------------------------------------------------------------------------------------------
 
     def arrive(self, request: gr.Request) -> list[object]:
-        """What the address sets, for featurizer, `PLAY` and panel, and the example where the address sets nothing."""
-        with errors_shown(markup.escape):
+        """What the address sets, for featurizer, `PLAY` and panel, and the example."""
+        with errors_shown(in_controls):
             found, problems = read_query(dict(request.query_params), self.featurizers, self.limits)
             said = "".join(markup.problem(markup.escape(problem)) for problem in problems)
             controls = control_values(found, self.featurizers) if found else [gr.skip()] * len(control_values({}, [""]))
-            shown = None if found else self.example.shown()
+            shown = self.example.shown()
             if shown is None:
                 return [*controls, said, *[gr.skip()] * len(RESULT)]
             if self._arrived is None:  # the same for every visitor
                 self._arrived = result_values(shown, self.limits.points) | {"shows": EXAMPLE, "status": ""}
-            return [*controls, said, *(self._arrived[name] for name in RESULT)]
+            # gradio changes the updates that it is given
+            values = copy.deepcopy(self._arrived) | ({"stale": notices.stale(example=True)} if found else {})
+            return [*controls, said, *(values[name] for name in RESULT)]
 
     def take_up(self, shows: str | None, request: gr.Request) -> None:
         """If the page shows the example, it is from now on the result of this visitor's session."""
@@ -78,7 +89,7 @@ class Handlers(RunHandlers):
 
     def link(self, values: Sequence[object]) -> str:
         """The query of an address with these settings: featurizer, `PLAY` and the panel's options."""
-        with errors_shown(markup.escape):
+        with errors_shown(in_controls):
             options = _options(values)
             check_play(options, self.limits)
             return query_of(options, self.featurizers[0])
@@ -89,7 +100,7 @@ class Handlers(RunHandlers):
             return [gr.skip()] * len(RESULT)
         session = self.sessions.get(request.session_hash)
         try:
-            with errors_shown(markup.escape), self._alone(session):
+            with errors_shown(in_controls), self._alone(session):
                 opened = read_result(Path(path), self.limits)
                 name = Path(path).name
                 human = TextSet(HUMAN, name, [])
@@ -171,7 +182,7 @@ class Handlers(RunHandlers):
     def replay(self, values: Sequence[object], request: gr.Request) -> list[object]:
         """Other values of `PLAY`: the result again, from the features that are kept."""
         session = self.sessions.get(request.session_hash)
-        with errors_shown(markup.escape), self._alone(session):
+        with errors_shown(in_controls), self._alone(session):
             shown, changed = _shown(session), play_options(list(values))
             if not isinstance(shown.scored, Scored):
                 raise ValueError(_FIRST)
@@ -209,7 +220,7 @@ class Handlers(RunHandlers):
                 self._paste_model(session, model_pasted)
             if session.human is None:
                 if held[0]:
-                    raise ValueError(f"{HUMAN} are not here any more: {notices.GONE}")
+                    raise ValueError(f"{HUMAN} is not here any more: {notices.GONE}")
                 raise ValueError(f"{HUMAN}: choose a file, paste texts or take an example first")
             if not session.models:
                 if held[1]:
@@ -240,7 +251,7 @@ class Handlers(RunHandlers):
             run.part(number, len(featurizers), f"{featurizer}: " if len(featurizers) > 1 else "")
             config = self.encoders.config(options | {"featurize_model_name": featurizer})
             own = None if last is None else last.of(config)
-            kept = self._kept(None if own is None else own.embedded, [*sets.values()], config)
+            kept = _kept(None if own is None else own.embedded, [human, *models.values()], config)
             embedded = embed(sets, config, self.encoders, run, kept, None if number else list(models))
             found[featurizer] = score(embedded, titles, config, aligned=aligned, prompts=prompts, last=own, run=run)
         scored = with_all(found)
@@ -252,13 +263,6 @@ class Handlers(RunHandlers):
         run.check()
         session.shown = Shown(human, models, options, scored, picked)
 
-    def _kept(self, last: Embedded | None, texts: Sequence[list[str]], config: MauveConfig) -> Embedded | None:
-        """Features that may be used again: this session's, or those of the example if its texts are among these."""
-        for kept in (last, self.example.embedded):
-            if kept is not None and any(kept.known(part, config) is not None for part in texts):
-                return kept
-        return last
-
     # --- what is shown --------------------------------------------------------------------------------------------
 
     def _result(self, session: Session) -> list[object]:
@@ -269,7 +273,7 @@ class Handlers(RunHandlers):
     def pick_model(self, name: str | None, request: gr.Request) -> list[object]:
         """Another model's buckets and scores."""
         session = self.sessions.get(request.session_hash)
-        with errors_shown(markup.escape):
+        with errors_shown(in_controls):
             shown = _shown(session)
             if name not in shown.models:
                 raise ValueError(f"there is no model set “{str(name)[:60]}” in this comparison")
@@ -277,11 +281,15 @@ class Handlers(RunHandlers):
             values = of_model_values(shown)
             return [values[part] for part in OF_MODEL]
 
-    def pick_bucket(self, bucket: int | None, request: gr.Request) -> str:
-        """The texts of a bucket, both sides."""
+    def pick_bucket(self, bucket: int | None, request: gr.Request) -> object:
+        """The texts of a bucket, both sides; those that are there where the box was left without another choice."""
         session = self.sessions.get(request.session_hash)
-        with errors_shown(markup.escape):
-            return bucket_html(_shown(session), bucket)
+        with errors_shown(in_controls):
+            shown = _shown(session)
+            if bucket is None or bucket == shown_bucket(shown):
+                return gr.skip()
+            shown.bucket = bucket
+            return bucket_html(shown, bucket)
 
     def click_bucket(self, clicked: str, request: gr.Request) -> list[object]:
         """A bar or a text was clicked in a figure: the picked model, and what is shown of it.
@@ -292,7 +300,7 @@ class Handlers(RunHandlers):
             request: of the visitor.
         """
         session = self.sessions.get(request.session_hash)
-        with errors_shown(markup.escape):
+        with errors_shown(in_controls):
             shown = _shown(session)
             found = re.match(r"(\d{1,6})(?:-(\d{1,3}))?\b", clicked, re.ASCII)
             number, which = (int(part or 0) for part in found.groups()) if found else (-1, 0)
@@ -308,7 +316,7 @@ class Handlers(RunHandlers):
     def make_files(self, request: gr.Request) -> dict[str, object]:
         """Result, figures, signature and report as files."""
         session = self.sessions.get(request.session_hash)
-        with errors_shown(markup.escape):
+        with errors_shown(in_controls):
             shown = _shown(session)
             if not isinstance(shown.scored, Scored):
                 raise ValueError(_FIRST)
@@ -319,6 +327,16 @@ class Handlers(RunHandlers):
     def leave(self, request: gr.Request) -> None:
         """The page was closed: nothing of it is kept."""
         self.sessions.drop(request.session_hash)
+
+
+def _kept(last: Embedded | None, sets: Sequence[TextSet], config: MauveConfig) -> Embedded | None:
+    """Features that may be used again: the last ones, and those of the examples that are among the sets."""
+    if last is not None and last.fits([side.texts for side in sets], config):
+        return last
+    stored = stored_features(sets, config)
+    if stored is None or last is None or last.key != stored.key:
+        return stored or last
+    return Embedded(last.key, last.sets + stored.sets, last.texts + stored.texts)
 
 
 def _shown(session: Session) -> Shown:

@@ -15,6 +15,7 @@ from gradio.components import Component
 from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.session.examples import example_files
 from mauve_metric.hosts.space.session.measuring import GROUPS
+from mauve_metric.hosts.space.session.run import spoken
 from mauve_metric.hosts.space.session.sessions import LONGEST_NAME
 from mauve_metric.hosts.space.session.uploads import FILE_TYPES
 from mauve_metric.hosts.space.view.away_part import away_part
@@ -36,6 +37,10 @@ EXAMPLE_TITLES = {  # what the buttons say, by the labels of `example_files`
     "greedy decoding": "Greedy decoding",
     "other human texts": "Other human prose",
     "three models at once": "Nucleus, pure and greedy",
+}
+FEATURIZERS = {
+    "minilm": "sees what texts are about",
+    "ngrams": "takes seconds, sees grammar and spelling",
 }
 PRIVACY = (
     "Texts stay in this server's memory, and what you upload or make in temporary files too, while the page is open, "
@@ -182,21 +187,19 @@ def examples_part() -> dict[str, gr.Button]:
 
 @dataclass(frozen=True)
 class LinkParts:
-    """A link to the page with its settings, and what is said of one that was followed."""
+    """A link to the page with its settings."""
 
     make: gr.Button
     link: gr.Textbox
-    problems: gr.HTML
 
 
 def choices_part(models: Sequence[str]) -> tuple[gr.Dropdown, list[Component], LinkParts]:
     """The featurizer, and all else: the panel folded away, and last which others are asked too."""
-    speed = (
-        "minilm: in the package, sees what texts are about. ngrams: no model, the fastest, sees grammar and spelling. "
-        "gpt2 and its like are the models of the literature: 0.5 GB (gpt2) to 3 GB (gpt2-large) to download, minutes "
-        "to hours without a GPU. The time that is left is shown while the texts are read."
-    )
-    model = gr.Dropdown(list(models), value=models[0], label="Featurizer", info=speed, elem_id="featurizer")
+    known = [f"{name}: {said}." for name, said in FEATURIZERS.items() if name in models]
+    if any(name.startswith("gpt2") for name in models):
+        known.append("gpt2 and its like: the models of the literature, minutes to hours without a GPU.")
+    info = " ".join([*known, "The time that is left is shown while the texts are read."])
+    model = gr.Dropdown(list(models), value=models[0], label="Featurizer", info=info, elem_id="featurizer")
     others = gr.CheckboxGroup(
         list(models),
         label="Ask others too",
@@ -220,26 +223,37 @@ def choices_part(models: Sequence[str]) -> tuple[gr.Dropdown, list[Component], L
             buttons=["copy"],
             max_lines=2,
         )
-    problems = gr.HTML(elem_id="link_problems")
-    return model, [*panel, others], LinkParts(make, link, problems)
+    return model, [*panel, others], LinkParts(make, link)
 
 
 def open_part() -> gr.File:
     """Where a result's JSON is dropped."""
     return gr.File(
-        label="Or open a result again: drop its mauve.json here",
+        label="A result's mauve.json",
         file_types=[".json"],
-        height=72,
+        height=96,
         elem_id="open_result",
     )
 
 
-def buttons_part() -> tuple[gr.Button, gr.Button]:
-    """Compare and stop."""
-    with gr.Row():
-        compare = gr.Button("Compare", variant="primary", elem_id="compare", scale=4)
-        stop = gr.Button("Stop", elem_id="stop", scale=1, min_width=100)
-    return compare, stop
+@dataclass(frozen=True)
+class RunParts:
+    """What starts and stops a comparison, and what is said of it; the style sheet keeps them in sight."""
+
+    compare: gr.Button
+    stop: gr.Button
+    status: gr.HTML
+
+
+def run_part(limits: Limits) -> RunParts:
+    """Compare and stop, the limit, progress."""
+    with gr.Column(elem_id="run"):
+        status = gr.HTML(elem_id="status")
+        with gr.Row():
+            compare = gr.Button("Compare", variant="primary", elem_id="compare", scale=4)
+            stop = gr.Button("Stop", elem_id="stop", scale=1, min_width=100)
+        gr.Markdown(f"A run may take {spoken(limits.seconds)} here.", elem_id="run_limit", elem_classes="mm-small")
+    return RunParts(compare, stop, status)
 
 
 @dataclass(frozen=True)
@@ -249,6 +263,7 @@ class ResultOutputs:
     named: dict[str, Block]
     shows: gr.Textbox
     play: list[gr.Slider | gr.Number]
+    status: gr.HTML
     score: gr.HTML
     picked: gr.Radio
     bucket: gr.Dropdown
@@ -272,9 +287,9 @@ class ResultOutputs:
         return [self.named[name] for name in MEASURES]
 
 
-def result_part(limits: Limits) -> ResultOutputs:
+def result_part(limits: Limits, status: gr.HTML) -> ResultOutputs:
     """Whose result it is, the scores, both curves, warnings, what moves the pictures, the texts, what to take away."""
-    shown: dict[str, Block] = {"status": gr.HTML(elem_id="status")}
+    shown: dict[str, Block] = {"status": status}
     shows = shown["shows"] = gr.Textbox(label="Shown result", visible=False)  # "", "example" or "own"
     with gr.Column(elem_id="outcome"):
         gr.HTML("<h2>Result</h2>", elem_id="result_heading")  # for those who hear the page
@@ -297,7 +312,7 @@ def result_part(limits: Limits) -> ResultOutputs:
             shown["table"] = gr.HTML(elem_id="table")
             measures = measures_part(shown)
             make_files = away_part(shown)
-    return ResultOutputs(shown, shows, play, score, picked, bucket, clicked, measures, make_files)
+    return ResultOutputs(shown, shows, play, status, score, picked, bucket, clicked, measures, make_files)
 
 
 def _gap_part(shown: dict[str, Block]) -> tuple[gr.Radio, gr.Dropdown, gr.Textbox]:

@@ -18,12 +18,12 @@ _SAID = (
 
 @dataclass(frozen=True)
 class MeasureInputs:
-    """Which groups of measures, what computes them, what stops it, and where they are shown."""
+    """Which groups of measures, what computes them, what stops it, and what is said of it."""
 
     groups: gr.CheckboxGroup
     compute: gr.Button
     stop: gr.Button
-    table: gr.HTML
+    status: gr.HTML
 
 
 def measures_part(shown: dict[str, Block]) -> MeasureInputs:
@@ -37,6 +37,6 @@ def measures_part(shown: dict[str, Block]) -> MeasureInputs:
             compute = gr.Button("Compute them", elem_id="compute_measures", scale=4)
             stop = gr.Button("Stop the measures", elem_id="stop_measures", scale=2, min_width=170)
         shown["measures_stale"] = gr.HTML(elem_id="measures_stale")
-        shown["measures_status"] = gr.HTML(elem_id="measures_status")
-        table = shown["measures"] = gr.HTML(elem_id="measures")
-    return MeasureInputs(groups, compute, stop, table)
+        status = shown["measures_status"] = gr.HTML(elem_id="measures_status")
+        shown["measures"] = gr.HTML(elem_id="measures")
+    return MeasureInputs(groups, compute, stop, status)

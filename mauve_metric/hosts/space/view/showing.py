@@ -121,7 +121,7 @@ def of_model_values(shown: Shown, bucket: int | None = None) -> dict[str, object
     scored, name = shown.scored, shown.picked
     explanation, result = scored.explain(name), scored.results[name]
     buckets = markup.bucket_choices(explanation, scored.resolved.confidence_level)
-    bucket = buckets[0][1] if bucket is None else bucket
+    shown.bucket = bucket = buckets[0][1] if bucket is None else bucket
     if bucket not in (number for _, number in buckets):
         raise ValueError("there is no such bucket any more: compare again")
     return {
@@ -149,10 +149,15 @@ def fits(shown: Shown) -> bool:
     return shown.measured is not None and shown.measured.scored is shown.scored
 
 
-def bucket_html(shown: Shown, bucket: int | None) -> str:
+def shown_bucket(shown: Shown) -> int:
+    """The number of the bucket whose texts are shown."""
+    if shown.bucket is not None:
+        return shown.bucket
+    return markup.bucket_choices(shown.scored.explain(shown.picked), shown.scored.resolved.confidence_level)[0][1]
+
+
+def bucket_html(shown: Shown, bucket: int) -> str:
     """What is in a bucket of the picked model."""
-    if bucket is None:
-        return ""
     if isinstance(shown.scored, Opened):
         return notices.NO_TEXTS
     result = shown.scored.results[shown.picked]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -11,9 +12,10 @@ import gradio as gr
 from mauve_metric.hosts.space.limits import Limits, check_together
 from mauve_metric.hosts.space.session.examples import HUMAN, example_files
 from mauve_metric.hosts.space.session.run import errors_shown
-from mauve_metric.hosts.space.session.sessions import Session, Sessions, name_of_file, title_of
+from mauve_metric.hosts.space.session.sessions import Session, Sessions, clean_name, name_of_file, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, read_paste, read_upload
 from mauve_metric.hosts.space.view import markup
+from mauve_metric.hosts.space.view.controls import in_controls
 
 PASTED = "pasted"  # what a set from the paste box is called at first
 
@@ -35,15 +37,19 @@ class TextHandlers:
         """A file was chosen or taken away: preview, columns, and the paste box emptied."""
         session = self.sessions.get(request.session_hash)
         old, session.human = session.human, None
-        shown = self._human_shown(session) if path is None else self._take_human(session, partial(self._read, path))
+        shown = (
+            self._human_shown(session)
+            if path is None
+            else self._take_human(session, partial(self._read, session, path))
+        )
         self.sessions.release(old.path if old is not None and old.kind == "file" else None)
         if path is None:
-            return [*shown, gr.skip()]
+            return [*shown, gr.skip(), gr.skip()]
         self.sessions.release(Path(path))  # which the session needs, if it could be read
-        return [*shown, ""]
+        return [*shown, "", gr.skip() if session.human is not None else None]
 
-    def _read(self, path: str) -> TextSet:
-        return read_upload(HUMAN, path, None, self.limits, side="reference")
+    def _read(self, session: Session, path: str) -> TextSet:
+        return read_upload(HUMAN, path, None, self.limits, side="reference", taken=session.columns_of(path))
 
     def take_column(self, column: str, request: gr.Request) -> str:
         """Another column of the file was chosen: preview."""
@@ -65,7 +71,7 @@ class TextHandlers:
     def _take_human(self, session: Session, read: Callable[[], TextSet]) -> list[object]:
         """Preview and columns of what is read, which the session keeps; or what is wrong with it."""
         try:
-            with errors_shown(markup.escape), session.editing:
+            with errors_shown(in_controls), session.editing:
                 side = read()
                 check_together([side.texts, *(model.texts for model in session.models.values())], self.limits)
                 self._set_human(session, side)
@@ -91,12 +97,24 @@ class TextHandlers:
         said: list[str] = []
         with session.editing:
             for path in paths or []:
-                name = session.models.free_name(name_of_file(path))
-                if name != name_of_file(path):
-                    said.append(markup.note(f"a set called “{name_of_file(path)}” is there: the new one is “{name}”"))
-                if not _done(partial(self._put, session, name, partial(self._read_model, name, path)), said):
+                if not _done(partial(self._add_file, session, path, said), said):
                     self.sessions.release(Path(path))
-        return self._models_shown(session, said)
+        shown = self._models_shown(session, said)
+        human = session.human
+        if human is not None and human.path is not None and {side.path for side in session.sets()} == {human.path}:
+            shown[3] = gr.update(visible=True, value=True)  # rows of one file
+        return shown
+
+    def _add_file(self, session: Session, path: str, said: list[str]) -> None:
+        """Put the set of a file into the session, under the name of its column where another set has the file too."""
+        taken, wanted = session.columns_of(path), name_of_file(path)
+        session.models.check_room(wanted)
+        side = read_upload(title_of(wanted), path, None, self.limits, taken=taken)
+        wanted = clean_name(side.column or "") or wanted if taken else wanted
+        name = session.models.free_name(wanted)
+        self._put(session, name, lambda: replace(side, title=title_of(name)))
+        if name != wanted:
+            said.append(markup.note(f"a set called “{wanted}” is there: the new one is “{name}”"))
 
     def add_paste(self, pasted: str, request: gr.Request) -> list[object]:
         """The models' paste box was left: its lines are a set, as long as it is not begun anew."""
@@ -152,9 +170,6 @@ class TextHandlers:
                 self._drop(session, name)
         return self._models_shown(session, [], paste="" if emptied else None)
 
-    def _read_model(self, name: str, path: str) -> TextSet:
-        return read_upload(title_of(name), path, None, self.limits)
-
     def _paste_model(self, session: Session, pasted: str) -> None:
         """The pasted lines as the set that the box stands for, which is made if there is none."""
         with session.editing:
@@ -206,7 +221,7 @@ class TextHandlers:
     def take_example(self, label: str, request: gr.Request) -> list[object]:
         """Human texts and models' from the examples: what both sides show, the other inputs emptied."""
         session = self.sessions.get(request.session_hash)
-        with errors_shown(markup.escape), session.editing:
+        with errors_shown(in_controls), session.editing:
             models = example_files()[label]
             human = next(iter(models.values())).with_name("human.jsonl")
             for name in list(session.models):
@@ -220,7 +235,7 @@ class TextHandlers:
 def _done(action: Callable[[], None], said: list[str]) -> bool:
     """Whether an action could be done; if not, what is wrong is appended to what is said."""
     try:
-        with errors_shown(markup.escape):
+        with errors_shown(in_controls):
             action()
     except gr.Error as error:
         said.append(markup.problem(error.message))

@@ -14,7 +14,7 @@ from gradio.events import Dependency
 from mauve_metric.hosts.space.session.turns import ONE_RUN
 from mauve_metric.hosts.space.view.controls import play_ranges
 from mauve_metric.hosts.space.view.handlers import Handlers
-from mauve_metric.hosts.space.view.layout import HumanInputs, LinkParts, ModelInputs, ResultOutputs
+from mauve_metric.hosts.space.view.layout import HumanInputs, LinkParts, ModelInputs, ResultOutputs, RunParts
 
 PLAY_RUNS: dict[str, Any] = {"concurrency_id": "play", "concurrency_limit": 2}  # from kept features, in seconds
 QUICK: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "concurrency_limit": 4}
@@ -46,7 +46,7 @@ class Wiring:
         shown = [human.preview, human.column]
         file = [human.file.upload, human.file.clear]
         self.changes += [
-            gr.on(file, handlers.take_file, human.file, [*shown, human.paste], **QUICK),
+            gr.on(file, handlers.take_file, human.file, [*shown, human.paste, human.file], **QUICK),
             human.column.input(handlers.take_column, human.column, human.preview, **QUICK),
             human.paste.blur(handlers.take_paste, human.paste, [*shown, human.file], **QUICK),
             models.file.upload(handlers.add_files, models.file, models.all, **QUICK),
@@ -65,18 +65,18 @@ class Wiring:
                 place.remove.click(remove, None, models.all, **QUICK),
             ]
 
-    def runs(self, compare: gr.Button, stop: gr.Button, examples: Mapping[str, gr.Button]) -> None:
+    def runs(self, parts: RunParts, examples: Mapping[str, gr.Button]) -> None:
         """Compare, the examples, stop, play."""
         handlers, human, models, result = self.handlers, self.human, self.models, self.result
         held = [human.preview, models.places[0].name]
-        self._run(compare.click, [*held, human.paste, models.paste, models.aligned, *self.settings])
+        self._run(parts.compare.click, [*held, human.paste, models.paste, models.aligned, *self.settings])
         everything = [human.preview, human.column, human.file, human.paste, *models.all]
         for label, button in examples.items():
             take = _request_only(handlers.take_example, label)
             taken = button.click(take, None, everything, trigger_mode="once", **QUICK)
             self._run(taken.success, [*held, human.paste, models.paste, models.aligned, *self.settings])
 
-        self._stop(stop, result.named["status"])
+        self._stop(parts.stop, parts.status)
         play = _of_result(handlers, handlers.play, 1)
         # Gradio refuses a value out of range before a handler sees it: what was written goes beside what is allowed
         written = gr.Textbox(visible=False)
@@ -113,10 +113,10 @@ class Wiring:
             result.of_measures,
             api_visibility="private",
             trigger_mode="once",
-            show_progress_on=inputs.table,
+            show_progress_on=inputs.status,
             **ONE_RUN,
         )
-        self._stop(inputs.stop, result.named["measures_status"])
+        self._stop(inputs.stop, inputs.status)
 
     def _stop(self, button: gr.Button, status: Block) -> None:
         """Stop what runs, and say so."""
@@ -135,7 +135,7 @@ class Wiring:
             result.all,
             api_visibility="private",
             trigger_mode="once",
-            show_progress_on=result.score,
+            show_progress_on=result.status,
             **ONE_RUN,
         )
         ended.success(None, None, None, js=_SHOW, **QUICK)
@@ -168,10 +168,10 @@ class Wiring:
         events = [getattr(control, "input") for control in [model, *panel]]  # noqa: B009
         gr.on(events, stale, inputs, outputs, trigger_mode="always_last", **SILENT)
 
-    def arrival(self, app: gr.Blocks, link: LinkParts, opened: gr.File) -> None:
+    def arrival(self, app: gr.Blocks, link: LinkParts, problems: gr.HTML, opened: gr.File) -> None:
         """What the page's address sets, the example, a link to the settings, a result from a file."""
         handlers, result = self.handlers, self.result
-        app.load(handlers.arrive, None, [*self.settings, link.problems, *result.all], **QUICK)
+        app.load(handlers.arrive, None, [*self.settings, problems, *result.all], **QUICK)
 
         def make_link(*values: object) -> dict[str, object]:
             return gr.update(value=handlers.link(values), visible=True)

@@ -50,5 +50,22 @@ def test_the_example_on_arrival_is_what_its_texts_give(minilm: str) -> None:
     )
 
 
+def test_an_example_is_compared_without_the_model_and_a_link_opens_on_it(minilm: str) -> None:
+    desk = Handlers(Limits(), ["minilm"], Encoders())
+    desk.take_example("greedy decoding", visitor())
+    desk.encoders.get = None  # type: ignore[method-assign,assignment]  # what loads a model
+    desk.compare(
+        ["", "", False, *settings(featurizer="minilm", play=(5, 0, 25, 0.95))], visitor(), lambda *_, **__: None
+    )
+    shown = desk.sessions.get("a").shown
+    assert shown is not None and shown.scored.results["greedy decoding"].mauve < 0.5
+    request = visitor("b")
+    request.query_params = {"seed": "3"}
+    for _ in range(2):  # what gradio does to the values of one visitor reaches no other
+        arrived = dict(zip(RESULT, desk.arrive(request)[-len(RESULT) :], strict=True))
+        assert "still the example" in arrived["stale"] and "An example" in arrived["about"]
+        assert arrived["bucket"].pop("value") is not None
+
+
 def test_no_example_where_it_could_not_be_run(desk: Handlers) -> None:
     assert desk.example.shown() is None and Handlers(LIMITS, ["minilm"], Encoders()).example.shown() is None

@@ -62,7 +62,7 @@ def test_a_result_file_is_opened_again_without_texts(
         ({"p_hist": [0.5, 0.5, 0.0, "x"]}, "not a file that “Make files” wrote"),
         ({"n_p": None}, "n_p: Input should be a valid integer"),
         ({"signature": 3}, "not a file that"),
-        ({"num_buckets": 10**12}, "p_hist must hold num_buckets numbers"),
+        ({"num_buckets": 10**12}, "p_hist must hold 1000000000000 numbers"),
         (None, "an object is expected, got list"),
     ],
 )

@@ -59,7 +59,7 @@ def test_progress_counts_texts_and_time() -> None:
     run.begin_set(0)
     run._began -= 10  # ten seconds ago
     run.texts_done("a set", 50, 100)  # five texts a second, and 150 of all are left
-    assert told[1][1] == "human texts: 50 of 100, 5 texts a second, about 30 s left"
+    assert told[1][1] == "human texts: 50 of 100, 5 texts a second, about 30 seconds left"
     assert told[0][0] < told[1][0] < 0.5
     run.texts_done("a set", 100, 100)
     run.begin_set(1)
@@ -148,3 +148,21 @@ def test_a_run_has_tokens(tiny_gpt2: str) -> None:
     config = encoders.config({"featurize_model_name": tiny_gpt2})
     with pytest.raises(ValueError, match="more than 100 tokens together"):
         embed({"the human texts": HUMAN, "the model's": MODEL}, config, encoders, Run(tokens=100))
+
+
+def test_a_run_that_cannot_end_in_time_is_refused_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("mauve_metric.hosts.space.session.run.time.monotonic", lambda: now[0])
+    told: list[str] = []
+    run = Run(lambda share, words: told.append(words), seconds=300)
+    run.begin()
+    run.begin_reading([1000, 1000])
+    run.begin_set(0)
+    now[0] = 8.0
+    run.texts_done("a set", 10, 1000)  # too early to judge
+    assert told[-1].endswith("about 27 minutes left")
+    now[0] = 20.0
+    run.texts_done("a set", 120, 1000)  # six a second: 333 seconds, and it may become faster
+    now[0] = 40.0
+    with pytest.raises(ValueError, match="about 11 minutes, and a run may take 5 minutes here: give about 90"):
+        run.texts_done("a set", 121, 1000)

@@ -24,8 +24,8 @@ def test_sessions_do_not_see_each_other(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path, "a")
     give(desk, tmp_path, "b", ["Secret of b", *MODEL[:10]])
     shown = {who: press(desk, who=who) for who in "ab"}
-    assert "Secret" not in "".join(desk.pick_bucket(bucket, visitor("a")) for bucket in range(4))
-    assert "Secret" in "".join(desk.pick_bucket(bucket, visitor("b")) for bucket in range(4))
+    assert "Secret" not in "".join(desk.click_bucket(str(bucket), visitor("a"))[3] for bucket in range(4))
+    assert "Secret" in "".join(desk.click_bucket(str(bucket), visitor("b"))[3] for bucket in range(4))
     assert shown["a"]["signature"] != shown["b"]["signature"]
     with pytest.raises(gr.Error, match="compare two sets first"):
         desk.pick_bucket(0, visitor("c"))
@@ -89,7 +89,7 @@ def settings(**more: Any) -> list[object]:
 
 def test_what_is_not_kept_any_more_is_said(desk: Handlers) -> None:
     progress: Any = lambda share, desc: None  # noqa: E731
-    with pytest.raises(gr.Error, match="human texts are not here any more: uploads and results are kept for an hour"):
+    with pytest.raises(gr.Error, match="the human set is not here any more: uploads and results are kept for an hour"):
         desk.compare(["", "", False, *settings()], visitor(), progress, held=("<p>24 texts</p>", "a"))
     with pytest.raises(gr.Error, match="texts are not here any more"):
         desk.compare(["a\nb", "", False, *settings()], visitor(), progress, held=("<p>24 texts</p>", "a"))

@@ -64,7 +64,9 @@ def test_buckets_hold_every_text_once_and_on_its_side(desk: Handlers, tmp_path: 
     give(desk, tmp_path, model=[*MODEL[:15], *HOSTILE])
     shown = press(desk)
     choices = shown["bucket"]["choices"]
-    pages = [desk.pick_bucket(bucket, visitor()) for _, bucket in choices]
+    pages = [desk.click_bucket(str(bucket), visitor())[3] for _, bucket in choices]
+    assert desk.pick_bucket(choices[-1][1], visitor()) == gr.skip()  # it is there already
+    assert desk.pick_bucket(choices[0][1], visitor()) == pages[0] and desk.pick_bucket(None, visitor()) == gr.skip()
     counts = [page.split("<h4>Human: ")[1].split(" of")[0] for page in pages]
     assert sum(map(int, counts)) == len(HUMAN)
     assert {"<script", "<img", "\x00", "\u202e", "${", "{{"} & {
@@ -192,7 +194,7 @@ def test_what_is_missing_is_asked_for(desk: Handlers) -> None:
     for call in (lambda: desk.replay([5, 0, 25, 0.95], visitor()), lambda: desk.make_files(visitor())):
         with pytest.raises(gr.Error, match="compare two sets first"):
             call()
-    with pytest.raises(gr.Error, match="featurize_model_name must be one of ngrams here"):
+    with pytest.raises(gr.Error, match="Featurizer must be one of ngrams here"):
         press(desk, human="a\nb", model="c\nd", featurizer="gpt2-large")
 
 

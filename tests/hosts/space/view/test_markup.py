@@ -20,7 +20,7 @@ from tests.samples import HOSTILE, HUMAN, MODEL, ngrams
 
 @pytest.fixture(scope="module")
 def explanation() -> Explanation:
-    quick = {"num_buckets": 4, "num_runs": 2, "kmeans_num_redo": 1, "permutations": 19}
+    quick = {"num_buckets": 4, "num_runs": 2, "kmeans_num_redo": 1}
     return explain(p_text=HUMAN, q_text=MODEL, featurize_model_name=ngrams, **quick)
 
 
@@ -65,7 +65,8 @@ def test_warnings_are_folded_but_for_the_severe_ones() -> None:
 
 
 def test_scores_panel_has_the_spread_over_seeds_and_the_test(result: MauveResult) -> None:
-    shown = text_of(markup.scores_panel(replace(result, p_value=0.35)))
+    entries = {**result.signature_entries, "permutations": 19}
+    shown = text_of(markup.scores_panel(replace(result, p_value=0.35, signature_entries=entries)))
     assert (
         f"MAUVE over seeds {result.mauve_mean:.4f} ± {result.mauve_std:.4f} , mean and standard deviation of 2" in shown
     )

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from samples import LIMITS, NASTY
+from samples import HUMAN, LIMITS, MODEL, NASTY
 from visitors import give, press, visitor
 
 from mauve_metric.hosts.space.session import takeaway
@@ -42,7 +42,7 @@ def test_bad_files_are_named_without_their_place_and_escaped(
     assert message in html.unescape(shown)
     assert str(tmp_path) not in shown
     assert list(desk.sessions.get("a").models) == ["a_model"]  # the set before stays, under its own name
-    message = message.replace("model set “a”", "the human texts")
+    message = message.replace("model set “a”", "the human set")
     shown = desk.take_file(write_bytes(tmp_path / f"h_{name}", content), visitor())[0]
     assert message in html.unescape(shown) and str(tmp_path) not in shown
     assert desk.sessions.get("a").human is None  # the texts before are not scored in its place
@@ -94,7 +94,7 @@ def the_human(desk: Handlers) -> TextSet:
 
 def test_a_column_is_found_and_can_be_chosen(desk: Handlers, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("id,story\n1,=cmd() and more\n2,owl\n", encoding="utf-8")
-    preview, columns, paste = desk.take_file(str(tmp_path / "a.csv"), visitor())
+    preview, columns, paste, _ = desk.take_file(str(tmp_path / "a.csv"), visitor())
     assert columns["choices"] == ["id", "story"] and columns["value"] == "story" and columns["visible"]
     assert "2 texts" in preview and "=cmd()" in preview and paste == ""
     assert "<em>id</em>" in desk.take_column("id", visitor())
@@ -126,3 +126,41 @@ def test_a_file_name_never_becomes_a_path_html_or_a_command(name: str) -> None:
     base = name.rsplit("/", 1)[-1]
     assert words[2] == (f"./{base}" if base.startswith("-") else base)
     assert f"read_texts({base!r})" in takeaway.python_code(*sides, {"featurize_model_name": "minilm"})
+
+
+def test_one_file_in_both_boxes_is_two_columns(desk: Handlers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [{"id": "no. 1", "gpt4": m, "human": h, "beam": f"{m}!"} for h, m in zip(HUMAN, MODEL, strict=False)]
+    path = tmp_path / "both.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    desk.add_files([str(path)], visitor())  # in either order
+    desk.take_file(str(path), visitor())
+    shown = desk.add_files([str(path)], visitor())
+    session = desk.sessions.get("a")
+    assert [side.column for side in session.sets()] == ["human", "beam", "gpt4"]
+    assert list(session.models) == ["both", "gpt4"] and shown[3]["value"] is True
+    desk.remove_model(0, visitor())
+    code = press(desk, aligned=True)
+    monkeypatch.chdir(tmp_path)
+    assert (
+        "read_texts('both.jsonl', 'human')" in code["python"] and "read_texts('both.jsonl', 'gpt4')" in code["python"]
+    )
+    assert "score both.jsonl --aligned --reference-field human --prediction-field gpt4" in code["shell"]
+    lines = tmp_path / "lines.txt"
+    lines.write_text("one\ntwo\n", encoding="utf-8")
+    desk.take_file(str(lines), visitor())
+    assert "this file is the other side&#39;s already" in desk.add_files([str(lines)], visitor())[2]
+
+
+def test_a_refused_human_file_leaves_its_box_and_is_told_in_the_words_of_the_page(
+    desk: Handlers, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_bytes(b"caf\xe9\n")
+    shown = desk.take_file(str(tmp_path / "a.txt"), visitor())
+    assert shown[3] is None and "save it as UTF-8" in shown[0]
+    (tmp_path / "a.jsonl").write_text('{"text": "one"}\n{"text": " "}\n', encoding="utf-8")
+    shown = desk.take_file(str(tmp_path / "a.jsonl"), visitor())
+    assert shown[3] == gr.skip() and "2 texts" in shown[0]
+    with pytest.raises(gr.Error, match=r"the human set holds .* or set “Empty texts” to “drop”"):
+        press(desk, model="a\nb")
+    (tmp_path / "b.txt").write_text("one\n", encoding="utf-8")
+    assert "<strong>1 text</strong>" in desk.take_file(str(tmp_path / "b.txt"), visitor())[0]

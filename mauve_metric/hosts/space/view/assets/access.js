@@ -38,10 +38,12 @@ const mends = {
     // A message is a button with a button in it: the one that closes it is enough.
     '.toast-header[role]': part => set(part, {role: null, tabindex: null}),
     // What went wrong stays on the page when the message has gone.
-    ':is(#score, #measures) [data-testid=status-tracker] > .error': part => {
+    ':is(#status, #measures_status, #score) [data-testid=status-tracker] > .error': part => {
         const said = wordsOf([...document.querySelectorAll('.toast-message-text.error')].at(-1));
         if (said && !part.dataset.said) { part.dataset.said = 'yes'; part.textContent = said; }
     },
+    // A list of choices scrolls, so that Tab would go into it; it closes then, and the focus would be lost.
+    'ul[role=listbox]': part => set(part, {tabindex: -1}),
     // The keys reach what scrolls, and nothing that does not.
     '.mm-wide, .mm-sides section, .prose pre, .cm-scroller': part => {
         const scrolls = part.scrollWidth > part.clientWidth + 1 || part.scrollHeight > part.clientHeight + 1;

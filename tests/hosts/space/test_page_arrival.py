@@ -1,0 +1,78 @@
+"""The page as a visitor finds it, at the width of a desk and of a phone: what is in sight, what moves, what is cut."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from samples import HUMAN, MODEL, ngrams
+from visitors import SERVED, free_port, opened, upload
+
+pytest.importorskip("gradio")
+pytest.importorskip("playwright.sync_api")
+pytestmark = pytest.mark.browser
+
+SHIFT = """new Promise(done => { let total = 0;
+    new PerformanceObserver(list => { for (const one of list.getEntries()) total += one.value; })
+        .observe({type: 'layout-shift', buffered: true});
+    setTimeout(() => done(total), 500); })"""
+IN_SIGHT = """name => { const {top, bottom} = document.querySelector(name).getBoundingClientRect();
+    return top >= 0 && bottom <= innerHeight; }"""
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A page with the example, whose other featurizer takes a while."""
+    import app
+    from mauve_metric.hosts.space.limits import Limits
+
+    def slow(texts: list[str]) -> Any:
+        time.sleep(2)
+        return ngrams(texts)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GRADIO_TEMP_DIR", str(tmp_path_factory.mktemp("uploads")))
+        demo = app.build_app(Limits(), ["minilm"], {"slow": slow})
+        demo.launch(**app.launch_options(Limits()) | SERVED | {"server_port": free_port()})
+        yield str(demo.local_url)
+        demo.close()
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (390, 844)])
+def test_what_a_visitor_needs_is_in_sight(context: Any, address: str, tmp_path: Path, size: tuple[int, int]) -> None:
+    page = opened(context, address, size, reduced_motion="reduce")
+    page.wait_for_selector("#text_map svg.marks")
+    assert page.evaluate(SHIFT) < 0.1
+    assert page.input_value("#bucket input").startswith("bucket ")  # of the second visitor too
+    title = page.inner_text("#bucket_texts h4 >> nth=0")
+    page.focus("#bucket input")
+    page.wait_for_selector("ul[role=listbox][tabindex='-1']")
+    page.keyboard.press("Tab")
+    page.wait_for_function("document.activeElement.matches('#bucket_texts *')")
+    assert page.inner_text("#bucket_texts h4 >> nth=0") == title
+    assert "gpt2" not in page.inner_text("#given") and "5 minutes" in page.inner_text("#run")
+    label, icon = (page.locator(f"#open_result {part}").bounding_box() for part in ("label", ".icon-wrap"))
+    assert label["y"] + label["height"] <= icon["y"]
+
+    page.evaluate("scrollTo(0, 0)")
+    path = tmp_path / "both.jsonl"
+    rows = [{"human": human, "gpt4": model} for human, model in zip(HUMAN, MODEL, strict=False)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    page.click("#featurizer input")
+    page.click("ul[role=listbox] li:has-text('slow')")
+    upload(page, "human", str(path))
+    upload(page, "model", str(path))
+    assert page.evaluate(IN_SIGHT, "#compare") and page.is_checked("#aligned input")
+    page.click("#compare")
+    page.wait_for_selector("#status :text('reading human texts')")
+    assert page.evaluate(IN_SIGHT, "#status") and page.evaluate(IN_SIGHT, "#compare")
+    assert page.locator("#status").bounding_box()["y"] + 60 <= page.locator("#compare").bounding_box()["y"]
+    page.click("#stop")
+    page.wait_for_selector("#status :text('Stopped. Nothing was changed.')")
+    assert page.evaluate(IN_SIGHT, "#status")
+    page.close()
+    assert page.complaints == []
