@@ -62,12 +62,13 @@ def test_the_order_of_several_processes_does_not_move_the_debiased_score(monkeyp
     functions = host.task_functions(**{**OPTIONS, "featurize_model_name": counted})
     items = [row["mauve"] for row in documents(functions)]
     one = functions.mauve_debiased(items)
-    assert functions.recall(items) >= 0 and len(calls) == 2  # the two sides, once
+    once = len(calls)  # the two sides, and where format differs both without it
+    assert functions.recall(items) >= 0 and len(calls) == once <= 4
     chained = items[::3] + items[1::3] + items[2::3]  # of three processes
     shuffled = random.Random(0).sample(items, len(items))
     assert functions.mauve_debiased(chained) == functions.mauve_debiased(shuffled) == one
     functions.mauve(items[:-1])
-    assert len(calls) == 8
+    assert len(calls) == 4 * once
 
 
 @pytest.mark.parametrize("name", SCORES)
