@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
 from mauve_metric.api.each_featurizer import with_each
-from mauve_metric.features.feature_set import FeatureSet
+from mauve_metric.features.feature_set import FeatureSet, Side
 from mauve_metric.features.named_featurizers import named_featurizers
 from mauve_metric.features.sides import check_texts_alone
 from mauve_metric.features.text_functions import name_of
@@ -94,7 +94,7 @@ class ModelEvaluator:
         self.conversational: bool | None = None
         self._plan: _Plan | None = None
         if others and isinstance(references, (FeatureSet, str, Path)):
-            check_texts_alone({"human": {"references": references}})
+            check_texts_alone([Side("set", "references", references)])
         self.scorer.set_references(references)
         for other in others:
             other.set_references(self.scorer.human)
