@@ -11,7 +11,7 @@ import numpy as np
 
 from mauve_metric.api.score import resolve_config, score_histograms
 from mauve_metric.arrays import Array, Counts, FeatureData, Floats, TextData
-from mauve_metric.features.feature_set import FeatureSet, Featurizing
+from mauve_metric.features.feature_set import FeatureSet, Featurizing, given_side
 from mauve_metric.features.rows import all_rows
 from mauve_metric.features.sides import open_sides, read_sides
 from mauve_metric.measures.frontier import exact_area, mauve_floor
@@ -68,7 +68,7 @@ def human_baseline(
     """
     check_count("splits", splits, low=2)
     config, run = split_options(options, "human_baseline")
-    human = {"p": p, "p_features": p_features, "p_text": p_text}
+    human = given_side("p", {"set": p, "features": p_features, "text": p_text})
     opened = open_sides({"human": human}, config, run)
     with Featurizing(config, run, frozenset(options)) as job:
         ((side, _),) = read_sides(job, opened).values()

@@ -11,7 +11,7 @@ from typing import Unpack
 
 import numpy as np
 
-from mauve_metric.api.each_featurizer import with_each
+from mauve_metric.api.each_featurizer import jobs_of, with_each
 from mauve_metric.api.explain import explain_learned, explain_model
 from mauve_metric.api.score import (
     Estimates,
@@ -23,15 +23,12 @@ from mauve_metric.api.score import (
 )
 from mauve_metric.arrays import FeatureData, Integers, Labels, TextData, TokenData
 from mauve_metric.features.feature_files import is_feature_file
-from mauve_metric.features.feature_set import FeatureSet, Featurizing
-from mauve_metric.features.named_featurizers import named_featurizers
+from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side, given_side
 from mauve_metric.features.sides import (
     OpenedSides,
     check_columns,
     check_same_encoder,
-    check_texts_alone,
-    design_of_models,
-    open_sides,
+    open_models,
     read_sides,
 )
 from mauve_metric.lexical.phrases import Readable
@@ -111,38 +108,31 @@ def compare(
     check_bool("aligned", aligned)
     buckets = check_count("buckets", buckets, low=0)
     texts = check_count("texts", texts, low=0)
-    forms = {name: form_of(name, data) for name, data in check_models(models).items()}
+    sides = check_models(models)
     config, run = split_options(options, "compare")
     num_buckets_of(config)
-    human = {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text}
-    sides = {"human": human} | {f"model {key}": forms[key] for key in forms}
-    design = design_of_models(aligned, p_groups, q_groups, forms)
+    human = given_side("p", {"set": p, "features": p_features, "tokens": p_tokens, "text": p_text})
+    opened = open_models(human, sides, config, run, (aligned, p_groups, q_groups), common_rows)
+
+    job = Featurizing(config, run, frozenset(options))
     if featurizers is None:
-        job = Featurizing(config, run, frozenset(options))
-        opened = open_sides(sides, config, run, design, common_rows=common_rows)
-        return _compared(list(forms), opened, job, buckets, texts)
-    first = config.featurize_model_name if "featurize_model_name" in options else None
-    named = named_featurizers(featurizers, first)
-    check_texts_alone(sides)
-    opened = open_sides(sides, config, run, design, common_rows=common_rows).kept()
-    shown = next(iter(named))
-
-    def compared(name: str, featurizer: Featurizer) -> Comparison:
-        own = replace(config, featurize_model_name=featurizer)
-        job = Featurizing(own, run, frozenset(options) | {"featurize_model_name"})
-        return _compared(list(forms), opened, job, buckets if name == shown else 0, texts)
-
-    found, missing = with_each(named, compared)
-    return replace(found[shown], by_featurizer=found, warnings=(*found[shown].warnings, *missing))
+        return _compared(list(sides), opened, job, buckets, texts)
+    jobs, opened = jobs_of(featurizers, opened, job), opened.kept()
+    first, *_ = jobs
+    found, missing = with_each(
+        jobs, lambda name, own: _compared(list(sides), opened, own, buckets if name == first else 0, texts)
+    )
+    return replace(found[first], by_featurizer=found, warnings=(*found[first].warnings, *missing))
 
 
 def _compared(names: Sequence[str], opened: OpenedSides, job: Featurizing, buckets: int, texts: int) -> Comparison:
     """The comparison of one featurizer. names: of the models. job: featurizes, and has the options."""
     config = job.config
     with job:
-        (human, human_texts), *reads = read_sides(job, opened).values()
+        read = read_sides(job, opened)
+    check_sides({opened.sides[name].argument: side for name, (side, _) in read.items()})
+    (human, human_texts), *reads = read.values()
     models = {name: side for name, (side, _) in zip(names, reads, strict=True)}
-    check_sides({"the human set": human} | {f"models[{name!r}]": side for name, side in models.items()})
     return compare_features(
         human,
         models,
@@ -154,8 +144,8 @@ def _compared(names: Sequence[str], opened: OpenedSides, job: Featurizing, bucke
     )
 
 
-def check_models(models: object) -> dict[str, object]:
-    """The models by name; `TypeError` or `ValueError` for what is none."""
+def check_models(models: object) -> dict[str, Side]:
+    """The sides of the models by name; `TypeError` or `ValueError` for what is none."""
     if not isinstance(models, Mapping):
         raise TypeError(
             f"models must be a dict from names to texts, features or References, got {type(models).__name__}"
@@ -165,23 +155,23 @@ def check_models(models: object) -> dict[str, object]:
     for name in models:
         if not isinstance(name, str) or not name.strip():
             raise TypeError(f"models: names must be non-empty strings, got {name!r}")
-    return dict(models)
+    return {name: side_of(f"models[{name!r}]", data, f"q_groups[{name!r}]") for name, data in models.items()}
 
 
-def form_of(name: str, data: object) -> dict[str, object]:
-    """One model's data under the name that says what it is, for `sides.read_sides`."""
-    argument = f"models[{name!r}]"
+def side_of(argument: str, data: object, groups_argument: str = "") -> Side:
+    """The side of one model, whose data say themselves of which kind they are."""
     if isinstance(data, FeatureSet):
-        return {f"{argument} reference": data}
+        return Side("set", argument, data, None, groups_argument)
     if isinstance(data, MauveResult):
         raise TypeError(f"{argument} must hold texts, features or a FeatureSet, got a result")
     if isinstance(data, (str, Path)) and is_feature_file(data):
-        return {f"{argument} reference": FeatureSet.load(data)}
+        return Side("set", argument, FeatureSet.load(data), None, groups_argument)
     is_table = hasattr(data, "columns") or hasattr(data, "column_names")
     is_rows = isinstance(data, (list, tuple)) and len(data) > 0 and isinstance(data[0], (list, tuple, np.ndarray))
     is_numbers = getattr(getattr(data, "dtype", None), "kind", None) in ("f", "i", "u")
     is_matrix = getattr(data, "ndim", None) == 2 and not is_table
-    return {f"{argument} features" if is_matrix or is_rows or is_numbers else f"{argument} text": data}
+    is_features = is_matrix or is_rows or is_numbers
+    return Side("features" if is_features else "text", argument, data, None, groups_argument, (argument,))
 
 
 def check_sides(sides: Mapping[str, FeatureSet]) -> None:

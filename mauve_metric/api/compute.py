@@ -6,22 +6,19 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Unpack
 
-from mauve_metric.api.each_featurizer import with_each, with_together
+from mauve_metric.api.each_featurizer import jobs_of, with_each, with_together
 from mauve_metric.api.normalised import format_differs, with_normalised
 from mauve_metric.api.score import score_features
 from mauve_metric.arrays import FeatureData, TextData, TokenData
-from mauve_metric.features.feature_set import FeatureSet, Featurizing
-from mauve_metric.features.named_featurizers import named_featurizers
+from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side, given_side
 from mauve_metric.features.sides import (
-    Forms,
     OpenedSides,
     check_same_encoder,
-    check_texts_alone,
     design_of_two,
     open_sides,
 )
 from mauve_metric.measures.groups import pair_of_groups
-from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, split_options, with_options
+from mauve_metric.options import Featurizer, Options, split_options, with_options
 from mauve_metric.quantize.quantizers import num_buckets_of
 from mauve_metric.results.result import MauveResult
 from mauve_metric.texts.files import TextFile
@@ -86,61 +83,46 @@ def compute_mauve(
     """
     config, run = split_options(options, "compute_mauve")
     num_buckets_of(config)
-    forms = {
-        "p": {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text},
-        "q": {"q": q, "q_features": q_features, "q_tokens": q_tokens, "q_text": q_text},
+    sides = {
+        "p": given_side("p", {"set": p, "features": p_features, "tokens": p_tokens, "text": p_text}),
+        "q": given_side("q", {"set": q, "features": q_features, "tokens": q_tokens, "text": q_text}),
     }
-    design = design_of_two(aligned, p_groups, q_groups)
+    opened = open_sides(sides, config, run, design_of_two(aligned, p_groups, q_groups))
+    job = Featurizing(config, run, frozenset(options))
     if featurizers is None:
-        return _scored(open_sides(forms, config, run, design), config, run, frozenset(options))[0]
-    first = config.featurize_model_name if "featurize_model_name" in options else None
-    named = named_featurizers(featurizers, first)
-    check_texts_alone(forms)
-    return _scored_by_each(named, open_sides(forms, config, run, design).kept(), config, run, frozenset(options))
+        return _scored(job, opened)[0]
+    jobs, opened = jobs_of(featurizers, opened, job), opened.kept()
+    first, *_ = jobs
+    features = []
+
+    def scored(name: str, own: Featurizing) -> MauveResult:
+        result, of_both = _scored(own, opened, quiet=name != first)
+        features.append(of_both)
+        return result
+
+    found, missing = with_each(jobs, scored)
+    result = with_together(found[first], features, config)
+    return replace(result, by_featurizer=found, warnings=(*result.warnings, *missing))
 
 
 def _scored(
-    opened: OpenedSides, config: MauveConfig, run: RunOptions, given: frozenset[str], quiet: bool = False
+    job: Featurizing, opened: OpenedSides, quiet: bool = False
 ) -> tuple[MauveResult, tuple[FeatureSet, FeatureSet]]:
-    """The result of one featurizer, and its features of both sides.
-
-    given: the names of the options that the user gave. quiet: log no warnings.
-    """
-    with Featurizing(config, run, given) as job:
-        sides = {name: opened.placed(name, job.side(forms)) for name, forms in job.prepared(opened.forms).items()}
+    """The result of one featurizer, and its features of both sides. quiet: log no warnings."""
+    config = job.config  # that of the job may follow a `FeatureSet`
+    with job:
+        sides = {name: opened.placed(name, job.side(side)) for name, side in job.prepared(opened.sides).items()}
         p_side, q_side = opened.grouped(sides).values()
         check_same_encoder(p_side.identity, q_side.identity)
-        result = score_features(p_side, q_side, config, quiet, run)
+        result = score_features(p_side, q_side, config, quiet, job.run)
         if format_differs(result):
-            texts = [_listed_texts(job, forms) for forms in opened.forms.values()]
+            texts = [_listed_texts(job, side) for side in opened.sides.values()]
             groups = pair_of_groups(p_side.groups, q_side.groups)
             result = with_normalised(result, texts, groups, config, job)
         return result, (p_side, q_side)
 
 
-def _listed_texts(job: Featurizing, forms: Forms) -> list[str] | None:
+def _listed_texts(job: Featurizing, side: Side) -> list[str] | None:
     """The texts of a side as they were featurized; None where something else was, or a stream."""
-    name, data = next((name, data) for name, data in forms.items() if data is not None)
-    return list(job.source(name, data).texts) if name.endswith("text") and hasattr(data, "__len__") else None
-
-
-def _scored_by_each(
-    featurizers: Mapping[str, Featurizer],
-    opened: OpenedSides,
-    config: MauveConfig,
-    run: RunOptions,
-    given: frozenset[str],
-) -> MauveResult:
-    """The first featurizer's result, with those of all; others that cannot be used are named in warnings."""
-    first, *_ = featurizers
-    sides = []
-
-    def scored(name: str, featurizer: Featurizer) -> MauveResult:
-        own = replace(config, featurize_model_name=featurizer)
-        result, features = _scored(opened, own, run, given | {"featurize_model_name"}, quiet=name != first)
-        sides.append(features)
-        return result
-
-    found, missing = with_each(featurizers, scored)
-    result = with_together(found[first], sides, config)
-    return replace(result, by_featurizer=found, warnings=(*result.warnings, *missing))
+    is_list = side.kind == "text" and hasattr(side.content, "__len__")
+    return list(job.source(side.argument, side.content).texts) if is_list else None

@@ -10,16 +10,16 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack, get_args
 
-from mauve_metric.api.compare import check_models, compare_features, form_of
+from mauve_metric.api.compare import check_models, compare_features
 from mauve_metric.api.described_reading import Reading
 from mauve_metric.api.described_rows import DescribedSets
 from mauve_metric.api.described_set import tokenizing
 from mauve_metric.arrays import FeatureData, TextData
 from mauve_metric.catalogue.row import Group, Measure
 from mauve_metric.catalogue.table import MEASURES
-from mauve_metric.features.feature_set import FeatureSet
+from mauve_metric.features.feature_set import FeatureSet, given_side
 from mauve_metric.features.likelihood.language_model import check_language_model
-from mauve_metric.features.sides import design_of_models, open_sides
+from mauve_metric.features.sides import open_models
 from mauve_metric.options import MauveConfig, Options, RunOptions, split_options, with_options
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
@@ -108,18 +108,16 @@ def describe(
     """
     names = chosen_measures(measures)
     config, run = split_options(options, "describe")
-    forms = {name: form_of(name, data) for name, data in check_models(models).items()}
-    _check_names(forms)
-    human = {"p": p, "p_features": p_features, "p_text": p_text}
-    sides = {HUMAN: human} | {f"model {key}": form for key, form in forms.items()}
-    design = design_of_models(aligned, p_groups, q_groups, forms)
-    opened = open_sides(sides, config, run, design, common_rows=common_rows)
+    sides = check_models(models)
+    _check_names(sides)
+    human = given_side("p", {"set": p, "features": p_features, "text": p_text})
+    opened = open_models(human, sides, config, run, (aligned, p_groups, q_groups), common_rows)
     reading = Reading(config, run, frozenset(options), opened, tokenizing(tokenizer), _likelihoods(language_model, run))
     with_features = need_features(names)
     human_set, *of_models = reading.sets(with_features)
     third = None if training is None else reading.third(training)
     sets = DescribedSets(
-        human_set, dict(zip(forms, of_models, strict=True)), third, config.confidence_level, config.seed, reading.failed
+        human_set, dict(zip(sides, of_models, strict=True)), third, config.confidence_level, config.seed, reading.failed
     )
     seconds = {"features": reading.seconds} if with_features else {}
     more: dict[str, object] = {

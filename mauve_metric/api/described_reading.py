@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mauve_metric.api.compare import check_sides, form_of
+from mauve_metric.api.compare import check_sides, side_of
 from mauve_metric.api.described_set import DescribedSet
 from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.features.sides import OpenedSides, open_sides, read_sides
@@ -58,41 +58,29 @@ class Reading:
         try:
             read = read_sides(job, self.opened)
         except EXPECTED as error:
-            if any(not given_form(forms)[0].endswith("text") for forms in self.opened.forms.values()):
+            if not self.opened.are_texts:
                 raise
             self.failed = f"the texts have no features: {message_of(error)}"
             return None
         finally:
             self.seconds = time.perf_counter() - start
-        sides = {name: side for name, (side, _) in read.items()}
-        check_sides({f"models[{name[6:]!r}]" if name.startswith("model ") else name: sides[name] for name in sides})
+        check_sides({self.opened.sides[name].argument: side for name, (side, _) in read.items()})
         return dict(read)
 
     def _as_given(self, job: Featurizing) -> _Read:
         found: _Read = {}
-        for name, forms in job.prepared(self.opened.forms).items():
-            argument, data = given_form(forms)
-            if argument.endswith("text"):
-                found[name] = (None, list(job.source(argument, data).texts))
+        for name, side in job.prepared(self.opened.sides).items():
+            if side.kind == "text":
+                found[name] = (None, list(job.source(side.argument, side.content).texts))
             else:
-                found[name] = (job.side({argument: data}), None)
+                found[name] = (job.side(side), None)
         return found
 
     def third(self, training: object) -> DescribedSet:
         """The training set: its texts, and its features once they are asked for."""
-        opened = open_sides({"training": form_of("training", training)}, self.config, self.run)
-        (forms,) = opened.forms.values()
+        (side,) = open_sides({"training": side_of("training", training)}, self.config, self.run).sides.values()
         with Featurizing(self.config, self.run, self.given) as job:
-            argument, data = given_form(forms)
-            texts = list(job.source("training", data).texts) if argument.endswith("text") else None
+            texts = list(job.source("training", side.content).texts) if side.kind == "text" else None
             if self.failed:
                 return DescribedSet("training", texts)
-            return DescribedSet("training", texts, job.side({argument: data if texts is None else texts}))
-
-
-def given_form(forms: Mapping[str, object]) -> tuple[str, object]:
-    """The form of a side that is read, the first that is given; `ValueError` if none is."""
-    found = next(((name, value) for name, value in forms.items() if value is not None), None)
-    if found is None:
-        raise ValueError(f"one of {', '.join(forms)} must be given, all are None")
-    return found
+            return DescribedSet("training", texts, job.side(side if texts is None else side.with_texts(texts)))

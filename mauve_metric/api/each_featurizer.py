@@ -9,7 +9,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from mauve_metric.features.feature_set import FeatureSet
+from mauve_metric.features.feature_set import FeatureSet, Featurizing
+from mauve_metric.features.named_featurizers import named_featurizers
+from mauve_metric.features.sides import OpenedSides, check_texts_alone
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import MauveConfig
 from mauve_metric.results.numbers import LearnedScore
@@ -23,6 +25,21 @@ Given = TypeVar("Given")
 Made = TypeVar("Made")
 
 logger = logging.getLogger(__name__)
+
+
+def jobs_of(featurizers: object, opened: OpenedSides, job: Featurizing) -> dict[str, Featurizing]:
+    """The job of each of several featurizers, by its name; the one of `job` is the first if the user gave it.
+
+    Raises:
+        TypeError, ValueError: wrong featurizers; sides that are no texts.
+    """
+    first = job.config.featurize_model_name if "featurize_model_name" in job.given else None
+    named = named_featurizers(featurizers, first)
+    check_texts_alone(opened.sides.values())
+    given = job.given | {"featurize_model_name"}
+    return {
+        name: Featurizing(replace(job.config, featurize_model_name=one), job.run, given) for name, one in named.items()
+    }
 
 
 def with_each(

@@ -11,7 +11,7 @@ import numpy as np
 from mauve_metric.api.normalised import with_normalised
 from mauve_metric.api.score import learned_of, resolve_config, score_buckets
 from mauve_metric.arrays import FeatureData, Floats, Integers, Labels, Rows, TextData, TokenData
-from mauve_metric.features.feature_set import FeatureSet, Featurizing
+from mauve_metric.features.feature_set import FeatureSet, Featurizing, given_side
 from mauve_metric.features.ngram_use import differing_ngrams
 from mauve_metric.features.sides import check_columns, check_same_encoder, design_of_two, open_sides, read_sides
 from mauve_metric.lexical.phrases import Readable, repeated_phrases, telling_phrases
@@ -78,11 +78,11 @@ def explain(
     texts = check_count("texts", texts, low=0)
     config, run = split_options(options, "explain")
     num_buckets_of(config)
-    forms = {
-        "p": {"p": p, "p_features": p_features, "p_tokens": p_tokens, "p_text": p_text},
-        "q": {"q": q, "q_features": q_features, "q_tokens": q_tokens, "q_text": q_text},
+    sides = {
+        "p": given_side("p", {"set": p, "features": p_features, "tokens": p_tokens, "text": p_text}),
+        "q": given_side("q", {"set": q, "features": q_features, "tokens": q_tokens, "text": q_text}),
     }
-    opened = open_sides(forms, config, run, design_of_two(aligned, p_groups, q_groups))
+    opened = open_sides(sides, config, run, design_of_two(aligned, p_groups, q_groups))
     with Featurizing(config, run, frozenset(options)) as job:
         (p_side, p_read), (q_side, q_read) = read_sides(job, opened).values()
         check_same_encoder(p_side.identity, q_side.identity)

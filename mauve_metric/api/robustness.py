@@ -12,8 +12,7 @@ from typing import Unpack
 
 import numpy as np
 
-from mauve_metric.api.compare import check_models, check_sides, form_of, ranked_differences
-from mauve_metric.api.described_reading import given_form
+from mauve_metric.api.compare import check_models, check_sides, ranked_differences
 from mauve_metric.api.robustness_settings import (
     FACTORS,
     KMEANS,
@@ -34,10 +33,10 @@ from mauve_metric.api.score import debiased_estimates, resolve_config, score_his
 from mauve_metric.arrays import FeatureData, Features, Integers, Labels, TextData
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.estimate import duration, estimated_seconds
-from mauve_metric.features.feature_set import FeatureSet, Featurizing
+from mauve_metric.features.feature_set import FeatureSet, Featurizing, given_side
 from mauve_metric.features.pretrained import FEATURIZERS
 from mauve_metric.features.rows import as_rows
-from mauve_metric.features.sides import OpenedSides, design_of_models, open_sides, read_sides
+from mauve_metric.features.sides import OpenedSides, open_models, read_sides
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
 from mauve_metric.measures.groups import design_of
 from mauve_metric.measures.judgements.rank_correlation import kendall
@@ -117,14 +116,12 @@ def robustness(
         check_bool(name, value)
     factors = chosen_factors(vary)
     config, run = split_options(options, "robustness")
-    forms = {name: form_of(name, data) for name, data in check_models(models).items()}
-    if len(forms) < 2:
-        raise ValueError(f"models must hold at least two models to be ranked, got {len(forms)}")
-    human = {"p": p, "p_features": p_features, "p_text": p_text}
-    sides = {"human": human} | {f"model {key}": form for key, form in forms.items()}
-    given = design_of_models(aligned, p_groups, q_groups, forms)
-    opened = open_sides(sides, config, run, given, common_rows=common_rows)
-    work = _Work(config, run, frozenset(options), opened, tuple(forms))
+    sides = check_models(models)
+    if len(sides) < 2:
+        raise ValueError(f"models must hold at least two models to be ranked, got {len(sides)}")
+    human = given_side("p", {"set": p, "features": p_features, "text": p_text})
+    opened = open_models(human, sides, config, run, (aligned, p_groups, q_groups), common_rows)
+    work = _Work(config, run, frozenset(options), opened, tuple(sides))
     tried = _featurizers(featurizers, config, factors, "featurize_model_name" in options)
     found = work.analysed(tried, factors, design)
     return replace(found, seconds=time.perf_counter() - start)
@@ -226,7 +223,7 @@ class _Work:
 
     def _base(self, featurizers: Sequence[Featurizer], factors: Sequence[str]) -> Base:
         """The default setting: its featurizer is the first that is there."""
-        has_texts = texts_alone(self.opened)
+        has_texts = self.opened.are_texts
         for number, one in enumerate(featurizers):
             config = replace(self.config, featurize_model_name=one)
             try:
@@ -259,12 +256,11 @@ class _Work:
         """The features of all sides, computed once for a featurizer, pooling and length."""
         key = _key(vars(config), *OF_TEXTS)
         if key not in self.sets:
-            has_texts = texts_alone(self.opened)
-            with Featurizing(config, self.run, self.given | set(OF_TEXTS if has_texts else ())) as job:
+            own = OF_TEXTS if self.opened.are_texts else ()
+            with Featurizing(config, self.run, self.given.union(own)) as job:
                 read = read_sides(job, self.opened)
-            sides = {name: side for name, (side, _) in read.items()}
-            check_sides({"the human set" if name == "human" else name: sides[name] for name in sides})
-            self.sets[key] = _Sets(tuple(sides.values()))
+            check_sides({self.opened.sides[name].argument: side for name, (side, _) in read.items()})
+            self.sets[key] = _Sets(tuple(side for side, _ in read.values()))
         return self.sets[key]
 
     def _announce(self, base: Base, plan: Plan, settings: int, each: float) -> None:
@@ -356,11 +352,6 @@ def _key(values: Mapping[str, object], *names: str) -> _Key:
     """What tells these values from others; models and functions are told apart by what they are, not by their names."""
     found = ((name, values[name]) for name in names if name in values)
     return tuple((name, one if isinstance(one, (str, int, float, Part)) else id(one)) for name, one in found)
-
-
-def texts_alone(opened: OpenedSides) -> bool:
-    """Whether every side is given as texts."""
-    return all(given_form(forms)[0].endswith("text") for forms in opened.forms.values())
 
 
 def len_of(features: Features) -> int:

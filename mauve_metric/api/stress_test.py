@@ -16,7 +16,7 @@ import numpy as np
 from mauve_metric.api.score import resolve_config, score_features
 from mauve_metric.arrays import TextData
 from mauve_metric.features.estimate import duration, estimated_seconds
-from mauve_metric.features.feature_set import FeatureSet, Featurizing
+from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
 from mauve_metric.features.named_featurizers import named_featurizers
 from mauve_metric.features.sides import open_sides
 from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, split_options, with_options
@@ -165,8 +165,8 @@ def _checked_config(config: MauveConfig, cells: int) -> MauveConfig:
 
 
 def _texts(data: object, config: MauveConfig, run: RunOptions) -> list[str]:
-    forms = open_sides({"human": {"p_text": data}}, config, run).forms["human"]
-    texts = list(Featurizing(config, run).source("p_text", forms["p_text"]).texts)
+    side = open_sides({"human": Side("text", "p_text", data)}, config, run).sides["human"]
+    texts = list(Featurizing(config, run).source("p_text", side.content).texts)
     if len(texts) < FEWEST_TEXTS:
         raise ValueError(
             f"p_text must hold at least {FEWEST_TEXTS} texts, of which one half is perturbed and the other the "

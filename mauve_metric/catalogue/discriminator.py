@@ -1,4 +1,4 @@
-"""How well a classifier tells the sets apart."""
+"""Rows of the accuracy with which classifiers tell the sets apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies."""
+"""Rows of copies within a set and of the human texts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DUPLICATION: dict[str, Measure] = {
         high=1.0,
         paper="Lee et al. 2022",
         meaning="Share of texts that nearly repeat another one of their set",
-        trap="texts of one template count too, though nobody copied; paraphrases do not",
+        trap="texts of one template count too, without any copying; paraphrases do not",
         needs="texts",
         compute=near_duplicates,
         sizes_matter=True,
@@ -54,7 +54,7 @@ DUPLICATION: dict[str, Measure] = {
         low=0.0,
         high=1.0,
         paper="Lee et al. 2022",
-        meaning="Share of the model's words in passages of 50 words that stand in the human texts",
+        meaning="Share of the model's words in passages of 50 words that occur in the human texts",
         trap="texts of fewer than 50 words have none; quotations count too",
         needs="both texts",
         compute=copied_substrings,

@@ -1,4 +1,4 @@
-"""What a language model says of the texts."""
+"""Rows of the statistics of texts under a language model."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class Measure(NamedTuple):
     needs: what `compute` takes. A number a text becomes their mean, with an interval from a bootstrap over texts; a
     plain number has none. cheap: computed unless groups are named. sizes_matter: it moves with the number of texts, so
     that only sets of one size compare. grouped: `compute` takes `groups_p` and `groups_q`, or, of texts, `prompts` of
-    both sides: what must not stand on both sides of a fold. designed: `compute` takes the codes of the groups of both
+    both sides: the groups that no fold may divide. designed: `compute` takes the codes of the groups of both
     sides as `groups`, where some texts share prompts. in_result: a field of `MauveResult` of this name; one of features
     is computed there on request, if `MauveConfig` has a field of its name.
     """

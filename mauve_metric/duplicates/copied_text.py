@@ -11,7 +11,7 @@ from mauve_metric.duplicates.near_duplicates import near_duplicate_partners
 from mauve_metric.duplicates.repeated_substrings import LENGTH, copied_tokens
 
 RESAMPLES = 1000
-FEWEST_COPIES = 10  # texts with copies; from fewer a bootstrap knows too little of how large copies are
+FEWEST_COPIES = 10  # texts with copies; fewer do not show how much the size of copies varies
 
 
 def near_duplicates_across(

@@ -35,7 +35,7 @@ class Deduplication(NamedTuple):
 def deduplicate(texts: Sequence[str], against: Sequence[str] = (), rule: NearDuplicateRule = EXACT) -> Deduplication:
     """Keep one text of each cluster of near duplicates, and none where a text of `against` is in it.
 
-    So training text loses what it shares with human or test texts, which stay whole (Lee et al. 2022, §4.2).
+    This removes from training text the overlap with human or test texts, which stay whole (Lee et al. 2022, §4.2).
 
     Args:
         texts: to thin out; the first of a cluster is kept.

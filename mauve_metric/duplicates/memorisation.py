@@ -85,7 +85,7 @@ class _Table:
         self._numbers = dict(zip(chain.from_iterable(texts), self._tokens.ids.tolist(), strict=True))
         self._source = np.full(len(self._tokens.ids), -1, dtype=np.int64)  # of the window that begins at each token
         self._sources: list[str] = []
-        self._runs: list[Integers] = []  # passages of the corpus of tokens that generations have
+        self._runs: list[Integers] = []  # passages of the corpus that consist of tokens of the generations
         self._wheres: list[str] = []  # and where they are
         self._rest, self._where = np.empty(0, dtype=np.int64), ""  # the end of the last part of a text
         self._waiting, self.texts, self._corpus_tokens = 0, 0, 0
@@ -114,7 +114,7 @@ class _Table:
             self.look_up()
 
     def look_up(self) -> None:
-        """Find the windows of the generations in the passages that wait."""
+        """Find the windows of the generations in the passages collected so far."""
         tokens, n = self._tokens, len(self._tokens)
         lengths = list(map(len, self._runs))
         ids = np.concatenate([tokens.ids, *self._runs])

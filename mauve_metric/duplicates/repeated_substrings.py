@@ -12,7 +12,7 @@ from mauve_metric.arrays import Integers
 from mauve_metric.lexical.tokens import NumberedTokens, Tokens, number_tokens, spaced_tokens
 from mauve_metric.runtime.optional_imports import import_pydivsufsort
 
-LENGTH = 50  # tokens of a passage that hardly anybody writes twice by chance (Lee et al. 2022, §4.1)
+LENGTH = 50  # tokens of a passage that is hardly ever written twice by chance (Lee et al. 2022, §4.1)
 
 
 class Span(NamedTuple):

@@ -60,7 +60,7 @@ def texts_of_one_origin(texts: Sequence[str | Tokens], prompts: Sequence[Hashabl
 
 
 def _openings(folded: Sequence[Tokens]) -> list[Hashable | None]:
-    """The first words of each text, None where they are anybody's."""
+    """The first words of each text, None if they are too common."""
     openings = [tuple(words[:OPENING_WORDS]) for words in folded]
     times = Counter(openings)
     return [opening if times[opening] <= COMMON_OPENING * len(folded) else None for opening in openings]

@@ -1,4 +1,4 @@
-"""Rows of tokens → batches of like length, run through a model."""
+"""Group rows of tokens into batches of similar length and run a model on them."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def plan_batches(lengths: Integers, max_batch_tokens: int, batch_size: int | Non
 def run_with_back_off(
     encoder: Encoder, rows: list[tuple[int, ...]], stats: FeaturizeStats, run: Run | None = None
 ) -> Array:
-    """One batch; if memory runs out, the same in halves, and the smaller budget is remembered for the run.
+    """Run a batch; if memory runs out, run its halves, with the smaller budget for the rest of the run.
 
     run: what computes a batch; None: `run_batch`, the features.
     """

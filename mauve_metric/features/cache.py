@@ -115,7 +115,7 @@ class FeatureCache:
             self._connection = None
 
     def _open(self) -> sqlite3.Connection:
-        """A connection. Where another process opens or closes the file SQLite gives up at once: we try again."""
+        """Connect, with retries: SQLite fails at once while another process opens or closes the file."""
         deadline = time.monotonic() + self._patience
         while True:
             try:
@@ -142,7 +142,7 @@ class FeatureCache:
         return connection
 
     def _run(self, action: Callable[[sqlite3.Connection], Answer]) -> Answer:
-        """Do something with the file; if it turns out to be corrupt, once more with a new one.
+        """Run an operation on the file; if the file is corrupt, repeat it with a new one.
 
         Raises:
             OSError: the file is locked, its disk full, and the like.

@@ -1,4 +1,4 @@
-"""The SQLite file of a feature cache: what it is known by, damaged or not, and who may read it."""
+"""The SQLite file of a feature cache: its identification, damaged or not, and its permissions."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def is_ours(path: Path) -> bool:
     with contextlib.closing(sqlite3.connect(path, timeout=_SECONDS)) as connection:
         connection.text_factory = bytes
         try:
-            connection.execute("PRAGMA writable_schema=ON")  # what cannot be understood can be read then
+            connection.execute("PRAGMA writable_schema=ON")  # an unreadable schema can be queried then
             number = connection.execute("PRAGMA application_id").fetchone()[0]
             if number == APPLICATION_ID:
                 return True

@@ -20,7 +20,7 @@ LONG_SECONDS = 600  # from here on a run is announced with a warning and advice
 
 
 def announce(encoder: Encoder, ids: Sequence[Sequence[int]], total: int | None, work: str = "featurizing") -> None:
-    """One line before the work: what will run where, and about how long; a warning with advice if very long."""
+    """Log the model, its device and the expected duration before the work; a warning with advice if very long."""
     if total is None:
         logger.info("%s a stream with %s (%s) on %s", work, encoder.name, encoder.dtype, encoder.device)
         return
@@ -40,7 +40,7 @@ def announce(encoder: Encoder, ids: Sequence[Sequence[int]], total: int | None, 
 
 
 def estimated_seconds(encoder: Encoder, tokens: float) -> float:
-    """About how long the model needs for so many tokens: 2 operations a weight, at half of the measured rate."""
+    """Estimate the model's time for so many tokens: 2 operations a weight, at half of the measured rate."""
     layers = (module for module in encoder.model.modules() if not _is_embedding(module))  # a head counts, tied or not
     weights = sum(parameter.numel() for layer in layers for parameter in layer.parameters(recurse=False))
     operations = 2.0 * weights * tokens
@@ -65,7 +65,7 @@ def matmul_rate(device: str, dtype: str, size: int = 1024, repeats: int = 3) -> 
 
 
 def duration(seconds: float) -> str:
-    """A length of time for people.
+    """Format a duration in readable units.
 
     >>> duration(100), duration(7200)
     ('2 minutes', '2 hours')

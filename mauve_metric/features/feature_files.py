@@ -1,4 +1,4 @@
-"""Files of features: `.npz`, `.npy` with what is known beside it, parquet."""
+"""Files of features: `.npz`, `.npy` with a sidecar of facts, parquet."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class StoredFeatures:
 
 
 def _meta(stored: StoredFeatures) -> dict[str, Any]:
-    """All but the features, fit for JSON."""
+    """All fields but the features, as JSON values."""
     arrays = {name: getattr(stored, name) for name in ("lengths", "text_hashes", "opening_hashes")}
     return {
         "format": _FORMAT,
@@ -103,7 +103,7 @@ def _from_meta(features: Features, meta: Mapping[str, Any], path: Path) -> Store
         values["origin"] = None if meta.get("origin") is None else str(meta["origin"])
         for name, kind in (("lengths", np.int64), ("text_hashes", np.uint64), ("opening_hashes", np.uint64)):
             values[name] = None if meta[name] is None else np.array(meta[name], dtype=kind)
-        values["stripped"] = _counts(meta.get("stripped") or {})  # which files of older versions do not have
+        values["stripped"] = _counts(meta.get("stripped") or {})  # missing from files of older versions
         marks = meta.get("marks")
         values["marks"] = None if marks is None else _marks(marks)
         formats = meta.get("format_numbers")
@@ -190,7 +190,7 @@ def write_features(stored: StoredFeatures, path: str | Path, of_texts: bool = Fa
 
 
 class _WithoutDescriptor:
-    """A file that only `write` is known of: into one with a descriptor numpy writes by itself, and loses errors."""
+    """A file with `write` alone: with a descriptor, numpy writes by itself and loses errors."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.write = file.write

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
@@ -113,6 +113,46 @@ def featurize(texts: TextData, **options: Unpack[Options]) -> FeatureSet:
         return job.of_texts("texts", texts)
 
 
+Kind = Literal["set", "features", "tokens", "text"]
+
+
+class Side(NamedTuple):
+    """One side of a comparison as the caller gave it.
+
+    kind: of the content: a `FeatureSet`, features, tokens or texts. argument: the name of the content in messages.
+    content: None where the side is not given. beside: texts that are given beside another kind, to be read.
+    groups_argument: the name of the groups of its texts in messages. choices: the arguments that it can be given as.
+    """
+
+    kind: Kind
+    argument: str
+    content: Any
+    beside: Any = None
+    groups_argument: str = ""
+    choices: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> Any:
+        """The texts: the content, or those beside it."""
+        return self.content if self.kind == "text" else self.beside
+
+    def with_texts(self, texts: object) -> Side:
+        """The side with these texts in place of its own."""
+        return self._replace(content=texts) if self.kind == "text" else self._replace(beside=texts)
+
+
+def given_side(name: str, forms: Mapping[Kind, object]) -> Side:
+    """The side that keywords of a public function make: the first of the forms that is given; texts are the last.
+
+    >>> given_side("p", {"features": None, "text": ["a"]}).argument
+    'p_text'
+    """
+    kind: Kind = next((kind for kind, data in forms.items() if data is not None), "text")
+    choices = tuple(name if kind == "set" else f"{name}_{kind}" for kind in forms)
+    beside = None if kind == "text" else forms["text"]
+    return Side(kind, dict(zip(forms, choices, strict=True))[kind], forms[kind], beside, f"{name}_groups", choices)
+
+
 _TITLES = {"p_text": "featurize human texts", "q_text": "featurize model texts", "texts": "featurize"}
 
 
@@ -170,19 +210,18 @@ class Featurizing:
         changes = {name: value for name, value in wanted.items() if value is not None and name not in self.given}
         self.config = replace(self.config, **changes)
 
-    def prepared(self, sides: Mapping[str, Mapping[str, object]]) -> Mapping[str, Mapping[str, object]]:
-        """The forms of all sides, ready for `side`: each has one, References are followed, lengths matched if asked.
+    def prepared(self, sides: Mapping[str, Side]) -> Mapping[str, Side]:
+        """All sides, ready for `side`: each is given, `FeatureSet`s are followed, lengths matched if asked.
 
         Raises:
             ValueError: a side is not given in any form.
         """
-        for forms in sides.values():
-            if all(value is None for value in forms.values()):
-                raise ValueError(f"one of {', '.join(forms)} must be given, all are None")
-        for forms in sides.values():
-            for name, value in forms.items():
-                if isinstance(value, FeatureSet):
-                    self.follow(value, name)
+        for side in sides.values():
+            if side.content is None:
+                raise ValueError(f"one of {', '.join(side.choices)} must be given, all are None")
+        for side in sides.values():
+            if isinstance(side.content, FeatureSet):
+                self.follow(side.content, side.argument)
         return self.matched(sides) if self.config.match_lengths == "truncate" else sides
 
     def check_asked(self) -> None:
@@ -222,22 +261,22 @@ class Featurizing:
                 logger.warning("the feature cache cannot be used, features are not kept: %s", error)
         return self._store
 
-    def side(self, forms: Mapping[str, object]) -> FeatureSet:
-        """The features of one side from the first form that is given: a FeatureSet, features, tokens, texts."""
-        name, data = next((name, value) for name, value in forms.items() if value is not None)
+    def side(self, side: Side) -> FeatureSet:
+        """The features of one side."""
+        name, data = side.argument, side.content
         if isinstance(data, FeatureSet):
             data = self._as_stripped(data)
             if hasattr(data.features, "blocks"):
                 return data
             return replace(data, features=check_features(f"{name}_features", data.features))
-        if name in ("p", "q"):
+        if side.kind == "set":
             raise TypeError(f"{name} must be a mauve_metric.FeatureSet, got {type(data).__name__}")
-        if name.endswith("features") and is_on_device(data):
+        if side.kind == "features" and is_on_device(data):
             return FeatureSet(TensorRows(name, data))
-        if name.endswith("features"):
+        if side.kind == "features":
             rows = feature_rows(name, data)
             return FeatureSet(check_features(name, data) if rows is None else CheckedRows(name, rows))
-        if name.endswith("tokens"):
+        if side.kind == "tokens":
             return self._of_tokens(name, data)
         return self.of_texts(name, data)
 
@@ -349,25 +388,23 @@ class Featurizing:
         lengths = np.concatenate(stats.lengths)
         return FeatureSet(check_features(f"the features of {name}", features), encoder.identity, lengths=lengths)
 
-    def matched(self, sides: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, list[str]]]:
+    def matched(self, sides: Mapping[str, Side]) -> dict[str, Side]:
         """Both sides' texts as lists, and the encoder's length set to the shorter side's median length in tokens."""
         if text_function(self.config.featurize_model_name) is not None:
             raise ValueError("match_lengths='truncate' needs a language model: a function has no tokens to count")
-        texts: dict[str, dict[str, list[str]]] = {}
-        for side, forms in sides.items():
-            name, data = next((name, value) for name, value in forms.items() if value is not None)
-            if not name.endswith("text"):
-                raise ValueError(f"match_lengths='truncate' needs texts on both sides, got {name}")
-            texts[side] = {
-                name: list(text_source(name, data, text_field=self.run.text_field, empty_texts="keep").texts)
-            }
+        matched: dict[str, Side] = {}
+        for name, side in sides.items():
+            if side.kind != "text":
+                raise ValueError(f"match_lengths='truncate' needs texts on both sides, got {side.argument}")
+            texts = text_source(side.argument, side.content, text_field=self.run.text_field, empty_texts="keep").texts
+            matched[name] = side.with_texts(list(texts))
         encoder = self.load()
         medians = []
-        for forms in texts.values():
-            ((name, read),) = forms.items()
-            ids, _ = tokenize(encoder, [text for text in self.source(name, read, "keep").texts if text.strip()])
+        for side in matched.values():
+            texts = self.source(side.argument, side.content, "keep").texts
+            ids, _ = tokenize(encoder, [text for text in texts if text.strip()])
             medians.append(float(np.median([len(row) for row in ids])) if ids else 1.0)
         length = max(1, int(min(medians)))
         identity = {**encoder.identity, "max_text_length": str(length), "match_lengths": "truncate"}
         self.encoder = replace(encoder, max_text_length=length, identity=identity)
-        return texts
+        return matched

@@ -28,7 +28,7 @@ from mauve_metric.runtime.threads import fitting_threads
 
 logger = logging.getLogger(__name__)
 
-KEY_BYTES = 20  # of the hash that finds a feature
+KEY_BYTES = 20  # of the hash that is a feature's key
 WINDOW_TEXTS = 8192  # texts that are tokenized and sorted by length together
 
 

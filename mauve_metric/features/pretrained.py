@@ -120,7 +120,7 @@ def _is_offline(name: str, folder: str, argument: str) -> bool:
 
 @contextlib.contextmanager
 def _named_errors(name: str) -> Iterator[None]:
-    """Whatever a stranger's files raise, json's, safetensors', tokenizers' and torch's own exceptions, as `OSError`."""
+    """Raise `OSError` for all exceptions of json, safetensors, tokenizers and torch over invalid model files."""
     try:
         yield
     except (ImportError, MemoryError):
@@ -194,7 +194,7 @@ def _in_hub_cache(name: str, argument: str) -> bool:
 
 @contextlib.contextmanager
 def quiet(transformers: Any) -> Iterator[None]:
-    """Without transformers' reports about heads that a featurizer does not use."""
+    """Context without transformers' reports about heads that a featurizer does not use."""
     verbosity = transformers.logging.get_verbosity()
     bars = transformers.logging.is_progress_bar_enabled()
     transformers.logging.set_verbosity_error()

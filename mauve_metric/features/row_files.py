@@ -78,7 +78,7 @@ def npy_header(name: str, file: BinaryIO, size: int) -> tuple[tuple[int, int], b
 
 
 class TemporaryFolder:
-    """A folder that goes, with what is in it, when nothing refers to this object any more."""
+    """A temporary folder, deleted with its content when this object is no longer referenced."""
 
     def __init__(self) -> None:
         self.path = Path(tempfile.mkdtemp(prefix="mauve_metric-"))
@@ -140,7 +140,7 @@ class NpyRows:
 
 
 class BlockwiseRows:
-    """Rows that can only be read from the front: parquet files and data sets, by a function that opens them anew."""
+    """Rows that can only be read sequentially: parquet files and data sets, by a function that reopens them."""
 
     def __init__(self, shape: tuple[int, int], opened: Callable[[], Iterator[Array]]) -> None:
         self.shape = shape

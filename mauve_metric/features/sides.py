@@ -1,4 +1,4 @@
-"""Sets of features that are to be scored together: what each must be, and whether they fit each other."""
+"""Sets of features to score together: checks of each, and of their compatibility."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from mauve_metric.arrays import Integers
-from mauve_metric.features.feature_set import FeatureSet, Featurizing
+from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
 from mauve_metric.measures.groups import FEWEST_GROUPS, code_groups
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.runtime.checks import check_bool, shown
-from mauve_metric.texts.files import READERS, Side, SideTexts, TextFile
+from mauve_metric.texts.files import READERS, Role, SideTexts, TextFile
 from mauve_metric.texts.joined import join
 
 logger = logging.getLogger(__name__)
 
-Forms = Mapping[str, object]  # of one side by name, as `Featurizing.side` takes them; the name of texts ends in "text"
 Groups = dict[str, Sequence[Hashable] | None]  # by side
 
 
@@ -48,13 +47,13 @@ class GivenDesign(NamedTuple):
 
 
 class OpenedSides(NamedTuple):
-    """Sides of which none is a file of texts any more.
+    """Sides whose text files have all been read.
 
-    forms: of each side. origins: of those that came from a file of a known format, for the signature. design: as the
+    sides: by name. origins: of those that came from a file of a known format, for the signature. design: as the
     caller or the files say it.
     """
 
-    forms: dict[str, Forms]
+    sides: dict[str, Side]
     origins: dict[str, str]
     design: GivenDesign = GivenDesign()
 
@@ -84,7 +83,7 @@ class OpenedSides(NamedTuple):
 
     def _texts(self, name: str) -> Sequence[object] | None:
         """The texts of a side with the empty ones, where they are a list."""
-        found = next((data for form, data in self.forms[name].items() if form.endswith("text")), None)
+        found = self.sides[name].texts
         return found if isinstance(found, (list, tuple)) else None
 
     def _kept_groups(self, name: str, groups: Sequence[Hashable] | None, size: int) -> Sequence[Hashable] | None:
@@ -93,20 +92,28 @@ class OpenedSides(NamedTuple):
         filled = [bool(str(text).strip()) for text in self._texts(name) or ()]
         if len(filled) != len(groups) or sum(filled) != size:
             raise ValueError(
-                f"{group_argument(name)} must hold one group for each of the {size} texts that are scored, "
-                f"got {len(groups)}"
+                f"{self.sides[name].groups_argument} must hold one group for each of the {size} texts that are "
+                f"scored, got {len(groups)}"
             )
         return [group for group, is_filled in zip(groups, filled, strict=True) if is_filled]
 
     def kept(self) -> OpenedSides:
-        """The same with lists in place of streams, so that each of several featurizers reads from the beginning."""
-        return self._replace(forms={name: _kept(forms) for name, forms in self.forms.items()})
+        """Return the sides with lists in place of streams, for several featurizers to read from the beginning."""
+        streams = {name: side for name, side in self.sides.items() if isinstance(side.texts, Iterator)}
+        return self._replace(
+            sides=self.sides | {name: side.with_texts([*side.texts]) for name, side in streams.items()}
+        )
+
+    @property
+    def are_texts(self) -> bool:
+        """True if every side is given as texts."""
+        return all(side.kind == "text" for side in self.sides.values())
 
 
 def _rows_as_groups(sizes: Mapping[str, int]) -> Groups:
     """The number of each row as its group; `ValueError` for sides of unequal size."""
     if len(set(sizes.values())) > 1:
-        shown = ", ".join(f"{name.removeprefix('model ')} {count}" for name, count in sizes.items())
+        shown = ", ".join(f"{name} {count}" for name, count in sizes.items())
         raise ValueError(
             f"aligned=True needs sets of equal size, the human one included, got {shown}: where only some texts share "
             "prompts, give p_groups and q_groups"
@@ -126,79 +133,74 @@ def align(sides: Mapping[str, FeatureSet]) -> dict[str, FeatureSet]:
     return {name: replace(side, groups=np.asarray(groups[name], dtype=np.int64)) for name, side in sides.items()}
 
 
-def group_argument(side: str) -> str:
-    """The name of the argument that holds the groups of a side.
-
-    >>> group_argument("p"), group_argument("model gpt2")
-    ('p_groups', "q_groups['gpt2']")
-    """
-    if side.startswith("model "):
-        return f"q_groups[{side.removeprefix('model ')!r}]"
-    return "q_groups" if side == "q" else "p_groups"
-
-
 def design_of_two(aligned: object, p_groups: object, q_groups: object) -> GivenDesign:
     """The design of two sides, "p" and "q".
 
     Raises:
         TypeError, ValueError: an argument is wrong, or two contradict each other.
     """
-    return _checked_design(aligned, {"p": p_groups, "q": q_groups})
+    return _checked_design(aligned, {"p": ("p_groups", p_groups), "q": ("q_groups", q_groups)})
 
 
-def design_of_models(aligned: object, p_groups: object, q_groups: object, models: Iterable[str]) -> GivenDesign:
-    """The design of the side "human" and those of several models; `q_groups` is a dict from their names.
+def _checked_design(aligned: object, groups: Mapping[str, tuple[str, object]]) -> GivenDesign:
+    """The design of sides, by their names. groups: of each, after the argument that holds them."""
+    check_bool("aligned", aligned)
+    found: Groups = {}
+    for name, (argument, given) in groups.items():
+        if given is None:
+            continue
+        if aligned:
+            raise ValueError(f"aligned=True and {argument} contradict each other: give one of them")
+        unordered = isinstance(given, (Mapping, set, frozenset)) or getattr(given, "ndim", 1) != 1
+        if isinstance(given, (str, bytes)) or unordered or not isinstance(given, Iterable):
+            raise TypeError(f"{argument} must hold one group, such as its prompt, for each text, got {shown(given)}")
+        found[name] = [item.item() if isinstance(item, np.generic) else item for item in given]
+        for item in found[name] or ():
+            if not isinstance(item, Hashable):
+                raise TypeError(f"{argument} must hold texts or numbers, got {shown(item)}")
+    return GivenDesign(bool(aligned), found)
+
+
+def check_texts_alone(sides: Iterable[Side]) -> None:
+    """`ValueError` for what only one of several featurizers can have made."""
+    for side in sides:
+        if side.kind != "text":
+            raise ValueError(
+                f"featurizers needs the texts of both sides, which each of them featurizes, and {side.argument} holds "
+                "what one featurizer made: give texts, or leave featurizers out"
+            )
+
+
+def open_models(
+    human: Side,
+    models: Mapping[str, Side],
+    config: MauveConfig,
+    run: RunOptions,
+    design: tuple[object, object, object],
+    common_rows: bool,
+) -> OpenedSides:
+    """`open_sides` of the side "human" and those of models, "model NAME".
+
+    design: `aligned`, `p_groups` and `q_groups`, a dict from names of models.
 
     Raises:
         TypeError, ValueError: as `design_of_two`; `q_groups` names another model.
     """
+    aligned, p_groups, q_groups = design
     if q_groups is not None and not isinstance(q_groups, Mapping):
         raise TypeError(f"q_groups must be a dict from names of models to groups, got {type(q_groups).__name__}")
-    names, of_models = list(models), dict(q_groups or {})
+    of_models = dict(q_groups or {})
     for name in of_models:
-        if name not in names:
-            raise ValueError(f"q_groups must name {', '.join(names)}, got {name!r}")
-    return _checked_design(aligned, {"human": p_groups} | {f"model {name}": of_models.get(name) for name in names})
-
-
-def _checked_design(aligned: object, groups: Mapping[str, object]) -> GivenDesign:
-    check_bool("aligned", aligned)
-    found: Groups = {}
-    for name, given in groups.items():
-        if given is None:
-            continue
-        if aligned:
-            raise ValueError(f"aligned=True and {group_argument(name)} contradict each other: give one of them")
-        unordered = isinstance(given, (Mapping, set, frozenset)) or getattr(given, "ndim", 1) != 1
-        if isinstance(given, (str, bytes)) or unordered or not isinstance(given, Iterable):
-            raise TypeError(
-                f"{group_argument(name)} must hold one group, such as its prompt, for each text, got {shown(given)}"
-            )
-        found[name] = [item.item() if isinstance(item, np.generic) else item for item in given]
-        for item in found[name] or ():
-            if not isinstance(item, Hashable):
-                raise TypeError(f"{group_argument(name)} must hold texts or numbers, got {shown(item)}")
-    return GivenDesign(bool(aligned), found)
-
-
-def _kept(forms: Forms) -> Forms:
-    return {name: list(data) if isinstance(data, Iterator) else data for name, data in forms.items()}
-
-
-def check_texts_alone(sides: Mapping[str, Forms]) -> None:
-    """`ValueError` for what only one of several featurizers can have made."""
-    for forms in sides.values():
-        for name, value in forms.items():
-            if value is not None and not name.endswith("text"):
-                what = f"{name}_features" if name in ("p", "q") else name.rsplit(" ", 1)[0]
-                raise ValueError(
-                    f"featurizers needs the texts of both sides, which each of them featurizes, and {what} holds what "
-                    "one featurizer made: give texts, or leave featurizers out"
-                )
+        if name not in models:
+            raise ValueError(f"q_groups must name {', '.join(models)}, got {name!r}")
+    sides, groups = {"human": human}, {"human": (human.groups_argument, p_groups)}
+    for name, side in models.items():
+        sides[f"model {name}"], groups[f"model {name}"] = side, (side.groups_argument, of_models.get(name))
+    return open_sides(sides, config, run, _checked_design(aligned, groups), common_rows=common_rows)
 
 
 def open_sides(
-    sides: Mapping[str, Forms],
+    sides: Mapping[str, Side],
     config: MauveConfig,
     run: RunOptions,
     design: GivenDesign = GivenDesign(),  # noqa: B008 (immutable)
@@ -219,7 +221,7 @@ def open_sides(
     human, *models = sides
     files = {name: file for name in sides if (file := _file_of(sides[name], run)) is not None}
     of_models = {name: files[name] for name in models if name in files}
-    asked = bool(of_models) and all(value is None for value in sides[human].values())
+    asked = bool(of_models) and sides[human].content is None
     found: dict[str, SideTexts] = {}
     rows: Sequence[Hashable] | None = None
     if of_models:
@@ -232,20 +234,20 @@ def open_sides(
     if human in files:
         found[human] = files[human].side("reference")
     for name, file in files.items():
-        read: list[Side] = ["reference"] if name == human else ["reference", "prediction"] if asked else ["prediction"]
+        read: list[Role] = ["reference"] if name == human else ["reference", "prediction"] if asked else ["prediction"]
         said = file.says(*read)
         if said:
             logger.info("%s", said)
     return OpenedSides(
-        {name: _with_texts(forms, found.get(name), config) for name, forms in sides.items()},
+        {name: _with_texts(side, found.get(name), config) for name, side in sides.items()},
         {name: side.origin for name, side in found.items() if side.origin is not None},
         _design_of_files(design, found, rows, human, asked),
     )
 
 
-def _file_of(forms: Forms, run: RunOptions) -> TextFile | None:
+def _file_of(side: Side, run: RunOptions) -> TextFile | None:
     """The file that is given in the place of texts; None for texts, and for what is a text itself."""
-    data = next((data for name, data in forms.items() if name.endswith("text")), None)
+    data = side.texts
     if isinstance(data, str) and not os.path.exists(data) and Path(data).suffix.lower() not in READERS:
         return None
     if isinstance(data, (str, Path)):
@@ -253,12 +255,12 @@ def _file_of(forms: Forms, run: RunOptions) -> TextFile | None:
     return data if isinstance(data, TextFile) else None
 
 
-def _with_texts(forms: Forms, found: SideTexts | None, config: MauveConfig) -> Forms:
+def _with_texts(side: Side, found: SideTexts | None, config: MauveConfig) -> Side:
     if found is None:
-        return forms
+        return side
     if config.empty_texts == "error":
         found.check_filled()
-    return {**forms, next(name for name in forms if name.endswith("text")): found.texts}
+    return side.with_texts(found.texts)
 
 
 def _design_of_files(
@@ -318,23 +320,26 @@ def shared_prompts(found: Mapping[str, Prompted]) -> Groups:
 
 def read_sides(job: Featurizing, sides: OpenedSides) -> dict[str, tuple[FeatureSet, list[str] | None]]:
     """The features of each side and its texts where they are given."""
-    read = {name: _read_side(job, forms) for name, forms in job.prepared(sides.forms).items()}
+    read = {name: _read_side(job, side) for name, side in job.prepared(sides.sides).items()}
     grouped = sides.grouped({name: sides.placed(name, side) for name, (side, _) in read.items()})
     return {name: (grouped[name], texts) for name, (_, texts) in read.items()}
 
 
-def _read_side(job: Featurizing, forms: Forms) -> tuple[FeatureSet, list[str] | None]:
-    name, data = next(((name, data) for name, data in forms.items() if name.endswith("text")), ("", None))
-    if data is None:
-        return job.side(forms), None
-    source = job.source(name, data)
+def _read_side(job: Featurizing, side: Side) -> tuple[FeatureSet, list[str] | None]:
+    if side.texts is None:
+        return job.side(side), None
+    source = job.source(side.argument if side.kind == "text" else side.choices[-1], side.texts)
     texts = list(source.texts)
-    own = next(other for other, value in forms.items() if value is not None) == name
-    side = job.side({**forms, name: replace(source, texts=texts)})
-    if len(side) != len(texts):
-        other = next(other for other, value in forms.items() if value is not None)
-        raise ValueError(f"{name} must hold one text for each row of {other}, got {len(texts)} for {len(side)}")
-    return side if own else replace(side, dropped=side.dropped + source.dropped), texts
+    if side.kind == "text":
+        found = job.of_texts(side.argument, replace(source, texts=texts))
+    else:
+        found = job.side(side)
+        found = replace(found, dropped=found.dropped + source.dropped)
+    if len(found) != len(texts):
+        raise ValueError(
+            f"{side.choices[-1]} must hold one text for each row of {side.argument}, got {len(texts)} for {len(found)}"
+        )
+    return found, texts
 
 
 IDENTITY_KEYS = (

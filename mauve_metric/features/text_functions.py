@@ -17,7 +17,7 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...))
 
 
 class TextFunction(NamedTuple):
-    """A function from a list of n texts to features (n, d), and what a signature says of it."""
+    """A function from a list of n texts to features (n, d), with its signature entry."""
 
     function: Callable[[list[str]], object]
     identity: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""A model writes, and its texts are scored."""
+"""Generate texts with a model and score them."""
 
 from mauve_metric.generation.remote import openai_server
 

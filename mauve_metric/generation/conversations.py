@@ -1,4 +1,4 @@
-"""Prompts that are conversations: checked, put into a tokenizer's chat template; where the answer begins and ends."""
+"""Conversations as prompts: checks, a tokenizer's chat template, and the ends of the answer."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Message = dict[str, object]
 Conversation = list[Message]
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
-ASKING = ("user", "tool")  # after whose message the assistant has the word
-PROBE = "Harbour"  # a word that no template changes
+ASKING = ("user", "tool")  # roles whose messages the assistant answers
+PROBE = "Harbour"  # text that no template changes
 _COLUMNS = ("prompt", "messages")
 _OPENED = re.compile(r"(?:<think(?:ing)?>|<reasoning>|\[THINK\]|◁think▷)\s*$")
 
@@ -71,7 +71,7 @@ def _checked(place: str, item: object) -> Conversation:
     messages = [_message(f"{place}, message {number}", message) for number, message in enumerate(item)]
     if messages[-1]["role"] not in ASKING:
         raise ValueError(
-            f"{place}: the last message must be from the user (or a tool), so that the model has the word, got one "
+            f"{place}: the last message must be from the user (or a tool), so that the model answers it, got one "
             f"from the {messages[-1]['role']}"
         )
     return messages
@@ -102,7 +102,7 @@ def text_of(message: Mapping[str, object]) -> str | None:
 
 
 def as_conversation(text: str) -> Conversation:
-    """A plain prompt as what a user says."""
+    """Make a plain prompt a user's message."""
     return [{"role": "user", "content": text}]
 
 
@@ -130,7 +130,7 @@ def rendered(
     try:
         messages = cast("list[dict[str, str]]", conversation)  # as its type says, though contents may be parts
         return str(tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=opened))
-    except Exception as error:  # a template is a program, and says no in its own ways
+    except Exception as error:  # a template is a program, and can raise anything
         raise ValueError(f"{place}: the tokenizer's chat template does not take the conversation: {error}") from error
 
 
@@ -173,7 +173,7 @@ def first_row(dataset: object) -> object:
     try:
         with random_states_kept():
             row: object = dataset[0]
-    except Exception as error:  # the user's dataset: the training will say more of it
+    except Exception as error:  # the user's dataset: the training reports its errors
         logger.debug("the first row of the training data cannot be read: %r", error)
         return None
     return row

@@ -1,4 +1,4 @@
-"""The settings with which a model writes, and what fixes them."""
+"""Decoding settings of a model: checks, defaults and description."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def generation_settings(config: GenerationConfig | Mapping[str, object] | None) 
 
 
 def _check_names(settings: Mapping[str, object], known: Collection[str], *, own: bool) -> None:
-    """`ValueError` for a setting that there is not, which the library would keep and never use.
+    """Raise `ValueError` for an unknown setting, which the library would keep and never use.
 
     own: settings of a model's own may be there, as in the file of a speech model: only a misspelt name is refused.
     """

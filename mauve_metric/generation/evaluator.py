@@ -1,4 +1,4 @@
-"""A model instead of texts: it writes, its texts are scored, and nothing about it changes."""
+"""Evaluate a model: generate texts and score them, without a change to the model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
 from mauve_metric.api.each_featurizer import with_each
-from mauve_metric.features.feature_set import FeatureSet
+from mauve_metric.features.feature_set import FeatureSet, Side
 from mauve_metric.features.named_featurizers import named_featurizers
 from mauve_metric.features.sides import check_texts_alone
 from mauve_metric.features.text_functions import name_of
@@ -52,7 +52,7 @@ class _Plan:
 
 
 class ModelEvaluator:
-    """Everything that stays the same from one evaluation of a model to the next.
+    """State shared by all evaluations of a model.
 
     Args:
         prompts, references: see `mauve_metric.generation.options.WritingOptions`.
@@ -94,7 +94,7 @@ class ModelEvaluator:
         self.conversational: bool | None = None
         self._plan: _Plan | None = None
         if others and isinstance(references, (FeatureSet, str, Path)):
-            check_texts_alone({"human": {"references": references}})
+            check_texts_alone([Side("set", "references", references)])
         self.scorer.set_references(references)
         for other in others:
             other.set_references(self.scorer.human)
@@ -107,7 +107,7 @@ class ModelEvaluator:
     # --- before the first evaluation ------------------------------------------------------------------------------
 
     def prepare(self, model: torch.nn.Module | None, tokenizer: PreTrainedTokenizerBase | None) -> None:
-        """Cut prompts, check that the model can take them, and say no early.
+        """Cut prompts and check early that the model can take them.
 
         Raises:
             TypeError, ValueError: prompts, tokenizer and model do not fit.
@@ -128,7 +128,7 @@ class ModelEvaluator:
                 for scorer in self.scorers.values():
                     with random_states_kept(), scorer.featurizing(bare, tokenizer, False) as job:
                         scorer.embedded(job)
-            except Exception as error:  # the other processes wait to hear of it
+            except Exception as error:  # the other processes wait for it
                 failure = error
         self._raise_together(failure, self._agree(None if failure is None else repr(failure)))
 
@@ -206,7 +206,7 @@ class ModelEvaluator:
                 seconds = {"generate": time.perf_counter() - started}
                 try:
                     found = self._judge(bare, tokenizer, prompts, parts, seconds, verbose)
-                except Exception as error:  # the other processes wait to hear of it
+                except Exception as error:  # the other processes wait for it
                     failure = error if failure is None else failure
                     found = Evaluation(None, failed=len(prompts), error=repr(error), seconds=seconds)
             release_memory()
@@ -242,7 +242,7 @@ class ModelEvaluator:
         seconds: dict[str, float],
         verbose: bool,
     ) -> Evaluation:
-        """Put the processes' texts together and score them."""
+        """Join the processes' texts and score them."""
         for rank, part in enumerate(parts):
             if part.fatal:
                 place = f"process {rank}: " if len(parts) > 1 else ""
@@ -307,7 +307,7 @@ class ModelEvaluator:
         return None, texts
 
     def _signed(self, result: MauveResult, writing: Mapping[str, object]) -> MauveResult:
-        """A result whose signature says what fixes the texts, before the package's version."""
+        """Add the entries that determine the texts to a result's signature, before the package's version."""
         *before, version = result.signature_entries.items()
         return replace(result, signature_entries=dict([*before, *writing.items(), version]))
 
@@ -373,7 +373,7 @@ def evaluate_model(
     featurizers: Sequence[Featurizer] | Mapping[str, Featurizer] | None = None,
     **options: Unpack[ModelKeywords],
 ) -> MauveResult:
-    """MAUVE of a model: let it write, and compare its texts with human ones (Pillutla et al. 2021, §4).
+    """MAUVE of a model: generate texts with it, and compare them with human ones (Pillutla et al. 2021, §4).
 
     Model, tokenizer and random states are left as they were. The signature says how the texts were made.
 

@@ -1,4 +1,4 @@
-"""Models of which each process holds a part of the weights: who shards them, and how they write nevertheless."""
+"""Models whose weights are sharded over processes: detection, and generation with all processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts that are written: by a model, in batches that fit into memory, or by the user's own function."""
+"""Generation of texts: by a model, in batches that fit into memory, or by the user's own function."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def token_ids(
 
 
 def decode(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int], *, special: bool = False) -> str:
-    """The text of token ids, without special tokens unless asked for, and with every space as it stands."""
+    """The text of token ids, without special tokens unless asked for, and with every space unchanged."""
     return str(tokenizer.decode(list(ids), skip_special_tokens=not special, clean_up_tokenization_spaces=False))
 
 
@@ -111,7 +111,7 @@ class Generator:
     """Writes texts with a model, several at once, in batches that fit into memory.
 
     batch_size: prompts of a batch; halved for good when memory runs out. seed: of the sampling. special: leave special
-    tokens in answers, since some models mark their reasoning with them. failure: what the last batch that failed said.
+    tokens in answers, since some models mark their reasoning with them. failure: of the last failed batch.
     """
 
     config: GenerationConfig
@@ -155,7 +155,7 @@ class Generator:
                 try:
                     texts: Sequence[Generation | None] | None
                     texts = self._batch(model, tokenizer, [prompts[item] for item in chosen])
-                except Exception as error:  # the model's own code: anything can go wrong in it
+                except Exception as error:  # the model's own code can raise anything
                     if self._smaller(error, len(chosen)):
                         texts = None
                     elif keep_going:
@@ -203,7 +203,7 @@ class Generator:
                 seed_everything(self.seed, (mine or chosen)[0])
                 batch = [prompts[item] for item in mine or chosen[:1]]
                 texts = self._batch(model, tokenizer, batch, in_step=True)
-                written |= dict(zip(mine, texts, strict=False))  # of a batch without its own it keeps nothing
+                written |= dict(zip(mine, texts, strict=False))  # nothing for a batch of other processes
                 waiting = without(waiting, chosen)
                 if advance is not None:
                     advance(len(written))

@@ -19,7 +19,7 @@ GenerateFunction = Callable[[list[Any]], Sequence[str | None]]  # texts, or conv
 
 
 def _anything(name: str, value: object) -> object:
-    """Any value: what reads it says no itself."""
+    """Accept any value: the code that reads it checks it."""
     return value
 
 

@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 
 Item = TypeVar("Item")
-NEW_TOKENS = 128  # where nothing says how long a text should be
+NEW_TOKENS = 128  # where no length of a text is given
 _TOKENIZED_AT_ONCE = 1000
 
 
@@ -244,7 +244,7 @@ class PromptSource:
 
 
 def question(chat: Conversation) -> str:
-    """The last message of a conversation, which stands for it in tables."""
+    """The last message of a conversation, which represents it in tables."""
     return conversations.text_of(chat[-1]) or ""
 
 

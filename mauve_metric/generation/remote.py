@@ -1,4 +1,4 @@
-"""Texts that a server writes: vLLM, or any other that speaks OpenAI's protocol."""
+"""Generation by a server: vLLM, or any other with OpenAI's protocol."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ Conversation = Sequence[Mapping[str, object]]
 
 FIRST_WAIT = 0.5  # seconds before the second try, doubled for each further one
 LONGEST_PAUSE = 60.0  # seconds between two tries, unless the server asks for more
-LONGEST_ASKED = 600.0  # seconds that a server may ask to wait
-_AGAIN = (408, 409, 425, 429, *range(500, 600))  # statuses that may be others a little later
-_FOR_ALL = (401, 402, 403, 404, 405, 429)  # that every other prompt would get as well
+LONGEST_ASKED = 600.0  # longest wait in seconds that a server may request
+_AGAIN = (408, 409, 425, 429, *range(500, 600))  # statuses that a retry may change
+_FOR_ALL = (401, 402, 403, 404, 405, 429)  # statuses that every other prompt would get as well
 _OURS = ("model", "messages", "prompt", "stream", "n")  # fields of a request that are not sampling
 _NAMED = 3  # failed prompts that a message names
 
@@ -113,7 +113,7 @@ class OpenAIServer:
         self._key, self._chat = key, chat
         self._concurrency, self._retries, self._timeout = concurrency, retries, timeout
         shown_settings = "".join(f", {name}={value!r}" for name, value in settings.items())
-        self.__qualname__ = f"openai_server(model={model!r}{shown_settings})"  # what a signature says of it
+        self.__qualname__ = f"openai_server(model={model!r}{shown_settings})"  # the signature entry
 
     def __repr__(self) -> str:
         settings = "".join(f", {name}={value!r}" for name, value in self.settings.items())
@@ -166,7 +166,7 @@ class OpenAIServer:
         return "/completions", {**body, "prompt": prompt}
 
     def _text(self, call: _Call, path: str, body: Mapping[str, object]) -> str | _Failure:
-        """One text, with as many tries as it takes."""
+        """Request one text, with retries."""
         answer: str | _Failure = _Failure("not sent, since no other one came")
         for tried in range(self._retries + 1):
             if call.lost:
@@ -181,7 +181,7 @@ class OpenAIServer:
         return answer
 
     def _try(self, call: _Call, path: str, body: Mapping[str, object]) -> str | _Failure:
-        """One text, with one try."""
+        """Request one text once."""
         httpx = call.httpx
         try:
             response = call.client.post(f"{self.url}{path}", json=body)
@@ -225,7 +225,7 @@ class _Call:
 
 @dataclass(frozen=True)
 class _Failure:
-    """Why a try failed; whether another one may not, and after how many seconds; whether all prompts would fail."""
+    """Reason of a failed try; whether and after how many seconds to retry; whether all prompts would fail."""
 
     reason: str
     again: bool = False

@@ -1,4 +1,4 @@
-"""Sets of texts scored one after the other against the same human ones, whose features and encoder are kept."""
+"""Score sets of texts one after the other against the same human ones, whose features and encoder are kept."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class Writer:
                 written = self._ask(share, numbers)
             else:
                 written = self._write(model, needed(tokenizer), share, numbers, verbose)
-        except Exception as error:  # the other processes wait to hear of it
+        except Exception as error:  # the other processes wait for it
             return Part([], repr(error), True), error
         finally:
             release_memory()

@@ -1,4 +1,4 @@
-"""Does a model copy its training texts? Its texts' distances to them, held against those of human texts."""
+"""Copying of training texts: distances of a model's texts to them, compared with those of human texts."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ Prompts = tuple[Sequence[Hashable], Sequence[Hashable]]  # of the human texts, o
 class Discrimination(NamedTuple):
     """Results from a classifier's held-out scores.
 
-    auc: chance that a model's text scores above a human one. accuracy: mean share of texts told rightly, of both sides.
+    auc: chance that a model's text scores above a human one. accuracy: mean share of texts classified correctly.
     held_out: the scores themselves, human texts first.
     """
 
@@ -241,7 +241,7 @@ def transfer_table(
 
 
 def _logistic_scores(counts: csr_array, is_model: NDArray[np.bool_], fold_of: Integers) -> Floats:
-    """Log odds of each text being the model's, by a classifier fitted to the other folds, (n,)."""
+    """Log odds that each text is the model's, by a classifier fitted to the other folds, (n,)."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import GridSearchCV, PredefinedSplit
 

@@ -13,7 +13,7 @@ from mauve_metric.arrays import Counts, Integers, Labels
 
 Design = Literal["independent", "aligned", "prompts"]
 
-FEWEST_GROUPS = 10  # below, no interval is made: a variance of so few numbers says next to nothing
+FEWEST_GROUPS = 10  # below, no interval: a variance of so few numbers is too uncertain
 FEW_GROUPS = 50  # up to here, intervals of texts that share prompts cover 87 to 99 % (docs/coverage.md)
 GROUPS_A_BUCKET = 2  # below, the bias left over is larger than the error (docs/coverage.md)
 
@@ -54,7 +54,7 @@ def code_groups(
 
 
 def design_of(*groups: Integers | None) -> Design:
-    """The design that the codes of the groups of several sides tell.
+    """The design that follows from the codes of the groups of several sides.
 
     "independent": every text is alone. "aligned": each group has one text on each side. "prompts": anything else.
 

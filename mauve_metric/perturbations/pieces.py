@@ -104,7 +104,7 @@ def check_strength(strength: float) -> float:
 def change_each(
     texts: Sequence[str], strength: float, seed: int, change: Callable[[str, float, np.random.Generator], str]
 ) -> list[str]:
-    """Each text changed by itself; one of which nothing would be left stays as it is."""
+    """Change each text by itself; one that would become empty stays as it is."""
     if check_strength(strength) == 0:
         return list(texts)
     changed = (change(text, strength, generator(seed, number)) for number, text in enumerate(texts))

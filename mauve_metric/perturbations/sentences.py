@@ -28,7 +28,7 @@ def sentences_shuffled(texts: Sequence[str], strength: float, seed: int = 25) ->
 
 
 def unrelated_sentences(texts: Sequence[str], strength: float, seed: int = 25) -> list[str]:
-    """After a share of the sentences stands one of another text; at strength 1 half of all sentences are unrelated.
+    """Insert a sentence of another text after a share of the sentences; at strength 1 half of all are unrelated.
 
     >>> unrelated_sentences(["It rained.", "We ran."], 1)
     ['It rained. We ran.', 'We ran. It rained.']

@@ -10,7 +10,7 @@ from mauve_metric.arrays import Floats
 from mauve_metric.lexical.word_counts import word_counts, words_and_marks
 from mauve_metric.perturbations.pieces import MOST, amount, check_strength, generator
 
-_TOPIC_WORDS = 2000  # most that are looked at for the topics
+_TOPIC_WORDS = 2000  # most that are used to find the topics
 
 
 def texts_duplicated(texts: Sequence[str], strength: float, seed: int = 25) -> list[str]:

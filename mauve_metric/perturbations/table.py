@@ -1,4 +1,4 @@
-"""Known errors that human texts can be given, by name: what a featurizer should see.
+"""Known errors to insert into human texts, by name; a featurizer should detect them.
 
 Each is a pure function of texts, a strength from 0 (nothing changes) to 1 and a seed; a stronger change touches what a
 weaker one does, and more. The kinds are those of He et al. 2023 (*On the blind spots of model-based evaluation metrics
@@ -20,7 +20,7 @@ Perturb = Callable[[Sequence[str], float, int], list[str]]
 class Perturbation(NamedTuple):
     """A known error.
 
-    perturb: gives texts the error. said: what it is called in a sentence.
+    perturb: gives texts the error. said: its name in a sentence.
     """
 
     perturb: Perturb

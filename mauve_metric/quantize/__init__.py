@@ -1,1 +1,1 @@
-"""Rows become buckets."""
+"""Quantizers: rows of features to buckets."""

@@ -31,8 +31,8 @@ logger = logging.getLogger(__name__)
 Watch = Callable[[str, Iterable[Array], int], Iterator[Array]]
 
 CHECKPOINT_FILE = "clustering.npz"
-_NAMES = ("key", "content", "mean", "directions", "variance", "centres")  # what it holds, beside a checksum
-_DAMAGE = (  # what a truncated or changed file shows itself by
+_NAMES = ("key", "content", "mean", "directions", "variance", "centres")  # its arrays, beside a checksum
+_DAMAGE = (  # errors from a truncated or changed file
     OSError,
     EOFError,
     AttributeError,
@@ -49,7 +49,7 @@ _DAMAGE = (  # what a truncated or changed file shows itself by
 
 
 class _OtherFile(Exception):
-    """A sound file that no checkpoint is in."""
+    """Error: a valid file that is not a checkpoint."""
 
 
 class HashedRows:

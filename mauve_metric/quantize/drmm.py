@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _BATCH = 64
-_FIRST_BATCH = 256  # that the first parameters are taken from
+_FIRST_BATCH = 256  # rows from which the first parameters are taken
 _RATE = 0.005
 _DECAYS = (0.9, 0.99)  # Adam's; its usual 0.999 remembers the steep start so long that it takes four times the steps
 _PULL = 0.01  # α: how strongly a component is drawn to the row that is nearest to it
@@ -33,7 +33,7 @@ _LEAK = 1e-8  # ε: what a hard choice leaves to all components together
 _LEAST_LOG_VARIANCE = math.log(1e-6)  # of rows of variance 1; copies of one row have none
 _STILL_FALLING = 0.2, 0.02  # nats a layer, and a number: 4 % of the variance that is left, in the last third
 _FEW_STEPS = 1000  # fewer are never enough: variances start at a hundredth, and grow by half a per cent a step at most
-_CHUNK = 200  # steps between two looks at the loss
+_CHUNK = 200  # steps between two checks of the loss
 
 
 class Layer(NamedTuple):
@@ -222,7 +222,7 @@ def _train(
                 layer.log_variance.clamp_(min=_LEAST_LOG_VARIANCE)
         found.append(as_array(losses).astype(np.float64))
         if not np.isfinite(found[-1]).all():
-            raise ValueError(f"quantizer='drmm': the loss is no number any more after {start + len(numbers)} steps")
+            raise ValueError(f"quantizer='drmm': the loss is NaN or infinite after {start + len(numbers)} steps")
         if advance is not None:
             advance(start + len(numbers), steps)
     return np.concatenate(found)

@@ -1,4 +1,4 @@
-"""Counts of texts in buckets: what every score of histograms follows from."""
+"""Counts of texts in buckets, the input of all histogram scores."""
 
 from __future__ import annotations
 

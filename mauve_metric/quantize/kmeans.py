@@ -27,9 +27,9 @@ MAX_ROWS_PER_CENTRE = 256  # faiss fits on a random subset above this
 _RESTART_STEP = 15_486_557  # between the seeds of two restarts, as in faiss
 _SPLIT_SEED = 1234  # of the draw of a bucket to split, as in faiss
 _SPLIT_SHIFT = 1 / 1024  # relative distance between the halves of a split bucket, as in faiss
-_FEW_ROWS_A_PLACE = 4  # so few are added up one by one sooner than gathered
+_FEW_ROWS_A_PLACE = 4  # so few are faster to add one by one than to gather
 _MOST_DISTANCES = 2**22  # of all rows to all centres of the runs that go on in step
-_NO_GAIN = 1e-6  # relative: below, a cheaper clustering is rounding
+_NO_GAIN = 1e-6  # relative: smaller differences of cost are rounding
 
 
 def fit_and_assign(rows: ProjectedRows, num_buckets: int, num_redo: int, max_iter: int, seed: int) -> Labels:
@@ -133,7 +133,7 @@ class _Search(Protocol):
 
 
 class _OneRun:
-    """A search that knows one set of centres."""
+    """A search for one set of centres."""
 
     def __init__(self, search: NearestCentres) -> None:
         self.search, self.rows = search, search.rows
@@ -279,7 +279,7 @@ def _split(centres: Rows, counts: NDArray[np.float32], n: int) -> None:
 
 
 def _draw_donor(counts: NDArray[np.float32], n: int, draw: np.random.RandomState) -> int:
-    """Go round the buckets until one is taken with probability (size - 1) / (n - k); the largest if none can be."""
+    """Cycle through the buckets; take each with probability (size - 1) / (n - k); the largest if none can be."""
     k = len(counts)
     if n <= k or counts.max() <= 1:
         return int(counts.argmax())

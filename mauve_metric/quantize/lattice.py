@@ -12,7 +12,7 @@ import numpy as np
 from mauve_metric.arrays import Array, Floats, Integers, Labels
 
 DIMENSIONS = 4
-_BLOCK = 2**16  # vectors looked at at once
+_BLOCK = 2**16  # vectors processed at once
 
 
 class Sphere(NamedTuple):
@@ -109,7 +109,7 @@ def _nearest(vectors: Floats, squared_radius: int) -> Labels:
     found = sphere(squared_radius)
     negative, size = vectors < 0, np.abs(vectors)
     place = np.arange(DIMENSIONS)
-    ties = np.where(negative, place, 2 * DIMENSIONS - place)  # the larger of equal entries goes where it weighs first
+    ties = np.where(negative, place, 2 * DIMENSIONS - place)  # equal entries: the lexicographically largest point
     ranks = np.argsort(np.lexsort((ties, size)), axis=1)
     products = np.sort(size) @ found.patterns.T
     candidates = np.where(negative[:, None], -1, 1) * found.patterns[:, ranks].swapaxes(0, 1)

@@ -30,7 +30,7 @@ from mauve_metric.runtime.tensors import ProjectedRows
 _WORTH_BOUNDS = 10**8  # products of all rows, columns and centres: with fewer, all distances are faster
 _FIRST_HEAD, _HEAD = 128, 64  # columns of the bounds: without a good guess for each row, and with one
 _MANY_PAIRS = 0.1  # above this share of pairs left by the bounds, all are computed in full from then on
-_UNDERFLOW = 1e-36  # of a product, at most, with some to spare
+_UNDERFLOW = 1e-36  # of a product, at most, with a margin
 _LONGEST = 1e18  # of a row whose square and its sums with others are numbers in float32
 _FEW_PAIRS, _FEW_BOUNDS = 512, 2**17  # not worth another thread
 _PART_BYTES = 2**26  # of bounds computed at once
@@ -55,7 +55,7 @@ class NearestCentres(Protocol):
 
 
 def nearest_centres(rows: Rows, num_centres: int) -> AllCentres | BoundedCentres:
-    """The way that is fastest for a number of centres."""
+    """Choose the fastest search for a number of centres."""
     bounded = rows.size * num_centres >= _WORTH_BOUNDS and float(np.abs(rows).max()) * rows.shape[1] < _LONGEST
     return BoundedCentres(rows, low_precision.pays(rows.size * num_centres)) if bounded else AllCentres(rows)
 

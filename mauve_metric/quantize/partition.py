@@ -1,4 +1,4 @@
-"""Features of several sets → the buckets of their texts, on one common partition: the one way for every verb."""
+"""Features of several sets → the buckets of their texts, on one common partition, for all functions."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Partition:
 
     @property
     def labels_without_sets(self) -> Sequence[Labels]:
-        """Buckets that do not know the sets, for a permutation test: the first clustering in the order by content.
+        """Buckets that do not depend on the sets, for a permutation test: the first clustering in the order by content.
 
         Of features that were read in blocks it may be the first clustering: the rows that it was fitted on are drawn
         from all sets alike.

@@ -11,7 +11,7 @@ Advance = Callable[[int, int | None], None]  # called with the steps done and th
 
 
 class Quantized(NamedTuple):
-    """The bucket of each row, (n,), in 0 … cells - 1; and what is wrong with them as a half-sentence, or None."""
+    """The bucket of each row, (n,), in 0 … cells - 1; and a problem with them as a half-sentence, or None."""
 
     labels: Labels
     problem: str | None = None

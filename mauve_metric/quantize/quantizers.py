@@ -1,4 +1,4 @@
-"""The ways from rows to buckets, by the names that `MauveConfig.quantizer` knows them under."""
+"""Quantizers by name, as in `MauveConfig.quantizer`."""
 
 from __future__ import annotations
 

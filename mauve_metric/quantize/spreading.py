@@ -46,7 +46,7 @@ def lattice(
     seed: int = 25,
     advance: Advance | None = None,
 ) -> Quantized:
-    """Bucket of each row: the nearest integer point to what a spreading network gives (Sablayrolles et al. 2019).
+    """Bucket of each row: the nearest integer point to a spreading network's output (Sablayrolles et al. 2019).
 
     The network f goes to unit vectors in four dimensions. Its loss over a batch of n rows is
     mean_i max(0, ‖f_i - f_i⁺‖ - ‖f_i - f_i⁻‖) - spread · mean_i log(n min_j ‖f_i - f_j‖): i⁺ is one of the 10 nearest
@@ -192,7 +192,7 @@ def _train(
             total += loss.detach()
         losses[epoch] = float(total) / batches
         if not math.isfinite(losses[epoch]):
-            raise ValueError(f"quantizer='lattice': the loss is no number any more after {epoch + 1} epochs")
+            raise ValueError(f"quantizer='lattice': the loss is NaN or infinite after {epoch + 1} epochs")
         if advance is not None:
             advance((epoch + 1) * batches, epochs * batches)
     return losses

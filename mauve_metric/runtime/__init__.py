@@ -1,1 +1,1 @@
-"""The machine under the work: packages, devices, processes, progress. It knows no text and no score."""
+"""Access to the machine: packages, devices, processes, progress; independent of texts and scores."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
-_END_BYTES, _MANY = 22, 0xFFFF  # of the record at the end; what it says where a larger one says how many members
+_END_BYTES, _MANY = 22, 0xFFFF  # of the record at the end; its value if a larger record holds the number of members
 
 
 def check_directory(path: Path) -> None:

@@ -25,7 +25,7 @@ def shown(value: object, most: int = 60) -> str:
     """
     try:
         text = repr(value)
-    except Exception:  # a repr is anybody's code, and integers of 5000 digits have none
+    except Exception:  # a repr can raise anything, and integers of 5000 digits have none
         text = f"a value of type {type(value).__name__} that cannot be shown"
     text = " ".join(text.split()) if "\n" in text else text
     return text if len(text) <= most else f"{text[: most - 1]}…"

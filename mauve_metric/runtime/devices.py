@@ -12,7 +12,7 @@ from mauve_metric.runtime.optional_imports import import_torch
 if TYPE_CHECKING:
     import torch
 
-_NAME = re.compile(r"[a-z_]+(:[0-9]{1,5})?")  # of a device; whether it is there, torch says when it is needed
+_NAME = re.compile(r"[a-z_]+(:[0-9]{1,5})?")  # of a device; torch checks that it exists when it is used
 _SHOWN = 60  # characters of a value that an error repeats
 
 
@@ -86,7 +86,7 @@ def resolve_device(device: str | None = None, device_id: int | None = None) -> s
 
 
 def check_device(device: str) -> torch.device:
-    """The device as torch knows it.
+    """Return the torch device of this name.
 
     Raises:
         TypeError: a value of another type. ValueError: unknown, not there, or without float64.

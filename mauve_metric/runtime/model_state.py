@@ -1,4 +1,4 @@
-"""A model, its tokenizer and the process around them, left as they were found: modes, random states, memory."""
+"""Contexts that restore a model, its tokenizer and the process: modes, random states, memory."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def settings_kept(tokenizer: PreTrainedTokenizerBase) -> Iterator[None]:
 
 @contextlib.contextmanager
 def random_states_kept() -> Iterator[None]:
-    """Afterwards Python's, numpy's and torch's global random generators stand where they stood.
+    """Afterwards Python's, numpy's and torch's global random generators have their earlier state.
 
     >>> before = random.getstate()
     >>> with random_states_kept():
@@ -141,7 +141,7 @@ def seed_everything(seed: int, index: int) -> None:
 
 
 def release_memory() -> None:
-    """Give what torch keeps of a GPU's memory back, so that training finds it."""
+    """Release GPU memory that torch has cached, for training."""
     torch = import_torch()
     if torch.cuda.is_available() and torch.cuda.is_initialized():
         torch.cuda.empty_cache()

@@ -1,4 +1,4 @@
-"""The rule for what is written: no output replaces an input, and none is put into a folder that is read."""
+"""Checks of output paths: no output replaces an input, and none is put into a folder that is read."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def launched_processes() -> int:
 
 @contextlib.contextmanager
 def process_group() -> Iterator[int]:
-    """Join the other processes that a launcher started, for as long as the context lasts; gives this one's rank."""
+    """Context that joins the processes that a launcher started; yields the rank of this one."""
     torch = import_torch()
     if launched_processes() == 1 or torch.distributed.is_initialized():
         yield rank_and_size()[0]
@@ -72,7 +72,7 @@ def agree(value: Item) -> Item:
 
 
 def gather(part: Item) -> list[Item]:
-    """The parts of all processes in their order, on process 0; on the others nothing."""
+    """The parts of all processes in their order, on process 0; empty on the others."""
     rank, size = rank_and_size()
     if size == 1:
         return [part]
@@ -88,7 +88,7 @@ def my_share(items: Sequence[Item]) -> list[Item]:
 
 
 def together(work: Callable[[], tuple[Array, Integers]], rows: int) -> Array:
-    """Rows of an array that every process computed a part of, complete on every process.
+    """Combine the rows that each process computed; every process gets all of them.
 
     Args:
         work: gives this process's rows (m, d) and their positions (m,).
@@ -102,7 +102,7 @@ def together(work: Callable[[], tuple[Array, Integers]], rows: int) -> Array:
     failure: Exception | None = None
     try:
         part, positions = work()
-    except Exception as error:  # whatever it is, the others must hear of it, or they wait for ever
+    except Exception as error:  # any error must reach the other processes, or they wait for ever
         failure = error
     _, size = rank_and_size()
     reports: list[Any] = [None] * size

@@ -17,7 +17,7 @@ LOG_SECONDS = 10.0  # between two lines
 
 
 def watch_blocks(title: str, blocks: Iterable[Array], rows: int) -> Iterator[Array]:
-    """The blocks of a pass over features, under a progress bar when stderr is a terminal."""
+    """Yield the blocks of a pass over features, with a progress bar when stderr is a terminal."""
     with progress_bar(title, True, unit=" rows") as advance:
         done = 0
         for block in blocks:
@@ -31,7 +31,7 @@ def watch_blocks(title: str, blocks: Iterable[Array], rows: int) -> Iterator[Arr
 def progress_bar(
     title: str, verbose: bool, unit: str = " texts", total: int | None = None, leave: bool = True
 ) -> Iterator[Callable[[int, int | None], None] | None]:
-    """The function to call with texts done and in all: a tqdm bar when asked for and stderr is a terminal.
+    """Return a function to call with texts done and in all: a tqdm bar when asked for and stderr is a terminal.
 
     Args:
         title: what is done. verbose: whether to show it. unit: of what is counted.
@@ -59,7 +59,7 @@ class LogLines(io.StringIO):
         self.log = log
 
     def write(self, text: str) -> int:
-        """Log what is more than white space."""
+        """Log text that is not only white space."""
         if text.strip():
             self.log(text.strip())
         return len(text)
@@ -67,7 +67,7 @@ class LogLines(io.StringIO):
 
 @contextlib.contextmanager
 def job_progress(title: str, sizes: Sequence[int], verbose: bool) -> Iterator[Callable[[int, int], None]]:
-    """The function to call with the number of a shard that is done and its texts; shows how long the rest will take.
+    """Return a function to call with the number of each finished shard and its texts; shows the remaining time.
 
     A bar on a terminal when asked for, else a line in the log every ten seconds and at the end.
 

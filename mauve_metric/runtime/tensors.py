@@ -1,4 +1,4 @@
-"""Arrays and torch tensors: which is which, and one as the other."""
+"""Arrays and torch tensors: type checks and conversion."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def stacked(sets: Sequence[Features], device: torch.device) -> torch.Tensor:
 
 @contextmanager
 def full_precision() -> Iterator[None]:
-    """Products in float32 as such, whatever the program around has set: TF32 has three digits."""
+    """Context for products in full float32, whatever the program has set: TF32 has three digits."""
     import torch
 
     before = torch.get_float32_matmul_precision()
@@ -148,6 +148,6 @@ def index_of(numbers: Labels, like: torch.Tensor) -> torch.Tensor:
 
 
 def steps(rows: int, columns: int) -> Iterator[slice]:
-    """Slices of as many rows as are worked on at once."""
+    """Slices of as many rows as are processed at once."""
     size = max(1, BLOCK_NUMBERS // columns)
     return (slice(start, min(start + size, rows)) for start in range(0, rows, size))

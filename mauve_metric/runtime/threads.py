@@ -113,7 +113,7 @@ def fitting_threads() -> Iterator[int]:
 
 @contextmanager
 def one_torch_thread() -> Iterator[None]:
-    """Let torch work on the CPU with one thread, for many small steps: more only wait for each other.
+    """Limit torch to one CPU thread, for many small steps: more only wait for each other.
 
     Sums are then added in one order, whatever the number of CPUs.
     """

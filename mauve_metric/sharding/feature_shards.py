@@ -24,7 +24,7 @@ from mauve_metric.features.text_functions import function_digest, name_of, text_
 from mauve_metric.options import MauveConfig, RunOptions, config_fields
 from mauve_metric.runtime.failures import message_of
 from mauve_metric.sharding.text_shards import Shard, on_this_machine
-from mauve_metric.texts.files import Side, TextFile
+from mauve_metric.texts.files import Role, TextFile
 from mauve_metric.texts.marks import Marks
 from mauve_metric.texts.sources import NoTextsError
 
@@ -38,7 +38,7 @@ class ShardTask(NamedTuple):
     """A shard of texts, the side that it belongs to, and the file for its features."""
 
     shard: Shard
-    side: Side
+    side: Role
     target: Path
 
     def __str__(self) -> str:
@@ -54,13 +54,13 @@ class ShardDone(NamedTuple):
 
 
 def shard_tasks(
-    shards: Sequence[Shard], side: Side, folder: Path, config: MauveConfig, run: RunOptions
+    shards: Sequence[Shard], side: Role, folder: Path, config: MauveConfig, run: RunOptions
 ) -> list[ShardTask]:
     """List the tasks of one side; a target's name tells shard, version, size and the options of the featurizer."""
     return [ShardTask(shard, side, _target(shard, side, folder, config, run)) for shard in shards]
 
 
-def _target(shard: Shard, side: Side, folder: Path, config: MauveConfig, run: RunOptions) -> Path:
+def _target(shard: Shard, side: Role, folder: Path, config: MauveConfig, run: RunOptions) -> Path:
     asked = {
         name: getattr(config, name) for name, item in config_fields().items() if item.metadata["stage"] == "featurize"
     }

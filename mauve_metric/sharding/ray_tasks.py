@@ -134,7 +134,7 @@ def _run(work: bytes, item: Item) -> object:
 
 @functools.lru_cache(maxsize=1)
 def _loaded(work: bytes) -> Callable[[Any], object]:
-    """The function that works, if this machine can take part.
+    """Load the function, if this machine can take part.
 
     Raises:
         OSError: other versions are installed here, or the folder is not the one that the job was started with.

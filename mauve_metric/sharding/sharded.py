@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, Unpack
 
 from mauve_metric.api.score import score_features
+from mauve_metric.features.feature_set import given_side
 from mauve_metric.features.rows import MOST_NUMBERS_AT_ONCE
 from mauve_metric.features.sides import GivenDesign, OpenedSides, check_columns, check_same_encoder, design_of_two
 from mauve_metric.options import MauveConfig, Options, RunOptions, split_options, with_options
@@ -107,7 +108,8 @@ def score_sharded(
     q = joined_shards("q_text", job.q, ordered[len(job.p) :])
     check_columns({"the features of p_text": p, "the features of q_text": q})
     check_same_encoder(p.identity, q.identity)
-    p, q = OpenedSides({"p": {}, "q": {}}, {}, design).grouped({"p": p, "q": q}).values()
+    sides = {name: given_side(name, {"text": None}) for name in ("p", "q")}
+    p, q = OpenedSides(sides, {}, design).grouped({"p": p, "q": q}).values()
     if (len(p) + len(q)) * p.features.shape[1] <= MOST_NUMBERS_AT_ONCE:
         p, q = in_memory(p), in_memory(q)
     return score_features(p, q, job.config, run=job.run)
@@ -164,7 +166,7 @@ class _Job(NamedTuple):
 
 
 def _job(p_text: TextFiles, q_text: TextFiles, folder: str | Path, options: Options) -> _Job:
-    """The job of these arguments.
+    """Make the job of these arguments.
 
     Raises:
         ValueError: a file of texts is where results will be written.

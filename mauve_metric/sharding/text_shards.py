@@ -1,4 +1,4 @@
-"""One set of texts in many files: which they are, how a changed one is noticed, and each as a file on this machine."""
+"""One set of texts in many files: list them, detect changed ones, and read each as a local file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mauve_metric.runtime.failures import message_of
 logger = logging.getLogger(__name__)
 
 SHARD_FILES = (".jsonl", ".parquet")
-_VERSIONS = ("mtime", "LastModified", "last_modified", "updated", "ETag", "etag", "checksum")  # as file systems say it
+_VERSIONS = ("mtime", "LastModified", "last_modified", "updated", "ETag", "etag", "checksum")  # keys of fsspec
 
 
 class Shard(NamedTuple):
@@ -35,7 +35,7 @@ class Shard(NamedTuple):
 
     @property
     def file_name(self) -> str:
-        """Its name without folders, and without what stands behind a URL's `?`."""
+        """Its name without folders and without a URL's query."""
         path = self.name.partition("?")[0] if "://" in self.name else self.name
         return path.rsplit("/", 1)[-1]
 

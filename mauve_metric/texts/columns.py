@@ -1,4 +1,4 @@
-"""Tables of judgements: their rows, and the columns that are known by several names."""
+"""Tables of judgements: their rows, and columns with several accepted names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ENDINGS = (".csv", ".tsv")
 
 
 class Line(NamedTuple):
-    """A row: where it stands, and its values as text, "" for a missing one."""
+    """A row: its place, and its values as text, "" for a missing one."""
 
     where: str
     values: dict[str, str]
@@ -91,7 +91,7 @@ def _checked(name: str, columns: list[str], lines: list[Line]) -> Table:
 
 
 def plain_name(column: str) -> str:
-    """A column's name without capitals, spaces, and what Mechanical Turk puts before it.
+    """A column's name without capitals, spaces, and the prefix of Mechanical Turk.
 
     >>> plain_name("Input.model_a"), plain_name("Answer.q3"), plain_name("Model A"), plain_name("WorkerId")
     ('model_a', 'q3', 'model_a', 'workerid')
@@ -101,7 +101,7 @@ def plain_name(column: str) -> str:
 
 
 def number_at(line: Line, column: str, meaning: str) -> float:
-    """The finite number in a column; `ValueError` that says where there is none."""
+    """The finite number in a column; `ValueError` with the place of a value that is none."""
     try:
         value = float(line.values[column])
     except ValueError:

@@ -18,7 +18,7 @@ from mauve_metric.texts.records import Record, has_field, json_entries, json_lin
 from mauve_metric.texts.sources import NoTextsError
 from mauve_metric.texts.tables import field_names, parquet_texts, read_csv
 
-Side = Literal["reference", "prediction"]
+Role = Literal["reference", "prediction"]
 
 _LIST = re.compile(r'\s*\[\s*(["{\]]|$)')  # how a JSON list of texts or objects begins, and hardly a text
 FEATURE_FILES = (".npy", ".npz")  # of numbers, where a file of texts could also be meant
@@ -38,7 +38,7 @@ def read_texts(
     path: str | Path,
     text_field: str | None = None,
     *,
-    side: Side | None = None,
+    side: Role | None = None,
     filter: str | None = None,
 ) -> list[str]:
     """The texts of a file or folder, in order.
@@ -62,7 +62,7 @@ def read_texts(
         FileNotFoundError: no such file.
         ValueError: not what its name says, with the line.
     """
-    if side is not None and not (isinstance(side, str) and side in get_args(Side)):
+    if side is not None and not (isinstance(side, str) and side in get_args(Role)):
         raise ValueError(f"side must be 'reference', 'prediction' or None, got {shown(side)}")
     file = TextFile(path, text_field, filter=filter)
     if side is None and file.holds_both:
@@ -122,7 +122,7 @@ class TextFile:
         filter: str | None = None,
         prompt_field: str | None = None,
     ) -> None:
-        """Read a file as `read_texts` does.
+        """Read a file like `read_texts`.
 
         Args:
             path: of the file, `-` for standard input.
@@ -136,7 +136,7 @@ class TextFile:
         """
         if not isinstance(path, (str, Path)):
             raise TypeError(f"path must be the name of a file or folder, got {type(path).__name__}: {shown(path)}")
-        self._own: dict[Side, str | None] = {"reference": reference_field, "prediction": prediction_field}
+        self._own: dict[Role, str | None] = {"reference": reference_field, "prediction": prediction_field}
         self._text_field, self._prompt_field = text_field, prompt_field
         given = {"text_field": text_field, **{f"{side}_field": field for side, field in self._own.items()}}
         for name, value in (given | {"filter": filter, "prompt_field": prompt_field}).items():
@@ -184,7 +184,7 @@ class TextFile:
             self._records = json_entries(values, self.name)
 
     def _recognise(self, named: bool, filter: str | None) -> None:
-        """Find out the format, and keep the rows of one filter."""
+        """Detect the format, and keep the rows of one filter."""
         if not self._records:
             raise NoTextsError(f"{self.name} holds no texts")
         try:
@@ -195,7 +195,7 @@ class TextFile:
         field = None if self.format is None else self.format.group
         self._records, self.group = _of_group(self.name, self._records, field, filter)
 
-    def column(self, side: Side) -> Column | None:
+    def column(self, side: Role) -> Column | None:
         """Location of the texts of one side, or of the file's only side; None for plain texts."""
         known = [] if self.format is None else [self.format.prediction]
         if self.format is not None and self.format.reference is not None:
@@ -205,7 +205,7 @@ class TextFile:
             return known[-1 if side == "reference" else 0] if known else None
         return next((column for column in known if column.field == field), self._chosen(side, field))
 
-    def _chosen(self, side: Side, field: str) -> Column:
+    def _chosen(self, side: Role, field: str) -> Column:
         return text_column(field) if self._own[side] else Column(field, lambda record: plain_text(record, field))
 
     @property
@@ -224,18 +224,18 @@ class TextFile:
             return all(has_field(self._records[0], column.field) for column in (human, model))
         return not self._path.is_dir() and {human.field, model.field} <= set(field_names(self._path))
 
-    def says(self, *sides: Side) -> str:
+    def says(self, *sides: Role) -> str:
         """Describe the recognised format in words; '' for plain texts and tables of one column."""
         columns = {side: column for side in sides if (column := self.column(side)) is not None}
         if not columns or (self.format is None and not any(self._own.values())):
             return ""
         title = "records" if self.format is None else self.format.title
         group = "" if self.group is None or self.format is None else f" ({self.format.group} {self.group!r})"
-        whose: dict[Side, str] = {"reference": "human texts", "prediction": "the model's texts"}
+        whose: dict[Role, str] = {"reference": "human texts", "prediction": "the model's texts"}
         fields = " and ".join(f"{whose[side]} in {column.field!r}" for side, column in columns.items())
         return f"{self.name}: {title}{group}, {fields}"
 
-    def side(self, side: Side) -> SideTexts:
+    def side(self, side: Role) -> SideTexts:
         """The texts of one side.
 
         Raises:
@@ -248,7 +248,7 @@ class TextFile:
             return found._replace(prompts=self._values(likely), prompt_field=likely)
         return found
 
-    def _texts_of(self, side: Side) -> SideTexts:
+    def _texts_of(self, side: Role) -> SideTexts:
         """The texts of one side, without their prompts."""
         column, records = self.column(side), self._records
         if records is None:
@@ -262,7 +262,7 @@ class TextFile:
         origin, where = f"{name}/{column.field}{group}", [record.where for record in records]
         return SideTexts(texts, column.field, origin, where, *_keys(records, self.format))
 
-    def _prompts(self, side: Side) -> list[Hashable] | None:
+    def _prompts(self, side: Role) -> list[Hashable] | None:
         """The prompt of each row; None where no field was named, or a file of human texts alone has none."""
         field = self._prompt_field
         if field is None or (side == "reference" and not self._has(field)):

@@ -25,7 +25,7 @@ class Fingerprints(TypedDict):
 
 
 class TextHashes:
-    """Hashes of texts as they pass by, and of their first words; and what they are wrapped in."""
+    """Collect hashes of texts and of their first words, and their wrappings, while they are read."""
 
     def __init__(self) -> None:
         self.texts: list[int] = []
@@ -34,7 +34,7 @@ class TextHashes:
         self._seen = MarksSeen()
 
     def watch(self, texts: Iterable[str]) -> Iterator[str]:
-        """The same texts, each noted."""
+        """Yield the same texts, and record each."""
         for text in texts:
             self.texts.append(_hash(text))
             self._seen.note(text)

@@ -1,4 +1,4 @@
-"""The formats of other tools that are known: which fields of a record hold the human text and the model's."""
+"""Known formats of other tools: the fields of a record that hold the human text and the model's."""
 
 from __future__ import annotations
 

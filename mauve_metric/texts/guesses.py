@@ -1,4 +1,4 @@
-"""Guesses of Real or Fake Text: at which sentence a player thinks that a machine took over."""
+"""Guesses of Real or Fake Text: the sentence where a player thinks that a machine took over."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def inspect_records(path: Path) -> list[Record]:
     except Exception as error:  # a zip, JSON or pydantic error
         raise ValueError(f"{path} is not a log that Inspect can read: {one_line(error)}") from error
     if read.status != "success":
-        raise ValueError(f"{path} is the log of a run that did not end well (status {read.status!r}): run it again")
+        raise ValueError(f"{path} is the log of a run that did not succeed (status {read.status!r}): run it again")
     found = []
     for sample in read.samples or ():
         where = f"{path}, sample {sample.id!r}, epoch {sample.epoch}"

@@ -8,7 +8,7 @@ _WIDE_SHARE = 0.04  # of the characters of UTF-16 are spaces and ends of lines, 
 
 
 def decode(raw: bytes, name: str) -> str:
-    """Bytes as UTF-8; `ValueError` that says where they are none."""
+    """Decode UTF-8; `ValueError` gives the first invalid byte."""
     encoding = _wide_encoding(raw)
     if encoding is not None:
         raise ValueError(f"{name} is not UTF-8: it looks like {encoding}; save it as UTF-8")
@@ -38,7 +38,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def _wide_encoding(raw: bytes) -> str | None:
-    """The encoding of two or four bytes a character that bytes look like, with a mark at the beginning or without.
+    """Guess the encoding of two or four bytes a character of some bytes, with or without a byte order mark.
 
     Latin letters, spaces and ends of lines have bytes of 0 there, all of them at even or all at odd places.
 

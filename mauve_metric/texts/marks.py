@@ -12,8 +12,8 @@ from mauve_metric.texts.wrapping import SHOWN, WRAPPING
 
 SHORTEST_OPENING, LONGEST_OPENING = 2, 6  # words
 _INNER = ("reasoning", "special_tokens")  # which are taken off before the rest is looked at
-RARE_SHARE = 0.005  # of texts: openings that fewer have are not told apart from none
-_LOOKED_AT = 64  # characters of a text in which its first words stand
+RARE_SHARE = 0.005  # of texts: openings that fewer have are ignored
+_LOOKED_AT = 64  # characters of a text that contain its first words
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
@@ -65,7 +65,7 @@ class Marks:
 
 
 class MarksSeen:
-    """Notes the marks of texts as they pass by."""
+    """Collect the marks of texts while they are read."""
 
     def __init__(self) -> None:
         self._wrapped = dict.fromkeys(WRAPPING, 0)
@@ -73,7 +73,7 @@ class MarksSeen:
         self._texts = 0
 
     def note(self, text: str) -> None:
-        """Look at one text: at what is inside of its reasoning and special tokens, too."""
+        """Record the marks of one text, those inside of its reasoning and special tokens too."""
         self._texts += 1
         for name in _INNER:
             inner = WRAPPING[name](text)

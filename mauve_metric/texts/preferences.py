@@ -1,4 +1,4 @@
-"""Judgements of pairs: which of two models' texts a person preferred."""
+"""Judgements of pairs: a person's choice between the texts of two models."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FORMS = "a, b or tie; 2a, 1a, 0, 1b, 2b; definitely a, slightly a, …; or a mo
 class Question(NamedTuple):
     """The judgements on one question, one each: two models' names, 1 if the first was preferred, 0 if the second was.
 
-    outcome: 0.5 for a tie. annotators: who judged; None where the table does not say.
+    outcome: 0.5 for a tie. annotators: of each judgement; None where the table does not say.
     """
 
     first: list[str]
@@ -92,7 +92,7 @@ def read_preferences(
 
 
 def _slow_enough(table: Table, min_seconds: float | None) -> list[Line]:
-    """The rows that count; `ValueError` if none does."""
+    """The rows that are not too quick; `ValueError` if there are none."""
     if min_seconds is None:
         return table.lines
     column = table.column(*_SECONDS)

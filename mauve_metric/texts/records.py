@@ -11,7 +11,7 @@ from mauve_metric.texts.sources import choose_field
 
 
 class Record(NamedTuple):
-    """A value, a text or an object of fields, and where it stands: the file and the line, entry or sample."""
+    """A value, a text or an object of fields, and its place: the file and the line, entry or sample."""
 
     value: object
     where: str

@@ -153,7 +153,7 @@ def _empty_message(name: str, positions: Sequence[int], total: int, stripping: S
 
 
 def _after(stripping: Stripping | None) -> str:
-    """Says that texts are empty only without their wrapping, if that may be."""
+    """Note for messages that texts may be empty only without their wrapping."""
     rules = "" if stripping is None else ", ".join(name for name, times in stripping.changed.items() if times)
     return f" once {rules} is taken off" if rules else ""
 

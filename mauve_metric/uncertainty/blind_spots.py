@@ -1,4 +1,4 @@
-"""Errors that a featurizer was measured not to see; `blind_spots.json` in this folder is output of `stress_test`.
+"""Errors that a featurizer does not detect, as measured; `blind_spots.json` in this folder is output of `stress_test`.
 
 `benchmarks/blind_spots.py` writes that file.
 """

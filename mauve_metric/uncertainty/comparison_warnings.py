@@ -42,7 +42,7 @@ def comparison_warnings(models: Mapping[str, FeatureSet]) -> list[ScoreWarning]:
 
 
 def partition_warnings(common: Mapping[str, float], own: Mapping[str, float]) -> list[ScoreWarning]:
-    """Models that the common buckets cannot tell from human text as well as buckets of their own can.
+    """Warnings about models that separate from human text better on own buckets than on common ones.
 
     Args:
         common, own: MAUVE of each model on either.
@@ -53,7 +53,7 @@ def partition_warnings(common: Mapping[str, float], own: Mapping[str, float]) ->
         if mauve - alone > BLURRED:
             message = (
                 f"{name} scores {alone:.3f} on buckets of its own, {mauve:.3f} on the common ones: these are "
-                "too coarse to see all that sets it apart; compare fewer models at once, or take more texts"
+                "too coarse to show all its differences; compare fewer models at once, or take more texts"
             )
             numbers = {"model": name, "mauve": mauve, "mauve_own": alone}
             found.append(ScoreWarning("coarse_common_buckets", message, numbers))

@@ -14,7 +14,7 @@ from mauve_metric.options import MauveConfig
 from mauve_metric.quantize import histograms
 from mauve_metric.uncertainty import intervals, jackknife
 
-HALVES = 8  # random halves that tell how errors fall with the number of texts
+HALVES = 8  # random halves that show the decrease of errors with the number of texts
 
 
 class JointErrors(NamedTuple):
@@ -153,7 +153,7 @@ def difference_of(
 
 
 def design_effect(runs: Sequence[Sequence[Labels]], errors: JointErrors, config: MauveConfig, i: int, j: int) -> float:
-    """By what the design multiplies the variance of the difference of model i and model j: below 1, pairing helps.
+    """Factor of the design on the variance of the difference of model i and model j: below 1, pairing helps.
 
     Between 1/1000 and 1000.
     """

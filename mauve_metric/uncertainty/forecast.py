@@ -21,8 +21,8 @@ from mauve_metric.uncertainty import intervals, jackknife
 POWER = 0.8  # of the forecasts
 DRAWS = 24  # sets of each size; the sizes tried share a fitted line
 STEPS = 8  # sizes tried at most
-LEAST_TEXTS, MOST_TEXTS = 20, 10**9  # a forecast above says nothing
-_STRONG = 0.3  # below, a test statistic is noise and says nothing about how it grows
+LEAST_TEXTS, MOST_TEXTS = 20, 10**9  # a forecast above is meaningless
+_STRONG = 0.3  # below, a test statistic is noise and does not show its growth
 
 
 class Seen(NamedTuple):

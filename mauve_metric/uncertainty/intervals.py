@@ -30,7 +30,7 @@ class Estimate(NamedTuple):
 
 
 class DebiasedScores(NamedTuple):
-    """MAUVE and the frontier integral without sampling bias, and what their errors follow from.
+    """MAUVE and the frontier integral without sampling bias, and the input of their errors.
 
     frontier: of the histograms. scaling_factor: c. area, slopes: under the curve, and its derivatives by the
     divergences (2, m). raw_integral: of the divergences as they are; clipped_integral: as a frontier must be.

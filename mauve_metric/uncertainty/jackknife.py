@@ -26,7 +26,7 @@ WEIGHTS = np.linspace(0, 1, 102)[1:-1]  # mixture weights λ of the debiased cur
 
 @dataclass(frozen=True)
 class DebiasedFrontier:
-    """The two divergences along the mixtures without their sampling bias, and how each text moves them.
+    """The two divergences along the mixtures without their sampling bias, and the influence of each text.
 
     type_one, type_two: KL(q‖r_λ) and KL(p‖r_λ) on `WEIGHTS`, shape (m,), jackknifed; they may be negative.
     p_influence, q_influence: shape (2, m, k): (type one, type two) by bucket of a text of that side; without use where

@@ -13,7 +13,7 @@ from mauve_metric.arrays import Floats, Integers
 def mean_interval(
     values: Floats, level: float, groups: Sequence[Hashable] | Integers | None = None
 ) -> tuple[float, float] | None:
-    """Student's interval of a mean: what a bootstrap over texts comes to, without its shortfall in small samples.
+    """Student's interval of a mean: like a bootstrap over texts, without its shortfall in small samples.
 
     Args:
         values: one number a text, (n,). level: in (0, 1).

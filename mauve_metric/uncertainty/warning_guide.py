@@ -210,7 +210,7 @@ ADVICE: dict[str, Advice] = {
     ),
     "coarse_common_buckets": Advice(
         f"A model scores {comparison_warnings.BLURRED:g} higher on the buckets common to all models than on its own: "
-        "the common ones are too coarse to see all that sets it apart.",
+        "the common ones are too coarse to show all its differences.",
         "Compare fewer models at once, take more texts, or raise `num_buckets`.",
     ),
 }

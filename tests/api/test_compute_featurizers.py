@@ -104,7 +104,7 @@ def test_streams_are_read_once_for_all_and_options_hold_for_all(tiny_gpt2: str, 
     [
         (lambda: {"p_features": np.eye(9), "q_text": MODEL}, "p_features"),
         (lambda: {"p_text": HUMAN, "q_tokens": [[1, 2]] * 9}, "q_tokens"),
-        (lambda: {"p": FeatureSet(np.eye(9)), "q_text": MODEL}, "p_features"),
+        (lambda: {"p": FeatureSet(np.eye(9)), "q_text": MODEL}, "p"),
     ],
 )
 def test_what_one_featurizer_made_is_refused(sides: Callable[[], dict[str, Any]], name: str) -> None:

@@ -211,7 +211,7 @@ def test_rows_that_no_mixture_fits_are_refused() -> None:
 
 def test_a_loss_that_is_no_number_ends_the_training(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_RATE", 1e30)
-    with pytest.raises(ValueError, match="quantizer='drmm': the loss is no number any more after 50 steps"):
+    with pytest.raises(ValueError, match="quantizer='drmm': the loss is NaN or infinite after 50 steps"):
         drmm(clusters(18, 2, 40, 3)[0], 2, 3, 50)
 
 

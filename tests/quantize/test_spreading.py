@@ -145,7 +145,7 @@ def test_bad_sets_are_refused_in_words() -> None:
 
 def test_a_loss_that_is_no_number_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spreading, "loss_of", lambda own, close, far, spread: (own * math.nan).sum())
-    with pytest.raises(ValueError, match="quantizer='lattice': the loss is no number any more after 1 epochs"):
+    with pytest.raises(ValueError, match="quantizer='lattice': the loss is NaN or infinite after 1 epochs"):
         lattice(normal_rows(100, 5), epochs=3, hidden=8)
 
 

@@ -201,7 +201,7 @@ def test_logs_of_inspect(tmp_path: Path) -> None:
         TextFile(tmp_path / "two.eval")
     assert both(tmp_path / "two.eval", filter="2", prediction_field="output.choices.0.message.content") == (GOLD, MADE)
     log.write_eval_log(log.EvalLog(status="cancelled", eval=spec, samples=samples), str(tmp_path / "c.eval"))
-    with pytest.raises(ValueError, match="did not end well"):
+    with pytest.raises(ValueError, match="did not succeed"):
         TextFile(tmp_path / "c.eval")
 
 

@@ -83,7 +83,7 @@ GUIDES: dict[str, Guide] = {
         "Featurize both sides again, by the same command (`mauve-metric featurize`).",
     ),
     "not_finite": Guide(
-        r"must be finite|finite log-prob|no number any more|masked values",
+        r"must be finite|finite log-prob|loss is NaN or infinite|masked values",
         "Features hold NaN, infinity or masked values: a model that overflowed, often in float16, or a division by 0.",
         '`dtype="float32"` (`--dtype`). Look at the text of the row that the message names; do not replace NaN by 0.',
     ),

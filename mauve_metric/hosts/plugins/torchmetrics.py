@@ -20,7 +20,7 @@ except ImportError as error:
 from mauve_metric.api.compute import compute_mauve
 from mauve_metric.arrays import Array, Integers
 from mauve_metric.features.encoder import Encoder
-from mauve_metric.features.feature_set import FeatureSet, Featurizing
+from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
 from mauve_metric.features.sides import check_same_encoder
 from mauve_metric.hosts.plugins.pair_scores import scalar_scores
 from mauve_metric.options import split_options
@@ -149,7 +149,7 @@ class MauveScore(Metric):  # type: ignore[misc]
         config, run = split_options(self._options)
         with Featurizing(config, run, frozenset(self._options), encoder=self._encoder) as job:
             if is_tensor(texts) or (isinstance(texts, np.ndarray) and texts.dtype.kind in "fiub"):
-                return job.side({"features": as_array(texts) if is_tensor(texts) else texts})
+                return job.side(Side("features", "features", as_array(texts) if is_tensor(texts) else texts))
             found = job.of_texts("texts", texts)
             self._encoder = job.encoder
         return found

@@ -1,4 +1,4 @@
-"""Real or Fake Text: how well people find the sentence at which a machine took over.
+"""Real or Fake Text: scores of guesses of the sentence at which a machine took over.
 
 A text has `sentences` sentences. Its boundary is the number of the first one by a machine, from 2, and `sentences` + 1
 where there is none; a guess is the same number as a player gave it. Pure functions of arrays.
@@ -48,7 +48,7 @@ def boundary_points(
 def chance_points(
     boundary: ArrayLike, sentences: int = SENTENCES, *, all_human_points: float = FULL_POINTS
 ) -> tuple[float, float]:
-    """The mean points of two players who do not read: one guesses at random, one says always "no machine".
+    """The mean points of two strategies without reading: guess at random, and always "no machine".
 
     1.30 and 1.50 where every boundary is equally frequent.
 

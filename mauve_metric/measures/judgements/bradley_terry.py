@@ -1,6 +1,6 @@
 """Strength of each model, from judgements of pairs: the Bradley–Terry model.
 
-Pure functions of wins: who was preferred to whom, how often, and in which answers together.
+Pure functions of wins: counts of preferences of one model over another.
 """
 
 from __future__ import annotations

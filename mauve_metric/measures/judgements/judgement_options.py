@@ -1,4 +1,4 @@
-"""The choices in scoring people's judgements and their defaults, without what computes them."""
+"""Options of scoring people's judgements and their defaults, without the computations."""
 
 from __future__ import annotations
 

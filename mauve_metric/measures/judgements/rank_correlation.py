@@ -82,7 +82,7 @@ def kendall(x: Sequence[Hashable], y: Sequence[Hashable]) -> float:
 
 
 def _checked(name: str, values: ArrayLike) -> Floats:
-    """Numbers that have an order."""
+    """Check that numbers can be ranked."""
     try:
         numbers: Floats = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:

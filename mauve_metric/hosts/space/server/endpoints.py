@@ -10,8 +10,8 @@ from typing import Literal, NamedTuple
 import gradio as gr
 
 from mauve_metric.api.describe import need_features
-from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.features.sides import Forms, GivenDesign, OpenedSides
+from mauve_metric.features.feature_set import FeatureSet, Side
+from mauve_metric.features.sides import GivenDesign, OpenedSides
 from mauve_metric.hosts.space.limits import Limits, check_name, check_options, check_texts, check_together
 from mauve_metric.hosts.space.session.measuring import GROUPS, check_measures, measure_texts
 from mauve_metric.hosts.space.session.run import Run, errors_shown
@@ -203,8 +203,8 @@ class Endpoints:
             sides = embed(job.sets, job.config, self.encoders, run).sets
         texts = [kept_texts(part, str(job.config.strip)) for part in job.sets.values()]
         sizes = {name: len(part) for name, part in zip(job.sets, texts, strict=True)}
-        forms: dict[str, Forms] = {name: {"text": part} for name, part in job.sets.items()}
-        codes = OpenedSides(forms, {}, GivenDesign(job.aligned)).codes(sizes)
+        given = {name: Side("text", name, part) for name, part in job.sets.items()}
+        codes = OpenedSides(given, {}, GivenDesign(job.aligned)).codes(sizes)
         groups = [None if codes is None else codes[name] for name in job.sets]
         sides = [side and replace(side, groups=own) for side, own in zip(sides, groups, strict=True)]
         return measure_texts(texts, sides, names, job.measures, job.config, run, groups=groups)

@@ -47,7 +47,7 @@ def read_sets(
             side = known[number]
             if side is None:
                 run.begin_set(number)
-                side = job.side({name: texts[:ROUGH_TEXTS]})
+                side = job.of_texts(name, texts[:ROUGH_TEXTS])
             first[number] = side
         run.rough(rough_score([_part(side) for side in first if side is not None], rough, config))
     read = []
@@ -55,7 +55,7 @@ def read_sets(
         side, start = known[number], first[number]
         if side is None:
             run.begin_set(number, 0 if start is None else ROUGH_TEXTS)
-            side = job.side({name: texts if start is None else texts[ROUGH_TEXTS:]})
+            side = job.of_texts(name, texts if start is None else texts[ROUGH_TEXTS:])
             side = side if start is None else _joined(start, side)
         read.append(side)
     return read

@@ -17,9 +17,9 @@ from mauve_metric.api.normalised import with_normalised
 from mauve_metric.api.score import resolve_config, score_partition
 from mauve_metric.arrays import Array
 from mauve_metric.features.encoder import Encoder, load_encoder
-from mauve_metric.features.feature_set import FeatureSet, Featurizing
+from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
 from mauve_metric.features.rows import all_rows
-from mauve_metric.features.sides import Forms, GivenDesign, OpenedSides, align, check_columns
+from mauve_metric.features.sides import GivenDesign, OpenedSides, align, check_columns
 from mauve_metric.features.text_functions import text_function
 from mauve_metric.hosts.space.session.reading import has_rough, read_sets
 from mauve_metric.hosts.space.session.run import READ, Run, named
@@ -168,11 +168,11 @@ def embed(
         if encoder is not None:
             spend_tokens(encoder, new, run)
         job = Featurizing(config, RunOptions(cache=False), encoder=encoder, progress=run.texts_done)
-        sides: dict[str, Any] = {name: {name: part} for name, part in zip(forms, texts, strict=True)}
+        sides = {name: Side("text", name, part) for name, part in zip(forms, texts, strict=True)}
         with job:
             if config.match_lengths == "truncate":
                 sides = job.matched(sides)
-            given = [next(iter(form.items())) for form in sides.values()]
+            given = [(side.argument, side.content) for side in sides.values()]
             known = [None if last is None else last.known(part, config) for part in texts]
             early = encoder is not None and names is not None and has_rough(texts, known)
             read = read_sets(job, given, known, run, config, list(names or []) if early else None)
@@ -327,9 +327,9 @@ def designed(embedded: Embedded, names: Iterable[str], aligned: bool, prompts: P
         return list(align(sides).values())
     if not any(prompts):
         return list(embedded.sets)
-    forms: dict[str, Forms] = {name: {"text": texts} for name, texts in zip(sides, embedded.texts, strict=True)}
+    given = {name: Side("text", name, texts) for name, texts in zip(sides, embedded.texts, strict=True)}
     design = GivenDesign(groups=dict(zip(sides, prompts, strict=True)))
-    return list(OpenedSides(forms, {}, design).grouped(sides).values())
+    return list(OpenedSides(given, {}, design).grouped(sides).values())
 
 
 def with_all(each: Mapping[str, Scored]) -> Scored:

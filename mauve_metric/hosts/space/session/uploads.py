@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mauve_metric.hosts.space.limits import Limits, check_texts
-from mauve_metric.texts.files import PROMPT_FIELDS, Side, TextFile
+from mauve_metric.texts.files import PROMPT_FIELDS, Role, TextFile
 from mauve_metric.texts.formats import format_of
 from mauve_metric.texts.records import Record
 from mauve_metric.texts.tables import csv_delimiter
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FILE_TYPES = [".txt", ".jsonl", ".json", ".csv", ".tsv", ".parquet"]
 USER_ERRORS = (ValueError, TypeError, OSError, ImportError, RuntimeError, MemoryError)
 
-_SIDES: dict[Side, set[str]] = {  # words in the names of columns
+_SIDES: dict[Role, set[str]] = {  # words in the names of columns
     "reference": {"human", "humans", "person", "people", "reference", "references", "gold", "target", "original"},
     "prediction": {"prediction", "predictions", "generated", "generation", "completion", "output", "response"},
 }
@@ -63,7 +63,7 @@ def read_upload(
     column: str | None,
     limits: Limits,
     kind: str = "file",
-    side: Side = "prediction",
+    side: Role = "prediction",
     taken: Collection[str | None] = (),
 ) -> TextSet:
     """The texts of a file; errors call it by its title, never by where it lies on the server.
@@ -114,7 +114,7 @@ def read_upload(
         raise ValueError(message if message.startswith(title) else f"{title}: {message}") from error
 
 
-def _choose_column(columns: Mapping[str, float], side: Side, of_tool: str | None) -> str | None:
+def _choose_column(columns: Mapping[str, float], side: Role, of_tool: str | None) -> str | None:
     """The column of a side among those of a file, by their mean length.
 
     In a file of another tool that of the side; else "text", else one whose name says whose texts it holds, else the one
@@ -131,7 +131,7 @@ def _choose_column(columns: Mapping[str, float], side: Side, of_tool: str | None
     return max(columns, key=ranks.__getitem__, default=None)
 
 
-def _side_of(name: str) -> Side | None:
+def _side_of(name: str) -> Role | None:
     """The side whose texts a column holds by its name."""
     words = set(re.split(r"[^a-z]+", name.lower()))
     return next((side for side, known in _SIDES.items() if words & known), None)
@@ -178,7 +178,7 @@ def text_columns(path: Path) -> dict[str, float]:
     return dict.fromkeys(_columns_of_tools(path).values(), 0.0) or _text_columns(rows)
 
 
-def _columns_of_tools(path: Path) -> dict[Side, str]:
+def _columns_of_tools(path: Path) -> dict[Role, str]:
     """The column of each side in a file that another tool wrote; empty for other files."""
     if path.suffix.lower() not in (".jsonl", ".json"):
         return {}
