@@ -82,7 +82,7 @@ class Run:
 
     @property
     def stopped(self) -> bool:
-        """Whether it was told to stop."""
+        """Return whether it was stopped."""
         return self._stopped.is_set()
 
     def cancel(self) -> None:
@@ -114,7 +114,7 @@ class Run:
             )
 
     def part(self, number: int, of: int, title: str) -> None:
-        """What is said from now on is about one of several equal parts of the run, and has its title before it."""
+        """Begin one of several equal parts of the run; its title stands before its progress."""
         self._part, self._rough = (number, of, title), ""
 
     def stage(self, share: float, words: str) -> None:
