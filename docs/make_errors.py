@@ -45,7 +45,7 @@ few_texts False {'n_p': 60, 'n_q': 200, 'threshold': 500}
 unequal_sizes False {'n_p': 60, 'n_q': 200, 'threshold': 2.0}
 ```
 
-In the shell `mauve-metric warnings few_texts` and `mauve-metric errors no_file` say what stands here:
+In the shell `mauve-metric warnings few_texts` and `mauve-metric errors no_file` print the entries of this page:
 
 ```sh
 mauve-metric errors no_file
@@ -61,7 +61,7 @@ After those marked **severe** the score may not mean what it seems to mean: mend
 
 ERRORS_HEAD = """## Errors
 
-In the shell the code stands in brackets behind the message, and `mauve-metric errors CODE` says what stands here. In
+In the shell the code is in brackets behind the message, and `mauve-metric errors CODE` prints its entry. In
 Python the same message comes as an exception. Below each code are calls that fail, and what they say.
 
 Here `p` has shape (40, 6) and `q` (30, 6), `with_nan` is `p` with NaN in row 3, and `texts` is a list of 20 strings.

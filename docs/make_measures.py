@@ -54,7 +54,7 @@ This page is written by `docs/make_measures.py` from the tables in the code.
 """
 SCORE_HEAD = """## score
 
-What `compute_mauve(p_text=human, q_text=model)` returns as attributes, and what stands in the JSON of
+What `compute_mauve(p_text=human, q_text=model)` returns as attributes, and what is in the JSON of
 `mauve-metric score HUMAN MODEL --json`.
 """
 

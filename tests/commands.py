@@ -1,4 +1,4 @@
-"""What the tests of commands share: scores without the shell, and the messages of usage and input errors."""
+"""Helpers of the tests of commands: scores without the shell, and the messages of usage and input errors."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @functools.cache
 def _together(file: Path) -> str:
-    """What the tests of a file share with others: the page's server, or the start of programs.
+    """Run the tests that share the page's server, or the start of programs, in one worker.
 
     Those in a browser take so long that two processes share them, each with a server of its own.
     """
@@ -83,7 +83,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def short_forecasts() -> Iterator[None]:
-    """How many texts tell models apart is most of the time of a comparison: few draws, but where they are tested."""
+    """Draw few sets in forecasts, most of the time of a comparison, except where forecasts are tested."""
     from mauve_metric.uncertainty import forecast
 
     with pytest.MonkeyPatch.context() as patch:

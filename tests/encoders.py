@@ -1,4 +1,4 @@
-"""What the tests of encoders share: mixed texts, features one text at a time, and a model that counts its batches."""
+"""Helpers of the tests of encoders: mixed texts, features one text at a time, and a model that counts its batches."""
 
 from __future__ import annotations
 

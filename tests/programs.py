@@ -189,7 +189,7 @@ class Programs:
         seconds: float = 300,
         **environment: str,
     ) -> Program:
-        """What is left of a program that has ended."""
+        """Result of a program that has ended."""
         program = self.start(script, *arguments, imports=imports, cwd=cwd, stdin=stdin, **environment)
         program.wait(seconds)
         return program

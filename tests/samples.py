@@ -1,4 +1,4 @@
-"""What several test files share: where the repository is, small texts, and a featurizer that needs no model."""
+"""Helpers of several test files: the repository's path, small texts, and a featurizer that needs no model."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def texts_of(count: int, seed: int = 0, longest: int = 12, shortest: int = 1) ->
 
 
 def ngrams(texts: list[str]) -> np.ndarray:
-    """A featurizer without a model: how often each hashed pair of characters stands in a text."""
+    """A featurizer without a model: how often each hashed pair of characters occurs in a text."""
     features = np.zeros((len(texts), 32))
     for row, text in enumerate(texts):
         for start in range(len(text) - 1):

@@ -66,7 +66,7 @@ def check_message(error: Exception, *names: str) -> None:
 
 
 def content(value: Any) -> Any:
-    """What a value holds, to see that a call left it alone."""
+    """Content of a value, to check that a call left it unchanged."""
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, value.tobytes() if value.dtype != object else value.tolist()
     if isinstance(value, (pd.Series, pd.DataFrame)):

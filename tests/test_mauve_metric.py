@@ -89,7 +89,7 @@ class Loader:
     """A process that loads the metric, step by step, with the Hugging Face caches in `home`; the Hub is at `port`."""
 
     def __init__(self, home: Path) -> None:
-        with socket.socket() as free:  # nobody listens there but while a test has a Hub
+        with socket.socket() as free:  # in use only while a test has a Hub
             free.bind(("127.0.0.1", 0))
             self.port: int = free.getsockname()[1]
         self.home = home
@@ -116,7 +116,7 @@ class Loader:
         )
 
     def run(self, modules: Path, steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """What each step found, with evaluate's copies of scripts in the folder `modules`."""
+        """Result of each step, with evaluate's copies of scripts in the folder `modules`."""
         return [self.found(step | {"modules": str(modules)}) for step in steps]
 
     def found(self, step: dict[str, Any]) -> dict[str, Any]:

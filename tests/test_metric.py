@@ -341,7 +341,7 @@ def test_add_takes_one_text(metric: Mauve) -> None:
 def test_empty_texts_follow_the_option(metric: Mauve, expected: dict[str, Any]) -> None:
     for text in ("", " \n"):
         metric.add_batch(predictions=[text, *MODEL], references=HUMAN)
-        with pytest.raises(ValueError, match=r"^predictions holds 1 empty or whitespace-only texts .* at positions 0"):
+        with pytest.raises(ValueError, match=r"^predictions holds 1 empty or whitespace-only text .* at position 0"):
             metric.compute(**SETTINGS)
         metric.add(prediction=text)
         out = metric.compute(predictions=MODEL, references=HUMAN, empty_texts="drop", **SETTINGS)

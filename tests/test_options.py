@@ -1,4 +1,4 @@
-"""What changes only the speed of a run is checked as well: a wrong value is an error and no other run."""
+"""Options that change only the speed of a run are checked as well: a wrong value is an error and no other run."""
 
 from __future__ import annotations
 

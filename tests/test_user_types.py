@@ -1,4 +1,4 @@
-"""What a user's type checker and editor see of the package."""
+"""The types that a user's type checker and editor get from the package."""
 
 from __future__ import annotations
 

@@ -42,5 +42,5 @@ def harness_rows(golds: Sequence[str], texts: Sequence[str], **other: Any) -> li
 def harness_file(
     folder: Path, model: str, rows: Sequence[dict[str, Any]], *, task: str = "story", day: int = 1
 ) -> Path:
-    """Where the harness puts the samples of a task: a folder for each model, the date in the name."""
+    """Path where the harness puts the samples of a task: a folder for each model, the date in the name."""
     return jsonl(folder / model / f"samples_{task}_{DATE.format(day=day)}.jsonl", rows)

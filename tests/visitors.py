@@ -1,4 +1,4 @@
-"""What a visitor of the Space does: with the page's own functions, and in a browser."""
+"""Actions of a visitor of the Space: with the page's own functions, and in a browser."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def spec(figure: Any) -> dict[str, Any]:
 def press(
     desk: Handlers, play: tuple[Any, ...] = (5, 4, 7, 0.95), who: str = "a", tell: Any = None, **more: Any
 ) -> dict[str, Any]:
-    """What the button shows, by the names of the outputs."""
+    """Output of the button, by the names of the outputs."""
     from mauve_metric.hosts.space.view.controls import panel_names
     from mauve_metric.hosts.space.view.handlers import RESULT
 
@@ -71,7 +71,7 @@ def press(
 
 
 def measure(desk: Handlers, groups: tuple[str, ...] = (), who: str = "a", tell: Any = None) -> dict[str, Any]:
-    """What the button of the measures shows, by the names of the outputs."""
+    """Output of the button of the measures, by the names of the outputs."""
     from mauve_metric.hosts.space.view.showing import MEASURES
 
     shown = desk.measure(groups, visitor(who), tell or (lambda share, desc: None))

@@ -1,4 +1,4 @@
-"""What the tests of models that write share: prompts, references, and the score of what is written."""
+"""Helpers of the tests of models that write: prompts, references, and the score of the generated texts."""
 
 from __future__ import annotations
 

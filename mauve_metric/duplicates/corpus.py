@@ -64,7 +64,7 @@ def _texts_of(file: Path, text_field: str | None) -> Iterator[CorpusText]:
         for number, text in enumerate(parquet_texts(file, text_field)):
             yield CorpusText(text, f"{file}, row {number}")
     elif name.endswith((".txt", ".jsonl")):
-        with _opened(file) as lines:
+        with _open(file) as lines:
             try:
                 yield from _running(lines, file) if name.endswith(".txt") else _of_lines(lines, file, text_field)
             except (EOFError, gzip.BadGzipFile, zlib.error) as error:
@@ -74,7 +74,7 @@ def _texts_of(file: Path, text_field: str | None) -> Iterator[CorpusText]:
             yield CorpusText(text, f"{file}, text {number}")
 
 
-def _opened(file: Path) -> BinaryIO:
+def _open(file: Path) -> BinaryIO:
     return cast(BinaryIO, gzip.open(file)) if file.suffix.lower() == ".gz" else file.open("rb")
 
 
@@ -85,11 +85,11 @@ def _running(raw: BinaryIO, file: Path) -> Iterator[CorpusText]:
         block = rest + block
         cut = max(block.rfind(b" "), block.rfind(b"\n")) + 1 or _last_character(block)
         if cut:
-            yield CorpusText(_decoded(block[:cut], file, number), f"{file}, from line {number}", goes_on)
+            yield CorpusText(_decode(block[:cut], file, number), f"{file}, from line {number}", goes_on)
             number, goes_on = number + block.count(b"\n", 0, cut), True
         rest = block[cut:]
     if rest:
-        yield CorpusText(_decoded(rest, file, number), f"{file}, from line {number}", goes_on)
+        yield CorpusText(_decode(rest, file, number), f"{file}, from line {number}", goes_on)
 
 
 def _last_character(block: bytes) -> int:
@@ -100,7 +100,7 @@ def _last_character(block: bytes) -> int:
     return start
 
 
-def _decoded(raw: bytes, file: Path, line: int) -> str:
+def _decode(raw: bytes, file: Path, line: int) -> str:
     """Bytes that begin on this line of a file."""
     if line == 1:
         return decode(raw, str(file))
@@ -114,5 +114,5 @@ def _decoded(raw: bytes, file: Path, line: int) -> str:
 def _of_lines(lines: BinaryIO, file: Path, text_field: str | None) -> Iterator[CorpusText]:
     for number, line in enumerate(lines, 1):
         if line.strip():
-            record = Record(loaded(_decoded(line, file, number), str(file), number), f"{file}, line {number}")
+            record = Record(loaded(_decode(line, file, number), str(file), number), f"{file}, line {number}")
             yield CorpusText(plain_text(record, text_field), record.where)

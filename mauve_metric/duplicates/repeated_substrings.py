@@ -41,7 +41,7 @@ def repeated_substrings(texts: Sequence[Tokens], length: int = LENGTH) -> float:
     """
     tokens = number_tokens(texts)
     check_length(length, tokens.lengths)
-    return float(_repeated(tokens, length).mean())
+    return float(_mark_repeated(tokens, length).mean())
 
 
 def repeated_spans(texts: Sequence[Tokens], length: int = LENGTH) -> list[Span]:
@@ -54,7 +54,7 @@ def repeated_spans(texts: Sequence[Tokens], length: int = LENGTH) -> list[Span]:
     """
     check_length(length)
     tokens = number_tokens(texts)
-    return spans_of(_repeated(tokens, length), tokens)
+    return spans_of(_mark_repeated(tokens, length), tokens)
 
 
 def copied_tokens(human: Sequence[str], model: Sequence[str], length: int = LENGTH) -> tuple[Integers, Integers]:
@@ -135,7 +135,7 @@ def check_length(length: int, lengths: Integers | None = None) -> None:
         raise ValueError(f"passages of {length} tokens need texts that long: the longest one has {longest}")
 
 
-def _repeated(tokens: NumberedTokens, length: int) -> NDArray[np.bool_]:
+def _mark_repeated(tokens: NumberedTokens, length: int) -> NDArray[np.bool_]:
     """Mark the tokens in repeated windows, (t,)."""
     places, groups = window_groups(tokens.ids, tokens.text_of, length)
     repeated = np.bincount(groups)[groups] > 1

@@ -56,11 +56,11 @@ class CacheInfo(NamedTuple):
 def cache_folder() -> Path:
     """`$MAUVE_METRIC_CACHE`, else `$XDG_CACHE_HOME/mauve_metric`, else `~/.cache/mauve_metric`."""
     if chosen := os.environ.get("MAUVE_METRIC_CACHE"):
-        return _expanded(chosen)
-    return _expanded(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "mauve_metric"
+        return _expand(chosen)
+    return _expand(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "mauve_metric"
 
 
-def _expanded(folder: str | Path) -> Path:
+def _expand(folder: str | Path) -> Path:
     """A folder without `~`; `OSError` where there is no such user."""
     try:
         return Path(folder).expanduser()
@@ -94,7 +94,7 @@ class FeatureCache:
     """
 
     def __init__(self, folder: str | Path | None = None, max_bytes: int | None = None) -> None:
-        self.path = (cache_folder() if folder is None else _expanded(folder)) / FILE_NAME
+        self.path = (cache_folder() if folder is None else _expand(folder)) / FILE_NAME
         self.max_bytes = max_cache_bytes() if max_bytes is None else max_bytes
         make_private_folder(self.path.parent)
         self._connection: sqlite3.Connection | None = None
@@ -149,16 +149,16 @@ class FeatureCache:
         """
         try:
             try:
-                return action(self._connected())
+                return action(self._connect())
             except DAMAGE as error:
                 if is_passing(error):
                     raise
                 self._set_aside(error)
-                return action(self._connected())
+                return action(self._connect())
         except DAMAGE as error:
             raise OSError(f"{self.path}: {error}") from error
 
-    def _connected(self) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         if self._connection is None:
             self._connection = self._open()
         return self._connection

@@ -39,8 +39,8 @@ def ngram_features(texts: Sequence[str]) -> Array:
     """
     rows = np.empty((len(texts), 2 * COLUMNS), dtype=np.float32)
     for row, text in zip(rows, texts, strict=True):
-        row[:COLUMNS] = LETTERS_WEIGHT * _hashed(_letters(text))
-        row[COLUMNS:] = _hashed(_kinds(text))
+        row[:COLUMNS] = LETTERS_WEIGHT * _hash_pairs(_letters(text))
+        row[COLUMNS:] = _hash_pairs(_kinds(text))
     return rows
 
 
@@ -78,16 +78,16 @@ def kind(word: str) -> str:
     return "Long" if word[0].isupper() else "long"
 
 
-def _hashed(items: Hashes) -> Array:
+def _hash_pairs(items: Hashes) -> Array:
     """Counts of pairs of neighbours, hashed to columns with a sign: a row of length one."""
-    pairs, counts = np.unique(_mixed(_mixed(items[:-1]) + items[1:]), return_counts=True)
+    pairs, counts = np.unique(_mix(_mix(items[:-1]) + items[1:]), return_counts=True)
     weights = np.where(pairs >> np.uint64(63), np.sqrt(counts), -np.sqrt(counts))
     row = np.bincount((pairs % np.uint64(COLUMNS)).astype(np.intp), weights=weights, minlength=COLUMNS)
     length = float(np.linalg.norm(row))
     return row / length if length > 0 else row  # signs may cancel out in the shortest of texts
 
 
-def _mixed(values: Hashes) -> Hashes:
+def _mix(values: Hashes) -> Hashes:
     """Each number's bits well mixed: the last step of SplitMix64 (Steele et al. 2014)."""
     values = values + np.uint64(0x9E3779B97F4A7C15)
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

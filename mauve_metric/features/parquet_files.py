@@ -32,7 +32,7 @@ class ParquetFeatures:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with self._opened() as file:
+        with self._open() as file:
             schema, count = file.schema_arrow, int(file.metadata.num_rows)
             written_twice = [(facts or {}).get(b"mauve_metric") for facts in (schema.metadata, file.metadata.metadata)]
         if written_twice[0] != written_twice[1]:
@@ -57,7 +57,7 @@ class ParquetFeatures:
             raise ValueError(f"{self.path} is damaged: it should hold {self.shape[0]} rows and holds {count}")
 
     @contextmanager
-    def _opened(self) -> Iterator[pyarrow.parquet.ParquetFile]:
+    def _open(self) -> Iterator[pyarrow.parquet.ParquetFile]:
         parquet = import_parquet()
         import pyarrow
 
@@ -87,7 +87,7 @@ class ParquetFeatures:
     def _blocks(self, rows: int) -> Iterator[Array]:
         """All rows in order, at most so many at once, each block checked in itself."""
         start = 0
-        with self._opened() as file:
+        with self._open() as file:
             for batch in file.iter_batches(rows, columns=[self.column]):
                 if len(batch):
                     yield self._rows(batch.column(0), start)

@@ -134,14 +134,14 @@ class CheckedRows:
         """All rows in order."""
         start = 0
         for block in self.rows.blocks():
-            yield self._checked(block, np.arange(start, start + len(block)))
+            yield self._check(block, np.arange(start, start + len(block)))
             start += len(block)
 
     def take(self, numbers: Integers) -> Array:
         """The rows with these numbers."""
-        return self._checked(self.rows.take(numbers), numbers)
+        return self._check(self.rows.take(numbers), numbers)
 
-    def _checked(self, rows: Array, numbers: Integers) -> Array:
+    def _check(self, rows: Array, numbers: Integers) -> Array:
         rows = _at_most_float64(self.name, rows, numbers)
         bad = ~np.isfinite(rows).all(axis=1)
         if bad.any():

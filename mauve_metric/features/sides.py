@@ -106,7 +106,7 @@ class OpenedSides(NamedTuple):
 
     @property
     def are_texts(self) -> bool:
-        """True if every side is given as texts."""
+        """Return whether every side is given as texts."""
         return all(side.kind == "text" for side in self.sides.values())
 
 

@@ -44,7 +44,7 @@ def conversations_in(name: str, data: Iterable[object], text_field: str | None =
         return None
     if all(isinstance(item, Mapping) and "role" in item for item in items):
         raise TypeError(f"{name} must be a list of conversations, got the messages of one: put it into a list")
-    return [_checked(f"{name}, position {index}", item) for index, item in enumerate(items)]
+    return [_check_conversation(f"{name}, position {index}", item) for index, item in enumerate(items)]
 
 
 def _items(data: Iterable[object], text_field: str | None) -> Sequence[object] | None:
@@ -62,7 +62,7 @@ def _items(data: Iterable[object], text_field: str | None) -> Sequence[object] |
     return list(data)
 
 
-def _checked(place: str, item: object) -> Conversation:
+def _check_conversation(place: str, item: object) -> Conversation:
     """A conversation that the assistant is to go on with."""
     if not isinstance(item, (list, tuple)):
         raise TypeError(f"{place}: expected a conversation, as the others are, got {type(item).__name__}")

@@ -112,7 +112,7 @@ class ModelEvaluator:
         Raises:
             TypeError, ValueError: prompts, tokenizer and model do not fit.
         """
-        self._planned(bare_model(model), tokenizer)
+        self._tokenize(bare_model(model), tokenizer)
 
     def embed(self, model: torch.nn.Module | None, tokenizer: PreTrainedTokenizerBase | None) -> None:
         """Featurize the references now, on the first process; they are kept.
@@ -121,7 +121,7 @@ class ModelEvaluator:
             Exception: on every process, if the featurizer cannot be loaded or fails.
         """
         bare = bare_model(model)
-        self._planned(bare, tokenizer)
+        self._tokenize(bare, tokenizer)
         failure: Exception | None = None
         if self._rank_and_size()[0] == 0:
             try:
@@ -132,7 +132,7 @@ class ModelEvaluator:
                 failure = error
         self._raise_together(failure, self._agree(None if failure is None else repr(failure)))
 
-    def _planned(self, model: LanguageModel | None, tokenizer: PreTrainedTokenizerBase | None) -> tuple[Prompt, ...]:
+    def _tokenize(self, model: LanguageModel | None, tokenizer: PreTrainedTokenizerBase | None) -> tuple[Prompt, ...]:
         """The prompts as token ids, made once for a tokenizer and a length."""
         author = self.writer.model(model)
         if author is not None:
@@ -147,10 +147,10 @@ class ModelEvaluator:
             )
         made_for = (id(tokenizer), self.source.positions(author), self.conversational)
         if self._plan is None or self._plan.made_for != made_for:
-            self._plan = _Plan(tuple(self._cut(author, tokenizer)), made_for)
+            self._plan = _Plan(tuple(self._make_prompts(author, tokenizer)), made_for)
         return self._plan.prompts
 
-    def _cut(self, author: LanguageModel | None, tokenizer: PreTrainedTokenizerBase | None) -> list[Prompt]:
+    def _make_prompts(self, author: LanguageModel | None, tokenizer: PreTrainedTokenizerBase | None) -> list[Prompt]:
         """The prompts; a dataset gives the human texts too, if there are no others."""
         options = self.source.options
         if options.dataset is not None:
@@ -194,7 +194,7 @@ class ModelEvaluator:
             Exception: unless `keep_going`, on every process; prompts that do not fit are refused in any case.
         """
         bare = bare_model(model)
-        prompts = self._planned(bare, tokenizer)
+        prompts = self._tokenize(bare, tokenizer)
         rank, size = self._rank_and_size()
         verbose = verbose and rank == 0
         found: Evaluation | None = None
@@ -288,7 +288,7 @@ class ModelEvaluator:
             logger.debug("scoring failed", exc_info=True)
             return replace(evaluation, error=repr(error))
         entries = self._entries(author, tokenizer, prompts, size)
-        signed = {name: self._signed(result, entries) for name, result in found.items()}
+        signed = {name: self._sign(result, entries) for name, result in found.items()}
         result = next(iter(signed.values()))
         if self.others:
             result = replace(result, by_featurizer=signed, warnings=(*result.warnings, *missing))
@@ -306,7 +306,7 @@ class ModelEvaluator:
         texts = [None if prompts[row].text == "" else repr((prompts[row].text, prompts[row].messages)) for row in rows]
         return None, texts
 
-    def _signed(self, result: MauveResult, writing: Mapping[str, object]) -> MauveResult:
+    def _sign(self, result: MauveResult, writing: Mapping[str, object]) -> MauveResult:
         """Add the entries that determine the texts to a result's signature, before the package's version."""
         *before, version = result.signature_entries.items()
         return replace(result, signature_entries=dict([*before, *writing.items(), version]))

@@ -81,7 +81,7 @@ class PromptSource:
         if found is not None:
             return self._as_many(found)
         if asked is True or (conversational and self.may_be_wrapped):
-            return [conversations.as_conversation(text) for text in self._given(known)]
+            return [conversations.as_conversation(text) for text in self._given_prompts(known)]
         return None
 
     def _of_chat(
@@ -108,7 +108,7 @@ class PromptSource:
         chats = self._chats(known, False)
         if chats is not None:
             return [Prompt((), 0, question(chat), chat) for chat in chats]
-        return [Prompt((), 0, text) for text in self._given(known)]
+        return [Prompt((), 0, text) for text in self._given_prompts(known)]
 
     def for_model(
         self,
@@ -134,7 +134,7 @@ class PromptSource:
         if chats is not None:
             prompts = self._of_chat(model, tokenizer, chats)
         else:
-            prompts = self._of_texts(model, tokenizer, self._given(known))
+            prompts = self._of_texts(model, tokenizer, self._given_prompts(known))
         lengths = self._wanted_lengths(model, tokenizer, prompts, human)
         positions = self.positions(model)
         rooms = [
@@ -155,7 +155,7 @@ class PromptSource:
         rows = token_ids(tokenizer, texts, ended=is_encoder_decoder(model))
         return [Prompt(tuple(row) if text and row else start, 0, text) for row, text in zip(rows, texts, strict=True)]
 
-    def _given(self, known: int) -> list[str]:
+    def _given_prompts(self, known: int) -> list[str]:
         """The prompts, used again up to the number asked for; empty ones if there are none."""
         wanted = self.options.num_samples
         if self._prompts is None:
@@ -212,7 +212,7 @@ class PromptSource:
         short = 0
         at_once = min(_TOKENIZED_AT_ONCE, wanted or _TOKENIZED_AT_ONCE)
         for text, ids in tokenized(tokenizer, self._texts("dataset", dataset, "drop"), at_once):
-            pair = self._cut(text, ids, self.positions(model), tokenizer)
+            pair = self._split_text(text, ids, self.positions(model), tokenizer)
             if pair is None:
                 short += 1
                 continue
@@ -229,7 +229,7 @@ class PromptSource:
             raise ValueError(f"num_samples={wanted} texts were asked for, the dataset has {len(pairs)} usable")
         return [prompt for prompt, _ in pairs], [human for _, human in pairs]
 
-    def _cut(
+    def _split_text(
         self, text: str, ids: Sequence[int], positions: int | None, tokenizer: PreTrainedTokenizerBase
     ) -> tuple[Prompt, str] | None:
         """A prompt from the first tokens of a text, and the human text to compare with; None if nothing is left."""

@@ -194,7 +194,7 @@ class OpenAIServer:
         if status != 200:
             wait = _asked_wait(response.headers) if status in _AGAIN else 0.0
             asked = f" (the server asks to wait {wait:.0f} seconds)" if wait > LONGEST_ASKED else ""
-            reason = f"HTTP {status}: {self._clean(_said(response))}{asked}"
+            reason = f"HTTP {status}: {self._clean(_error_text(response))}{asked}"
             return _Failure(reason, status in _AGAIN and not asked, wait, status in _FOR_ALL)
         try:
             answer = response.json()
@@ -311,7 +311,7 @@ def _text_of(answer: object) -> str | None:
     return None
 
 
-def _said(response: Any) -> str:
+def _error_text(response: Any) -> str:
     """Return the text of a server's error."""
     try:
         answer = response.json()

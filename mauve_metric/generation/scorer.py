@@ -69,7 +69,7 @@ class ReferenceScorer:
                 "as it learns, so that its scores compare neither over time nor with those of others"
             )
         if isinstance(given, (str, Path)):
-            given = self._opened(given)
+            given = self._read_file(given)
         if isinstance(given, FeatureSet):
             if self.itself or self.config.match_lengths != "no":
                 option = (
@@ -86,7 +86,7 @@ class ReferenceScorer:
             )
             self.human = list(source.texts)
 
-    def _opened(self, path: str | Path) -> list[str] | FeatureSet:
+    def _read_file(self, path: str | Path) -> list[str] | FeatureSet:
         """Content of a file: texts, by its ending or for a folder, else features."""
         if is_feature_file(path) or not (Path(path).suffix.lower() in READERS or Path(path).is_dir()):
             return FeatureSet.load(path)

@@ -39,7 +39,7 @@ def authenticity(human: Array, model: Array, training: Array, *, seed: int = 25,
     """
     from scipy.stats import binomtest, fisher_exact
 
-    human, model, training = _centred(human, model, training, level)
+    human, model, training = _centre(human, model, training, level)
     _, own = _nearest(training, training, same=True)
     counts = [_count_authentic(rows, training, own) for rows in (model, human)]
     test = fisher_exact([[count, len(rows) - count] for count, rows in zip(counts, (model, human), strict=True)])
@@ -80,7 +80,7 @@ def data_copying(
     from scipy.stats import norm
     from sklearn.cluster import KMeans
 
-    human, model, training = _centred(human, model, training, level)
+    human, model, training = _centre(human, model, training, level)
     if num_cells is None:
         num_cells = min(_MOST_CELLS, max(1, min(len(human), len(model), len(training)) // _CELL_ROWS))
     if not 1 <= num_cells <= len(training):
@@ -101,7 +101,7 @@ class _Error(NamedTuple):
     when_equal: float
 
 
-def _centred(human: Array, model: Array, training: Array, level: float) -> tuple[Floats, Floats, Floats]:
+def _centre(human: Array, model: Array, training: Array, level: float) -> tuple[Floats, Floats, Floats]:
     """All in float64 and about the training rows' mean, where squares lose least."""
     for name, rows in (("human", human), ("model", model), ("training", training)):
         least = 2 if name == "training" else 1

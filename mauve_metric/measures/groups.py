@@ -91,13 +91,13 @@ def codes_by_content(labels: Sequence[Labels], codes: Sequence[Integers]) -> lis
     content = np.zeros(len(known), dtype=np.uint64)
     ends = np.cumsum([len(side) for side in codes])
     for place, (side, own) in enumerate(zip(labels, np.split(number, ends[:-1]), strict=True)):
-        np.add.at(content, own, _mixed(side.astype(np.uint64) * np.uint64(2 * len(codes)) + np.uint64(place)))
+        np.add.at(content, own, _mix(side.astype(np.uint64) * np.uint64(2 * len(codes)) + np.uint64(place)))
     rank = np.empty(len(known), dtype=np.int64)
     rank[np.argsort(content, kind="stable")] = np.arange(len(known))
     return np.split(rank[number], ends[:-1])
 
 
-def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Hashes of 64 bits of integers (splitmix64), whose sums tell sets of them apart."""
     with np.errstate(over="ignore"):
         values = values + np.uint64(0x9E3779B97F4A7C15)

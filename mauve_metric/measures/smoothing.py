@@ -9,14 +9,14 @@ import numpy as np
 from mauve_metric.arrays import Array, Counts, Floats
 
 
-def _normalised(values: Array) -> Floats:
+def _normalise(values: Array) -> Floats:
     found: Floats = values / values.sum()
     return found
 
 
 def _braess_sauer(counts: Counts) -> Floats:
     """½ to an empty bucket, 1 to a bucket of one text, ¾ to the others."""
-    return _normalised(counts + np.select([counts == 0, counts == 1], [0.5, 1.0], 0.75))
+    return _normalise(counts + np.select([counts == 0, counts == 1], [0.5, 1.0], 0.75))
 
 
 def _good_turing(counts: Counts) -> Floats:
@@ -31,13 +31,13 @@ def _good_turing(counts: Counts) -> Floats:
     for t, same in number.items():
         above = number.get(t + 1, 0)
         weights.append((above + 1) * (t + 1) / same if t < kinds[-1] and above >= t else float(t))
-    return _normalised(np.array(weights)[kind_of])
+    return _normalise(np.array(weights)[kind_of])
 
 
 SMOOTHINGS: dict[str, Callable[[Counts], Floats]] = {
-    "none": lambda counts: _normalised(counts.astype(np.float64)),
-    "laplace": lambda counts: _normalised(counts + 1.0),
-    "krichevsky_trofimov": lambda counts: _normalised(counts + 0.5),
+    "none": lambda counts: _normalise(counts.astype(np.float64)),
+    "laplace": lambda counts: _normalise(counts + 1.0),
+    "krichevsky_trofimov": lambda counts: _normalise(counts + 0.5),
     "braess_sauer": _braess_sauer,
     "good_turing": _good_turing,
 }

@@ -115,17 +115,17 @@ def change_words(
     texts: Sequence[str], strength: float, seed: int, change: Callable[[Pieces, float, np.random.Generator], None]
 ) -> list[str]:
     """Each text with its words changed in place."""
-    return change_each(texts, strength, seed, lambda text, *how: _joined(words_in(text), change, *how))
+    return change_each(texts, strength, seed, lambda text, *how: _change(words_in(text), change, *how))
 
 
 def change_sentences(
     texts: Sequence[str], strength: float, seed: int, change: Callable[[Pieces, float, np.random.Generator], None]
 ) -> list[str]:
     """Each text with its sentences changed in place."""
-    return change_each(texts, strength, seed, lambda text, *how: _joined(sentences_in(text), change, *how))
+    return change_each(texts, strength, seed, lambda text, *how: _change(sentences_in(text), change, *how))
 
 
-def _joined(
+def _change(
     pieces: Pieces,
     change: Callable[[Pieces, float, np.random.Generator], None],
     strength: float,

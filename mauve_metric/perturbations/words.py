@@ -40,14 +40,14 @@ def truncated(texts: Sequence[str], strength: float, seed: int = 25) -> list[str
     """
 
     def cut(words: Pieces, strength: float, rng: np.random.Generator) -> None:
-        for place in range(_kept(words, strength), len(words)):
+        for place in range(_num_kept(words, strength), len(words)):
             words.pieces[place] = None
         words.gaps[-1] = ""
 
     return change_words(texts, strength, seed, cut)
 
 
-def _kept(words: Pieces, strength: float) -> int:
+def _num_kept(words: Pieces, strength: float) -> int:
     return max(len(words) - amount(len(words), MOST * strength), min(len(words), 1))
 
 
@@ -59,7 +59,7 @@ def phrase_repeated(texts: Sequence[str], strength: float, seed: int = 25) -> li
     """
 
     def stick(words: Pieces, strength: float, rng: np.random.Generator) -> None:
-        kept = _kept(words, strength)
+        kept = _num_kept(words, strength)
         phrase = words.pieces[max(kept - PHRASE_WORDS, 0) : kept]
         for place in range(kept, len(words)):
             words.pieces[place] = phrase[(place - kept) % len(phrase)]

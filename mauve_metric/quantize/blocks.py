@@ -147,7 +147,7 @@ def label_rows(
     }
     watched = HashedRows(rows, watch, hashed=checkpoint is not None)
     if checkpoint is None:
-        made = _fitted(watched, settings)
+        made = _fit(watched, settings)
         return _labels(watched, made), made.projection
     file = checkpoint / CHECKPOINT_FILE
     key = json.dumps([*map(int, rows.shape), settings], sort_keys=True)
@@ -159,7 +159,7 @@ def label_rows(
             return labels, loaded.projection
         _say_other(file)
     _check_folder(file)
-    made = _fitted(watched, settings)
+    made = _fit(watched, settings)
     content = watched.content()
     save_clustering(file, key, content, made)
     labels = _labels(watched, made)
@@ -169,7 +169,7 @@ def label_rows(
     return labels, made.projection
 
 
-def _fitted(rows: HashedRows, settings: Settings) -> Clustering:
+def _fit(rows: HashedRows, settings: Settings) -> Clustering:
     """The projection, from one pass, and the centres of every run, from a sample each."""
     rows.title = "projection"
     projection = fit_projection(rows, settings["explained_variance"], settings["pca_max_data"], settings["seed"])

@@ -20,7 +20,7 @@ def package_versions(*packages: str) -> dict[str, str]:
     return found
 
 
-def _imported(module: str, need: str, install: str) -> ModuleType:
+def _import(module: str, need: str, install: str) -> ModuleType:
     """A module, or `ImportError` that says what needs it and how to install it."""
     try:
         return importlib.import_module(module)
@@ -32,25 +32,25 @@ def import_torch() -> ModuleType:
     """The module torch, after faiss: the other order crashes on some machines."""
     with contextlib.suppress(ImportError):
         importlib.import_module("faiss")
-    return _imported("torch", "featurizing texts needs torch", "torch transformers")
+    return _import("torch", "featurizing texts needs torch", "torch transformers")
 
 
 def import_httpx() -> ModuleType:
     """The module httpx2 or httpx, of which huggingface_hub brings one."""
     with contextlib.suppress(ImportError):
         return importlib.import_module("httpx2")
-    return _imported("httpx", "openai_server needs httpx", "httpx")
+    return _import("httpx", "openai_server needs httpx", "httpx")
 
 
-import_transformers = partial(_imported, "transformers", "featurizing texts needs transformers", "transformers")
-import_accelerate = partial(_imported, "accelerate", "fine-tuning needs accelerate", "'mauve_metric[trainer]'")
-import_faiss = partial(_imported, "faiss", "k-means needs faiss", "'faiss-cpu>=1.14.2'")
-import_altair = partial(_imported, "altair", "figures need Altair", "'mauve_metric[space]'")
-import_vl_convert = partial(_imported, "vl_convert", "figure files need vl-convert-python", "'mauve_metric[space]'")
-import_parquet = partial(_imported, "pyarrow.parquet", "parquet files need pyarrow", "pyarrow")
-import_inspect_log = partial(_imported, "inspect_ai.log", "logs of Inspect need its own reader", "inspect_ai")
-import_ray = partial(_imported, "ray", "work on several machines needs Ray", "'mauve_metric[ray]'")
-import_edit_distance = partial(_imported, "rapidfuzz.distance", "near duplicates need rapidfuzz", "rapidfuzz")
-import_datasketch = partial(_imported, "datasketch", "MinHash needs datasketch", "'mauve_metric[duplicates]'")
-import_pydivsufsort = partial(_imported, "pydivsufsort", "repeated passages need pydivsufsort", "pydivsufsort")
-import_choix = partial(_imported, "choix", "Bradley–Terry scores need choix", "'mauve_metric[preferences]'")
+import_transformers = partial(_import, "transformers", "featurizing texts needs transformers", "transformers")
+import_accelerate = partial(_import, "accelerate", "fine-tuning needs accelerate", "'mauve_metric[trainer]'")
+import_faiss = partial(_import, "faiss", "k-means needs faiss", "'faiss-cpu>=1.14.2'")
+import_altair = partial(_import, "altair", "figures need Altair", "'mauve_metric[space]'")
+import_vl_convert = partial(_import, "vl_convert", "figure files need vl-convert-python", "'mauve_metric[space]'")
+import_parquet = partial(_import, "pyarrow.parquet", "parquet files need pyarrow", "pyarrow")
+import_inspect_log = partial(_import, "inspect_ai.log", "logs of Inspect need its own reader", "inspect_ai")
+import_ray = partial(_import, "ray", "work on several machines needs Ray", "'mauve_metric[ray]'")
+import_edit_distance = partial(_import, "rapidfuzz.distance", "near duplicates need rapidfuzz", "rapidfuzz")
+import_datasketch = partial(_import, "datasketch", "MinHash needs datasketch", "'mauve_metric[duplicates]'")
+import_pydivsufsort = partial(_import, "pydivsufsort", "repeated passages need pydivsufsort", "pydivsufsort")
+import_choix = partial(_import, "choix", "Bradley–Terry scores need choix", "'mauve_metric[preferences]'")

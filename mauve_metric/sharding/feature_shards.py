@@ -167,19 +167,19 @@ def joined_shards(name: str, tasks: Sequence[ShardTask], done: Sequence[ShardDon
     return FeatureSet(
         EvenBlocks([as_rows(part.features) for part in parts]),
         first.identity,
-        lengths=_concatenated([part.lengths for part in parts]),
+        lengths=_concatenate([part.lengths for part in parts]),
         truncated=sum(part.truncated for part in parts),
         dropped=sum(part.dropped for part in counted),
-        text_hashes=_concatenated([part.text_hashes for part in parts]),
-        opening_hashes=_concatenated([part.opening_hashes for part in parts]),
-        format_numbers=_concatenated([part.format_numbers for part in parts]),
+        text_hashes=_concatenate([part.text_hashes for part in parts]),
+        opening_hashes=_concatenate([part.opening_hashes for part in parts]),
+        format_numbers=_concatenate([part.format_numbers for part in parts]),
         marks=Marks.of_all(marks) if len(marks) == len(parts) else None,
         stripped={rule: sum(part.stripped.get(rule, 0) for part in counted) for rule in rules},
         origin=first.origin,
     )
 
 
-def _concatenated(arrays: Sequence[Array | None]) -> Array | None:
+def _concatenate(arrays: Sequence[Array | None]) -> Array | None:
     known = [array for array in arrays if array is not None]
     return np.concatenate(known) if len(known) == len(arrays) else None
 

@@ -127,13 +127,13 @@ def run_on_ray(
 def _run(work: bytes, item: Item) -> object:
     """Work on one item, in a worker process."""
     try:
-        return _loaded(work)(item)
+        return _load(work)(item)
     except OSError as error:
         raise OSError(f"{message_of(error)} (on {socket.gethostname()})") from error
 
 
 @functools.lru_cache(maxsize=1)
-def _loaded(work: bytes) -> Callable[[Any], object]:
+def _load(work: bytes) -> Callable[[Any], object]:
     """Load the function, if this machine can take part.
 
     Raises:

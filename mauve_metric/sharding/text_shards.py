@@ -54,7 +54,7 @@ def list_shards(name: str, where: str | Path | Iterable[str | Path]) -> list[Sha
     places = [where] if isinstance(where, (str, Path)) else where
     if not isinstance(places, (list, tuple)) or not all(isinstance(place, (str, Path)) for place in places):
         raise TypeError(f"{name} must be a file, a folder, a pattern, or a list of their names, got {shown(where)}")
-    shards = [shard for place in places for shard in _listed(name, str(place))]
+    shards = [shard for place in places for shard in _list_place(name, str(place))]
     if not shards:
         raise ValueError(f"{name} must name at least one file of texts, got {shown(where)}")
     twice = [file for file, count in Counter(shard.name for shard in shards).items() if count > 1]
@@ -63,13 +63,13 @@ def list_shards(name: str, where: str | Path | Iterable[str | Path]) -> list[Sha
     return shards
 
 
-def _listed(name: str, place: str) -> list[Shard]:
+def _list_place(name: str, place: str) -> list[Shard]:
     if not place.strip():
         raise ValueError(f"{name} must name files of texts, got the empty name {place!r}")
     if "://" in place and "::" in place:
         raise ValueError(f"{name} must name files that can be read alone, got {place!r}, a URL within another")
     with _store_of(f"{name}: {place!r}"):
-        found = _found(place)
+        found = _find(place)
     if not found:
         raise FileNotFoundError(f"{name}: there are no {' or '.join(SHARD_FILES)} files at {place!r}")
     for shard in found:
@@ -92,7 +92,7 @@ def _store_of(name: str) -> Iterator[None]:
         raise OSError(f"{name} cannot be read: {message_of(error)}") from error
 
 
-def _found(place: str) -> list[Shard]:
+def _find(place: str) -> list[Shard]:
     """The files of a folder, those that a pattern matches, or one file; none if there is nothing."""
     from fsspec.core import url_to_fs
     from fsspec.implementations.local import LocalFileSystem

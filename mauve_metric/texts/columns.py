@@ -53,7 +53,7 @@ def open_table(name: str, data: TableData) -> Table:
     odd = next((row for row in rows if not isinstance(row, Mapping)), None)
     if odd is not None:
         raise TypeError(f"{name} must hold dicts, got {type(odd).__name__}: {odd!r:.60}")
-    return _checked(
+    return _check_table(
         name, [str(column) for column in (rows[0] if rows else ())], [_line(name, *row) for row in enumerate(rows)]
     )
 
@@ -69,7 +69,7 @@ def _of_file(name: str, path: Path) -> Table:
         Line(f"{path}, line {row.line}", {key: (value or "").strip() for key, value in row.values.items()})
         for row in rows
     ]
-    return _checked(str(path), columns, lines)
+    return _check_table(str(path), columns, lines)
 
 
 def _line(name: str, number: int, row: Mapping[str, object]) -> Line:
@@ -77,7 +77,7 @@ def _line(name: str, number: int, row: Mapping[str, object]) -> Line:
     return Line(f"{name}, row {number}", values)
 
 
-def _checked(name: str, columns: list[str], lines: list[Line]) -> Table:
+def _check_table(name: str, columns: list[str], lines: list[Line]) -> Table:
     twice = next((column for column in columns if columns.count(column) > 1), None)
     if twice is not None:
         raise ValueError(f"{name} has two columns called {twice!r}")

@@ -72,7 +72,7 @@ def read_preferences(
     table = open_table("preferences", data)
     lines = _slow_enough(table, min_seconds)
     who = table.column(*ANNOTATORS)
-    annotators = None if who is None else [_filled(line, who, "an annotator") for line in lines]
+    annotators = None if who is None else [_require(line, who, "an annotator") for line in lines]
     winner, loser = table.column("winner"), table.column("loser")
     if winner is not None and loser is not None:
         if answers:
@@ -129,13 +129,13 @@ def _answer_columns(table: Table, answers: Sequence[str] | None) -> list[str]:
 
 
 def _pair(line: Line, one: str, two: str) -> tuple[str, str]:
-    first, second = _filled(line, one, "a model"), _filled(line, two, "a model")
+    first, second = _require(line, one, "a model"), _require(line, two, "a model")
     if first == second:
         raise ValueError(f"{line.where}: {first!r} is compared with itself")
     return first, second
 
 
-def _filled(line: Line, column: str, meaning: str) -> str:
+def _require(line: Line, column: str, meaning: str) -> str:
     if not line.values[column]:
         raise ValueError(f"{line.where}: expected {meaning} in column {column!r}, got nothing")
     return line.values[column]

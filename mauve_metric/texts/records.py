@@ -110,7 +110,7 @@ def text_at(record: Record, path: str) -> str:
     if isinstance(value, str):
         return value
     choose = f"; name one of its places, such as {path}.0" if isinstance(value, list) and value else ""
-    raise ValueError(f"{record.where}: expected a text in {path!r}, got {_shown(value)}{choose}")
+    raise ValueError(f"{record.where}: expected a text in {path!r}, got {_show(value)}{choose}")
 
 
 def plain_text(record: Record, text_field: str | None) -> str:
@@ -122,9 +122,9 @@ def plain_text(record: Record, text_field: str | None) -> str:
     else:
         value = record.value
     if not isinstance(value, str):
-        raise ValueError(f"{record.where}: expected a text, got {_shown(value)}")
+        raise ValueError(f"{record.where}: expected a text, got {_show(value)}")
     return value
 
 
-def _shown(value: object) -> str:
+def _show(value: object) -> str:
     return f"{type(value).__name__}: {reprlib.repr(value):.60}"

@@ -145,9 +145,10 @@ def _check_string(name: str, index: int, text: object) -> None:
 
 def _empty_message(name: str, positions: Sequence[int], total: int, stripping: Stripping | None) -> str:
     shown = ", ".join(map(str, positions[:_SHOWN])) + (", …" if len(positions) > _SHOWN else "")
+    plural = "" if len(positions) == 1 else "s"
     return (
-        f"{name} holds {len(positions)} empty or whitespace-only texts of {total}{_after(stripping)}, at positions "
-        f"{shown}: remove them, or pass empty_texts='drop'"
+        f"{name} holds {len(positions)} empty or whitespace-only text{plural} of {total}{_after(stripping)}, at "
+        f"position{plural} {shown}: remove them, or pass empty_texts='drop'"
     )
 
 

@@ -143,7 +143,7 @@ def difference_of(
     scale = math.sqrt(one * two)
     between = errors.parts(i, j)[0] + _of_difference(errors.runs, i, j)
     correlation = min(max((one + two - between) / (2 * scale), -1.0), 1.0) if scale > 0 else 0.0
-    a, b = _narrowed(estimates[i], one_ratio), _narrowed(estimates[j], two_ratio)
+    a, b = _scale_error(estimates[i], one_ratio), _scale_error(estimates[j], two_ratio)
     found = intervals.estimate_difference(a, b, correlation, level)
     whole = errors.first + errors.runs
     scale = math.sqrt(whole[i, i] * whole[j, j])
@@ -162,7 +162,7 @@ def design_effect(runs: Sequence[Sequence[Labels]], errors: JointErrors, config:
     return min(max(grouped / independent, 1e-3), 1e3) if independent > 0 else 1.0
 
 
-def _narrowed(estimate: intervals.Estimate, ratio: float) -> intervals.Estimate:
+def _scale_error(estimate: intervals.Estimate, ratio: float) -> intervals.Estimate:
     """An estimate with the squares of its error and of its interval's two arms times a ratio; a cut end stays cut."""
     factor, (low, high) = math.sqrt(ratio), estimate.ci
     arm = estimate.value - factor * (estimate.value - low)

@@ -79,7 +79,7 @@ def estimate_divergence(
     check_kind(kind)
     if groups is not None and min((groups.p_sizes > 0).sum(), (groups.q_sizes > 0).sum()) < FEWEST_GROUPS:
         raise ValueError(f"there are fewer than {FEWEST_GROUPS} prompts on a side")
-    p_counts, q_counts, groups = _filled(p_counts, q_counts, groups)
+    p_counts, q_counts, groups = _drop_empty(p_counts, q_counts, groups)
     if kind == "total_variation":
         return _total_variation(p_counts, q_counts, level, groups)
     smoothing, most = _TREATMENTS[kind]
@@ -101,7 +101,7 @@ def estimate_divergence(
     return Estimate(middle, None if unknown else (low, high))
 
 
-def _filled(
+def _drop_empty(
     p_counts: Counts, q_counts: Counts, groups: GroupCounts | None
 ) -> tuple[Counts, Counts, GroupCounts | None]:
     """All without the buckets that are empty, checked to be counts."""

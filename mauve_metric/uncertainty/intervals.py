@@ -202,8 +202,8 @@ def estimate_difference(a: Estimate, b: Estimate, correlation: float, level: flo
     z = _quantile(level, freedom)
     value = a.value - b.value
     a_up, b_up = _upwards(a, z), _upwards(b, z)
-    down = _joined(a.value - a.ci[0], b_up, correlation)
-    up = _joined(a_up, b.value - b.ci[0], correlation)
+    down = _combine(a.value - a.ci[0], b_up, correlation)
+    up = _combine(a_up, b.value - b.ci[0], correlation)
     margin = down if value > 0 else up if value < 0 else max(down, up)
     p_value = 1.0 if value == 0 else tails.two_sided(z * abs(value) / margin if margin > 0 else math.inf, freedom)
     return DifferenceEstimate(value, (max(value - down, -1.0), min(value + up, 1.0)), margin / z, p_value)
@@ -215,7 +215,7 @@ def _upwards(estimate: Estimate, z: float) -> float:
     return distance if estimate.ci[1] < 1 else max(distance, z * estimate.stderr)
 
 
-def _joined(a: float, b: float, correlation: float) -> float:
+def _combine(a: float, b: float, correlation: float) -> float:
     return math.sqrt(max(a * a + b * b - 2 * correlation * a * b, 0.0))
 
 

@@ -108,10 +108,10 @@ def _grouped_splits(groups: GroupCounts, k: int, draws: int, rng: np.random.Gene
         q = pooled - p
         return p / groups.p_sizes.sum(), q / groups.q_sizes.sum()
     if on_both.any() or _alike(groups.p_sizes[alone], groups.q_sizes[alone]):
-        p += _exchanged(groups, np.flatnonzero(alone), k, draws, rng)
+        p += _exchange(groups, np.flatnonzero(alone), k, draws, rng)
         q = pooled - p
         return p / p.sum(axis=1, keepdims=True), q / q.sum(axis=1, keepdims=True)
-    return _signed(groups, k, draws, rng)
+    return _flip_signs(groups, k, draws, rng)
 
 
 def _alike(p_sizes: Counts, q_sizes: Counts) -> bool:
@@ -135,7 +135,7 @@ def _divided_within(groups: GroupCounts, cells: Bools, k: int, draws: int, rng: 
     return found
 
 
-def _exchanged(groups: GroupCounts, alone: Counts, k: int, draws: int, rng: np.random.Generator) -> Floats:
+def _exchange(groups: GroupCounts, alone: Counts, k: int, draws: int, rng: np.random.Generator) -> Floats:
     """Counts of P after groups with texts on one side were dealt out anew, as many to either side as before."""
     number = int((groups.p_sizes[alone] > 0).sum())
     texts, found = groups.p + groups.q, np.empty((draws, k))
@@ -146,7 +146,7 @@ def _exchanged(groups: GroupCounts, alone: Counts, k: int, draws: int, rng: np.r
     return found
 
 
-def _signed(groups: GroupCounts, k: int, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def _flip_signs(groups: GroupCounts, k: int, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Histograms around the pooled one, with a random sign for the deviation of each group from its side's."""
     n_p, n_q = groups.p_sizes.sum(), groups.q_sizes.sum()
     pooled = np.bincount(groups.bucket, weights=groups.p + groups.q, minlength=k) / (n_p + n_q)

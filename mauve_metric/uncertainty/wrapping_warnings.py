@@ -40,13 +40,13 @@ class Wrapped(Protocol):
 
 def wrapping_warnings(p: Wrapped, q: Wrapped) -> list[ScoreWarning]:
     """Texts that were changed, and what one set is wrapped in or opens with and the other is not."""
-    found = [warning for side, name in ((p, "human"), (q, "model")) for warning in _stripped(side, name)]
+    found = [warning for side, name in ((p, "human"), (q, "model")) for warning in _stripping_warnings(side, name)]
     if p.marks is None or q.marks is None:
         return found
     return found + _differences(p.marks, q.marks) + _openings(p.marks, q.marks)
 
 
-def _stripped(side: Wrapped, name: str) -> list[ScoreWarning]:
+def _stripping_warnings(side: Wrapped, name: str) -> list[ScoreWarning]:
     many = {rule: times for rule, times in side.stripped.items() if times > STRIPPED_SHARE * len(side)}
     if not many:
         return []

@@ -54,7 +54,7 @@ def test_copies_as_by_brute_force(length: int, at_once: int, monkeypatch: pytest
         assert (found.corpus_texts, found.corpus_tokens) == (12, sum(len(text.split()) for text in corpus))
 
 
-def test_each_passage_says_where_it_stands() -> None:
+def test_each_passage_has_its_place() -> None:
     generations = ["x a b c d x", "e f g h"]
     corpus = ["nothing here", "a b c d", "a b c d", "d e f g h e f g h"]
     found = memorisation(generations, corpus, length=3)

@@ -1,4 +1,4 @@
-"""Features are computed once, a broken cache is never believed, and no trouble with it costs the score."""
+"""Features are computed once, a broken cache is never used, and its errors never prevent a score."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def rows_of(count: int, width: int = 8, dtype: Any = np.float32) -> NDArray[Any]
 
 
 def found_in(cache: FeatureCache, keys: list[bytes]) -> NDArray[Any]:
-    """What the cache holds for keys, all of which it must know."""
+    """Features that the cache holds for keys, all of which it must have."""
     found = cache.get(keys)
     assert all(row is not None for row in found)
     return np.stack([row for row in found if row is not None])
@@ -313,7 +313,7 @@ def test_damage_costs_time_and_not_the_score(
     assert runs == []
 
 
-# --- out of reach -------------------------------------------------------------------------------------------------
+# --- unreachable -------------------------------------------------------------------------------------------------
 
 
 def test_a_locked_file_is_a_warning(
@@ -468,7 +468,7 @@ FeatureSet.from_texts(
 
 
 def stored(folder: Path) -> int:
-    """How many features other processes have stored so far."""
+    """Number of features that other processes have stored so far."""
     if not (folder / FILE_NAME).is_file():
         return 0
     connection = sqlite3.connect(folder / FILE_NAME, timeout=30)

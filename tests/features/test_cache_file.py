@@ -1,4 +1,4 @@
-"""What a cache is known by when it is damaged, what is left alone, and who may read it."""
+"""Identification of a damaged cache, files left unchanged, and permissions."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_a_damaged_database_of_another_program_is_left_alone(tmp_path: Path) -> 
         assert file.read_bytes() == content
 
 
-def test_a_cache_that_did_not_say_whose_it_is_goes_on(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_cache_of_an_older_version_is_still_used(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     made(tmp_path, before=True)
     with FeatureCache(tmp_path) as cache:
         assert all(found is not None for found in cache.get(KEYS))
@@ -170,7 +170,7 @@ print(features.shape)
 
 
 @pytest.mark.parametrize(("space", "what"), [(0, "used"), (100_000, "written now")])
-def test_a_full_disk_is_told_once_a_run(
+def test_a_full_disk_is_reported_once_a_run(
     tiny_gpt2: str, tmp_path: Path, programs: Programs, space: int, what: str
 ) -> None:
     pytest.importorskip("resource")

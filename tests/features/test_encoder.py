@@ -91,7 +91,7 @@ def test_length_that_the_user_gave_is_clamped_with_a_warning(tiny_gpt2: str, cap
 def test_unreachable_model_is_said_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from huggingface_hub import constants
 
-    # a port of loopback that nobody listens on stands for a network that is down
+    # an unused port of loopback represents a network that is down
     monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     asked: list[str] = []

@@ -275,9 +275,7 @@ def test_a_sidecar_of_an_older_version_is_believed_with_a_word(
     assert str(sidecar) in record.getMessage()
 
 
-def test_members_of_an_npz_that_nobody_asked_for_are_not_unpacked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_members_of_an_npz_are_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = np.random.default_rng(0).normal(size=(20, 3))
     np.savez(tmp_path / "human.npz", other=np.zeros(1000), features=rows)
     read = []

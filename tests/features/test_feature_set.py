@@ -1,4 +1,4 @@
-"""Features that are kept: whole, with the identity of their model, without the texts, and never mixed with others."""
+"""Saved features: complete, with the identity of their model, without the texts, and never mixed with others."""
 
 from __future__ import annotations
 

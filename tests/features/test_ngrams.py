@@ -1,4 +1,4 @@
-"""Features of neighbouring letters and kinds of words: what they see, and that they are the same everywhere."""
+"""Features of neighbouring letters and kinds of words: differences they detect, and equality on all machines."""
 
 from __future__ import annotations
 

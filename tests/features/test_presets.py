@@ -1,4 +1,4 @@
-"""Presets fill what the user left open, and a prefix stands before every text, in the signature and nowhere else."""
+"""Presets set the options that the user left open; a prefix is put before every text and into the signature."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_preset_fills_what_was_left_open(
     assert (asked.pooling, asked.max_text_length, asked.text_prefix) == ("cls", 30, "")
     assert "text_prefix" not in asked.identity
     monkeypatch.setitem(PRESETS, tiny_roberta, replace_length(5000))
-    assert load_encoder(name).max_text_length == 64 and not caplog.records  # nobody asked for more than there is
+    assert load_encoder(name).max_text_length == 64 and not caplog.records  # no request for more than there is
     signed = entries(compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=name).signature)
     by_hand = entries(
         compute_mauve(

@@ -1,4 +1,4 @@
-"""A model's folder was made by a stranger: its code is never run, and what is damaged is named."""
+"""A model's folder is untrusted: its code is never run, and errors name the damaged part."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_code_of_a_model_is_never_run(tiny_gpt2: str, tmp_path: Path, progra
     load = f"from mauve_metric.features.encoder import load_encoder; load_encoder({str(folder)!r})"
     done = programs.run(load, stdin="y\n" * 99)
     assert not mark.exists()
-    assert "[y/N]" not in done.stdout + done.stderr  # nobody is asked
+    assert "[y/N]" not in done.stdout + done.stderr  # without a request
     if kind != "gpt2":
         wanted = f"the model {str(folder)!r} cannot be loaded by transformers: it brings its own Python code"
         assert wanted in done.stderr.splitlines()[-1]

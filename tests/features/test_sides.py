@@ -1,4 +1,4 @@
-"""Texts in every form that people have them in, what a run says about itself, and lengths that fool a score."""
+"""Texts in every accepted form, the log of a run, and lengths that distort a score."""
 
 from __future__ import annotations
 
@@ -463,7 +463,7 @@ def test_equal_prompts_in_two_files_make_the_design(
         assert found.to_dict() == compute_mauve(**lists, **groups, featurize_model_name="ngrams", **SMALL).to_dict()
 
 
-def test_a_field_that_only_one_file_has_or_some_rows_lack_says_nothing(tmp_path: Path) -> None:
+def test_a_field_that_only_one_file_has_or_some_rows_lack_is_ignored(tmp_path: Path) -> None:
     human = prompted(tmp_path / "human.jsonl", HUMAN[:30], [*range(30)], "doc_id")
     model = prompted(tmp_path / "model.jsonl", MODEL, [*range(30)])
     assert compute_mauve(p_text=human, q_text=model, featurize_model_name="ngrams", **SMALL).design == "independent"

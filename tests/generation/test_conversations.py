@@ -167,7 +167,7 @@ def test_a_tokenizer_without_a_template_is_named(model: Any, tokenizer: Any) -> 
             score(model, tokenizer, prompts, **options)
 
 
-def test_empty_answers_are_counted_and_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_empty_answers_are_counted_and_reported(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         found = evaluator(CHATS, generate_fn=lambda prompts: ["", "Yes.", " "]).evaluate(None, None)
     assert found.empty == 2 and found.result is not None and found.result.q_dropped == 2

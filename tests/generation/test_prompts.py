@@ -1,4 +1,4 @@
-"""Prompts: of a dataset, of a length, used again, none."""
+"""Prompts: cut from a dataset, limited in length, repeated, absent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ transformers = pytest.importorskip("transformers")
 
 def test_a_dataset_is_cut_into_prompt_and_continuation(model: Any, tokenizer: Any) -> None:
     evaluator = ModelEvaluator(dataset=HUMAN, prompt_tokens=6, featurize_model_name=features)
-    prompts = evaluator._planned(model, tokenizer)
+    prompts = evaluator._tokenize(model, tokenizer)
     rows = token_ids(tokenizer, HUMAN)
     assert [prompt.ids for prompt in prompts] == [tuple(row[:6]) for row in rows]
     assert [prompt.new_tokens for prompt in prompts] == [len(row) - 6 for row in rows]
@@ -34,21 +34,21 @@ def test_a_dataset_is_cut_to_what_the_model_takes_and_what_is_asked(
     texts = [" ".join(HUMAN), "Ship", "", HUMAN[0]]
     evaluator = ModelEvaluator(dataset=texts, prompt_tokens=6, featurize_model_name=features)
     with caplog.at_level(logging.WARNING):
-        prompts = evaluator._planned(model, tokenizer)
+        prompts = evaluator._tokenize(model, tokenizer)
     assert len(prompts[0].ids) + prompts[0].new_tokens == 96  # all positions
     assert len(prompts) == 2 and evaluator.scorer.human is not None
     assert evaluator.scorer.human[0] == tokenizer.decode(token_ids(tokenizer, texts[:1])[0][:96])
     assert "1 texts are left out" in caplog.text
     short = ModelEvaluator(dataset=texts, prompt_tokens=6, max_new_tokens=4, featurize_model_name=features)
-    assert [prompt.new_tokens for prompt in short._planned(model, tokenizer)] == [4, 4]
+    assert [prompt.new_tokens for prompt in short._tokenize(model, tokenizer)] == [4, 4]
     bare = ModelEvaluator(dataset=texts, prompt_tokens=6, include_prompt=False, featurize_model_name=features)
-    cut = bare._planned(model, tokenizer)
+    cut = bare._tokenize(model, tokenizer)
     assert bare.scorer.human is not None and cut[1].text + bare.scorer.human[1] == HUMAN[0]
 
 
 def test_without_prompts_texts_begin_at_the_token_between_texts(model: Any, tokenizer: Any) -> None:
     evaluator = ModelEvaluator(None, HUMAN, featurize_model_name=features)
-    prompts = evaluator._planned(model, tokenizer)
+    prompts = evaluator._tokenize(model, tokenizer)
     assert {prompt.ids for prompt in prompts} == {(tokenizer.eos_token_id,)}
     lengths = [len(row) for row in token_ids(tokenizer, HUMAN)]
     assert [prompt.new_tokens for prompt in prompts] == [min(length, 95) for length in lengths]

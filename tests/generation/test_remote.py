@@ -1,4 +1,4 @@
-"""Texts of a server with OpenAI's protocol: order, tries, what fails, and a key that nobody sees."""
+"""Texts of a server with OpenAI's protocol: order, tries, failures, and a key that is never shown."""
 
 from __future__ import annotations
 

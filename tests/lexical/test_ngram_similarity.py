@@ -75,7 +75,7 @@ def test_diversity_is_that_of_the_pairs_of_a_prompt() -> None:
 
 
 @pytest.mark.parametrize("measure", [prompt_diversity, prompt_distinct])
-def test_prompts_that_say_nothing_are_refused(measure: object) -> None:
+def test_too_few_prompts_and_prompts_of_one_text_are_refused(measure: object) -> None:
     assert callable(measure)
     with pytest.raises(ValueError, match="prompts must be one for each of the 2 texts, got 1"):
         measure([["a"], ["b"]], ["p"])

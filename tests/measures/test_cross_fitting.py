@@ -91,6 +91,15 @@ def test_constant_and_copied_columns_change_nothing_that_matters() -> None:
     assert constant.auc == 0.5 and constant.p_value == 1.0 and set(constant.scores) == {0.0}
 
 
+@pytest.mark.parametrize("n, d", [(200, 150), (40, 300)])
+def test_columns_that_nearly_coincide_can_be_fitted(n: int, d: int) -> None:
+    rng = np.random.default_rng(4)
+    rows = rng.normal(size=(n, 1)) + 1e-5 * rng.normal(size=(n, d))
+    rows[n // 2 :] += 6
+    fitted = cross_fit(rows, np.arange(n) >= n // 2)
+    assert np.isfinite(fitted.scores).all() and fitted.auc > 0.99
+
+
 def test_folds_keep_groups_together_and_both_sides_even() -> None:
     rng = np.random.default_rng(2)
     groups = np.concatenate([np.arange(60), rng.integers(0, 90, 100)])  # some prompts on both sides, some on one

@@ -148,7 +148,7 @@ def test_near_equal_histograms_keep_their_precision() -> None:
         assert found == pytest.approx(curvature / 2 * e**2, rel=1e-6), kind  # 1 + e·s is rounded to 1e-16, e is 1e-9
 
 
-def test_what_is_refused() -> None:
+def test_unknown_kinds_and_bad_histograms_are_refused() -> None:
     with pytest.raises(ValueError, match=r"kind must be one of kl, chi_square, .* got 'renyi'"):
         divergence([1.0], [1.0], "renyi")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="same number of buckets"):

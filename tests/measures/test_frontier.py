@@ -68,7 +68,7 @@ def random_pairs(count: int, seed: int, empty: bool = True) -> list[tuple[Floats
 
 
 def multinomial_pairs(count: int, seed: int) -> list[tuple[Floats, Floats]]:
-    """What k-means gives: counts of n texts in n/10 buckets from distributions near and far."""
+    """Histograms like those of k-means: counts of n texts in n/10 buckets from distributions near and far."""
     rng = np.random.default_rng(seed)
     pairs = []
     for index in range(count):

@@ -64,7 +64,7 @@ def test_epsilon_out_of_range(epsilon: float) -> None:
         epsilon_perplexity(np.array([-1.0]), 10, epsilon)
 
 
-def test_nothing_has_no_perplexity() -> None:
+def test_no_predicted_token_is_an_error() -> None:
     with pytest.raises(ValueError, match="there is no predicted token"):
         generation_perplexity(np.empty(0))
 
@@ -94,7 +94,7 @@ def test_repeated_choices_equal_a_loop(window: int) -> None:
     np.testing.assert_array_equal(repeated_choices(choices, ids, offsets, first, window), expected)
 
 
-def test_window_of_nothing() -> None:
+def test_an_empty_window_is_refused() -> None:
     with pytest.raises(ValueError, match="window must be at least 1, got 0"):
         repeated_choices(np.array([1]), np.array([1]), np.array([0, 1]), np.array([1]), 0)
 

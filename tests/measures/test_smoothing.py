@@ -60,7 +60,7 @@ def test_constants_bring_sets_of_one_size_together(rule: str) -> None:
         assert frontier_integral(*mixed) <= frontier_integral(*plain)
 
 
-def test_what_is_refused() -> None:
+def test_unknown_rules_and_bad_counts_are_refused() -> None:
     with pytest.raises(ValueError, match=r"rule must be one of none, laplace.* got 'jelinek'"):
         smoothed(np.array([1, 2]), "jelinek")
     for counts in (np.array([0.5, 0.5]), np.array([-1, 2]), np.array([0, 0]), np.array([[1], [2]])):

@@ -1,4 +1,4 @@
-"""Known errors: what each changes in texts, and nothing else."""
+"""Known errors: the change that each makes in texts, and nothing else."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def perturbed(name: str, strength: float, seed: int = 25, texts: list[str] | Non
 
 
 def amounts(name: str) -> list[int]:
-    """How much each strength changes: words that are lost, new or moved (where order alone changes), or texts."""
+    """Size of each strength's change: words that are lost, new or moved (where order alone changes), or texts."""
     found = []
     for strength in (0.0, *STRENGTHS):
         texts = perturbed(name, strength)

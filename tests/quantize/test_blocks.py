@@ -1,4 +1,4 @@
-"""A checkpoint is believed only for the very rows that it was made of, and only if it is whole."""
+"""A checkpoint is used only for the same rows that it was made of, and only if it is complete."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ def test_copies_of_few_rows_share_buckets() -> None:
     assert len(np.unique(found.labels)) <= 6 and (found.labels.reshape(30, 6) == found.labels[:6]).all()
 
 
-def test_a_training_that_is_too_short_is_told() -> None:
+def test_a_training_that_is_too_short_is_reported() -> None:
     rows = np.random.default_rng(15).normal(size=(300, 16))
     short, few = (drmm(rows, 2, 4, steps).problem for steps in (200, 5))
     assert short == "the mixtures of quantizer='drmm' were still improving after 200 steps: give more drmm_steps"

@@ -218,7 +218,7 @@ def shifted(n: int, r: int) -> Rows:
 
 
 @pytest.mark.parametrize("make", [copies, lattice, mixed_lengths, shifted])
-def test_bounds_decide_nothing(make: Any) -> None:
+def test_bounds_do_not_change_the_labels(make: Any) -> None:
     """By heads or in bfloat16, the labels are those of looking at every pair in float32, ties included."""
     points = make(700, 200)
     centres = points[np.random.default_rng(8).permutation(700)[:60]].copy()

@@ -100,7 +100,7 @@ def test_support_scores(device: str, small_blocks: None) -> None:
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("options", [{}, {"num_runs": 1, "row_order": "pq", "permutations": 99}])
-def test_the_whole_score(device: str, options: dict[str, Any]) -> None:
+def test_scores_on_a_device_agree_with_the_cpu(device: str, options: dict[str, Any]) -> None:
     human, model = samples()
     expected = compute_mauve(p_features=human, q_features=model, **options).to_dict()
     ways: list[dict[str, Any]] = [{"p_features": human, "q_features": model, "score_device": device}]

@@ -33,7 +33,7 @@ def test_runs_have_seeds_of_their_own() -> None:
     found = compute_mauve(p_features=p, q_features=q, **(DRMM | {"num_runs": 3}))
     alone = [compute_mauve(p_features=p, q_features=q, seed=seed, **DRMM).mauve for seed in (25, 26, 27)]
     assert found.mauve_runs[0] == alone[0] and len(set(found.mauve_runs.tolist())) == 3 and found.mauve_std > 0
-    # a clustering by content is that of sets whose rows stand in this order, whatever set a row is of
+    # a clustering by content is that of sets whose rows are in this order, whatever set a row is of
     rows = np.concatenate([q, p])
     order = content_order(rows)
     sorted_rows = partition_sets([rows[order][:1], rows[order][1:]], MauveConfig(**(DRMM | {"row_order": "pq"})))

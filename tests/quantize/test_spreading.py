@@ -132,7 +132,7 @@ def test_progress_goes_to_the_end() -> None:
         (np.array([-2.7]), 1000, True),
     ],
 )
-def test_a_training_that_did_not_settle_is_told(losses: np.ndarray, steps: int, settled: bool) -> None:
+def test_a_training_that_did_not_converge_is_reported(losses: np.ndarray, steps: int, settled: bool) -> None:
     assert (spreading._problem(losses, steps) is None) == settled
 
 

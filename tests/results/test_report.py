@@ -32,5 +32,6 @@ def test_report_is_self_contained_and_escaped(told: Comparison, tmp_path: Path) 
     assert page.sources and all(source.startswith("data:image/svg+xml;base64,") for source in page.sources)
     assert "<script" not in content and "&lt;script&gt;" in content
     assert told.models["b"].signature in html.unescape(content) and page.tags.count("details") == 3
+    assert content.count("<main>") == content.count("</main>") == 1 and "<details open><summary>" in content
     with pytest.raises(ValueError, match=r"\.html"):
         told.save_report(tmp_path / "report.pdf")

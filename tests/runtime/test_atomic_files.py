@@ -1,4 +1,4 @@
-"""What stood in a file stays until the new content is whole."""
+"""A file keeps its content until the new content is complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values for a device: what names one, and a sentence for what does not."""
+"""Values for a device: valid names, and the message for invalid ones."""
 
 from __future__ import annotations
 

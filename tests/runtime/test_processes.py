@@ -1,4 +1,4 @@
-"""Several processes on one machine featurize together: the same features everywhere, in order, and no hanging."""
+"""Several processes on one machine featurize together: the same features in all of them, in order, and no deadlock."""
 
 from __future__ import annotations
 
@@ -194,7 +194,9 @@ def test_one_process_is_the_usual_run(tiny_gpt2: str) -> None:
         ({"WORLD_SIZE": "all", "RANK": "1", "MASTER_ADDR": "localhost"}, 1),
     ],
 )
-def test_what_a_launcher_says(monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], expected: int) -> None:
+def test_launched_processes_are_counted(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], expected: int
+) -> None:
     for name in ("WORLD_SIZE", "RANK", "MASTER_ADDR"):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():

@@ -1,4 +1,4 @@
-"""As many threads as CPUs: control groups of both versions, and what the libraries are told."""
+"""As many threads as CPUs: control groups of both versions, and the settings of the libraries."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_first_version_of_control_groups(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("membership", ["", "nonsense", "0::/nowhere\n", "x:cpu:/\n0::\n"])
-def test_where_nothing_is_said_nothing_binds(tmp_path: Path, membership: str) -> None:
+def test_without_a_quota_there_is_no_bound(tmp_path: Path, membership: str) -> None:
     assert quota(tmp_path, membership) is None
     assert cpu_quota(tmp_path, tmp_path / "missing") is None
 

@@ -1,4 +1,4 @@
-"""Files of texts behind URLs: which they are, and what is said of a store that cannot be read."""
+"""Files of texts behind URLs: listing, and errors of a store that cannot be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every form in which texts and features arrive, in memory and in files."""
+"""Every accepted form of texts and features, in memory and in files."""
 
 from __future__ import annotations
 
@@ -245,7 +245,7 @@ def test_standard_input_that_is_no_list_of_texts(
         read_texts("-")
 
 
-def test_closed_standard_input_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closed_standard_input_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(ValueError, match="standard input is closed"):
         read_texts("-")

@@ -1,4 +1,4 @@
-"""Numbers of how texts are formatted."""
+"""Numbers that describe the format of texts."""
 
 from __future__ import annotations
 

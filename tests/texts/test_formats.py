@@ -1,4 +1,4 @@
-"""What other tools write, each as its own code writes it."""
+"""Formats of other tools, each as its own code writes it."""
 
 from __future__ import annotations
 

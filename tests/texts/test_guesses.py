@@ -1,4 +1,4 @@
-"""Tables of guesses at the boundary: both ways of counting, and what is wrong with a table."""
+"""Tables of guesses at the boundary: both ways of counting, and errors in a table."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_dates_are_compared_as_dates() -> None:
         ({"boundary": 4, "guess": 4, "sentence_seconds": "-3"}, "expected seconds in column 'sentence_seconds'"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_row(row: dict[str, object], said: str) -> None:
+def test_errors_name_the_row(row: dict[str, object], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         read_guesses([row])
 

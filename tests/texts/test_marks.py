@@ -1,4 +1,4 @@
-"""What is seen of texts as they pass by."""
+"""Marks recorded while texts are read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_openings_are_counted_as_a_naive_loop_does() -> None:
     assert marks.common_openings[("sure", "here", "is")] == 80
 
 
-def test_two_parts_are_as_good_as_the_whole() -> None:
+def test_the_marks_of_two_parts_add_up_to_those_of_the_whole() -> None:
     texts = ["<think>a</think>b", "# One", "Two </s>", " three", "Four words are here", "Four words are there"]
     whole, joined = _seen(texts).marks(), _seen(texts[:2]).marks() + _seen(texts[2:]).marks()
     assert whole == joined and whole.common_openings == joined.common_openings

@@ -1,4 +1,4 @@
-"""Tables of preferences: every form of answer, and what is wrong with a table."""
+"""Tables of preferences: every form of answer, and errors in a table."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_the_published_file_is_read_as_it_is(tmp_path: Path) -> None:
         ("", "is empty"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_line(tmp_path: Path, content: str, said: str) -> None:
+def test_errors_name_the_line(tmp_path: Path, content: str, said: str) -> None:
     with pytest.raises(ValueError, match=said) as caught:
         read_preferences(written(tmp_path, content))
     assert "preferences.csv" in str(caught.value)

@@ -1,4 +1,4 @@
-"""Texts in every form that a user has them in."""
+"""Texts in every accepted form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What models wrap around their texts is taken off, and nothing else."""
+"""Wrappings of models are removed from texts, and nothing else."""
 
 from __future__ import annotations
 

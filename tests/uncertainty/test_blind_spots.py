@@ -1,4 +1,4 @@
-"""What featurizers were measured not to see, and the warning that says so."""
+"""Measured blind spots of featurizers, and the warning about them."""
 
 from __future__ import annotations
 

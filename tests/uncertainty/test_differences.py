@@ -41,7 +41,7 @@ def test_p_value_and_interval_agree(level: float) -> None:
         assert (found.p_value < 1 - level) == (found.ci[0] > 0 or found.ci[1] < 0)
 
 
-def test_an_upper_end_cut_off_at_one_proves_nothing() -> None:
+def test_an_upper_end_cut_off_at_one_is_not_certainty() -> None:
     sure, wide = intervals.Estimate(1.0, 0.0, (1.0, 1.0)), intervals.Estimate(0.99, 0.03, (0.9, 1.0))
     found = intervals.estimate_difference(sure, wide, 0.0)
     assert found.p_value == pytest.approx(2 * NormalDist().cdf(-0.01 / 0.03), abs=1e-12)

@@ -160,7 +160,7 @@ def test_rows_of_the_table() -> None:
         assert sign * equal.value > sign * found.value, name  # type: ignore[union-attr]
 
 
-def test_what_is_refused() -> None:
+def test_too_few_texts_bad_counts_and_unknown_kinds_are_refused() -> None:
     with pytest.raises(ValueError, match="at least 2 texts on each side, got 1 and 3"):
         divergence_intervals.kl_forward(np.array([1, 0]), np.array([1, 2]))
     with pytest.raises(ValueError, match="p_counts must be a vector of non-negative integers"):

@@ -1,4 +1,4 @@
-"""Warnings about copies: at which value each comes, and what it says."""
+"""Warnings about copies: their thresholds and messages."""
 
 from __future__ import annotations
 

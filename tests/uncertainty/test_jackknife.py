@@ -74,7 +74,7 @@ def test_bias_is_removed_bucket_by_bucket(p_list: list[int], q_list: list[int]) 
     n_p, n_q = p_counts.sum(), q_counts.sum()
 
     def term(a: float, b: float, lam: float) -> float:
-        """What a bucket with the shares a of P and b of Q adds to KL(p‖r_λ)."""
+        """Contribution of a bucket with the shares a of P and b of Q to KL(p‖r_λ)."""
         return a * math.log(a / (lam * a + (1 - lam) * b)) if a > 0 else 0.0
 
     found = debiased_frontier(p_counts, q_counts)

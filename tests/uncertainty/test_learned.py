@@ -58,7 +58,7 @@ def test_copies_are_one_text_and_few_texts_have_no_learned_score() -> None:
     assert learned_score(human, np.tile(nine, (5, 1)), None, MauveConfig()) is None
     copies = np.tile(rng.normal(size=(12, 4)), (5, 1))
     found = learned_score(human, copies, None, MauveConfig())
-    # without groups the copies would be told from new texts by what was learned of them
+    # without groups the copies would be separated from new texts by what was learned of them
     assert found is not None and found.auc_ci[0] < 0.6
 
 

@@ -207,7 +207,7 @@ def test_swapped_pairs_have_the_right_margins() -> None:
     p, q = swapped_pairs(one, other, 4, 2000, rng)
     pooled = np.bincount(one, minlength=4) + np.bincount(other, minlength=4)
     assert (p + q) * 50 == pytest.approx(np.broadcast_to(pooled, p.shape), abs=1e-12)
-    # each text stands in P half of the time: at most 100 coins of sd ½, so a share of sd ≤ 5/50, over 2000 draws
+    # each text is in P half of the time: at most 100 coins of sd ½, so a share of sd ≤ 5/50, over 2000 draws
     assert (np.abs(p.mean(axis=0) - pooled / 100) < 4 * 0.1 / math.sqrt(2000)).all()
     # pairs of equal labels never move
     alike, _ = swapped_pairs(one, one, 4, 20, rng)

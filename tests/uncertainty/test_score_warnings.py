@@ -1,4 +1,4 @@
-"""Each warning speaks above its threshold and is silent below, names its numbers, and is fit for JSON."""
+"""Each warning is given above its threshold and not below, has its numbers, and converts to JSON."""
 
 from __future__ import annotations
 

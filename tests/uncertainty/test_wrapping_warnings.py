@@ -1,4 +1,4 @@
-"""Wrapping and openings that one set has and the other has not are said without being asked."""
+"""Warnings about wrappings and openings that only one set has."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_openings_of_one_set_are_shown() -> None:
     assert len(wrapping_warnings(side(some("Sure, here is ", 2)), side(some("Sure, here is ", 100)))) == 1  # .4 %
 
 
-def test_openings_that_part_are_shown_as_what_they_share() -> None:
+def test_openings_that_differ_are_shown_by_their_common_words() -> None:
     texts = [f"Sure, here {('is', 'are')[number % 2]} {number} {text}" for number, text in enumerate(PLAIN)]
     (warning,) = wrapping_warnings(side(PLAIN), side(texts))
     assert warning.numbers["openings"] == {"sure here": 500}

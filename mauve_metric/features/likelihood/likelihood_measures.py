@@ -85,7 +85,7 @@ def rep(likelihoods: Likelihoods, *, window: int = likelihood.WINDOW) -> Floats:
     Returns:
         Numbers (n,) with the share, in [0, 1], as their mean.
     """
-    return likelihood.mean_by_text(_repeated(likelihoods, window), likelihoods.offsets)
+    return likelihood.mean_by_text(_repeats(likelihoods, window), likelihoods.offsets)
 
 
 def wrep(likelihoods: Likelihoods, *, window: int = likelihood.WINDOW) -> Floats:
@@ -95,10 +95,10 @@ def wrep(likelihoods: Likelihoods, *, window: int = likelihood.WINDOW) -> Floats
         Numbers (n,) with the share, in [0, 1], as their mean; at most that of `rep`.
     """
     wrong = likelihoods.most_likely != likelihoods.token_ids
-    return likelihood.mean_by_text(_repeated(likelihoods, window) * wrong, likelihoods.offsets)
+    return likelihood.mean_by_text(_repeats(likelihoods, window) * wrong, likelihoods.offsets)
 
 
-def _repeated(likelihoods: Likelihoods, window: int) -> Floats:
+def _repeats(likelihoods: Likelihoods, window: int) -> Floats:
     return likelihood.repeated_choices(
         likelihoods.most_likely, likelihoods.token_ids, likelihoods.offsets, likelihoods.first_ids, window
     )
@@ -206,7 +206,7 @@ def _groups(human: Likelihoods, model: Likelihoods, groups_p: Integers | None, g
 
     n_p, texts = len(human), len(human) + len(model)
     contents = np.unique(_copies(human) + _copies(model), return_inverse=True)[1]
-    given = [_checked(groups_p, "groups_p", human, -1), _checked(groups_q, "groups_q", model, -1 - n_p)]
+    given = [_check_groups(groups_p, "groups_p", human, -1), _check_groups(groups_q, "groups_q", model, -1 - n_p)]
     links = texts + np.concatenate([contents, texts + np.unique(np.concatenate(given), return_inverse=True)[1]])
     nodes = np.tile(np.arange(texts), 2)
     graph = coo_array((np.ones(len(links)), (nodes, links)), shape=(3 * texts, 3 * texts))
@@ -219,7 +219,7 @@ def _copies(likelihoods: Likelihoods) -> list[bytes]:
     return [hashlib.blake2b(first.tobytes() + row.tobytes(), digest_size=16).digest() for first, row in rows]
 
 
-def _checked(groups: Integers | None, name: str, likelihoods: Likelihoods, free: int) -> Integers:
+def _check_groups(groups: Integers | None, name: str, likelihoods: Likelihoods, free: int) -> Integers:
     """The groups that were given, or one of its own for each text, counted down from `free`."""
     if groups is None:
         return free - np.arange(len(likelihoods))

@@ -101,14 +101,14 @@ class Likelihoods:
                 raise ValueError(f"its format is {meta['format']!r}, not {_FORMAT!r}")
             values: dict[str, Any] = {name: int(meta[name]) for name in ("vocabulary_size", "truncated", "dropped")}
             values["identity"] = {str(key): str(value) for key, value in dict(meta["identity"]).items()}
-            found = cls(**_checked(arrays), **values)
+            found = cls(**_check_arrays(arrays), **values)
             _check_ranges(found)
             return found
         except (*_DAMAGE, ValueError, LookupError, TypeError, SyntaxError, TokenError) as error:
             raise ValueError(f"{path} is no file of likelihoods, or damaged: {one_line(error)}") from error
 
 
-def _checked(arrays: Mapping[str, Array]) -> dict[str, Any]:
+def _check_arrays(arrays: Mapping[str, Array]) -> dict[str, Any]:
     """The arrays of a file, which anyone may have written: kinds and sizes that belong together."""
     kinds = {**dict.fromkeys(_INTEGERS, np.int64), **dict.fromkeys(_FLOATS, np.float64)}
     for name, array in arrays.items():
@@ -241,7 +241,7 @@ def _columns(encoder: Encoder, ids: list[list[int]], run: RunOptions) -> tuple[l
     announce(encoder, ids, len(ids), "reading")
     stats = FeaturizeStats(batch_tokens=run.max_batch_tokens)
     with contextlib.ExitStack() as stack:
-        store = _opened(run.cache, stack)
+        store = _open_store(run.cache, stack)
         bar = stack.enter_context(progress_bar(f"read by {encoder.name}", run.verbose))
         rows = featurize_tokens(
             encoder,
@@ -266,7 +266,7 @@ def _check_ids(encoder: Encoder, ids: Sequence[Sequence[int]], size: int) -> Non
         )
 
 
-def _opened(cache: bool | str | Path, stack: contextlib.ExitStack) -> FeatureCache | None:
+def _open_store(cache: bool | str | Path, stack: contextlib.ExitStack) -> FeatureCache | None:
     """The cache in a folder or the usual place; None when it is off or cannot be used, with a warning."""
     if cache is False:
         return None

@@ -116,7 +116,7 @@ def check_comparable(wins: ArrayLike, names: Sequence[str] | None = None) -> Non
     labels = [f"model {i}" for i in range(len(table))] if names is None else list(names)
     parts, apart = connected_components(table > 0, directed=True, connection="weak")
     if parts > 1:
-        inside, outside = _named(labels, apart == apart[0]), _named(labels, apart != apart[0])
+        inside, outside = _names(labels, apart == apart[0]), _names(labels, apart != apart[0])
         raise ValueError(f"no judgement compares {inside} with {outside}: their scores have no common zero")
     count, group = connected_components(table > 0, directed=True, connection="strong")
     if count == 1:
@@ -124,7 +124,7 @@ def check_comparable(wins: ArrayLike, names: Sequence[str] | None = None) -> Non
     losses = [bool((table[group != g][:, group == g] > 0).any()) for g in range(count)]
     unbeaten = group == losses.index(False)
     raise ValueError(
-        f"{_named(labels, unbeaten)} never lost to {_named(labels, ~unbeaten)}: the distance between them would be "
+        f"{_names(labels, unbeaten)} never lost to {_names(labels, ~unbeaten)}: the distance between them would be "
         "infinite; collect more judgements, or add pseudo_wins (--pseudo-wins 0.5)"
     )
 
@@ -227,7 +227,7 @@ def _gradients(unit_wins: Array, chance: Floats) -> Floats:
     return found
 
 
-def _named(labels: Sequence[str], chosen: Array) -> str:
+def _names(labels: Sequence[str], chosen: Array) -> str:
     """Some of the models by name, at most five of them."""
     names = [repr(label) for label, taken in zip(labels, chosen, strict=True) if taken]
     if len(names) > 5:

@@ -36,7 +36,7 @@ def spearman(x: ArrayLike, y: ArrayLike, *, seed: int = 25) -> Estimate:
     """
     from scipy.stats import permutation_test, rankdata, spearmanr
 
-    one, two = _checked("x", x), _checked("y", y)
+    one, two = _check_values("x", x), _check_values("y", y)
     if len(one) != len(two):
         raise ValueError(f"x and y must have the same length, got {len(one)} and {len(two)}")
     value = round(float(spearmanr(one, two).statistic), 12) + 0.0
@@ -81,7 +81,7 @@ def kendall(x: Sequence[Hashable], y: Sequence[Hashable]) -> float:
     return float(kendalltau(range(len(x)), [place[thing] for thing in x]).statistic)
 
 
-def _checked(name: str, values: ArrayLike) -> Floats:
+def _check_values(name: str, values: ArrayLike) -> Floats:
     """Check that numbers can be ranked."""
     try:
         numbers: Floats = np.asarray(values, dtype=np.float64)

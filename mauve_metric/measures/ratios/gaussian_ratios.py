@@ -44,7 +44,7 @@ def gaussian_log_ratios(p: Array, q: Array, seed: int = 25) -> LogRatios:
     """
     p, q = check_rows(p, q, _ROWS_A_COLUMN)
     rng = np.random.default_rng(seed)
-    fit = _fitted(p, q, rng)
+    fit = _fit_both(p, q, rng)
     p_points = fit.shift + np.sqrt(fit.p_variance) * rng.normal(size=(DRAWS, len(fit.shift)))
     q_points = np.sqrt(fit.q_variance) * rng.normal(size=(DRAWS, len(fit.shift)))
     return LogRatios(_log_ratio(fit, p_points), _log_ratio(fit, q_points))
@@ -56,7 +56,7 @@ def _log_ratio(fit: _Fit, points: Floats) -> Floats:
     return total
 
 
-def _fitted(p: Floats, q: Floats, rng: np.random.Generator) -> _Fit:
+def _fit_both(p: Floats, q: Floats, rng: np.random.Generator) -> _Fit:
     p, q = _components(p, q)
     n_p, n_q, r = len(p), len(q), p.shape[1]
     n = n_p + n_q

@@ -1,4 +1,4 @@
-"""A fine-tuned discriminator on tiny random models: what it learns, what it leaves alone, what it refuses."""
+"""A fine-tuned discriminator on tiny random models: learning, unchanged models, refused arguments."""
 
 from __future__ import annotations
 

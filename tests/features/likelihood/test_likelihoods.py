@@ -139,7 +139,7 @@ def test_columns_in_closed_form() -> None:
 
 
 def counted(monkeypatch: pytest.MonkeyPatch, stop_after: int | None = None) -> list[int]:
-    """How many rows each batch that is computed has; the process is "killed" after a number of batches."""
+    """Number of rows of each computed batch; the process is "killed" after a number of batches."""
     sizes: list[int] = []
     plain = module.run_likelihoods
 
@@ -302,7 +302,7 @@ def test_broken_weights_give_no_number(tiny_gpt2: str) -> None:
         likelihoods(TEXTS, (model, tokenizer), cache=False)
 
 
-def test_folder_without_its_head_is_told_from_one_with(tiny_gpt2: str, tmp_path: Path) -> None:
+def test_a_folder_with_a_head_differs_from_one_without(tiny_gpt2: str, tmp_path: Path) -> None:
     folder = tmp_path / "model"
     shutil.copytree(tiny_gpt2, folder)
     from transformers import GPT2LMHeadModel

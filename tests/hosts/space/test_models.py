@@ -316,7 +316,7 @@ def test_what_cannot_be_compared_is_said_with_the_sets_name(desk: Handlers, tmp_
     with pytest.raises(gr.Error, match="equal size, the human one included, got human 30, model set “a” 24, model set “b” 9"):
         press(desk, aligned=True)
     desk.add_files([write_jsonl(tmp_path / "gaps.jsonl", ["one", " ", "two"])], visitor())
-    with pytest.raises(gr.Error, match="model set “gaps” holds 1 empty or whitespace-only texts"):
+    with pytest.raises(gr.Error, match="model set “gaps” holds 1 empty or whitespace-only text of"):
         press(desk)
     desk.remove_model(2, visitor())
     desk.add_files([write_jsonl(tmp_path / "one.jsonl", ["one"])], visitor())

@@ -86,6 +86,15 @@ def test_several_models_are_compared_and_a_click_shows_their_texts(page: Any, tm
         json.dumps(wanted.to_dict()["models"])
     )
 
+    page.set_viewport_size({"width": 390, "height": 844})
+    name = page.locator("#tables td.mm-name >> nth=0")
+    left = name.bounding_box()["x"]
+    wide = page.locator("#tables .mm-wide >> nth=0")
+    assert wide.evaluate("part => { part.scrollLeft = 200; return part.scrollLeft; }") > 100
+    assert (
+        name.bounding_box()["x"] <= left and wide.bounding_box()["x"] <= name.bounding_box()["x"]
+    )  # it stays in sight
+
 
 def test_sets_are_pasted_one_by_one_and_removed(page: Any) -> None:
     paste(page, "human", HUMAN)

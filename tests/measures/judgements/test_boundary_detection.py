@@ -24,7 +24,7 @@ def test_a_right_guess_of_no_machine_earns_what_is_asked_for() -> None:
     assert boundary_points([11, 11, 4], [11, 10, 4], all_human_points=0.0).tolist() == [0.0, 0.0, 5.0]
 
 
-def test_those_who_do_not_read_get_130_and_150() -> None:
+def test_strategies_without_reading_get_130_and_150() -> None:
     # 5·10 + 4·9 + 3·8 + 2·7 + 1·6 = 130 of 100 pairs; (1 + 2 + 3 + 4 + 5)/10
     assert chance_points(range(2, 12)) == pytest.approx((1.30, 1.50), abs=1e-12)
 

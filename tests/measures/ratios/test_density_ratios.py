@@ -127,7 +127,7 @@ def test_constant_rows(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "least"), [("neighbours", 2), ("classifier", 5), ("gaussian", 10)])
-def test_what_is_refused(name: str, least: int) -> None:
+def test_invalid_features_are_refused(name: str, least: int) -> None:
     good = np.random.default_rng(0).normal(size=(least, 3))
     estimate_ratio_scores(good, good + 1, name)
     with pytest.raises(ValueError, match=rf"q must have the shape \(n, d\) with at least {least} rows, got \(1, 3\)"):

@@ -102,7 +102,7 @@ def test_endpoints_are_typed_documented_and_alone(client: Any) -> None:
         ({"references": "one text"}, "references must be a list of texts, got str"),
         ({"references": []}, "references must hold at least one non-empty text"),
         ({"predictions": ["a", 3]}, "predictions must hold strings only, got int at position 1"),
-        ({"predictions": ["a", " "]}, "predictions holds 1 empty or whitespace-only texts"),
+        ({"predictions": ["a", " "]}, "predictions holds 1 empty or whitespace-only text of"),
         ({"predictions": ["a"] * 41}, "predictions: at most 40 texts are taken here, got 41"),
         ({"references": ["a", "a" * 201]}, "references: a text may have at most 200 characters here, got 201 at"),
         ({"num_buckets": 0}, "num_buckets must be an integer from 1"),
