@@ -18,7 +18,7 @@ _ENDINGS = (*READERS, ".txt.gz", ".jsonl.gz")
 
 
 class CorpusText(NamedTuple):
-    """A text, the place where it stands, and whether it goes on from the one before."""
+    """A text, its place, and whether it continues the one before."""
 
     text: str
     where: str

@@ -90,7 +90,7 @@ def _check_facts(facts: Mapping[str, Any], features: Features, source: Path, pat
     if _HASH not in facts:
         logger.warning("%s does not say for which features it was written: it is taken to belong to %s", source, path)
     elif _CHECKSUM not in facts:
-        logger.warning("%s has no checksum: what it says of %s is believed", source, path)
+        logger.warning("%s has no checksum: its facts about %s are used unchecked", source, path)
 
 
 def _from_meta(features: Features, meta: Mapping[str, Any], path: Path) -> StoredFeatures:
@@ -169,7 +169,7 @@ def write_features(stored: StoredFeatures, path: str | Path, of_texts: bool = Fa
         facts["marks"]["openings"] = [[*pair] for pair in stored.marks.openings.items()]
     if of_texts and stored.format_numbers is not None:
         facts["format_numbers"] = stored.format_numbers.tolist()
-    if suffix != ".npz":  # a zip file knows its checksum
+    if suffix != ".npz":  # a zip file has a checksum
         facts |= {_HASH: hash_of_rows(features)}
         facts |= {_CHECKSUM: _checksum(facts)}
     meta = json.dumps(facts)
@@ -197,7 +197,7 @@ class _WithoutDescriptor:
 
 
 def check_sidecar(path: str | Path) -> Path | None:
-    """The file beside features in `.npy` that says what they are; None beside other files.
+    """The file beside features in `.npy` that describes them; None beside other files.
 
     Raises:
         FileExistsError: a file of that name exists, and was not written by `write_features`.

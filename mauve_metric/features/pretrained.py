@@ -248,7 +248,7 @@ def tokenizer_sha256(tokenizer: Any) -> str:
 
 
 def identity_digest(identity: Mapping[str, str]) -> str:
-    """One hash of what fixes an encoder's features; where a model lies and what it is called does not.
+    """One hash of what determines an encoder's features, without the model's name and location.
 
     The limit on the length is left out too: the features follow from the tokens, which are cut to it.
     """

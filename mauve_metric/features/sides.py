@@ -162,7 +162,7 @@ def _checked_design(aligned: object, groups: Mapping[str, tuple[str, object]]) -
 
 
 def check_texts_alone(sides: Iterable[Side]) -> None:
-    """`ValueError` for what only one of several featurizers can have made."""
+    """Raise `ValueError` for features or tokens, which only one of several featurizers can have made."""
     for side in sides:
         if side.kind != "text":
             raise ValueError(

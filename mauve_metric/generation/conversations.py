@@ -26,7 +26,7 @@ _COLUMNS = ("prompt", "messages")
 _OPENED = re.compile(r"(?:<think(?:ing)?>|<reasoning>|\[THINK\]|◁think▷)\s*$")
 
 
-# --- what is a conversation ---------------------------------------------------------------------------------------
+# --- checks of conversations --------------------------------------------------------------------------------------
 
 
 def conversations_in(name: str, data: Iterable[object], text_field: str | None = None) -> list[Conversation] | None:

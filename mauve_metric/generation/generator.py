@@ -242,7 +242,7 @@ class Generator:
 
 
 def longest_first(prompts: Sequence[Prompt]) -> list[int]:
-    """The prompts' numbers, those with the longest texts first: what is to run out of memory does so at once."""
+    """The prompts' numbers, those with the longest texts first, so that memory runs out early if at all."""
     return sorted(range(len(prompts)), key=lambda item: -(len(prompts[item].ids) + prompts[item].new_tokens))
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 LONGEST_PHRASE = 3
 PRIOR_TEXTS = 10.0  # weight of the prior, in texts
-COMMON_SHARE = 0.3  # of texts that hold a word: above, it is a function word and tells nothing
+COMMON_SHARE = 0.3  # of texts that hold a word: above, it is a function word and is ignored
 LEAST_Z = 2.0  # standard errors by which a phrase must be more frequent
 LEAST_REPEATS = 3  # times that a phrase occurs in one text to be called repeated
 REPEATED_WORDS = 3  # length of the phrases that are looked for in one text

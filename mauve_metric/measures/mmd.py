@@ -1,4 +1,4 @@
-"""Maximum mean discrepancy of two sets of features: how well a kernel tells them apart."""
+"""Maximum mean discrepancy of two sets of features: their distance under a kernel."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def unrelated_sentences(texts: Sequence[str], strength: float, seed: int = 25) -
 
 
 def languages_mixed(texts: Sequence[str], strength: float, seed: int = 25) -> list[str]:
-    """A share of the sentences gives way to sentences in German, French, Spanish and Italian.
+    """Replace a share of the sentences by sentences in German, French, Spanish and Italian.
 
     >>> languages_mixed(["It rained."], 1)[0] in FOREIGN
     True

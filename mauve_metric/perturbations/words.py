@@ -86,17 +86,17 @@ def words_shuffled(texts: Sequence[str], strength: float, seed: int = 25) -> lis
 
 
 def noise_early(texts: Sequence[str], strength: float, seed: int = 25) -> list[str]:
-    """In the first third of each text a share of the words gives way to words of any of the texts."""
+    """Replace a share of the words in the first third of each text by words of any of the texts."""
     return _noise(texts, strength, seed, 0)
 
 
 def noise_middle(texts: Sequence[str], strength: float, seed: int = 25) -> list[str]:
-    """In the middle third of each text a share of the words gives way to words of any of the texts."""
+    """Replace a share of the words in the middle third of each text by words of any of the texts."""
     return _noise(texts, strength, seed, 1)
 
 
 def noise_late(texts: Sequence[str], strength: float, seed: int = 25) -> list[str]:
-    """In the last third of each text a share of the words gives way to words of any of the texts."""
+    """Replace a share of the words in the last third of each text by words of any of the texts."""
     return _noise(texts, strength, seed, 2)
 
 

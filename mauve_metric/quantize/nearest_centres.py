@@ -270,7 +270,7 @@ class _Part:
 
 
 class _Workers:
-    """Threads of our own for what is no matrix product: faiss's would go on spinning and slow the next one down."""
+    """Own threads for all but matrix products: faiss's would go on spinning and slow the next one down."""
 
     def __init__(self) -> None:
         faiss = import_faiss()

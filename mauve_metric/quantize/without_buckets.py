@@ -1,4 +1,4 @@
-"""MAUVE without buckets: what a density ratio of the projected rows says of both sets."""
+"""MAUVE without buckets, from a density ratio of the projected rows."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def package_versions(*packages: str) -> dict[str, str]:
 
 
 def _import(module: str, need: str, install: str) -> ModuleType:
-    """A module, or `ImportError` that says what needs it and how to install it."""
+    """Import a module; the `ImportError` has the reason and the command to install it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

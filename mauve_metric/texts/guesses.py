@@ -72,7 +72,7 @@ def read_guesses(data: TableData, *, sentences: int = 10) -> Guesses:
 
 
 def _date(line: Line, column: str) -> datetime:
-    """A row's date, in UTC where it says no other; `ValueError` for a text that is none, or may be one of two."""
+    """A row's date, in UTC where it has no time zone; `ValueError` for a text that is none, or may be one of two."""
     text = line.values[column]
     try:
         date = datetime.fromisoformat(text)

@@ -42,7 +42,7 @@ def join(files: Mapping[str, TextFile], *, human: bool, common_rows: bool = Fals
     if human and not golds:
         for file in files.values():
             if file.has_two_fields:
-                file.side("reference")  # says what is missing where
+                file.side("reference")  # the message lists missing rows
         names = " or ".join(file.name for file in files.values())
         raise ValueError(f"there are no human texts beside the model's in {names}: give them, or name their field")
     if order is not None:
@@ -81,7 +81,7 @@ def _order(models: Mapping[str, SideTexts], common_rows: bool) -> dict[str, list
 
 
 def _check_same_keys(keys: Mapping[str, Sequence[str | int]], common: set[str | int]) -> None:
-    """`ValueError` that says which rows only some of the models have."""
+    """Raise `ValueError` with the rows that only some of the models have."""
     lacking = []
     everything = list(dict.fromkeys(key for found in keys.values() for key in found))
     for name, found in keys.items():

@@ -203,7 +203,7 @@ def _direction_variance(*sides: Array) -> float:
 
 
 def featurizer_warnings(p: Mapping[str, str] | None, q: Mapping[str, str] | None) -> list[ScoreWarning]:
-    """A featurizer other than the one of the literature, and what it does not see where that was measured."""
+    """Warning about another featurizer than that of the literature, with its blind spots if measured."""
     identity = p or q
     if identity is None or identity["model"].split("/")[-1] == LITERATURE_FEATURIZER:
         return []
@@ -218,7 +218,7 @@ def featurizer_warnings(p: Mapping[str, str] | None, q: Mapping[str, str] | None
 
 
 def origin_warnings(p: TextFacts, q: TextFacts) -> list[ScoreWarning]:
-    """Files of features that do not say which model made them."""
+    """Warnings about files of features without the name of their model."""
     unknown = [name for side, name in ((p, "human"), (q, "model")) if side.from_file and side.identity is None]
     if not unknown:
         return []
@@ -311,7 +311,7 @@ def _percent(share: float) -> str:
 
 
 class ScoreWarning(NamedTuple):
-    """Something that a careful reviewer would say about a score.
+    """A problem that a careful reviewer would point out about a score.
 
     Attributes:
         code: a fixed word for programs.

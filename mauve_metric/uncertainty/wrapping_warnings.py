@@ -9,7 +9,7 @@ from mauve_metric.texts.marks import Marks
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 STRIPPED_SHARE = 0.01  # of a set: above, what was taken off is no accident, and the score is of other texts
-WRAPPED_SHARE = 0.01  # of one set, and less than a tenth of that of the other: a featurizer sees it before all else
+WRAPPED_SHARE = 0.01  # of one set, and less than a tenth of that of the other: it dominates a featurizer's distances
 BLANKS_SHARE = 0.1  # instead: a sampled text that was cut ends with a blank once in twenty, which moves no score
 OPENING_SHARE, RARE_SHARE = 0.05, 0.005  # of one set and of the other: people do not begin alike so often
 LEAST_TEXTS = 5  # that must show it: fewer of a small set may be chance

@@ -1,4 +1,4 @@
-"""A language model fine-tuned to tell a model's texts from human ones, and how well it tells unseen ones."""
+"""A language model fine-tuned to tell a model's texts from human ones, and its accuracy on unseen ones."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-COLUMNS = ("log_probabilities", "ranks", "sparsemax", "most_likely")  # what is kept of each predicted token
+COLUMNS = ("log_probabilities", "ranks", "sparsemax", "most_likely")  # values stored for each predicted token
 _FORM = "likelihoods 1"  # in the keys of the cache, in the place of a pooling
 _PROBE = 8  # tokens of a text that show whether the model is causal and what its head does
 _CHUNK_BYTES = {"cpu": 2**26, "cuda": 2**30}  # of the logits that are looked at together
@@ -104,7 +104,7 @@ class Head:
 
 
 def find_head(encoder: Encoder, row: Sequence[int]) -> Head:
-    """The head of a model, which is checked to be causal: what it says of a token must not depend on later ones.
+    """The head of a model, which is checked to be causal: the probability of a token must not depend on later ones.
 
     Args:
         encoder: from `load_language_model`. row: token ids of a text, at least two.

@@ -257,7 +257,7 @@ def _columns(encoder: Encoder, ids: list[list[int]], run: RunOptions) -> tuple[l
 
 
 def _check_ids(encoder: Encoder, ids: Sequence[Sequence[int]], size: int) -> None:
-    """`ValueError` if a tokenizer gives tokens that its model does not know."""
+    """`ValueError` if a tokenizer gives tokens outside of its model's vocabulary."""
     most = max(map(max, ids))
     if most >= size:
         raise ValueError(

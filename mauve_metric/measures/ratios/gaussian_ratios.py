@@ -12,7 +12,7 @@ from mauve_metric.measures.ratios.density_ratios import LogRatios, check_rows
 
 DRAWS = 20_000  # points of each Gaussian: the scores' own error is about .003
 _ROWS_A_COLUMN = 10  # principal components are at most a tenth of the rows
-_SPLITS = 19  # random splits that say which ratio of variances is noise
+_SPLITS = 19  # random splits that determine which ratio of variances is noise
 
 
 class _Fit(NamedTuple):

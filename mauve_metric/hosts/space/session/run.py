@@ -7,7 +7,7 @@ import math
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import gradio as gr
@@ -177,15 +177,3 @@ def spoken(seconds: float) -> str:
     """
     number, unit = (max(round(seconds), 1), "second") if seconds <= 60 else (round(seconds / 60), "minute")
     return f"{number} {unit}{'' if number == 1 else 's'}"
-
-
-@contextmanager
-def named(titles: Mapping[str, str]) -> Iterator[None]:
-    """Errors call the arguments by the names that the visitor knows."""
-    try:
-        yield
-    except USER_ERRORS as error:
-        message = str(error)
-        for name, title in titles.items():
-            message = message.replace(name, title)
-        raise ValueError(message) from error

@@ -22,7 +22,7 @@ from mauve_metric.features.rows import all_rows
 from mauve_metric.features.sides import GivenDesign, OpenedSides, align, check_columns
 from mauve_metric.features.text_functions import text_function
 from mauve_metric.hosts.space.session.reading import has_rough, read_sets
-from mauve_metric.hosts.space.session.run import READ, Run, named
+from mauve_metric.hosts.space.session.run import READ, Run
 from mauve_metric.lexical.phrases import Readable
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import MauveConfig, RunOptions, config_fields
@@ -160,22 +160,19 @@ def embed(
     texts = list(sets.values())
     if last is not None and last.fits(texts, config):
         return last
-    forms = {f"set_{number}_text": title for number, title in enumerate(sets)}
-    with named(forms):
-        run.stage(0.0, "loading the model")
-        encoder = encoders.get(config)
-        new = [part for part in texts if last is None or last.known(part, config) is None]
-        if encoder is not None:
-            spend_tokens(encoder, new, run)
-        job = Featurizing(config, RunOptions(cache=False), encoder=encoder, progress=run.texts_done)
-        sides = {name: Side("text", name, part) for name, part in zip(forms, texts, strict=True)}
-        with job:
-            if config.match_lengths == "truncate":
-                sides = job.matched(sides)
-            given = [(side.argument, side.content) for side in sides.values()]
-            known = [None if last is None else last.known(part, config) for part in texts]
-            early = encoder is not None and names is not None and has_rough(texts, known)
-            read = read_sets(job, given, known, run, config, list(names or []) if early else None)
+    run.stage(0.0, "loading the model")
+    encoder = encoders.get(config)
+    new = [part for part in texts if last is None or last.known(part, config) is None]
+    if encoder is not None:
+        spend_tokens(encoder, new, run)
+    sides = {name: Side("text", name, part) for name, part in sets.items()}
+    with Featurizing(config, RunOptions(cache=False), encoder=encoder, progress=run.texts_done) as job:
+        if config.match_lengths == "truncate":
+            sides = job.matched(sides)
+        given = [(side.argument, side.content) for side in sides.values()]
+        known = [None if last is None else last.known(part, config) for part in texts]
+        early = encoder is not None and names is not None and has_rough(texts, known)
+        read = read_sets(job, given, known, run, config, list(names or []) if early else None)
     check_columns(dict(zip(sets, read, strict=True)))
     return Embedded(feature_key(config), tuple(read), tuple(texts))
 
