@@ -1,4 +1,4 @@
-"""What a visitor may ask of the server, and the checks that hold him to it."""
+"""The limits on requests of a visitor, and their checks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MODELS = "minilm,ngrams"  # what a visitor may choose, with commas between; the 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one visitor may ask of the server.
+    """The limits on requests of one visitor.
 
     texts: in one set. characters: in one text. megabytes: in one file, and of its texts once unpacked. model_sets:
     beside the human texts. total_texts, total_megabytes: in all sets together. buckets: of the histograms. points:

@@ -41,7 +41,7 @@ class Parameter(NamedTuple):
 
     @property
     def required(self) -> bool:
-        """Whether a call must give it."""
+        """Return whether a call must give it."""
         return self.default is _REQUIRED
 
 
@@ -144,7 +144,7 @@ class Endpoints:
         return Job(checked, names, config, aligned, measures)
 
     def _titles(self, models: object, least: int) -> dict[str, str]:
-        """What errors call the models, of which there are at least so many."""
+        """Return the names of the models in errors; `ValueError` for fewer than `least`."""
         if not isinstance(models, dict):
             raise TypeError(f"models must be a dict from names to lists of texts, got {type(models).__name__}")
         if not least <= len(models) <= self.limits.model_sets:
@@ -227,6 +227,6 @@ def document(name: str, parameters: Mapping[str, Parameter]) -> str:
 
 
 def _sentence(name: str) -> str:
-    """What the library's help says of an option."""
+    """The library's help of an option as a sentence."""
     text = str(config_fields()[name].metadata["help"])
     return f"{text[0].upper()}{text[1:]}."

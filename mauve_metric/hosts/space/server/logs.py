@@ -1,4 +1,4 @@
-"""What a server writes about itself: kinds and places of errors, never their words, which may quote a visitor's texts.
+"""The log of a server: kinds and places of errors, never their words, which may quote a visitor's texts.
 
 gradio (6.31), uvicorn and asyncio report errors by tracebacks, whose last line is the error's own message.
 """

@@ -1,4 +1,4 @@
-"""What the endpoints say of themselves to people and programs: names, types and meanings, of the answers too."""
+"""The descriptions of the endpoints for people and programs: names, types and meanings, of the answers too."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def description_schema() -> Schema:
 
 
 def described(info: Schema, endpoints: Endpoints) -> Schema:
-    """What gradio (6.31) finds out about the endpoints, with meanings of the parameters and the schema of the answers.
+    """Add to gradio's (6.31) description of the endpoints the meanings of the parameters and the schema of the answers.
 
     Args:
         info: what `Blocks.get_api_info` gives, changed in place.
@@ -88,7 +88,7 @@ def described(info: Schema, endpoints: Endpoints) -> Schema:
 
 
 def attributes(kind: type) -> dict[str, str]:
-    """What the docstring of a class says of each attribute, "a, b: meaning" for those that share one.
+    """Read the meaning of each attribute from the docstring of a class, "a, b: meaning" for those that share one.
 
     >>> attributes(MauveResult)["p_hist"]
     'probabilities, shape (num_buckets,)'

@@ -70,7 +70,7 @@ def measure_texts(
     groups: Sequence[Integers | None] | None = None,
     compared: Callable[[], Comparison] | None = None,
 ) -> Description:
-    """What `describe` gives.
+    """Measure sets as `describe` does.
 
     Args:
         texts: of the human set and of each model's. sides: their features; None where no measure needs them.

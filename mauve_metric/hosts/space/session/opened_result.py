@@ -192,7 +192,7 @@ def _result(values: Mapping[str, Any], limits: Limits) -> tuple[MauveResult, Mau
 
 
 def _counts(side: str, n: int, buckets: int, values: Mapping[str, Any], limits: Limits) -> Integers:
-    """How many texts are in each bucket."""
+    """The number of texts in each bucket."""
     histogram: Floats = np.array(values[f"{side}_hist"], dtype=np.float64)
     if histogram.ndim != 1 or not 1 <= len(histogram) <= limits.buckets:
         raise ValueError(f"{side}_hist must hold 1 to {limits.buckets} numbers here")

@@ -19,7 +19,7 @@ ROUGH_TEXTS = 256  # of each set, from which a first score is made while the oth
 
 
 def has_rough(texts: Sequence[list[str]], known: Sequence[FeatureSet | None]) -> bool:
-    """Whether a score of the first texts of each set says something before that of all; errors count from 0."""
+    """Return whether a score of the first texts of each set says something before that of all; errors count from 0."""
     new = [part for part, side in zip(texts, known, strict=True) if side is None]
     plain = all(isinstance(text, str) and text.strip() for part in new for text in part)
     return bool(new) and plain and min(map(len, texts)) > ROUGH_TEXTS

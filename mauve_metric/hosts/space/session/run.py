@@ -7,7 +7,7 @@ import math
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import gradio as gr
@@ -82,7 +82,7 @@ class Run:
 
     @property
     def stopped(self) -> bool:
-        """Whether it was told to stop."""
+        """Return whether it was stopped."""
         return self._stopped.is_set()
 
     def cancel(self) -> None:
@@ -114,7 +114,7 @@ class Run:
             )
 
     def part(self, number: int, of: int, title: str) -> None:
-        """What is said from now on is about one of several equal parts of the run, and has its title before it."""
+        """Begin one of several equal parts of the run; its title stands before its progress."""
         self._part, self._rough = (number, of, title), ""
 
     def stage(self, share: float, words: str) -> None:
@@ -177,15 +177,3 @@ def spoken(seconds: float) -> str:
     """
     number, unit = (max(round(seconds), 1), "second") if seconds <= 60 else (round(seconds / 60), "minute")
     return f"{number} {unit}{'' if number == 1 else 's'}"
-
-
-@contextmanager
-def named(titles: Mapping[str, str]) -> Iterator[None]:
-    """Errors call the arguments by the names that the visitor knows."""
-    try:
-        yield
-    except USER_ERRORS as error:
-        message = str(error)
-        for name, title in titles.items():
-            message = message.replace(name, title)
-        raise ValueError(message) from error

@@ -22,7 +22,7 @@ from mauve_metric.features.rows import all_rows
 from mauve_metric.features.sides import GivenDesign, OpenedSides, align, check_columns
 from mauve_metric.features.text_functions import text_function
 from mauve_metric.hosts.space.session.reading import has_rough, read_sets
-from mauve_metric.hosts.space.session.run import READ, Run, named
+from mauve_metric.hosts.space.session.run import READ, Run
 from mauve_metric.lexical.phrases import Readable
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import MauveConfig, RunOptions, config_fields
@@ -100,7 +100,7 @@ class Embedded:
     texts: tuple[list[str], ...]
 
     def fits(self, texts: Sequence[list[str]], config: MauveConfig) -> bool:
-        """Whether the same texts under this config would have the same features."""
+        """Return whether the same texts under this config would have the same features."""
         return self.key == feature_key(config) and self.texts == tuple(texts)
 
     def known(self, texts: list[str], config: MauveConfig) -> FeatureSet | None:
@@ -160,22 +160,19 @@ def embed(
     texts = list(sets.values())
     if last is not None and last.fits(texts, config):
         return last
-    forms = {f"set_{number}_text": title for number, title in enumerate(sets)}
-    with named(forms):
-        run.stage(0.0, "loading the model")
-        encoder = encoders.get(config)
-        new = [part for part in texts if last is None or last.known(part, config) is None]
-        if encoder is not None:
-            spend_tokens(encoder, new, run)
-        job = Featurizing(config, RunOptions(cache=False), encoder=encoder, progress=run.texts_done)
-        sides = {name: Side("text", name, part) for name, part in zip(forms, texts, strict=True)}
-        with job:
-            if config.match_lengths == "truncate":
-                sides = job.matched(sides)
-            given = [(side.argument, side.content) for side in sides.values()]
-            known = [None if last is None else last.known(part, config) for part in texts]
-            early = encoder is not None and names is not None and has_rough(texts, known)
-            read = read_sets(job, given, known, run, config, list(names or []) if early else None)
+    run.stage(0.0, "loading the model")
+    encoder = encoders.get(config)
+    new = [part for part in texts if last is None or last.known(part, config) is None]
+    if encoder is not None:
+        spend_tokens(encoder, new, run)
+    sides = {name: Side("text", name, part) for name, part in sets.items()}
+    with Featurizing(config, RunOptions(cache=False), encoder=encoder, progress=run.texts_done) as job:
+        if config.match_lengths == "truncate":
+            sides = job.matched(sides)
+        given = [(side.argument, side.content) for side in sides.values()]
+        known = [None if last is None else last.known(part, config) for part in texts]
+        early = encoder is not None and names is not None and has_rough(texts, known)
+        read = read_sets(job, given, known, run, config, list(names or []) if early else None)
     check_columns(dict(zip(sets, read, strict=True)))
     return Embedded(feature_key(config), tuple(read), tuple(texts))
 
@@ -193,13 +190,13 @@ def spend_tokens(encoder: Encoder, sets: Sequence[Sequence[object]], run: Run) -
 
 
 def feature_key(config: MauveConfig) -> tuple[object, ...]:
-    """What the features of given texts depend on."""
+    """The values of the options on which the features of given texts depend."""
     return tuple(getattr(config, name) for name in _FEATURE_KNOBS)
 
 
 @dataclass(frozen=True)
 class Scored:
-    """What is known of one model or several against the human texts.
+    """The result of one model or several against the human texts.
 
     config: as asked for. resolved: without "auto". results: of each model by its name, in order; of one model what
     `compute_mauve` gives, but `normalised` by functions alone, since a language model would read all texts again.
@@ -218,7 +215,7 @@ class Scored:
     each: Mapping[str, Scored] = field(default_factory=dict)
 
     def of(self, config: MauveConfig) -> Scored:
-        """What is known by the featurizer of a config, if it is one of several; else this."""
+        """The result by the featurizer of a config, if it is one of several; else this."""
         same = (one for one in self.each.values() if one.embedded.key == feature_key(config))
         return next(same, self)
 
@@ -228,7 +225,7 @@ class Scored:
         return list(self.results if self.comparison is None else self.comparison.ranking)
 
     def explain(self, name: str, buckets: int | Sequence[int] = 0, texts: int = 0) -> Explanation:
-        """What makes a model's gap, see `explain_result`."""
+        """The parts of a model's gap, see `explain_result`."""
         number = [*self.results].index(name) + 1
         readable = self.embedded.readable
         result = self.results[name]
@@ -333,7 +330,7 @@ def designed(embedded: Embedded, names: Iterable[str], aligned: bool, prompts: P
 
 
 def with_all(each: Mapping[str, Scored]) -> Scored:
-    """What the first of several featurizers gives, with what all of them say."""
+    """The result by the first of several featurizers, with the results by all of them."""
     first = next(iter(each.values()))
     if len(each) == 1:
         return first

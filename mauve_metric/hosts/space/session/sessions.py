@@ -1,4 +1,4 @@
-"""What is kept of a visitor while the page is open: apart from everyone else's, for an hour at most.
+"""The sessions of visitors: apart from each other, kept while the page is open, for an hour at most.
 
 Texts and results lie in memory, uploads and the files to take away in gradio's folder of temporary files.
 """
@@ -104,7 +104,7 @@ def clean_name(name: str) -> str:
 
 
 def name_of_file(path: str | Path) -> str:
-    """What the set of a file is called at first: the file's name without its ending.
+    """The first name of the set of a file: the file's name without its ending.
 
     >>> name_of_file("/tmp/greedy.jsonl")
     'greedy'
@@ -113,7 +113,7 @@ def name_of_file(path: str | Path) -> str:
 
 
 def title_of(name: str) -> str:
-    """What messages call a set.
+    """The name of a set in messages.
 
     >>> title_of("greedy")
     'model set “greedy”'
@@ -135,7 +135,7 @@ _SWEEP = 60.0  # seconds between two looks
 
 @dataclass
 class Shown:
-    """What the page shows: a human set, models' sets by their names, what they were scored with, and what came out.
+    """The result that the page shows: human set, models' sets by their names, options and scores.
 
     picked: the model whose buckets are shown. bucket: the one whose texts are; None: the first. example: whether it is
     the one that the page opened with. measured: the measures of these sets, maybe with the settings of an earlier

@@ -1,4 +1,4 @@
-"""What a visitor takes away: files of the result and the commands that make it again."""
+"""The files of a result, and the commands that make it again."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _featurizers(options: Mapping[str, object]) -> list[str]:
 
 
 def _is_found(side: TextSet) -> bool:
-    """Whether the library finds the column by itself."""
+    """Return whether the library finds the column by itself."""
     return side.column in (None, "text")
 
 

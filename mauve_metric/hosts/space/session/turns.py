@@ -83,7 +83,7 @@ class Turns:
             return ticket
 
     def _words(self, ended: int) -> str:
-        """How long it takes until so many more runs have ended: by the mean of past ones, else at most."""
+        """The time until so many more runs have ended, in words: by the mean of past ones, else at most."""
         if not self._past:
             return f"in at most {spoken(ended * self._limits.seconds)}"
         began = [ticket.began for ticket in self._tickets if ticket.began is not None]

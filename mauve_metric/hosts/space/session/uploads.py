@@ -251,7 +251,7 @@ def _open_parquet(path: Path, columns: list[str] | None = None) -> pyarrow.parqu
 
 
 def _unpacked_bytes(file: pyarrow.parquet.ParquetFile, column: str) -> int:
-    """What the file itself says about the size of a column."""
+    """The size of a column as the file states it."""
     total = 0
     for group in range(file.metadata.num_row_groups):
         row_group = file.metadata.row_group(group)

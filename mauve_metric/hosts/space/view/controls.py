@@ -17,7 +17,7 @@ _ELSEWHERE = ("featurize_model_name", *PLAY)
 
 
 class _Look(TypedDict):
-    """What every control has."""
+    """The keywords of every control."""
 
     label: str
     info: str
@@ -31,7 +31,7 @@ def panel_names() -> list[str]:
 
 
 def label(name: str) -> str:
-    """What a control is called.
+    """The label of a control.
 
     >>> label("row_order")
     'Row order'
@@ -105,7 +105,7 @@ def check_play(options: Mapping[str, object], limits: Limits) -> None:
 
 
 def play_values(options: Mapping[str, object]) -> list[object]:
-    """What the controls of `PLAY` show of options.
+    """The values of the controls of `PLAY` for options.
 
     >>> play_values({"num_buckets": "auto", "seed": 3, "mauve_scaling_factor": 2, "confidence_level": 0.9})
     [2, 0, 3, 0.9]

@@ -1,4 +1,4 @@
-"""What the page's buttons do once the texts are there: the values of its inputs in, those of its outputs out."""
+"""The handlers of the page's buttons: the values of its inputs in, those of its outputs out."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Handlers(RunHandlers):
     # --- the page opens -------------------------------------------------------------------------------------------
 
     def arrive(self, request: gr.Request) -> list[object]:
-        """What the address sets, for featurizer, `PLAY` and panel, and the example."""
+        """The values that the address sets, for featurizer, `PLAY` and panel, and the example."""
         with errors_shown(in_controls):
             found, problems = read_query(dict(request.query_params), self.featurizers, self.limits)
             said = "".join(markup.problem(markup.escape(problem)) for problem in problems)
@@ -113,7 +113,7 @@ class Handlers(RunHandlers):
             self.sessions.release(Path(path))
 
     def stale(self, values: Sequence[object], shows: str | None, request: gr.Request) -> str:
-        """What is said if rows aligned, featurizer, `PLAY`, panel or sets are not those of the result; else nothing."""
+        """The notice that rows aligned, featurizer, `PLAY`, panel or sets are not those of the result; else ""."""
         session = self.sessions.get(request.session_hash)
         shown = self.example.shown() if shows == EXAMPLE and session.shown is None else session.shown
         if shown is None or not shown.options:
@@ -127,7 +127,7 @@ class Handlers(RunHandlers):
         return "" if same else notices.stale(example=False)
 
     def measures_stale(self, inputs: str, request: gr.Request) -> str:
-        """What is said of the measures; inputs: what `stale` said of the result."""
+        """The notice about the measures; inputs: the one that `stale` gave about the result."""
         shown = self.sessions.get(request.session_hash).shown
         return "" if shown is None else notices.measures_stale(shown.measured is not None, bool(inputs), fits(shown))
 
@@ -354,5 +354,5 @@ def _options(values: Sequence[object]) -> dict[str, object]:
 
 
 def _texts(human: TextSet | None, models: Mapping[str, TextSet]) -> tuple[list[str], dict[str, list[str]], list[str]]:
-    """What a result hangs on: texts and names, in their order."""
+    """The texts and names on which a result depends, in their order."""
     return [] if human is None else human.texts, {name: side.texts for name, side in models.items()}, list(models)

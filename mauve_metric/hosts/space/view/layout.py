@@ -65,7 +65,7 @@ class HumanInputs:
 
 @dataclass(frozen=True)
 class Place:
-    """Where one model's set is shown, once there is one."""
+    """The place of one model's set."""
 
     group: gr.Column
     name: gr.Textbox
@@ -87,7 +87,7 @@ class ModelInputs:
 
     @property
     def all(self) -> list[Block]:
-        """What a change of the sets changes."""
+        """The parts that a change of the sets changes."""
         shown: list[list[Block]] = [[place.group, place.name, place.column, place.preview] for place in self.places]
         return [self.file, self.paste, self.problem, self.aligned, *(part for place in shown for part in place)]
 
@@ -165,7 +165,7 @@ def texts_part(limits: Limits) -> tuple[HumanInputs, ModelInputs]:
 
 
 def limits_part(limits: Limits) -> None:
-    """What texts may be, and what becomes of them."""
+    """The limits on texts, and the statement on privacy."""
     gr.Markdown(
         f"One text a line (.txt), or a column of texts ({', '.join(FILE_TYPES[1:])}): at most {limits.texts} texts of "
         f"{limits.characters} characters, {limits.megabytes} MB a file; {limits.total_texts} texts in all. {PRIVACY}",
@@ -227,7 +227,7 @@ def choices_part(models: Sequence[str]) -> tuple[gr.Dropdown, list[Component], L
 
 
 def open_part() -> gr.File:
-    """Where a result's JSON is dropped."""
+    """The box for a result's JSON."""
     return gr.File(
         label="A result's mauve.json",
         file_types=[".json"],
@@ -238,7 +238,7 @@ def open_part() -> gr.File:
 
 @dataclass(frozen=True)
 class RunParts:
-    """What starts and stops a comparison, and what is said of it; the style sheet keeps them in sight."""
+    """The buttons and the status of a run; the style sheet keeps them in sight."""
 
     compare: gr.Button
     stop: gr.Button
@@ -258,7 +258,7 @@ def run_part(limits: Limits) -> RunParts:
 
 @dataclass(frozen=True)
 class ResultOutputs:
-    """What shows a result, by the names of `RESULT`, and what moves it."""
+    """The outputs of a result by the names of `RESULT`, and the controls beside them."""
 
     named: dict[str, Block]
     shows: gr.Textbox
@@ -335,13 +335,13 @@ def _gap_part(shown: dict[str, Block]) -> tuple[gr.Radio, gr.Dropdown, gr.Textbo
 
 
 def code_part(models: Sequence[str]) -> None:
-    """How to use the page from a program."""
+    """The panel about the use from a program."""
     with gr.Accordion("Use it from code", open=False, elem_id="code"):
         gr.Markdown(api_text(models))
 
 
 def api_text(models: Sequence[str]) -> str:
-    """What `api.md` says, with the defaults and choices of the library."""
+    """The text of `api.md` with the defaults and choices of the library."""
     values = {name: _quoted(knob.default) for name, knob in config_fields().items()}
     offered = ", ".join(f"`{_quoted(model)}`" for model in models)
     empty = config_fields()["empty_texts"]

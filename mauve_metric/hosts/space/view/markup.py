@@ -48,7 +48,7 @@ _VISIBLE = {code: f"&#x{code + 0x2400:x};" for code in range(32) if chr(code) no
 
 
 def escape(text: object) -> Markup:
-    """What stands in a template: text that is shown as it is wherever it is put in the page.
+    """Escape a value for a template: it is shown as it is wherever it is put in the page.
 
     >>> str(escape("<b onclick='x'>${a}"))
     '&lt;b onclick=&#39;x&#39;&gt;&#36;&#123;a&#125;'
@@ -82,7 +82,7 @@ def _filled(name: str, **values: object) -> str:
 
 
 def problem(message: str) -> str:
-    """What is wrong with what was given; the message is escaped already."""
+    """A problem with the inputs; the message is escaped already."""
     return f"<p class='mm-problem' role='alert'>{message}</p>"
 
 
@@ -92,7 +92,7 @@ def note(text: str) -> str:
 
 
 def preview(side: TextSet, most: int = _PREVIEW_ROWS) -> str:
-    """How many texts a set has, how long they are, and the first ones, this many at most."""
+    """The number and lengths of the texts of a set, and the first ones, this many at most."""
     lengths = [len(text.split()) for text in side.texts]
     median = f"{statistics.median(lengths):.0f}" if lengths else None
     empty = sum(not text.strip() for text in side.texts)
@@ -100,7 +100,7 @@ def preview(side: TextSet, most: int = _PREVIEW_ROWS) -> str:
 
 
 def warnings_list(found: Sequence[tuple[str, ScoreWarning]]) -> str:
-    """What to know before believing the scores, and which models it is about; empty if nothing.
+    """The warnings about the scores, with the models that they are about; empty if there are none.
 
     What makes a score mean something else is in sight, the rest folded under its number.
     """
@@ -118,7 +118,7 @@ def headline(result: MauveResult) -> str:
 
 
 def featurizers_panel(result: MauveResult) -> str:
-    """What each of several featurizers says of the two sets; empty for one."""
+    """The scores of the two sets by each of several featurizers; empty for one."""
     each = result.by_featurizer
     return _filled("featurizers", table=featurizers_table(each)) if each else ""
 
@@ -131,7 +131,7 @@ def scores_panel(result: MauveResult, model: str | None = None) -> str:
 
 
 def comparison_headline(comparison: Comparison) -> str:
-    """Which models are told apart, which differences are significant, and what all rests on."""
+    """The headline of a comparison: the models that are told apart, and the sizes that it rests on."""
     return _filled(
         "comparison_headline",
         comparison=comparison,
@@ -194,7 +194,7 @@ def bucket_choices(explanation: Explanation, level: float) -> list[tuple[str, in
 
 
 def bucket_panel(bucket: GapBucket, sizes: tuple[int, int]) -> str:
-    """What a bucket is about, and the texts of both sides that are nearest to its centre.
+    """The subject of a bucket, and the texts of both sides that are nearest to its centre.
 
     Args:
         bucket: with all texts by their distance from the centre.
@@ -229,7 +229,7 @@ def learned_panel(explanation: Explanation) -> str:
 def _bucket_side(
     side: str, near: Sequence[NearText], count: int, size: int, phrases: Sequence[str]
 ) -> dict[str, object]:
-    """What the template says of a side: the texts in the bucket, or the nearest outside if there is none."""
+    """The values of a side for the template: the texts in the bucket, or the nearest outside if there is none."""
     inside = [text.text or "" for text in near if text.in_bucket][:_BUCKET_TEXTS]
     outside = [] if count else [text.text or "" for text in near[:_NEAREST_OUTSIDE]]
     texts = [marks.marked(text, phrases, _TEXT_CHARACTERS) for text in (*inside, *outside)]

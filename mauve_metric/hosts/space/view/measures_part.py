@@ -18,7 +18,7 @@ _SAID = (
 
 @dataclass(frozen=True)
 class MeasureInputs:
-    """Which groups of measures, what computes them, what stops it, and what is said of it."""
+    """The groups of measures, the buttons that compute and stop, and the status."""
 
     groups: gr.CheckboxGroup
     compute: gr.Button

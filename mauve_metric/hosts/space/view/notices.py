@@ -1,4 +1,4 @@
-"""What the page says of itself: whose result it shows, whether that still fits the inputs, how a run ended."""
+"""The notices of the page: whose result it shows, whether that still fits the inputs, how a run ended."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def arrived(headline: str) -> str:
 
 
 def about(shown: Shown, environment: Mapping[str, str] = os.environ) -> str:
-    """What the example is, what it says, and where to read on; every number is the result's."""
+    """The paragraph about the example: its texts, its score, links; every number is the result's."""
     result = shown.scored.results[shown.picked]
     explanation = shown.scored.explain(shown.picked, 1)
     paper, longer = PAPERS

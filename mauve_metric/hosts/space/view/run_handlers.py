@@ -22,7 +22,7 @@ _BUSY = "a run of this page is running already: wait for it, or stop it"
 
 
 class RunHandlers(TextHandlers):
-    """What begins a run of a page and what stops it."""
+    """The handlers that start and stop a run."""
 
     def __init__(self, limits: Limits) -> None:
         super().__init__(limits)

@@ -31,7 +31,7 @@ def query_of(options: Mapping[str, object], preset: str) -> str:
 
 
 def read_query(query: Mapping[str, str], models: Sequence[str], limits: Limits) -> tuple[dict[str, object], list[str]]:
-    """What a query sets, and what is wrong with the rest of it, a sentence each.
+    """Read the settings in a query, and the mistakes in the rest of it, a sentence each.
 
     >>> read_query({"seed": "3", "colour": "red", "num_buckets": "many"}, ["minilm"], Limits())[0]
     {'seed': 3}

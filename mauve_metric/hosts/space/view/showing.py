@@ -1,4 +1,4 @@
-"""What the page shows of a result: the values of its outputs by their names."""
+"""The values of the outputs that show a result, by their names."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def result_values(shown: Shown, points: int) -> dict[str, object]:
 
 
 def _scores(results: Mapping[str, MauveResult], comparison: Comparison | None) -> dict[str, object]:
-    """What is shown of the scores alone, of one model or of several."""
+    """The values that show the scores alone, of one model or of several."""
     if comparison is None:
         (result,) = results.values()
         found = result_warnings(result)
@@ -145,7 +145,7 @@ def measures_values(shown: Shown) -> dict[str, object]:
 
 
 def fits(shown: Shown) -> bool:
-    """Whether there are measures, and of the result as it is shown."""
+    """Return whether there are measures, and of the result as it is shown."""
     return shown.measured is not None and shown.measured.scored is shown.scored
 
 
@@ -157,7 +157,7 @@ def shown_bucket(shown: Shown) -> int:
 
 
 def bucket_html(shown: Shown, bucket: int) -> str:
-    """What is in a bucket of the picked model."""
+    """The texts in a bucket of the picked model."""
     if isinstance(shown.scored, Opened):
         return notices.NO_TEXTS
     result = shown.scored.results[shown.picked]
@@ -191,7 +191,7 @@ def text_map(scored: Scored, most: int, link: str | None = None) -> alt.Chart:
 
 
 def variance_shares(rows: Sequence[Array], variance: float) -> tuple[float, float]:
-    """Which shares of the variance of the features, scaled to length 1, the first two projected columns hold.
+    """The shares of the variance of the features, scaled to length 1, in the first two projected columns.
 
     >>> from mauve_metric.quantize.projection import unit_rows
     >>> from mauve_metric.hosts.space.session.scoring import unit_variance

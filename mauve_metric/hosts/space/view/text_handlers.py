@@ -1,4 +1,4 @@
-"""What happens when texts come in: files, pasted lines and examples become the sets of a session."""
+"""The handlers of the inputs: files, pasted lines and examples become the sets of a session."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class TextHandlers:
         return self._models_shown(session, said)
 
     def paste_another(self, pasted: str, request: gr.Request) -> list[object]:
-        """What was pasted stays a set, and the box is empty for the next."""
+        """Keep the pasted lines as a set, and empty the box for the next."""
         session = self.sessions.get(request.session_hash)
         said: list[str] = []
         if pasted.strip() and not _done(partial(self._paste_model, session, pasted), said):
@@ -233,7 +233,7 @@ class TextHandlers:
 
 
 def _done(action: Callable[[], None], said: list[str]) -> bool:
-    """Whether an action could be done; if not, what is wrong is appended to what is said."""
+    """Do an action and return whether it could be done; if not, what is wrong is appended to what is said."""
     try:
         with errors_shown(in_controls):
             action()

@@ -1,4 +1,4 @@
-"""How the page looks apart from its style sheets: fonts and colours, in light and in dark."""
+"""The theme of the page: fonts and colours, in light and in dark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which input of the page calls which handler, and which outputs it changes."""
+"""The events of the page: inputs, handlers and outputs."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ class Wiring:
         gr.on(events, stale, inputs, outputs, trigger_mode="always_last", **SILENT)
 
     def arrival(self, app: gr.Blocks, link: LinkParts, problems: gr.HTML, opened: gr.File) -> None:
-        """What the page's address sets, the example, a link to the settings, a result from a file."""
+        """Connect what the page's address sets, the example, a link to the settings, a result from a file."""
         handlers, result = self.handlers, self.result
         app.load(handlers.arrive, None, [*self.settings, problems, *result.all], **QUICK)
 

@@ -101,7 +101,7 @@ def test_measures_are_stopped_and_end_when_their_time_is_over(desk: Handlers, tm
     session = desk.sessions.get("a")
     assert session.run is None and session.shown is not None and session.shown.measured is None
     desk.limits = replace(desk.limits, seconds=0)
-    with pytest.raises(gr.Error, match="this run was stopped after 0 seconds"):
+    with pytest.raises(gr.Error, match="this run was stopped after 1 second"):
         measure(desk, ("lexical",))
 
 
