@@ -311,7 +311,7 @@ class MauveConfig:
         50,
         integer_check(1, 1000),
         "quantize",
-        "lattice: of the integer sphere; 50: 744 buckets",
+        "lattice: squared radius of the integer sphere (50 gives 744 buckets)",
         of="lattice",
         most=50,
     )
@@ -332,7 +332,7 @@ class MauveConfig:
         5,
         number_check(SMALLEST_SCALING_FACTOR, 10_000, low_included=True),
         "score",
-        "c, the constant that scales the divergences; the literature uses 5",
+        "scaling constant c in exp(-c·KL); 5 in the literature",
         label="Scaling factor c",
         most=100,
     )

@@ -17,7 +17,7 @@ def named_featurizers(featurizers: object, first: Featurizer | None = None) -> d
         first: put before them, and removed from the rest.
 
     Raises:
-        TypeError, ValueError: no featurizer, no name, none at all, or two of one name.
+        TypeError, ValueError: an invalid featurizer, an empty name, no featurizers, duplicate names.
 
     >>> list(named_featurizers(["gpt2-large", "minilm"], first="minilm"))
     ['minilm', 'gpt2-large']

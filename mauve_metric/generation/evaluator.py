@@ -63,7 +63,7 @@ class ModelEvaluator:
             process of the torch process group evaluates; each writes its share, the first one scores.
 
     Attributes:
-        scorers: by the featurizer's name, the first one's first; of one alone under "".
+        scorers: by the featurizer's name, the first one's first; key "" if there is only one.
         conversational: whether the model is being trained on conversations, so that `chat_template="auto"` means True;
             None: not known.
 

@@ -142,7 +142,7 @@ def bucket_warnings(texts_a_bucket: Counts) -> list[ScoreWarning]:
 
 
 def quantizer_warnings(problems: Sequence[str]) -> list[ScoreWarning]:
-    """Quantizers that were not done with their training."""
+    """Quantizers whose training had not converged."""
     return [ScoreWarning("quantizer_not_converged", problems[0], {"runs": len(problems)})] if problems else []
 
 

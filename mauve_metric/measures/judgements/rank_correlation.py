@@ -18,7 +18,7 @@ def spearman(x: ArrayLike, y: ArrayLike, *, seed: int = 25) -> Estimate:
 
     ρ = the correlation of the ranks, equal values having the average of theirs. The p-value is the share of all orders
     of y whose |ρ| is at least as large, all n! of them up to n = 8 and 40 320 random ones beyond. There is no interval:
-    a bootstrap of so few things is none.
+    a bootstrap over so few items would be meaningless.
 
     Args:
         x, y: shape (n,) each, n ≥ 3, finite and not all equal.
