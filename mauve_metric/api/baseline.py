@@ -1,4 +1,4 @@
-"""What a score means with these human texts: how scores of equal sets spread, and how many texts show a difference."""
+"""The human baseline: the spread of scores of equal sets, and the number of texts that shows a difference."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def human_baseline(
     splits: int = 50,
     **options: Unpack[Options],
 ) -> HumanBaseline:
-    """How scores of equal sets spread with these human texts, this featurizer and these buckets: the yardstick.
+    """Measure how scores of equal sets spread with these human texts, this featurizer and these buckets.
 
     The human texts are split at random into two sets of an eighth, a quarter and half of them, `splits` times each, and
     these are scored like a model against people. Sets as large as all of them, and how many texts would show a
@@ -94,12 +94,12 @@ def human_baseline(
     entries.pop("n_q")
     entries.pop("q_digest")
     c = config.mauve_scaling_factor
-    needed = tuple(_needed(counts, difference, whole) for difference in DIFFERENCES)
+    needed = tuple(_texts_needed(counts, difference, whole) for difference in DIFFERENCES)
     return HumanBaseline(len(side), mauve_floor(c), tuple(found), needed, int(whole.num_buckets), AROUND, entries)
 
 
 def _sizes(n: int, config: MauveConfig) -> list[int]:
-    """Of the parts, the largest last: as large as it takes for k buckets, and the halves in any case."""
+    """Sizes of the parts, the largest last: those with enough texts for k buckets, and always the halves."""
     least = LEAST_TEXTS if config.num_buckets == "auto" else max(LEAST_TEXTS, math.ceil(int(config.num_buckets) / 2))
     sizes = [n // part for part in _PARTS]
     return [size for size in sizes[:-1] if size >= least] + sizes[-1:]
@@ -108,7 +108,7 @@ def _sizes(n: int, config: MauveConfig) -> list[int]:
 def _split_histograms(
     rows: Array, size: int, splits: int, config: MauveConfig, run: RunOptions
 ) -> Iterator[tuple[Histograms, Histograms]]:
-    """Disjoint random parts of the rows (n, d), clustered like a model and people: as stacked, and by content."""
+    """Histograms of disjoint random parts of the rows (n, d), clustered as P and Q: as stacked, and by content."""
     once = replace(config, num_runs=1)
     rng = np.random.default_rng(config.seed)
     for _ in range(splits):
@@ -149,10 +149,10 @@ def _forecast_scores(counts: Counts, size: int, config: MauveConfig) -> list[tup
     return [_scores(histograms, histograms, config) for histograms in drawn]
 
 
-def _needed(counts: Counts, difference: float, config: MauveConfig) -> Needed:
-    """Texts that show a difference; how models depart from people is drawn at random, once for each."""
+def _texts_needed(counts: Counts, difference: float, config: MauveConfig) -> Needed:
+    """Number of texts that shows a difference, between models that depart from the human texts at random."""
     rng, n, c = np.random.default_rng(config.seed), int(counts.sum()), config.mauve_scaling_factor
-    a, b = (_tilted(counts, AROUND - max(DIFFERENCES), c, rng) for _ in range(2))
+    a, b = (_tilt(counts, AROUND - max(DIFFERENCES), c, rng) for _ in range(2))
     level = config.confidence_level
     seen = forecast.Seen(counts, a, b, AROUND, AROUND - difference, n, scaling_factor=c)
     return Needed(
@@ -162,8 +162,8 @@ def _needed(counts: Counts, difference: float, config: MauveConfig) -> Needed:
     )
 
 
-def _tilted(counts: Counts, score: float, scaling_factor: float, rng: np.random.Generator) -> Counts:
-    """A histogram whose shares are random multiples of these, in fine counts, far enough away for the score."""
+def _tilt(counts: Counts, score: float, scaling_factor: float, rng: np.random.Generator) -> Counts:
+    """A histogram whose shares are random multiples of these, so different that the pair has this score."""
     p, direction = counts / counts.sum(), rng.normal(size=len(counts))
     for doubling in range(_DOUBLINGS):
         shares = p * np.exp(_TILT * 2**doubling * (direction - direction.max()))

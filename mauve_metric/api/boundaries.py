@@ -1,4 +1,4 @@
-"""How well people find the sentence at which a machine took over: guesses become points."""
+"""Points for guesses of the sentence at which a machine took over."""
 
 from __future__ import annotations
 
@@ -58,22 +58,22 @@ def score_boundary_guesses(
     if read.players is not None and not keep_runs:
         kept = ~game.in_runs(read.guess, read.players)
     if not kept.any():
-        raise ValueError(f"{read.name}: every guess stands in a run of {RUN} equal ones: keep_runs (--keep-runs)")
-    total = _rounds("all", _some(read, np.flatnonzero(kept)), all_human_points, level)
+        raise ValueError(f"{read.name}: every guess is in a run of {RUN} equal ones: keep_runs (--keep-runs)")
+    total = _score_rounds("all", _select(read, np.flatnonzero(kept)), all_human_points, level)
     models = {}
     if read.models is not None:
         rows: dict[str, list[int]] = {}
         for row in np.flatnonzero(kept).tolist():
             rows.setdefault(read.models[row], []).append(row)
-        models = {name: _rounds(name, _some(read, own), all_human_points, level) for name, own in rows.items()}
+        models = {name: _score_rounds(name, _select(read, own), all_human_points, level) for name, own in rows.items()}
     entries: dict[str, object] = {"sentences": sentences, "all_human_points": all_human_points, "keep_runs": keep_runs}
     entries |= {"confidence_level": level, "rounds": total.rounds, "mauve_metric": __version__}
     ordered = dict(sorted(models.items(), key=lambda item: (item[1].machine == 0, item[1].points)))
     return BoundaryGame(total, ordered, level, int((~kept).sum()), entries)
 
 
-def _some(read: Guesses, rows: Sequence[int] | Array) -> Guesses:
-    """The rounds with these numbers, in their order."""
+def _select(read: Guesses, rows: Sequence[int] | Array) -> Guesses:
+    """Select the rounds with these numbers, in their order."""
     chosen: dict[str, Any] = {
         name: [value[row] for row in rows] if isinstance(value, list) else value
         for name, value in read._asdict().items()
@@ -81,8 +81,8 @@ def _some(read: Guesses, rows: Sequence[int] | Array) -> Guesses:
     return Guesses(**chosen)
 
 
-def _rounds(name: str, read: Guesses, all_human_points: float, level: float) -> RoundScores:
-    """The numbers of some rounds."""
+def _score_rounds(name: str, read: Guesses, all_human_points: float, level: float) -> RoundScores:
+    """Score some rounds."""
     boundary, guess = np.array(read.boundary), np.array(read.guess)
     points = game.boundary_points(boundary, guess, read.sentences, all_human_points=all_human_points)
     ci = mean_interval(points, level, read.players)

@@ -70,7 +70,7 @@ def compare(
 ) -> Comparison:
     """Compare models with each other by their MAUVE against one human set.
 
-    The human texts and those of all models are projected and clustered together, once, so that all scores live on one
+    The human texts and those of all models are projected and clustered together, once, so that all scores use one
     partition; "auto" buckets follow from the smallest set. A difference has an interval that allows for the human
     texts that both scores share.
 
@@ -79,7 +79,7 @@ def compare(
             Where the models are files with human texts beside theirs, on which they agree, it can be left out.
         models: for each name its texts, features (n, d), `FeatureSet`, or a file of texts, by name or as `TextFile`.
         aligned: row i of every set, the human one included, answers prompt i; see `compute_mauve`. Files that name the
-            document of each row are matched by it, and need nothing said.
+            document of each row are matched by it without this option.
         p_groups: the prompt of each human text. q_groups: for models by name, the prompt of each text; see
             `compute_mauve`.
         common_rows: leave out the rows that not all of these files have, which are an error else.
@@ -87,7 +87,7 @@ def compare(
         texts: how many texts of each side to keep for a bucket.
         featurizers: several, each as `featurize_model_name`; a dict gives them names. Each compares the texts of all
             sets. The first one's comparison is the result (that of `featurize_model_name` if it is given too), with the
-            buckets; those of all stand in its `by_featurizer`, what they say together in its `joint_verdict`. Another
+            buckets; those of all are in its `by_featurizer`, the joint verdict in its `joint_verdict`. Another
             one that cannot be used is named in a warning. The other options hold for all of them.
         **options: see `compute_mauve`.
 
@@ -116,17 +116,17 @@ def compare(
 
     job = Featurizing(config, run, frozenset(options))
     if featurizers is None:
-        return _compared(list(sides), opened, job, buckets, texts)
+        return _compare_one(list(sides), opened, job, buckets, texts)
     jobs, opened = jobs_of(featurizers, opened, job), opened.kept()
     first, *_ = jobs
     found, missing = with_each(
-        jobs, lambda name, own: _compared(list(sides), opened, own, buckets if name == first else 0, texts)
+        jobs, lambda name, own: _compare_one(list(sides), opened, own, buckets if name == first else 0, texts)
     )
     return replace(found[first], by_featurizer=found, warnings=(*found[first].warnings, *missing))
 
 
-def _compared(names: Sequence[str], opened: OpenedSides, job: Featurizing, buckets: int, texts: int) -> Comparison:
-    """The comparison of one featurizer. names: of the models. job: featurizes, and has the options."""
+def _compare_one(names: Sequence[str], opened: OpenedSides, job: Featurizing, buckets: int, texts: int) -> Comparison:
+    """Make the comparison of one featurizer. names: of the models. job: featurizes, and has the options."""
     config = job.config
     with job:
         read = read_sides(job, opened)
@@ -145,7 +145,7 @@ def _compared(names: Sequence[str], opened: OpenedSides, job: Featurizing, bucke
 
 
 def check_models(models: object) -> dict[str, Side]:
-    """The sides of the models by name; `TypeError` or `ValueError` for what is none."""
+    """The sides of the models by name; `TypeError` or `ValueError` for invalid models."""
     if not isinstance(models, Mapping):
         raise TypeError(
             f"models must be a dict from names to texts, features or References, got {type(models).__name__}"
@@ -159,7 +159,7 @@ def check_models(models: object) -> dict[str, Side]:
 
 
 def side_of(argument: str, data: object, groups_argument: str = "") -> Side:
-    """The side of one model, whose data say themselves of which kind they are."""
+    """Make the side of one model; the type of its data determines the kind."""
     if isinstance(data, FeatureSet):
         return Side("set", argument, data, None, groups_argument)
     if isinstance(data, MauveResult):
@@ -175,7 +175,7 @@ def side_of(argument: str, data: object, groups_argument: str = "") -> Side:
 
 
 def check_sides(sides: Mapping[str, FeatureSet]) -> None:
-    """Sets that cannot be compared, the human one first.
+    """Raise an error for sets that cannot be compared, the human one first.
 
     Raises:
         TypeError, ValueError: as `compare`; the sides are called by their keys.
@@ -210,7 +210,7 @@ def compare_features(
         partition: of the same sides under a config that clusters alike; None: it is made.
         watch: called with the name of each model before it is scored.
     """
-    names, watch = list(models), watch or _unwatched
+    names, watch = list(models), watch or _ignore_progress
     groups = [p.groups, *(side.groups for side in models.values())]
     resolved = resolve_config(config, len(p), *(len(side) for side in models.values()), groups=groups)
     run = run or RunOptions()
@@ -222,7 +222,7 @@ def compare_features(
             every_row=readable is not None,
             groups=groups,
         )
-    results = _scored_on(partition, p, models, resolved)
+    results = _score_models(partition, p, models, resolved)
     own = {}
     for number, (name, side) in enumerate(models.items(), start=1):
         watch(name)
@@ -237,7 +237,7 @@ def compare_features(
     learned_ranking, learned_differences = _by_learned_score(results, groups, resolved)
     explanations = {}
     if readable is not None and buckets:
-        explanations = _explained(results, partition, groups, resolved, readable, buckets, texts)
+        explanations = _explain_models(results, partition, groups, resolved, readable, buckets, texts)
     common, alone = ({name: found[name].mauve for name in names} for found in (results, own))
     best = next((item for item in differences[:1] if all(results[name].mauve_ci for name in (item.a, item.b))), None)
     return Comparison(
@@ -257,10 +257,10 @@ def compare_features(
     )
 
 
-def _scored_on(
+def _score_models(
     partition: Partition, p: FeatureSet, models: Mapping[str, FeatureSet], config: MauveConfig
 ) -> dict[str, MauveResult]:
-    """The result of each model on common buckets."""
+    """Score each model on the common buckets."""
     rows, runs = partition.rows, partition.labels
     texts_a_bucket = np.bincount(np.concatenate(runs[0]), minlength=int(config.num_buckets))
     return {
@@ -279,7 +279,7 @@ def _scored_on(
     }
 
 
-def _explained(
+def _explain_models(
     results: Mapping[str, MauveResult],
     partition: Partition,
     groups: Sequence[Integers | None],
@@ -288,7 +288,7 @@ def _explained(
     buckets: int,
     texts: int,
 ) -> dict[str, Explanation]:
-    """The explanation of each model's gap, and of what a classifier tells it from P by."""
+    """Explain each model's gap, and the texts and n-grams by which a classifier separates it from P."""
     found = {}
     for number, (name, result) in enumerate(results.items(), start=1):
         gap = explain_model(partition, number, result, config, readable, buckets=buckets, texts=texts)
@@ -300,7 +300,7 @@ def _explained(
 def _by_learned_score(
     results: Mapping[str, MauveResult], groups: Sequence[Integers | None], config: MauveConfig
 ) -> tuple[tuple[str, ...], tuple[Difference, ...]]:
-    """The models that have a learned score by its fall, and the differences of every pair of them.
+    """Models that have a learned score, in falling order of it, and the differences of all their pairs.
 
     Args:
         groups: codes of the texts of P and of each model.
@@ -318,7 +318,7 @@ def _by_learned_score(
 
 
 def _signature_entries(p: FeatureSet, models: Mapping[str, FeatureSet], config: MauveConfig) -> dict[str, object]:
-    """What the signature of a comparison says: sizes and files are those of each model."""
+    """Signature entries of a comparison: number of texts and file of each model, and the options."""
     sizes = {_size_key(name): len(side) for name, side in models.items()}
     of_models = [side.groups for side in models.values()]
     digests = {f"digest_{name}": side.digest for name, side in models.items()}
@@ -333,7 +333,7 @@ def _signature_entries(p: FeatureSet, models: Mapping[str, FeatureSet], config: 
 
 
 def _size_key(name: str) -> str:
-    """The signature's key for a model's number of texts: `n_` and its name, which may be that of another number.
+    """The signature's key for a model's number of texts: `n_` and its name, unless another entry has that key.
 
     >>> _size_key("gpt2"), _size_key("p"), _size_key("model_p")
     ('n_gpt2', 'n_model_p', 'n_model_model_p')
@@ -344,8 +344,8 @@ def _size_key(name: str) -> str:
 def _smallest_difference(best: Difference, results: Mapping[str, MauveResult], config: MauveConfig) -> float:
     """The difference of the two best that these sets would show with 80 % probability.
 
-    At 1 the score has no slope, so that its delta-method error vanishes there: of a model so near to 1, the difference
-    is at least the one that would tell a score from 1.
+    At 1 the score has no slope, so its delta-method error is 0 there: for a model near 1, the difference
+    is at least the smallest one that separates a score from 1.
     """
     level, c = config.confidence_level, config.mauve_scaling_factor
     found = forecast.detectable_difference(best.stderr or 0.0, level)
@@ -365,7 +365,7 @@ def _forecast(
     config: MauveConfig,
     groups: Sequence[Integers | None],
 ) -> int | None:
-    """Texts a set that it takes to tell the two best apart."""
+    """Number of texts per set that separates the two best models."""
     names = list(results)
     i, j = names.index(best.a), names.index(best.b)
     k = int(config.num_buckets)
@@ -384,12 +384,12 @@ def _forecast(
     return forecast.texts_needed(seen, config.confidence_level, seed=config.seed)
 
 
-def _unwatched(name: str) -> None:
-    """Nobody is told which model is scored."""
+def _ignore_progress(name: str) -> None:
+    """Default callback: do nothing."""
 
 
 def _with_checkpoint(run: RunOptions, job: str) -> RunOptions:
-    """The options of one of several clusterings, which has its own folder in that of the checkpoint."""
+    """Options of one of several clusterings: its checkpoint is in a folder of its own."""
     return run if run.checkpoint is None else replace(run, checkpoint=Path(run.checkpoint) / job)
 
 
@@ -404,7 +404,7 @@ def _own_score(p: FeatureSet, q: FeatureSet, config: MauveConfig, run: RunOption
 
 
 def _quality(result: MauveResult) -> tuple[float, float, float]:
-    """What models are ranked by: debiased MAUVE, among equal ones the debiased frontier integral, then MAUVE."""
+    """Ranking key of a model: debiased MAUVE, then the debiased frontier integral, then MAUVE."""
     debiased, integral = result.mauve_debiased, result.frontier_integral_debiased
     return (
         result.mauve if debiased is None else debiased,

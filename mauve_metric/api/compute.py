@@ -1,4 +1,4 @@
-"""The one place that knows all stages: two sets of texts, tokens or features in, a `MauveResult` out."""
+"""`compute_mauve`: texts, tokens or features in, a `MauveResult` out."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def compute_mauve(
     featurizers: Sequence[Featurizer] | Mapping[str, Featurizer] | None = None,
     **options: Unpack[Options],
 ) -> MauveResult:
-    """MAUVE between reference (human) texts P and model texts Q (Pillutla et al. 2021), with mauve-text's keywords.
+    """Compute MAUVE between human texts P and model texts Q (Pillutla et al. 2021), with mauve-text's keywords.
 
-    Each side is given as a `FeatureSet`, features, tokens or texts; the first of these that is there is used, and the
+    Each side is given as a `FeatureSet`, features, tokens or texts; the first of these that is given is used, and the
     two sides may differ in form. Where one side is a `FeatureSet`, texts of the other are featurized as it was.
 
     Args:
@@ -60,7 +60,7 @@ def compute_mauve(
             allow for the groups (docs/mathematics.md). A file with human texts beside the model's is aligned unasked.
         featurizers: several, each as `featurize_model_name`; a dict gives them names. Each featurizes the texts of both
             sides and makes a score. The first one's is the result (that of `featurize_model_name` if it is given too);
-            those of all stand in its `by_featurizer`, what they say together in its `joint_verdict`, the learned score
+            those of all are in its `by_featurizer`, the joint verdict in its `joint_verdict`, the learned score
             of one classifier of all their features in its `together`. Another one that
             cannot be used is named in a warning. The other options hold for all of them.
         **options: the fields of `MauveConfig` (what can change the score) and of `RunOptions` (what cannot), and
@@ -90,13 +90,13 @@ def compute_mauve(
     opened = open_sides(sides, config, run, design_of_two(aligned, p_groups, q_groups))
     job = Featurizing(config, run, frozenset(options))
     if featurizers is None:
-        return _scored(job, opened)[0]
+        return _score_one(job, opened)[0]
     jobs, opened = jobs_of(featurizers, opened, job), opened.kept()
     first, *_ = jobs
     features = []
 
     def scored(name: str, own: Featurizing) -> MauveResult:
-        result, of_both = _scored(own, opened, quiet=name != first)
+        result, of_both = _score_one(own, opened, quiet=name != first)
         features.append(of_both)
         return result
 
@@ -105,10 +105,10 @@ def compute_mauve(
     return replace(result, by_featurizer=found, warnings=(*result.warnings, *missing))
 
 
-def _scored(
+def _score_one(
     job: Featurizing, opened: OpenedSides, quiet: bool = False
 ) -> tuple[MauveResult, tuple[FeatureSet, FeatureSet]]:
-    """The result of one featurizer, and its features of both sides. quiet: log no warnings."""
+    """Score with one featurizer; return its features of both sides too. quiet: log no warnings."""
     config = job.config  # that of the job may follow a `FeatureSet`
     with job:
         sides = {name: opened.placed(name, job.side(side)) for name, side in job.prepared(opened.sides).items()}
@@ -123,6 +123,6 @@ def _scored(
 
 
 def _listed_texts(job: Featurizing, side: Side) -> list[str] | None:
-    """The texts of a side as they were featurized; None where something else was, or a stream."""
+    """The texts of a side as they were featurized; None for a stream and for sides without texts."""
     is_list = side.kind == "text" and hasattr(side.content, "__len__")
     return list(job.source(side.argument, side.content).texts) if is_list else None

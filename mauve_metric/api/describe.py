@@ -1,4 +1,4 @@
-"""Every measure of a set of models in one table: MAUVE and its company."""
+"""Every measure of a set of models, MAUVE included, in one table."""
 
 from __future__ import annotations
 
@@ -73,10 +73,10 @@ def describe(
     common_rows: bool = False,
     **options: Unpack[Options],
 ) -> Description:
-    """MAUVE of one or several models, and every other measure of their texts, in one table.
+    """Compute MAUVE of one or several models, and every other measure of their texts, in one table.
 
-    Each measure of one set stands beside its value for the human texts, with the difference and, where an honest one
-    can be had, its interval. A measure that cannot be computed is named with the reason; the others are still there.
+    Each measure of one set is shown with its value for the human texts, the difference and, where a valid one is
+    known, its interval. A measure that cannot be computed is named with the reason; the others are still computed.
 
     Args:
         p_text, p_features, p: the human side, as in `compare`. models: likewise.
@@ -88,8 +88,8 @@ def describe(
         tokenizer: whose token ids lexical measures count: a name, a folder, or a function from text to tokens; None:
             words and punctuation marks.
         training: a third set, the texts, features or file that the models were trained on, to find copies of.
-        aligned, p_groups, q_groups: see `compare`. Texts of one group count as one draw, and never stand on both sides
-            of a discriminator's folds.
+        aligned, p_groups, q_groups: see `compare`. Texts of one group count as one draw, and are always in one fold
+            of a discriminator.
         common_rows: see `compare`.
         **options: see `compute_mauve`.
 
@@ -121,8 +121,8 @@ def describe(
     )
     seconds = {"features": reading.seconds} if with_features else {}
     more: dict[str, object] = {
-        "tokens": _WORDS if tokenizer is None else _called(tokenizer),
-        "language_model": _called(language_model or DEFAULT_LANGUAGE_MODEL),
+        "tokens": _WORDS if tokenizer is None else _name_of(tokenizer),
+        "language_model": _name_of(language_model or DEFAULT_LANGUAGE_MODEL),
     }
     more |= {} if third is None else {"n_training": len(third)}
     return _Work(config, run, sets, {}, seconds).described(names, more)
@@ -136,7 +136,7 @@ def describe_read(
     compared: Callable[[], Comparison] | None = None,
     watch: Callable[[str, int, int], None] | None = None,
 ) -> Description:
-    """`describe` of sets that are read already: their texts, their features where measures need them.
+    """Describe sets that are already read: their texts, and their features where measures need them.
 
     Args:
         sets: the sets. names: see `chosen_measures`. config: that the features were made with.
@@ -151,7 +151,7 @@ def describe_read(
 
 
 def need_features(names: Sequence[str]) -> bool:
-    """Whether any of these measures is of features.
+    """Return True if any of these measures needs features.
 
     >>> need_features(["zipf", "self_bleu"]), need_features(["zipf", "score"])
     (False, True)
@@ -165,7 +165,7 @@ def _check_names(models: Mapping[str, object]) -> None:
 
 
 def chosen_measures(measures: object) -> tuple[str, ...]:
-    """The measures that are asked for, in the order of the tables; scores of a comparison are "score".
+    """The selected measures in the order of the tables; scores of a comparison are "score".
 
     Raises:
         TypeError, ValueError: not names of measures or groups.
@@ -194,14 +194,14 @@ def chosen_measures(measures: object) -> tuple[str, ...]:
 
 
 def _chosen(choice: Callable[[str, Measure], bool]) -> tuple[str, ...]:
-    """The names of the rows that are chosen, by their groups; those of the group score become "score"."""
+    """Names of the rows in the selected groups; those of the group score become "score"."""
     rows = sorted(MEASURES.items(), key=lambda item: GROUPS.index(item[1].group))
     return tuple(dict.fromkeys("score" if row.group == "score" else name for name, row in rows if choice(name, row)))
 
 
 @dataclass
 class _Work:
-    """A description on its way."""
+    """State of a description while it is computed."""
 
     config: MauveConfig
     run: RunOptions
@@ -213,7 +213,7 @@ class _Work:
     watch: Callable[[str, int, int], None] | None = None
 
     def described(self, names: Sequence[str], more: Mapping[str, object]) -> Description:
-        """All measures, each with its time; what fails is named.
+        """Compute all measures with their times; name those that fail.
 
         Args:
             names: see `chosen_measures`. more: further entries of the signature.
@@ -232,11 +232,11 @@ class _Work:
                     bar(done, len(rows))
                 if self.watch is not None:
                     self.watch(name, done, len(rows))
-                with self._watched(name):
+                with self._record(name):
                     value, of_models = self.sets.measure(MEASURES[name])
                     human |= {} if value is None else {name: value}
                     for model, item in of_models.items():
-                        models[model].setdefault(name, item)  # a score's interval knows of the clusterings too
+                        models[model].setdefault(name, item)  # a score's interval allows for the clusterings too
         order = [
             name for name in dict.fromkeys((*_SHOWN_SCORES, *rows)) if any(name in found for found in models.values())
         ]
@@ -260,26 +260,26 @@ class _Work:
         )
 
     @contextlib.contextmanager
-    def _watched(self, name: str) -> Iterator[None]:
-        """Note how long it takes, and why it fails."""
+    def _record(self, name: str) -> Iterator[None]:
+        """Record the duration of a measure, and the reason if it fails."""
         start = time.perf_counter()
         try:
             yield
         except EXPECTED as error:
             self.failed[name] = message_of(error)
-            if self.watch is None:  # who watches shows it himself, and keeps a log without words of texts
+            if self.watch is None:  # the callback shows progress itself; its log holds no words of texts
                 logger.warning("%s is missing: %s", name, self.failed[name])
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
     def _compare(self) -> None:
-        with self._watched("score"):
+        with self._record("score"):
             if self.sets.no_features:
                 raise ValueError(self.sets.no_features)
-            self.comparison = self._compared() if self.compared is None else self.compared()
+            self.comparison = self._make_comparison() if self.compared is None else self.compared()
         self.sets.comparison, self.sets.no_buckets = self.comparison, self.failed.get("score", "")
 
-    def _compared(self) -> Comparison:
+    def _make_comparison(self) -> Comparison:
         human, *models = (item.reference() for item in (self.sets.human, *self.sets.models.values()))
         of_models = dict(zip(self.sets.models, models, strict=True))
         return compare_features(human, of_models, self.config, run=self.run)
@@ -303,7 +303,7 @@ class _Work:
 
 
 def _warnings(model: Mapping[str, Described], human: Mapping[str, float]) -> list[ScoreWarning]:
-    """What the measures of a model's texts say against its score."""
+    """Warnings from a model's other measures that make its score doubtful."""
     return duplication_warnings({name: item.value for name, item in model.items()}, human)
 
 
@@ -324,14 +324,14 @@ def _scores(result: object) -> dict[str, Described]:
     return found
 
 
-def _called(model: object) -> str:
+def _name_of(model: object) -> str:
     if isinstance(model, tuple):
-        return _called(getattr(model[0], "name_or_path", None) or type(model[0]).__name__)
+        return _name_of(getattr(model[0], "name_or_path", None) or type(model[0]).__name__)
     return model if isinstance(model, str) else str(getattr(model, "name_or_path", None) or type(model).__name__)
 
 
 def _likelihoods(model: str | tuple[Any, Any] | None, run: RunOptions) -> Callable[[list[str]], Likelihoods]:
-    """What a language model says of texts; `TypeError` or `ValueError` for a value that names none."""
+    """Function from texts to likelihoods; `TypeError` or `ValueError` for an invalid language model."""
     if model is not None:
         check_language_model("language_model", model)
 

@@ -1,4 +1,4 @@
-"""The sets of a description are read: their texts, and their features where measures need them."""
+"""Read the sets of a description: their texts, and their features where measures need them."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _Read = dict[str, tuple[FeatureSet | None, list[str] | None]]
 
 @dataclass
 class Reading:
-    """How the sets are read.
+    """Reader of the sets of a description.
 
-    given: names of the options that the user gave. tokenize, likely: what sets make of their texts later on.
-    failed: why there are no features, empty where there are. seconds: how long they took.
+    given: names of the options that the user gave. tokenize, likely: functions of texts that the sets call later.
+    failed: the reason for missing features, else empty. seconds: how long they took.
     """
 
     config: MauveConfig
@@ -38,10 +38,10 @@ class Reading:
     seconds: float = 0.0
 
     def sets(self, with_features: bool) -> list[DescribedSet]:
-        """All sets; where features cannot be had of texts, `failed` says why.
+        """Read all sets; where texts cannot be featurized, `failed` holds the reason.
 
         Raises:
-            TypeError, ValueError, OSError, ImportError: texts or features that were given are none.
+            TypeError, ValueError, OSError, ImportError: invalid texts or features.
         """
         with Featurizing(self.config, self.run, self.given) as job:
             read = self._with_features(job) if with_features else None
@@ -77,7 +77,7 @@ class Reading:
         return found
 
     def third(self, training: object) -> DescribedSet:
-        """The training set: its texts, and its features once they are asked for."""
+        """The training set: its texts, and its features when a measure needs them."""
         (side,) = open_sides({"training": side_of("training", training)}, self.config, self.run).sides.values()
         with Featurizing(self.config, self.run, self.given) as job:
             texts = list(job.source("training", side.content).texts) if side.kind == "text" else None

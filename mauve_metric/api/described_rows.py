@@ -1,4 +1,4 @@
-"""One measure of all sets of a description: given what it needs, with the intervals it can have."""
+"""Compute one measure of all sets of a description, with intervals where they are known."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.numbers import Described
 
 
-def _unwatched() -> None:
-    """Nobody is told which set is measured."""
+def _ignore_progress() -> None:
+    """Default callback: do nothing."""
 
 
 @dataclass
@@ -39,7 +39,7 @@ class DescribedSets:
     no_features: str = ""
     no_buckets: str = ""
     comparison: Comparison | None = None
-    watch: Callable[[], None] = _unwatched
+    watch: Callable[[], None] = _ignore_progress
 
     @property
     def smallest(self) -> int:
@@ -47,13 +47,13 @@ class DescribedSets:
         return min(len(item) for item in (self.human, *self.models.values()))
 
     def lacks(self, row: Measure) -> bool:
-        """Whether a measure has nothing to be computed on that could have been given and was not."""
+        """Return True if a measure lacks an optional input that was not given."""
         if "prompts" in row.inputs.given:
             return not any(item.has_repeated_groups for item in (self.human, *self.models.values()))
         return "training" in row.inputs.given and self.training is None
 
     def measure(self, row: Measure) -> tuple[float | None, dict[str, Described]]:
-        """The human texts' value, where there is one, and that of each model."""
+        """Compute the human texts' value, where there is one, and that of each model."""
         if "features" in row.inputs.given and self.no_features:
             raise ValueError(self.no_features)
         if row.inputs.sets > 1:
@@ -105,12 +105,12 @@ class DescribedSets:
         return count_labels(result.p_labels, result.q_labels, result.num_buckets, *groups)
 
     def _prompts(self, name: str) -> tuple[Sequence[Hashable], Sequence[Hashable]] | None:
-        """What the human texts and a model's were written from, where both are known."""
+        """Prompts of the human texts and of a model's; None unless both are known."""
         human, model = self.human.groups, self.models[name].groups
         return None if human is None or model is None else (human.tolist(), model.tolist())
 
     def _groups(self, name: str) -> dict[str, Sequence[Hashable] | Integers]:
-        """Which rows must not stand on both sides of a fold: copies, and answers to one prompt."""
+        """Groups of texts that must stay in one fold: copies, and answers to one prompt."""
         human, model, prompts = self.human, self.models[name], self._prompts(name)
         if human.texts is None or model.texts is None:
             return {} if prompts is None else {"groups_p": prompts[0], "groups_q": prompts[1]}

@@ -1,4 +1,4 @@
-"""One set of a description, in the forms that measures take, and what their numbers become."""
+"""One set of a description in the forms that measures take, and the entries made of their values."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class DescribedSet:
 
     @property
     def has_repeated_groups(self) -> bool:
-        """Whether several texts of the set have one prompt."""
+        """True if several texts of the set have one prompt."""
         return self.groups is not None and len(np.unique(self.groups)) < len(self.groups)
 
     def form(self, form: Form) -> Any:
@@ -74,13 +74,13 @@ class DescribedSet:
 
     @cached_property
     def likelihoods(self) -> Likelihoods:
-        """What the language model says of each text."""
+        """Likelihoods of the texts under the language model."""
         if self.likely is None:
             raise ValueError("it needs a language model")
         return self.likely(self.needed_texts())
 
     def drawn(self, size: int, seed: int) -> DescribedSet:
-        """As many texts of it, drawn by the seed, in their order; itself where it holds no more."""
+        """A random sample of the texts in their order; the set itself if it is no larger."""
         if len(self) <= size:
             return self
         chosen = np.sort(np.random.default_rng(seed).choice(len(self), size, replace=False))
@@ -112,7 +112,7 @@ def tokenizing(tokenizer: object) -> Callable[[str], Sequence[Hashable]]:
 
 
 def value_of(found: float | Floats | Estimate | None) -> Floats | None:
-    """What a measure of one set gives, as an array: one number a text, or one in all."""
+    """Values of a measure of one set, as an array: one number per text, or one for the set."""
     if found is None:
         return None
     values = np.atleast_1d(np.asarray(found.value if isinstance(found, Estimate) else found, dtype=np.float64))
@@ -128,7 +128,7 @@ def value_of(found: float | Floats | Estimate | None) -> Floats | None:
 
 
 def alone(values: Floats, level: float, groups: Integers | None) -> Described:
-    """A measure that the human texts have no value of."""
+    """A model's value where the human texts have none."""
     return Described(float(values.mean()), None, mean_interval(values, level, groups) if len(values) > 1 else None)
 
 
@@ -139,7 +139,7 @@ def beside(
     groups: Integers | None,
     human_groups: Integers | None,
 ) -> Described:
-    """A measure beside its value for the human texts."""
+    """A model's value with its difference from that of the human texts."""
     value, reference = float(values.mean()), float(human.mean())
     ci = None
     if len(values) > 1 and len(human) > 1:

@@ -1,4 +1,4 @@
-"""One thing made with each of several featurizers; those that cannot be used are named in warnings."""
+"""Call a function with each of several featurizers; name those that cannot be used in warnings."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ logger = logging.getLogger(__name__)
 
 
 def jobs_of(featurizers: object, opened: OpenedSides, job: Featurizing) -> dict[str, Featurizing]:
-    """The job of each of several featurizers, by its name; the one of `job` is the first if the user gave it.
+    """The job of each of several featurizers by name; that of `job` is first if the user gave it.
 
     Raises:
-        TypeError, ValueError: wrong featurizers; sides that are no texts.
+        TypeError, ValueError: wrong featurizers; sides that are not texts.
     """
     first = job.config.featurize_model_name if "featurize_model_name" in job.given else None
     named = named_featurizers(featurizers, first)
@@ -45,10 +45,10 @@ def jobs_of(featurizers: object, opened: OpenedSides, job: Featurizing) -> dict[
 def with_each(
     featurizers: Mapping[str, Given], make: Callable[[str, Given], Made]
 ) -> tuple[dict[str, Made], list[ScoreWarning]]:
-    """What is made with each featurizer by its name, and a warning for each that cannot be used.
+    """Call `make` with each featurizer; return its values by name, and a warning for each that fails.
 
     Raises:
-        Exception: what making raises with the first one, and what nobody expects with another.
+        Exception: any error of the first one, and an unexpected error of another.
     """
     found: dict[str, Made] = {}
     missing: list[ScoreWarning] = []

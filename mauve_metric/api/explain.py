@@ -1,4 +1,4 @@
-"""Why a score is not 1: the buckets that make the gap, with the words and the texts that are in them."""
+"""Explain the gap 1 - MAUVE: the buckets that cause it, with their words and texts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from mauve_metric.runtime.tensors import on_cpu
 from mauve_metric.texts.files import TextFile
 from mauve_metric.uncertainty.buckets import best_overlaps, noise_p_values
 
-AROUND = 20  # texts of the other side, at least, that a side's texts in a bucket are told apart from
+AROUND = 20  # fewest texts of the other side that a side's texts in a bucket are compared with
 
 
 @with_options()
@@ -50,7 +50,7 @@ def explain(
     texts: int = 3,
     **options: Unpack[Options],
 ) -> Explanation:
-    """Score two sides as `compute_mauve` does, and say which buckets make the gap 1 - MAUVE.
+    """Score two sides as `compute_mauve` does, and find the buckets that cause the gap 1 - MAUVE.
 
     Each side is given as in `compute_mauve`. Texts that are given beside features, tokens or a `FeatureSet` are not
     featurized but read: they are what the buckets' words and texts are taken from, one for each row.
@@ -116,7 +116,7 @@ def explain_result(
     buckets: int | Sequence[int],
     texts: int,
 ) -> Explanation:
-    """The explanation of a result whose rows and second clustering are known.
+    """Explain a result whose rows and second clustering are known.
 
     Args:
         result: with its labels.
@@ -181,7 +181,7 @@ def explain_model(
     buckets: int | Sequence[int],
     texts: int,
 ) -> Explanation:
-    """`explain_result` of the model with this number, the first is 1; it has every row, and two clusterings."""
+    """Explain the result of the model with this number, counted from 1."""
     rows = on_cpu(partition.rows[0]), on_cpu(partition.rows[number])
     labels = partition.labels[1][0], partition.labels[1][number]
     pair = readable.pair(0, number)
@@ -196,7 +196,7 @@ def explain_learned(
     texts: int,
     job: Featurizing | None = None,
 ) -> Explanation:
-    """An explanation with what the classifier of its learned score tells the two sets apart by.
+    """Add the texts and n-grams by which the classifier of the learned score separates the two sets.
 
     Args:
         given: the texts of P and of Q, or None. groups: codes of texts that are not independent; None: each is alone.
@@ -218,7 +218,7 @@ def explain_learned(
 
 
 def _extreme(scores: Floats, sign: int, texts: Sequence[str] | None, most: int) -> tuple[ScoredText, ...]:
-    """The texts with the largest (sign 1) or smallest (-1) scores, the most extreme first; those of equal content once.
+    """The texts with the largest (sign 1) or smallest (-1) scores, the most extreme first; copies once.
 
     >>> [item.row for item in _extreme(np.array([2.0, 5.0, 5.0]), 1, ["a", "b", "b"], 2)]
     [1, 0]
@@ -233,7 +233,7 @@ def _extreme(scores: Floats, sign: int, texts: Sequence[str] | None, most: int) 
 
 
 def _ranks(values: Floats) -> Labels:
-    """1 for the largest, (k,) → (k,)."""
+    """Rank values, 1 for the largest, (k,) → (k,)."""
     ranks = np.empty(len(values), dtype=np.int64)
     ranks[np.argsort(-values, kind="stable")] = np.arange(1, len(values) + 1)
     return ranks
@@ -264,7 +264,7 @@ def _phrases(result: MauveResult, bucket: int, distances: Sequence[Floats], read
 
 
 def _distances(result: MauveResult, projected: Sequence[Rows], bucket: int) -> list[Floats]:
-    """How far each row of either side is from the mean of the bucket's rows, (n_p,) and (n_q,)."""
+    """Distance of each row of either side from the mean of the bucket's rows, (n_p,) and (n_q,)."""
     labels = (result.p_labels, result.q_labels)
     members = np.concatenate([rows[side == bucket] for rows, side in zip(projected, labels, strict=True)])
     centre = members.mean(axis=0) if len(members) else np.zeros(projected[0].shape[1], dtype=np.float32)

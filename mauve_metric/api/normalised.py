@@ -1,4 +1,4 @@
-"""The score on learned buckets of texts without white space and capitals to tell them apart by."""
+"""The score on learned buckets of texts with normalised white space and case."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mauve_metric.results.result import MauveResult
 from mauve_metric.texts.sources import TextSource
 from mauve_metric.uncertainty.learned import learned_score
 
-MOST_TEXTS = 1000  # of both sides, which a model or a function of the user's reads a second time
+MOST_TEXTS = 1000  # of both sides, which a model or a user's function featurizes a second time
 
 
 def with_normalised(
@@ -24,7 +24,7 @@ def with_normalised(
     config: MauveConfig,
     job: Featurizing | None = None,
 ) -> MauveResult:
-    """Add the learned score of the same texts normalised, where format alone tells the two sets apart.
+    """Add the learned score of the same texts normalised, where format alone separates the two sets.
 
     The result stays as it is without the warning `format_differs`, where texts are cut, and for more than `MOST_TEXTS`
     texts that no packaged function makes features of.
@@ -51,12 +51,12 @@ def with_normalised(
 
 
 def format_differs(result: MauveResult) -> bool:
-    """Whether a result has the warning that format alone tells the two sets apart."""
+    """Return True if a result has the warning that format alone separates the two sets."""
     return any(warning.code == "format_differs" for warning in result.warnings)
 
 
 def normalised_text(text: str) -> str:
-    """Each run of white space as one blank, and small letters alone.
+    """Replace each run of white space by one blank, and make all letters lower case.
 
     >>> normalised_text(" One\\n\\nTwo.  ")
     'one two.'

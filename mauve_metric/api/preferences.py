@@ -1,4 +1,4 @@
-"""What people think of models: preferences become scores, and those are compared with measures."""
+"""Scores of models from people's preferences, and their correlation with measures."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from mauve_metric.texts.columns import TableData, listed
 from mauve_metric.texts.preferences import Question, read_preferences
 from mauve_metric.version import __version__
 
-MOST_WINS = 1e9  # that can be added to every pair: all scores are then the same to nine digits
+MOST_WINS = 1e9  # most pseudo-wins per pair: all scores are then equal to nine digits
 MOST_MODELS = 1_000  # of which all pairs are compared: half a million rows
-_NOTHING = 1e-9  # a variance of less than this part of Fisher's is one of rounding
+_NOTHING = 1e-9  # a variance below this part of Fisher's is due to rounding
 Measures: TypeAlias = str | Path | Mapping[str, Mapping[str, float | None]]
 
 
@@ -48,17 +48,17 @@ def rank_by_preferences(
     confidence_level: float = 0.95,
     seed: int = 25,
 ) -> Judgement:
-    """Bradley–Terry scores of models from judgements of pairs, and how well measures agree with them.
+    """Compute Bradley–Terry scores of models from judgements of pairs, and how well measures agree with them.
 
     Args:
         preferences: a table of judgements, or a list of dicts, see `read_preferences`.
         measures: what `describe` or `compare` wrote as JSON, a table, several such files (see `read_measures`), or for
             each measure the models' values, ordered as `MEASURES` says, else larger is better.
         answers: the columns of the answers, a question each; None: those that are known by name.
-        human: what the people's own texts are called among the models; no measure is asked about it.
+        human: the name of the people's own texts among the models; it is left out of correlations.
         ties: "half" a win for each; "random" as in the paper, by a coin of `seed`; "drop".
         errors: of the intervals: "robust" lets the judgements of one annotator depend on each other; "fisher".
-        pseudo_wins: added for every model against every other, so that nobody is unbeaten.
+        pseudo_wins: added for every model against every other, so that every model loses at least in part.
         min_seconds: judgements made in less are left out.
         common_models: correlate over the models that were both judged and measured, instead of refusing others.
         confidence_level: of the intervals.
@@ -92,7 +92,7 @@ def rank_by_preferences(
     scores = {}
     for name, question in read.questions.items():
         try:
-            scored = _scored(name, question, ties, errors, pseudo_wins, level, seed)
+            scored = _score_question(name, question, ties, errors, pseudo_wins, level, seed)
         except ValueError as error:
             raise ValueError(f"{read.name}, {name!r}: {error}") from error
         scores[name] = _with_agreement(scored, known, ordered, seed)
@@ -117,7 +117,7 @@ def _check_options(ties: object, errors: object, human: object, answers: object,
 
 
 def _measures(measures: Measures | Sequence[str | Path] | None, human: str) -> dict[str, Measured]:
-    """Measures by name; one that stands in several files is called after its file too."""
+    """Measures by name; the name of one that is in several files includes the file's."""
     if measures is None:
         return {}
     if isinstance(measures, Mapping):
@@ -139,7 +139,7 @@ def _measures(measures: Measures | Sequence[str | Path] | None, human: str) -> d
 def _common(
     name: str, judged: list[str], measures: Mapping[str, Measured], common_models: bool
 ) -> tuple[list[str], tuple[str, ...]]:
-    """The models that measures are compared on, and those that stand on one side alone."""
+    """The models that measures are compared on, and those that are only judged or only measured."""
     if not measures:
         return judged, ()
     measured = list(dict.fromkeys(model for found in measures.values() for model in found.values))
@@ -154,7 +154,7 @@ def _common(
     return both, (*unknown, *(model for model in measured if model not in judged))
 
 
-def _scored(
+def _score_question(
     name: str, question: Question, ties: Ties, errors: Errors, pseudo_wins: float, level: float, seed: int
 ) -> QuestionScores:
     """The scores of the models of one question, without correlations."""
@@ -183,9 +183,9 @@ def _scored(
 
 
 class _Spread(NamedTuple):
-    """How far scores move with other judgements: covariances of which the widest counts, (m, m) each.
+    """Covariances of the scores over repeated judgements, of which the widest is used, (m, m) each.
 
-    fisher: counts where the others are 0, as they are if everybody says the same. units: see `half_width`.
+    fisher: is used where the others are 0, as they are if all judgements agree. units: see `half_width`.
     """
 
     covariances: tuple[Floats, ...]

@@ -1,4 +1,4 @@
-"""Does the ranking of models hold under other settings, and which difference depends on what?"""
+"""Stability of a ranking of models under other settings, and the factors that change it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def robustness(
     common_rows: bool = False,
     **options: Unpack[Options],
 ) -> Robustness:
-    """Rank models under many settings, and say whether the ranking holds and which difference depends on what.
+    """Rank models under many settings; report if the ranking holds and which factor changes each difference.
 
     The options make the default setting. From it each factor is changed alone, and then about half of them at once in
     the twelve settings of a small design (see `robustness_settings.small_design`). Features are computed once for each
@@ -89,9 +89,9 @@ def robustness(
     Args:
         p_text, p_features, p: the human side, as in `compare`. models: likewise, two at least. With features instead of
             texts, featurizer, pooling and length cannot be varied.
-        featurizers: to try: names, folders, (model, tokenizer) pairs or functions; featurize_model_name stands before
-            them if it is given too. One that is not there is named in `failed`, and the others still run; the first
-            that is there makes the default.
+        featurizers: to try: names, folders, (model, tokenizer) pairs or functions; featurize_model_name comes before
+            them if it is given too. One that cannot be loaded is named in `failed`, and the others still run; the
+            first that can is the default.
         vary: factors, joined by commas or a list: featurize_model_name, pooling, max_text_length, quantizer,
             num_buckets, mauve_scaling_factor, seed, n (random halves and quarters of the texts), row_order. None: all.
         design: whether to try the small design too.
@@ -123,16 +123,16 @@ def robustness(
     opened = open_models(human, sides, config, run, (aligned, p_groups, q_groups), common_rows)
     work = _Work(config, run, frozenset(options), opened, tuple(sides))
     tried = _featurizers(featurizers, config, factors, "featurize_model_name" in options)
-    found = work.analysed(tried, factors, design)
+    found = work.analyse(tried, factors, design)
     return replace(found, seconds=time.perf_counter() - start)
 
 
 def _featurizers(
     given: Sequence[Featurizer], config: MauveConfig, factors: Sequence[str], asked: bool
 ) -> list[Featurizer]:
-    """The default's and the others, each once; without any given, the packaged ones.
+    """The default's featurizer and the others, each once; the packaged ones if none is given.
 
-    asked: whether the user named the default's.
+    asked: True if the user named the default's.
     """
     if isinstance(given, str) or not isinstance(given, (list, tuple)):
         raise TypeError(f"featurizers must be a list of featurizers, got {shown(given, 80)}")
@@ -175,10 +175,10 @@ class _Sets:
 
 @dataclass
 class _Work:
-    """An analysis on its way.
+    """State of an analysis while it is computed.
 
     given: names of the options that the user gave. names: of the models. sets: what was featurized, by how. failed:
-    featurizers and settings that could not be had, with the reason.
+    featurizers and settings that failed, with the reason.
     """
 
     config: MauveConfig
@@ -190,8 +190,8 @@ class _Work:
     failed: dict[str, str] = field(default_factory=dict)
     labels: dict[_Key, Sequence[Sequence[Labels]]] = field(default_factory=dict)
 
-    def analysed(self, featurizers: Sequence[Featurizer], factors: Sequence[str], design: bool) -> Robustness:
-        """All settings, the default's first; what fails is named."""
+    def analyse(self, featurizers: Sequence[Featurizer], factors: Sequence[str], design: bool) -> Robustness:
+        """Compute all settings, the default first; name those that fail."""
         base = self._base(featurizers, factors)
         plan = planned(base, factors, design)
         tried = [(setting_name(changes), factor, changes) for factor, changes in plan.one_at_a_time()]
@@ -211,10 +211,10 @@ class _Work:
             for done, (name, factor, changes) in enumerate(tried):
                 if bar is not None:
                     bar(done, len(tried))
-                found = self._tried(base, name, factor, changes, default)
+                found = self._try_setting(base, name, factor, changes, default)
                 settings += [replace(setting, in_design=times[_key(changes, *FACTORS)]) for setting in found]
-        p, q = self._featurized(base.config).sides[:2]
-        groups = [side.groups for side in self._featurized(base.config).sides]
+        p, q = self._featurize(base.config).sides[:2]
+        groups = [side.groups for side in self._featurize(base.config).sides]
         entries = signature_entries(p, q, base.config, {"design": design_of(*groups)})
         entries.pop("n_q")
         entries.pop("q_digest")
@@ -222,12 +222,12 @@ class _Work:
         return Robustness(tuple(settings), self.failed, plan.left_out, 0.0, level, entries)
 
     def _base(self, featurizers: Sequence[Featurizer], factors: Sequence[str]) -> Base:
-        """The default setting: its featurizer is the first that is there."""
+        """The default setting: its featurizer is the first that can be loaded."""
         has_texts = self.opened.are_texts
         for number, one in enumerate(featurizers):
             config = replace(self.config, featurize_model_name=one)
             try:
-                sides = self._featurized(config).sides
+                sides = self._featurize(config).sides
                 break
             except EXPECTED as error:
                 if not has_texts or number == len(featurizers) - 1:
@@ -252,7 +252,7 @@ class _Work:
         self.failed[name] = message_of(error)
         logger.warning("%s is missing: %s", name, self.failed[name])
 
-    def _featurized(self, config: MauveConfig) -> _Sets:
+    def _featurize(self, config: MauveConfig) -> _Sets:
         """The features of all sides, computed once for a featurizer, pooling and length."""
         key = _key(vars(config), *OF_TEXTS)
         if key not in self.sets:
@@ -264,7 +264,7 @@ class _Work:
         return self.sets[key]
 
     def _announce(self, base: Base, plan: Plan, settings: int, each: float) -> None:
-        """Say what will be done, and about how long it takes where a setting takes so many seconds."""
+        """Log the plan and its estimated duration, from the seconds that one setting takes."""
         every = [*(changes for _, changes in plan.one_at_a_time()), *plan.design]
         ways = {setting_name(own): own for changes in every if (own := _of_texts(changes))}
         seconds = settings * each + self._featurizing_seconds(base, list(ways.values()))
@@ -281,8 +281,8 @@ class _Work:
             logger.info("%s is not varied: %s", name, reason)
 
     def _featurizing_seconds(self, base: Base, ways: Sequence[Changes]) -> float:
-        """About what it takes to featurize all texts in other ways; functions and models that are not there take 0."""
-        lengths = [side.lengths for side in self._featurized(base.config).sides]
+        """Estimated seconds to featurize all texts in other ways; 0 for functions and missing models."""
+        lengths = [side.lengths for side in self._featurize(base.config).sides]
         known = np.concatenate([np.zeros(0), *(item for item in lengths if item is not None)])
         total, models = 0.0, dict[str, Encoder]()
         for changes in ways:
@@ -296,8 +296,8 @@ class _Work:
                 total += estimated_seconds(models[name], tokens)
         return total
 
-    def _tried(self, base: Base, name: str, factor: str, changes: Changes, default: Setting) -> list[Setting]:
-        """The setting, or none where it fails."""
+    def _try_setting(self, base: Base, name: str, factor: str, changes: Changes, default: Setting) -> list[Setting]:
+        """The setting in a list, which is empty if it fails."""
         try:
             return [self._setting(base, name, factor, changes, default)]
         except EXPECTED as error:
@@ -308,11 +308,11 @@ class _Work:
         """The models under one setting."""
         part = changes.get("n")
         config = changed(base, changes)
-        features, groups = self._featurized(config).part(part if isinstance(part, Part) else None)
+        features, groups = self._featurize(config).part(part if isinstance(part, Part) else None)
         config = resolve_config(config, *(len_of(rows) for rows in features), groups=groups)
         key = _key(changes, *(name for name in FACTORS if name != RESCALING))
-        runs = self._clustered(key, features, groups, config)
-        estimates, scores = _scored(runs, config, groups)
+        runs = self._cluster(key, features, groups, config)
+        estimates, scores = _score_models(runs, config, groups)
         ranks = sorted(range(len(scores)), key=lambda number: scores[number], reverse=True)
         ranking = tuple(self.names[number] for number in ranks)
         of_models = {
@@ -334,7 +334,7 @@ class _Work:
             tau=1.0 if default is None else kendall(default.ranking, ranking),
         )
 
-    def _clustered(
+    def _cluster(
         self, key: _Key, features: Sequence[Features], groups: Sequence[Integers | None], config: MauveConfig
     ) -> Sequence[Sequence[Labels]]:
         """The buckets of all texts for each clustering, P's first; c does not change them."""
@@ -349,7 +349,7 @@ def _of_texts(changes: Changes) -> Changes:
 
 
 def _key(values: Mapping[str, object], *names: str) -> _Key:
-    """What tells these values from others; models and functions are told apart by what they are, not by their names."""
+    """Cache key of these values; models and functions are compared by identity, not by name."""
     found = ((name, values[name]) for name in names if name in values)
     return tuple((name, one if isinstance(one, (str, int, float, Part)) else id(one)) for name, one in found)
 
@@ -359,10 +359,10 @@ def len_of(features: Features) -> int:
     return int(features.shape[0])
 
 
-def _scored(
+def _score_models(
     runs: Sequence[Sequence[Labels]], config: MauveConfig, groups: Sequence[Integers | None]
 ) -> tuple[list[Estimate], list[tuple[float, float, float]]]:
-    """Each model's debiased score, and what it is ranked by, as in `compare`: ties are broken by the last two."""
+    """Each model's debiased score and its ranking key, as in `compare`: the last two break ties."""
     estimates, scores = [], []
     for number in range(1, len(runs[0])):
         k, of_both = int(config.num_buckets), (groups[0], groups[number])

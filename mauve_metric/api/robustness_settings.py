@@ -26,7 +26,7 @@ FACTORS = (
     "row_order",
 )
 APART = (RESCALING, "quantizer")  # not in the small design: one scales all differences, others make their own buckets
-OF_TEXTS = FACTORS[:3]  # which take the texts to vary
+OF_TEXTS = FACTORS[:3]  # can only be varied with texts
 KMEANS = "kmeans"
 _SHORT = {
     "featurize_model_name": "featurizer",
@@ -35,7 +35,7 @@ _SHORT = {
     "mauve_scaling_factor": "c",
     "row_order": "order",
 }
-LEAST_TEXTS = 20  # a set; fewer have two buckets, and no ranking to speak of
+LEAST_TEXTS = 20  # per set; fewer make two buckets and no useful ranking
 DESIGN_RUNS = 12
 _FIRST_ROW = "++-+++---+-"  # of Plackett and Burman's design for 11 factors
 _SEEDS = (100, 200, 300)  # added: compare's own clusterings take the seeds right after the first
@@ -70,7 +70,7 @@ Changes = Mapping[str, Level]
 
 
 def chosen_factors(vary: object) -> tuple[str, ...]:
-    """The factors that are asked for, in their order.
+    """The selected factors, in their order.
 
     Raises:
         TypeError, ValueError: not names of factors.
@@ -92,12 +92,12 @@ def chosen_factors(vary: object) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Base:
-    """What the levels follow from.
+    """Inputs from which the levels are chosen.
 
     config: of the default setting, with its buckets resolved. sizes: texts of each set, P's first.
     identity: of the encoder, empty if it is a function or unknown. median_length: of the human texts in tokens, None
-    if unknown. has_texts: whether all sets are given as texts. featurizers: the others that are to be tried.
-    auto_buckets: whether the number of buckets follows that of texts.
+    if unknown. has_texts: True if all sets are given as texts. featurizers: the others to try.
+    auto_buckets: True if the number of buckets depends on that of texts.
     """
 
     config: MauveConfig
@@ -111,7 +111,7 @@ class Base:
 
 @dataclass
 class Plan:
-    """Settings by name, each with what it changes of the default, and why some factors are not varied.
+    """Settings by name, each with its changes of the default, and the reasons for factors that are not varied.
 
     levels: of each factor that is varied, without the default's. design: the settings of the small design by number.
     """
@@ -126,10 +126,10 @@ class Plan:
 
 
 def planned(base: Base, factors: Sequence[str] = FACTORS, design: bool = True) -> Plan:
-    """The levels of the factors that can be varied, and the small design of them all.
+    """Plan the levels of the factors that can be varied, and the small design of all of them.
 
     Args:
-        factors: names out of `FACTORS`. design: whether there is one.
+        factors: names out of `FACTORS`. design: include the small design.
 
     >>> base = Base(MauveConfig(num_buckets=60), (600, 600, 600), {}, None, False)
     >>> planned(base, ("num_buckets", "pooling")).levels
@@ -153,7 +153,7 @@ def planned(base: Base, factors: Sequence[str] = FACTORS, design: bool = True) -
 
 
 def _levels(factor: str, base: Base) -> tuple[Level, ...] | str:
-    """The levels of a factor without the default's, or why there are none."""
+    """The levels of a factor without the default's, or the reason for which there are none."""
     if factor in OF_TEXTS and not base.has_texts:
         return "features are given, and it takes the texts to vary it"
     return _OF_FACTOR[factor](base)
@@ -255,7 +255,7 @@ def small_design(levels: Mapping[str, Sequence[Level]]) -> tuple[Changes, ...]:
 
 
 def changed(base: Base, changes: Changes) -> MauveConfig:
-    """The config of a setting: "auto" buckets follow the number of texts, also where k is another, and a quantizer."""
+    """The config of a setting; "auto" buckets depend on its number of texts and quantizer."""
     own: dict[str, Any] = {name: value for name, value in changes.items() if name != "n"}
     part = changes.get("n")
     if "quantizer" in own:
@@ -267,7 +267,7 @@ def changed(base: Base, changes: Changes) -> MauveConfig:
 
 
 def setting_name(changes: Changes) -> str:
-    """What a setting is called.
+    """The name of a setting.
 
     >>> setting_name({"num_buckets": 30, "n": Part(2, 1)}), setting_name({})
     ('k=30, n=1/2 (B)', 'default')
@@ -277,7 +277,7 @@ def setting_name(changes: Changes) -> str:
 
 
 def level_name(level: object) -> str:
-    """A level as text; a model that is no name is called by its class, a function by its own name."""
+    """A level as text; a model object is named by its class, a function by its own name."""
     if isinstance(level, tuple):
         return type(level[0]).__name__
     if callable(level):

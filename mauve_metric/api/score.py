@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 
 class HistogramScores(NamedTuple):
-    """What follows from the histograms alone, by the names of `MauveResult`."""
+    """Scores that depend on the histograms alone, by the names of `MauveResult`."""
 
     mauve: float
     mauve_star: float
@@ -63,9 +63,9 @@ class Debiased(NamedTuple):
 
 
 class Uncertainty(NamedTuple):
-    """How far a score can be believed: what equal sets give, what other clusterings give, errors and intervals.
+    """Uncertainty of a score: scores of equal sets and of other clusterings, errors and intervals.
 
-    problem: why errors, intervals and band are None; None where they are there.
+    problem: the reason if errors, intervals and band are None, else None.
     """
 
     ceiling: float
@@ -90,7 +90,7 @@ class Neighbours(NamedTuple):
 
 
 def score_histograms(histograms: Histograms, config: MauveConfig) -> HistogramScores:
-    """Every score that follows from the histograms alone."""
+    """Compute every score that depends on the histograms alone."""
     c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
     p, q = histograms.probabilities()
     p_star, q_star = histograms.probabilities(smoothing=0.5)
@@ -119,11 +119,11 @@ def score_histograms(histograms: Histograms, config: MauveConfig) -> HistogramSc
 def score_uncertainty(
     mauve: float, histograms: Histograms, others: Sequence[Histograms], config: MauveConfig
 ) -> Uncertainty:
-    """Debiased scores, errors, intervals, ceiling and the spread over clusterings.
+    """Compute debiased scores, errors, intervals, ceiling and the spread over clusterings.
 
     Args:
-        mauve: of the histograms. others: the histograms of other clusterings, which the debiased scores are the means
-            of; without any they are those of the first one.
+        mauve: of the histograms. others: the histograms of other clusterings: debiased scores are means over them, or
+            without any those of the first one.
     """
     c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
     runs = len(others) + 1 if config.num_runs == "auto" else config.num_runs
@@ -131,7 +131,7 @@ def score_uncertainty(
     plug_in = [mauve, *areas][:runs]
     null = resampling.null_scores(histograms.p_counts, histograms.q_counts, c, points, groups=histograms.groups)
     estimates = debiased_estimates(others or [histograms], config)
-    debiased, integral = _shown(estimates)
+    debiased, integral = _hide_invalid_errors(estimates)
     return Uncertainty(
         ceiling=float(null.mean()),
         ceiling_std=float(null.std(ddof=1)),
@@ -147,9 +147,9 @@ def score_uncertainty(
 
 
 class Estimates(NamedTuple):
-    """Debiased scores with errors, before anything is hidden; None where no error can be told at all.
+    """Debiased scores with errors, also those that a result hides; None where no error is known.
 
-    values: of MAUVE and the frontier integral. problem: why no result shows errors; None where they can be trusted.
+    values: of MAUVE and the frontier integral. problem: the reason for which a result shows no errors, else None.
     """
 
     values: tuple[float, float] | None = None
@@ -187,15 +187,15 @@ def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig) -> Estim
 
 
 def _mean(found: Sequence[intervals.Estimate]) -> intervals.Estimate:
-    """Of estimates over clusterings: means of values, squared errors and ends."""
+    """Average estimates over clusterings: values, squared errors and ends."""
     low, high = np.mean([item.ci for item in found], axis=0).tolist()
     error = float(np.sqrt(np.mean(np.square([item.stderr for item in found]))))
     value = float(np.mean([item.value for item in found]))
     return intervals.Estimate(value, error, (low, high), min(item.freedom for item in found))
 
 
-def _shown(estimates: Estimates) -> tuple[Debiased, Debiased]:
-    """What a result shows: no errors that cannot be trusted."""
+def _hide_invalid_errors(estimates: Estimates) -> tuple[Debiased, Debiased]:
+    """The scores that a result shows, without errors that are not valid."""
     if estimates.values is None:
         return Debiased(), Debiased()
     if estimates.problem is not None or estimates.mauve is None or estimates.frontier_integral is None:
@@ -204,12 +204,12 @@ def _shown(estimates: Estimates) -> tuple[Debiased, Debiased]:
 
 
 def _band(histograms: Histograms, config: MauveConfig) -> CurveBand:
-    """How far sampling may have moved the curve."""
+    """Band of the curve under sampling."""
     frontier = jackknife.debiased_frontier(histograms.p_counts, histograms.q_counts, histograms.groups)
     return jackknife.frontier_band(frontier, config.mauve_scaling_factor, config.confidence_level)
 
 
-KNN_AUTO_ROWS = 10_000  # up to so many rows a side nearest neighbours take a second or two
+KNN_AUTO_ROWS = 10_000  # rows per side up to which nearest neighbours take at most two seconds
 FEW_TEXTS_FOR_RUNS = 1000  # below, the seed of the clustering moves the score almost as much as sampling does
 RUNS_OF_FEW_TEXTS = 5
 
@@ -265,15 +265,15 @@ def learned_of(p: FeatureSet, q: FeatureSet, config: MauveConfig) -> Learned | N
 
 
 def _permutation_p_value(p: FeatureSet, q: FeatureSet, partition: Partition, config: MauveConfig) -> float:
-    """Of the permutation test: on buckets that do not know the sides, or by fitting learned ones anew."""
+    """P-value of the permutation test: on buckets made without the sides, or by refitting learned ones."""
     if config.quantizer != "classifier":
         return _test(p, q, partition.labels_without_sets, config)
     aucs = permuted_aucs(p.features, q.features, pair_of_groups(p.groups, q.groups), config)
     return float(np.mean(aucs >= aucs[0] - 1e-12))
 
 
-def _measured(p: FeatureSet, q: FeatureSet, scores: HistogramScores, config: MauveConfig) -> dict[str, Any]:
-    """The scores whose row names the function that computes them; None for those that are not asked for.
+def _compute_row_scores(p: FeatureSet, q: FeatureSet, scores: HistogramScores, config: MauveConfig) -> dict[str, Any]:
+    """Compute the scores whose row names their function; None for those that are not selected.
 
     Raises:
         ValueError: one of features that are read in blocks.
@@ -317,7 +317,7 @@ def score_buckets(
         projected: the rows that were clustered, (n_p, r) and (n_q, r): arrays, or tensors on a device.
         config: without "auto", see `resolve_config`.
         p_value: of the permutation test.
-        entries: what the signature says besides.
+        entries: further entries of the signature.
         texts_a_bucket: of all sets that share the buckets, (k,); None: there are only these two.
         problems: of the partition.
         learned: the score on learned buckets; None: it is not known.
@@ -335,7 +335,7 @@ def score_buckets(
         **scores._asdict(),
         **_fields_of_uncertainty(uncertainty),
         **_neighbours(projected, config)._asdict(),
-        **_measured(p, q, scores, config),
+        **_compute_row_scores(p, q, scores, config),
         **_fields_of_side("p", p, histograms),
         **_fields_of_side("q", q, histograms),
         **_fields_of_learned(learned),
@@ -352,7 +352,7 @@ def score_buckets(
 
 
 def _fields_of_uncertainty(uncertainty: Uncertainty) -> dict[str, Any]:
-    """The fields of a result that say how far its scores can be believed."""
+    """The fields of a result on the uncertainty of its scores."""
     found = {f"mauve_{name}": getattr(uncertainty, name) for name in ("ceiling", "ceiling_std", "runs", "mean", "std")}
     for name in ("mauve", "frontier_integral"):
         value, stderr, ci = getattr(uncertainty, name)
@@ -383,9 +383,9 @@ def _fields_of_learned(learned: Learned | None) -> dict[str, Any]:
 
 
 def resolve_config(config: MauveConfig, *sizes: int, groups: Sequence[Integers | None] | None = None) -> MauveConfig:
-    """The config with every "auto" replaced by what it means for sets of these sizes, P's first.
+    """Replace every "auto" in the config by its value for sets of these sizes, P's first.
 
-    groups: codes of the texts of each set; a bucket takes ten prompts then, since texts of one tell less than ten do.
+    groups: codes of the texts of each set; a bucket then needs ten prompts, since texts of one tell less.
     """
     smaller = min(sizes)
     num_buckets = num_buckets_of(config, *sizes)

@@ -1,4 +1,4 @@
-"""Which errors a featurizer sees: human texts are given known errors and scored against other human texts."""
+"""Test for errors that a featurizer detects: human texts with known errors against other human texts."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from mauve_metric.uncertainty.score_warnings import ScoreWarning
 logger = logging.getLogger(__name__)
 
 STRENGTHS = (0.25, 0.5, 1.0)
-FEWEST_TEXTS = 40  # two halves of 20: two buckets of ten texts a side
+FEWEST_TEXTS = 40  # two halves of 20: two buckets of ten texts per side
 FEW_TEXTS = 200  # a half: below, words in the wrong order everywhere may pass for chance
-FEWEST_CHANGED = 0.2  # of the texts, by the strongest change: what hardly any text has cannot be told apart
+FEWEST_CHANGED = 0.2  # share of texts that the strongest change affects; less would never be detected
 PERMUTATIONS = 1999
 
 
@@ -49,7 +49,7 @@ def stress_test(
     strengths: Sequence[float] = STRENGTHS,
     **options: Unpack[Options],
 ) -> StressTest:
-    """Find out which errors in texts a featurizer sees, on human texts of one's own.
+    """Measure which errors in texts a featurizer detects, on the user's own human texts.
 
     A random half of the texts is given known errors of several strengths and scored against the other half. An error
     is seen if a permutation test tells the perturbed half apart from the reference; the p-values are corrected for the
@@ -112,7 +112,7 @@ def stress_test(
 
 
 def chosen_perturbations(perturbations: object) -> tuple[str, ...]:
-    """The names of the errors that are asked for, in the order of the tables.
+    """Names of the selected errors, in the order of the tables.
 
     Raises:
         TypeError, ValueError: not names of perturbations.
@@ -148,7 +148,7 @@ def _checked_strengths(strengths: Any) -> tuple[float, ...]:
 
 
 def _checked_config(config: MauveConfig, cells: int) -> MauveConfig:
-    """The config with a permutation test that can tell so many sets apart, and without nearest neighbours.
+    """The config with enough permutations for so many tests, and without nearest neighbours.
 
     Raises:
         ValueError: too few permutations.
@@ -202,7 +202,7 @@ class _Design:
         left_out: dict[str, str] = {}
         for name in names:
             sets = {strength: PERTURBATIONS[name].perturb(equal, strength, seed) for strength in strengths}
-            shares = {strength: _changed(equal, found) for strength, found in sets.items()}
+            shares = {strength: _share_changed(equal, found) for strength, found in sets.items()}
             if shares[strengths[-1]] < FEWEST_CHANGED * strengths[-1]:
                 left_out[name] = (
                     f"it changes only {shares[strengths[-1]]:.0%} of these texts at strength {strengths[-1]:g}: they "
@@ -219,7 +219,7 @@ class _Design:
         return cls(reference, equal, perturbed, changed, left_out)
 
 
-def _changed(texts: Sequence[str], perturbed: Sequence[str]) -> float:
+def _share_changed(texts: Sequence[str], perturbed: Sequence[str]) -> float:
     """Share of the texts that are changed or left out."""
     if len(perturbed) < len(texts):
         return 1 - len(perturbed) / len(texts)
@@ -228,7 +228,7 @@ def _changed(texts: Sequence[str], perturbed: Sequence[str]) -> float:
 
 @dataclass
 class _Stressing:
-    """The test of one featurizer."""
+    """State of the test of one featurizer."""
 
     config: MauveConfig
     run: RunOptions
@@ -245,7 +245,7 @@ class _Stressing:
             reference = job.of_texts("the reference half", design.reference)
             equal = job.of_texts("the other half", design.equal)
             featurized = time.perf_counter() - start
-            self._score(reference, equal)  # the first one loads what it needs, and would be timed too long
+            self._score(reference, equal)  # the first call loads modules, so its time would be too long
             start = time.perf_counter()
             results = {("equal", 0.0): self._score(reference, equal)}
             self._announce(job, equal, featurized / 2, time.perf_counter() - start)
@@ -255,13 +255,13 @@ class _Stressing:
                         bar(done, len(design.perturbed))
                     side = job.of_texts(f"the texts with {cell[0]}", texts)
                     results[cell] = self._score(reference, side)
-        return self._found(results, self._signature(reference, equal))
+        return self._collect(results, self._signature(reference, equal))
 
     def _score(self, reference: FeatureSet, side: FeatureSet) -> MauveResult:
         return score_features(reference, side, self.config, quiet=True, run=self.run, with_learned=False)
 
     def _announce(self, job: Featurizing, equal: FeatureSet, featurizing: float, scoring: float) -> None:
-        """Say how long it will take: by how long it took so far, and by the model's size where features were known."""
+        """Estimate and log the duration, from the time so far and, with cached features, the model's size."""
         sets = len(self.design.perturbed)
         model, known = self.config.featurize_model_name, job.encoder is None
         featurizing *= sets
@@ -277,7 +277,7 @@ class _Stressing:
             duration(sets * scoring),
         )
 
-    def _found(self, results: Mapping[tuple[str, float], MauveResult], signature: str) -> FeaturizerStress:
+    def _collect(self, results: Mapping[tuple[str, float], MauveResult], signature: str) -> FeaturizerStress:
         corrected = holm([_p_value(result) for cell, result in results.items() if cell[1] > 0])
         p_values = [_p_value(results["equal", 0.0]), *corrected.tolist()]
         scores: dict[str, list[StressedScore]] = {}

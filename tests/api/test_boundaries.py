@@ -53,7 +53,7 @@ def test_runs_of_equal_guesses_are_left_out_and_counted() -> None:
     assert (game.in_runs, game.total.rounds, game.total.points) == (5, 5, 4.8)
     assert score_boundary_guesses([*bored, *awake], keep_runs=True).total.rounds == 10
     assert "5 rounds are left out" in str(game)
-    with pytest.raises(ValueError, match="every guess stands in a run of 5 equal ones"):
+    with pytest.raises(ValueError, match="every guess is in a run of 5 equal ones"):
         score_boundary_guesses(bored)
 
 

@@ -153,7 +153,7 @@ def test_others_are_asked_too(offering_two: Handlers, tmp_path: Path) -> None:
     shown = press(desk, others=["letters", "ngrams"], tell=lambda share, desc: told.append((share, desc)))
     result = the_result(desk)
     assert [*result.by_featurizer] == ["ngrams", "letters"] and result.joint_verdict in html.unescape(shown["score"])
-    assert all(f"<td>{name}</td>" in shown["tables"] for name in result.by_featurizer)
+    assert all(f"<td class='mm-name'>{name}</td>" in shown["tables"] for name in result.by_featurizer)
     shares = [share for share, _ in told]
     assert shares == sorted(shares) and told[0][1].startswith("ngrams: ") and told[-2][1].startswith("letters: ")
     assert stale(desk, others=["letters"]) == "" and "compare again" in stale(desk)
