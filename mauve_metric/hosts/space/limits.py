@@ -82,7 +82,7 @@ def read_models(environment: Mapping[str, str]) -> list[str]:
 
 
 def check_texts(name: str, texts: object, limits: Limits) -> list[str]:
-    """The texts, if they are a list within the limits; what else is in the list is checked by the library.
+    """Return the texts if they are a list within the limits; the library checks the items.
 
     Raises:
         TypeError: not a list. ValueError: too many, too long, or too much in all.
@@ -103,7 +103,7 @@ def check_texts(name: str, texts: object, limits: Limits) -> list[str]:
 
 
 def check_name(kind: str, name: object) -> str:
-    """Return a name of a model or a featurizer, which answers repeat many times.
+    """Check the name of a model or a featurizer, which answers repeat many times.
 
     Raises:
         TypeError: no text. ValueError: an empty name, one of more than 200 characters, or half of a character in it.
@@ -123,7 +123,7 @@ def check_name(kind: str, name: object) -> str:
 
 
 def check_together(sets: Iterable[Sequence[object]], limits: Limits) -> None:
-    """`ValueError` for sets that are within the limits one by one, but not together."""
+    """Raise `ValueError` for sets that exceed the limits only together."""
     sets = list(sets)
     texts = sum(map(len, sets))
     if texts > limits.total_texts:
@@ -141,7 +141,7 @@ def other_featurizers(options: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def check_options(options: Mapping[str, object], models: Sequence[str], limits: Limits) -> None:
-    """`ValueError` for a featurizer that is not offered and for a value that would cost the server too much."""
+    """Raise `ValueError` for a featurizer that is not offered and for a value that costs the server too much."""
     for model in (options.get("featurize_model_name"), *other_featurizers(options)):
         if model not in models:
             raise ValueError(f"featurize_model_name must be one of {', '.join(models)} here, got {str(model)[:60]!r}")

@@ -18,7 +18,7 @@ from mauve_metric.hosts.space.limits import Limits, read_limits, read_models
 from mauve_metric.hosts.space.server.endpoints import Endpoints
 from mauve_metric.hosts.space.server.logs import keep_texts_out
 from mauve_metric.hosts.space.server.middleware import BodyLimit, ErrorAnswers
-from mauve_metric.hosts.space.server.schema import Schema, described
+from mauve_metric.hosts.space.server.schema import Schema, add_descriptions
 from mauve_metric.hosts.space.session.scoring import Encoders, Featurizer
 from mauve_metric.hosts.space.session.sessions import HOUR
 from mauve_metric.hosts.space.session.turns import ONE_RUN
@@ -49,7 +49,7 @@ class Page(gr.Blocks):
 
     def get_api_info(self, all_endpoints: bool = False, page: str | None = None) -> APIInfo:
         """See `gr.Blocks.get_api_info`; with meanings, and the schema of the answers."""
-        return cast(APIInfo, described(cast(Schema, super().get_api_info(all_endpoints, page)), self.endpoints))
+        return cast(APIInfo, add_descriptions(cast(Schema, super().get_api_info(all_endpoints, page)), self.endpoints))
 
 
 def build_app(

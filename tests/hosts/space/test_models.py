@@ -21,7 +21,7 @@ from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.session import takeaway
 from mauve_metric.hosts.space.session.scoring import Encoders
 from mauve_metric.hosts.space.session.sessions import Shown
-from mauve_metric.hosts.space.view.figures import drawn
+from mauve_metric.hosts.space.view.figures import plot_value
 from mauve_metric.hosts.space.view.handlers import OF_MODEL, RESULT, Handlers
 from mauve_metric.results.charts.figure import COLORS
 from mauve_metric.results.charts.of_texts import map_chart
@@ -311,7 +311,7 @@ def test_hostile_names_and_texts_are_shown_as_they_are(desk: Handlers, tmp_path:
     assert not any(bad in str(page) for page in pages for bad in ("<script", "<img", "\x00", "\u202e", "${", "{{"))
 
 
-def test_what_cannot_be_compared_is_said_with_the_sets_name(desk: Handlers, tmp_path: Path) -> None:
+def test_errors_of_a_comparison_name_the_set(desk: Handlers, tmp_path: Path) -> None:
     give_models(desk, tmp_path, {"a": MODEL, "b": MODEL[:9]})
     with pytest.raises(gr.Error, match=r"equal size, .* got human 30, model set “a” 24, model set “b” 9"):
         press(desk, aligned=True)
@@ -353,7 +353,7 @@ def test_the_map_draws_a_stated_random_subset() -> None:
 
     def points(most: int, rows: list[Any] = rows) -> Any:
         chart = map_chart(names, rows, labels, texts, (0.25, 0.125), most=most)
-        return chart.to_dict(), rows_of(drawn(chart))
+        return chart.to_dict(), rows_of(plot_value(chart))
 
     chart, values = points(1000)
     assert len(values) == 80 and "all 80 texts" in chart["title"]["subtitle"][0]

@@ -43,7 +43,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("size", [(1440, 900), (390, 844)])
-def test_what_a_visitor_needs_is_in_sight(context: Any, address: str, tmp_path: Path, size: tuple[int, int]) -> None:
+def test_the_main_controls_are_visible(context: Any, address: str, tmp_path: Path, size: tuple[int, int]) -> None:
     page = opened(context, address, size, reduced_motion="reduce")
     page.wait_for_selector("#text_map svg.marks")
     assert page.evaluate(SHIFT) < 0.1

@@ -1,1 +1,1 @@
-"""The endpoints, and what a request passes before gradio and after it."""
+"""The endpoints, their schema, middleware and logging."""

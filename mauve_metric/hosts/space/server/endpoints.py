@@ -14,7 +14,7 @@ from mauve_metric.features.feature_set import FeatureSet, Side
 from mauve_metric.features.sides import GivenDesign, OpenedSides
 from mauve_metric.hosts.space.limits import Limits, check_name, check_options, check_texts, check_together
 from mauve_metric.hosts.space.session.measuring import GROUPS, check_measures, measure_texts
-from mauve_metric.hosts.space.session.run import Run, errors_shown
+from mauve_metric.hosts.space.session.run import Run, show_errors
 from mauve_metric.hosts.space.session.scoring import Encoders, Scored, embed, kept_texts, score
 from mauve_metric.hosts.space.session.turns import Turns
 from mauve_metric.options import MauveConfig, config_fields
@@ -33,7 +33,7 @@ _BUCKETS = "num_buckets"  # None here, for programs that have no value of severa
 
 
 class Parameter(NamedTuple):
-    """One parameter of an endpoint: its type, what it means in one sentence, and its default if it has one."""
+    """One parameter of an endpoint: its type, its meaning in one sentence, and its default if it has one."""
 
     type: object
     meaning: str
@@ -47,10 +47,10 @@ class Parameter(NamedTuple):
 
 @dataclass(frozen=True)
 class Job:
-    """A call that was checked: what is to be scored.
+    """A checked call: the texts and settings to score.
 
     sets: texts by what errors call them, the human ones first. names: of the models, to their titles in `sets`.
-    measures: that are asked for, where it is about them.
+    measures: the requested ones, for `/describe`.
     """
 
     sets: Mapping[str, list[str]]
@@ -61,7 +61,7 @@ class Job:
 
 
 class Endpoints:
-    """The endpoints of one page; nothing of a request is kept.
+    """The endpoints of one page; they store nothing of a request.
 
     Args:
         limits: of the server. models: featurizers that may be chosen. encoders: what is in memory of them. turns: of
@@ -118,7 +118,7 @@ class Endpoints:
         }
 
     def job(self, name: str, arguments: Mapping[str, object]) -> Job:
-        """The arguments of a call by their names, checked, with the defaults of those that are left out.
+        """The arguments of a call by their names, checked, with the defaults of omitted ones.
 
         Raises:
             TypeError, ValueError: in one sentence, for a mistake of the caller.
@@ -158,7 +158,7 @@ class Endpoints:
         """The function of an endpoint for `gr.api`, with signature, types and docstring of the parameters.
 
         It refuses a mistaken call before it waits. A client is an address: the calls of a program have no session. One
-        that hangs up is not noticed (gradio tells no function of it); its run ends by itself, within the limits.
+        that disconnects is not noticed (gradio does not report it); its run ends by itself, within the limits.
         """
         known = self.parameters(name)
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -175,7 +175,7 @@ class Endpoints:
         def call(*values: object, **named: object) -> dict[str, object]:
             arguments = signature.bind(*values, **named).arguments
             client, run = arguments.pop("request").client, Run.within(self.limits)
-            with errors_shown():
+            with show_errors():
                 job = self.job(name, arguments)
                 with self.turns.turn(f"address {client.host if client else ''}", run):
                     return self._answer(name, job, run)
@@ -188,15 +188,15 @@ class Endpoints:
 
     def _answer(self, name: str, job: Job, run: Run) -> dict[str, object]:
         if name == DESCRIBE:
-            return self._described(job, run).to_dict()
-        scored = self._scored(job, run)
+            return self._describe(job, run).to_dict()
+        scored = self._score(job, run)
         return scored.results["predictions"].to_dict() if name == SCORE else scored.compared.to_dict()
 
-    def _scored(self, job: Job, run: Run) -> Scored:
+    def _score(self, job: Job, run: Run) -> Scored:
         embedded = embed(job.sets, job.config, self.encoders, run)
         return score(embedded, job.names, job.config, aligned=job.aligned, run=run)
 
-    def _described(self, job: Job, run: Run) -> Description:
+    def _describe(self, job: Job, run: Run) -> Description:
         names = list(job.names)
         sides: Sequence[FeatureSet | None] = [None] * len(job.sets)
         if need_features(job.measures):
@@ -211,7 +211,7 @@ class Endpoints:
 
 
 def _check_names(name: str, known: Mapping[str, Parameter], given: Mapping[str, object]) -> None:
-    """`ValueError` for a parameter that is not known, and for one that is missing."""
+    """Raise `ValueError` for an unknown or a missing parameter."""
     for own in given:
         if own not in known:
             raise ValueError(f"/{name} has no parameter {own[:60]!r}: it takes {', '.join(known)}")

@@ -1,4 +1,4 @@
-"""The log of a server: kinds and places of errors, never their words, which may quote a visitor's texts.
+"""The log of a server: types and places of errors, never their messages, which may quote a visitor's texts.
 
 gradio (6.31), uvicorn and asyncio report errors by tracebacks, whose last line is the error's own message.
 """
@@ -17,9 +17,9 @@ _DEEPEST = 10  # causes of causes
 
 
 def places(error: BaseException, depth: int = 0) -> str:
-    """A traceback without the words of the error and of what caused it.
+    """Format a traceback without the messages of the error and its causes.
 
-    >>> places(ValueError("nobody may read this"))
+    >>> places(ValueError("a private text"))
     'ValueError (its words are left out here: they may quote texts)\\n'
     """
     lines = ["Traceback (most recent call last):\n", *traceback.format_tb(error.__traceback__)]
@@ -34,7 +34,7 @@ def places(error: BaseException, depth: int = 0) -> str:
 
 
 def keep_texts_out() -> Callable[[], None]:
-    """Have this process write errors without their words from now on; what is returned puts back what was.
+    """Make this process write errors without their messages; return a function that undoes it.
 
     Tracebacks that are printed, records of `logging` with an error, and what the server's packages log, of which the
     first line is kept. Meant for a process that is a server and nothing else.
@@ -66,7 +66,7 @@ def keep_texts_out() -> Callable[[], None]:
 
 
 def _without_words(record: logging.LogRecord) -> logging.LogRecord:
-    """A record whose error is told by its kind and place alone."""
+    """Replace the error of a record by its type and place."""
     found = record.exc_info
     error: BaseException | None = found[1] if isinstance(found, tuple) else None
     if error is not None:

@@ -25,7 +25,7 @@ async def answer(send: Send, status: int, sentence: str) -> None:
 
 
 class ErrorAnswers:
-    """ASGI middleware: an error that gradio leaves to the server is answered, and logged in one line.
+    """ASGI middleware: answer an error that gradio does not handle, and log it in one line.
 
     gradio (6.31) answers 500 where a call leaves out a parameter or names an unknown one, and where it cannot repeat a
     value that it refuses (NaN, half of a character), and raises within a stream for an event that is not known.
@@ -35,19 +35,19 @@ class ErrorAnswers:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand a request on, and answer what it raises."""
+        """Pass a request on, and answer the errors it raises."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         started = False
 
-        async def noted(message: Message) -> None:
+        async def send_and_note(message: Message) -> None:
             nonlocal started
             started = started or message["type"] == "http.response.start"
             await send(message)
 
         try:
-            await self.app(scope, receive, noted)
+            await self.app(scope, receive, send_and_note)
         except Exception as error:
             logger.warning("a request ended with %s at %s", type(error).__name__, _place(error))
             if started:
@@ -63,13 +63,13 @@ class ErrorAnswers:
 
 
 def _place(error: BaseException) -> str:
-    """The file and line of the last call, without any words of the error."""
+    """The file and line of the last call, without the message of the error."""
     frames = traceback.extract_tb(error.__traceback__)
     return f"{frames[-1].filename.rsplit('/', 1)[-1]}:{frames[-1].lineno}" if frames else "an unknown place"
 
 
 class BodyLimit:
-    """ASGI middleware: requests with a larger body than allowed are answered 413 and never held in memory.
+    """ASGI middleware: answer requests with too large a body with 413, without holding them in memory.
 
     A call of an endpoint may hold all sets of a `/compare`, with what JSON adds to a text; a request to gradio's upload
     route as many files as there are sets, each of which gradio holds to its own limit; any other what one paste box
@@ -89,7 +89,7 @@ class BodyLimit:
         return self.most_called if path.startswith(f"{API_PREFIX}/call/") else self.most_pasted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand a request on, counting its bytes."""
+        """Pass a request on and count its bytes."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -100,17 +100,17 @@ class BodyLimit:
             return
         seen = 0
 
-        async def counted() -> Message:
+        async def receive_and_count() -> Message:
             nonlocal seen
             message = await receive()
             seen += len(message.get("body", b""))
             # a body without a declared length is cut off, as if the visitor had left
             return {"type": "http.disconnect"} if seen > most else message
 
-        await self.app(scope, counted, send)
+        await self.app(scope, receive_and_count, send)
 
     async def _refuse(self, most: int, receive: Receive, send: Send) -> None:
-        """Answer 413 once the body was thrown away, without which most clients would only see a broken connection."""
+        """Answer 413 after discarding the body; otherwise most clients would only see a broken connection."""
         thrown = 0
         while thrown < _MOST_THROWN_AWAY * most:
             message = await receive()

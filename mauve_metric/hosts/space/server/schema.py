@@ -19,7 +19,7 @@ from mauve_metric.results.numbers import Described, Difference, OwnScore
 from mauve_metric.results.result import MauveResult
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
-Schema = dict[str, Any]  # JSON Schema, whose values are of every kind
+Schema = dict[str, Any]  # JSON Schema
 _PLAIN = {int: "integer", float: "number", str: "string", bool: "boolean", types.NoneType: "null"}
 _CURVES = ("divergence_curve", "prd_curve")  # arrays of points
 _ANSWERS = {
@@ -30,15 +30,15 @@ _ANSWERS = {
 
 
 def result_schema() -> Schema:
-    """Of `MauveResult.to_dict`."""
+    """The schema of `MauveResult.to_dict`."""
     meanings = attributes(MauveResult) | {name: score.meaning for name, score in SCORES.items()}
     hints = get_type_hints(MauveResult)
     names = [item.name for item in fields(MauveResult) if item.metadata.get("in_dict", True)]
-    return _object({name: _named(name, hints[name]) | _described(meanings.get(name)) for name in names})
+    return _object({name: _schema_of_field(name, hints[name]) | _description(meanings.get(name)) for name in names})
 
 
 def comparison_schema() -> Schema:
-    """Of `Comparison.to_dict`."""
+    """The schema of `Comparison.to_dict`."""
     meanings, hints = attributes(Comparison), get_type_hints(Comparison)
     models = {"models": _values(result_schema()), "mauve_own": _values(_of_type(float))}
     named = models | {"own": _values(_record(OwnScore)), "differences": _list(_record(Difference, leave=("stderr",)))}
@@ -47,11 +47,11 @@ def comparison_schema() -> Schema:
         named[name] = _of_type(hints[name])
     named |= {"warnings": _list(_record(ScoreWarning)), "signature": _of_type(str)}
     meanings["mauve_own"] = meanings["own"]
-    return _object({name: schema | _described(meanings.get(name)) for name, schema in named.items()})
+    return _object({name: schema | _description(meanings.get(name)) for name, schema in named.items()})
 
 
 def description_schema() -> Schema:
-    """Of `Description.to_dict`."""
+    """The schema of `Description.to_dict`."""
     meanings, hints = attributes(Description), get_type_hints(Description)
     meanings["warnings"] = "what to know before believing the scores"
     named = {"human": _values(_of_type(float)), "models": _values(_values(_record(Described)))}
@@ -59,10 +59,10 @@ def description_schema() -> Schema:
     named |= {name: _of_type(hints[name]) for name in ("same_size", "confidence_level")}
     named |= {"warnings": _list(_record(ScoreWarning)), "model_warnings": _values(_list(_record(ScoreWarning)))}
     named |= {"signature": _of_type(str)}
-    return _object({name: schema | _described(meanings.get(name)) for name, schema in named.items()})
+    return _object({name: schema | _description(meanings.get(name)) for name, schema in named.items()})
 
 
-def described(info: Schema, endpoints: Endpoints) -> Schema:
+def add_descriptions(info: Schema, endpoints: Endpoints) -> Schema:
     """Add to gradio's (6.31) description of the endpoints the meanings of the parameters and the schema of the answers.
 
     Args:
@@ -81,7 +81,7 @@ def described(info: Schema, endpoints: Endpoints) -> Schema:
             item["type"] = {**item["type"], "description": meaning}
             item["python_type"] = {**item["python_type"], "description": meaning}
         (returned,) = endpoint["returns"]
-        returned |= {"label": "result", "component": "JSON", "type": answers[name]() | _described(_ANSWERS[name])}
+        returned |= {"label": "result", "component": "JSON", "type": answers[name]() | _description(_ANSWERS[name])}
         kinds = "dict[str, float | int | str | bool | list | dict | None]"
         returned["python_type"] = {"type": kinds, "description": _ANSWERS[name]}
     return info
@@ -103,7 +103,7 @@ def attributes(kind: type) -> dict[str, str]:
     }
 
 
-def _named(name: str, hint: object) -> Schema:
+def _schema_of_field(name: str, hint: object) -> Schema:
     if name in _CURVES:
         return _list(_list(_of_type(float)))
     return _list(_record(ScoreWarning)) if name == "warnings" else _of_type(hint)
@@ -127,10 +127,10 @@ def _of_type(hint: object) -> Schema:
 
 
 def _record(kind: type, leave: tuple[str, ...] = ()) -> Schema:
-    """Of a named tuple or dataclass."""
+    """The schema of a named tuple or dataclass."""
     meanings = attributes(kind)
     hints = {name: hint for name, hint in get_type_hints(kind).items() if name not in leave}
-    return _object({name: _of_type(hint) | _described(meanings.get(name)) for name, hint in hints.items()})
+    return _object({name: _of_type(hint) | _description(meanings.get(name)) for name, hint in hints.items()})
 
 
 def _object(properties: Mapping[str, Schema]) -> Schema:
@@ -145,5 +145,5 @@ def _list(schema: Schema) -> Schema:
     return {"type": "array", "items": schema}
 
 
-def _described(meaning: str | None) -> Schema:
+def _description(meaning: str | None) -> Schema:
     return {"description": meaning} if meaning else {}

@@ -89,12 +89,12 @@ class Example:
 
     @property
     def options(self) -> dict[str, object]:
-        """Of the example: the defaults."""
+        """The options of the example: the defaults."""
         return {name: option.default for name, option in config_fields().items()} | {"featurize_model_name": FEATURIZER}
 
     @property
     def embedded(self) -> Embedded | None:
-        """The features; None where they are not there, or not those of the texts."""
+        """The features; None if they are missing or belong to other texts."""
         with self._lock:
             if not self._tried and self._offered:
                 self._tried = True
@@ -120,7 +120,7 @@ class Example:
             self._sets, self._embedded = sets, embedded
 
     def shown(self) -> Shown | None:
-        """The example's result for one visitor; None where there is none."""
+        """The example's result for one visitor; None if there is no example."""
         embedded = self.embedded
         if embedded is None or self._sets is None:
             return None
@@ -128,5 +128,5 @@ class Example:
         with self._lock:
             if self._scored is None:
                 self._scored = score(embedded, {LABEL: title_of(LABEL)}, self._encoders.config(self.options))
-                self._scored.explain(LABEL, 1)  # which reads the words of all texts
+                self._scored.explain(LABEL, 1)  # counts the words of all texts once
         return Shown(human, {LABEL: model}, self.options, self._scored, LABEL, example=True)

@@ -1,4 +1,4 @@
-"""Every measure of sets that are read: from their texts and the features that are kept, no other model is run."""
+"""Every measure of sets that are read: from their texts and stored features, without running another model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mauve_metric.arrays import Integers
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.hosts.space.session.run import Run
-from mauve_metric.hosts.space.session.scoring import Scored, designed
+from mauve_metric.hosts.space.session.scoring import Scored, sides_with_groups
 from mauve_metric.options import MauveConfig
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description, title_of
@@ -37,7 +37,7 @@ class Measured:
 
 
 def check_measures(measures: object) -> tuple[str, ...]:
-    """The measures of these groups or names, in the order of the table; None: all that are offered.
+    """The measures of these groups or names, in the order of the table; None: all offered ones.
 
     Raises:
         TypeError, ValueError: not names of groups or measures, or none that is offered.
@@ -73,10 +73,10 @@ def measure_texts(
     """Measure sets as `describe` does.
 
     Args:
-        texts: of the human set and of each model's. sides: their features; None where no measure needs them.
+        texts: of the human set and of each model's. sides: their features; None if no measure needs them.
         groups: of the texts of each set, None where all are independent.
         models: the models' names. measures: see `check_measures`. config: of the features and scores.
-        run: is told which measure is next, and may end the work before each.
+        run: receives the progress, and may end the work before each measure.
         compared: makes the comparison of the same sets; None: it is made of the features.
     """
     titles = [HUMAN, *(f"model {name}" for name in models)]
@@ -98,7 +98,7 @@ def measure_scored(scored: Scored, measures: Sequence[str], run: Run) -> Measure
     embedded = scored.embedded
     texts = [embedded.kept(number) for number in range(len(embedded.texts))]
     names = list(scored.results)
-    sides = designed(embedded, names, scored.aligned, scored.prompts)
+    sides = sides_with_groups(embedded, names, scored.aligned, scored.prompts)
     groups = [side.groups for side in sides]
     found = measure_texts(
         texts, sides, names, measures, scored.config, run, groups=groups, compared=lambda: scored.compared

@@ -1,4 +1,4 @@
-"""A result's JSON becomes a result again, without its texts: what it says is computed anew from its histograms."""
+"""Read the JSON of a result without its texts; its sentences and curves are recomputed from its histograms."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _OF_SCORES = ("mauve_scaling_factor", "divergence_curve_discretization_size", "c
 
 @dataclass(frozen=True)
 class Opened:
-    """Results that were read from a file: what `Scored` says, as far as it can be said without texts."""
+    """Results that were read from a file: the part of `Scored` that needs no texts."""
 
     results: dict[str, MauveResult]
     comparison: Comparison | None
@@ -48,7 +48,7 @@ class Opened:
         return list(self.results if self.comparison is None else self.comparison.ranking)
 
     def explain(self, name: str, buckets: int | Sequence[int] = 0, texts: int = 0) -> Explanation:
-        """The parts of a model's gap; no bucket is described, since that takes the texts."""
+        """The parts of a model's gap; no bucket is described, since that needs the texts."""
         return self._explanations[name]
 
     @cached_property
@@ -57,7 +57,7 @@ class Opened:
 
 
 def _explanation(result: MauveResult, config: MauveConfig) -> Explanation:
-    """See `explain_result`: the rows have no place, which only described buckets would show."""
+    """Call `explain_result` with zero rows: only described buckets would show their places."""
     labels = result.p_labels, result.q_labels
     rows = [np.zeros((len(side), 1), dtype=np.float32) for side in labels]
     return explain_result(result, rows, labels, config, Readable.of([None, None]), buckets=0, texts=0)
@@ -79,7 +79,9 @@ def read_result(path: Path, limits: Limits) -> Opened:
         if "models" in values:
             return _comparison(values, limits)
         result, config = _result(values, limits)
-        each = {name: _result(one, limits)[0] for name, one in _named(values, "by_featurizer", _MOST_FEATURIZERS)}
+        each = {
+            name: _result(one, limits)[0] for name, one in _results_by_name(values, "by_featurizer", _MOST_FEATURIZERS)
+        }
         return Opened({"model": replace(result, by_featurizer=each)}, None, config)
     except RecursionError:
         said = "nested too deeply"
@@ -94,10 +96,10 @@ def read_result(path: Path, limits: Limits) -> Opened:
 
 
 def _check_texts(values: Mapping[str, Any]) -> None:
-    """Refuse a file whose results are of so many texts that memory would run out.
+    """Refuse a file whose results have more texts than memory allows.
 
     Raises:
-        ValueError: the file says of more than 4 million texts in all.
+        ValueError: more than 4 million texts in all.
     """
     total, waiting = 0.0, [values]
     while waiting:
@@ -113,7 +115,7 @@ def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is no number")
 
 
-def _named(values: Mapping[str, Any], part: str, most: int) -> list[tuple[str, Mapping[str, Any]]]:
+def _results_by_name(values: Mapping[str, Any], part: str, most: int) -> list[tuple[str, Mapping[str, Any]]]:
     """The results in a part of a file, with their names."""
     given = values.get(part, {})
     if not isinstance(given, dict) or not all(isinstance(one, dict) for one in given.values()):
@@ -136,20 +138,20 @@ def _model(kind: type) -> type[BaseModel]:
     return create_model(kind.__name__, **given)
 
 
-def _checked(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
+def _check_fields(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a dataclass that are in its JSON; `ValidationError` for another type."""
     model = _model(kind).model_validate(values)
     return {name: getattr(model, name) for name in type(model).model_fields}
 
 
 def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
-    read = {name: _result(result, limits) for name, result in _named(values, "models", limits.model_sets)}
+    read = {name: _result(result, limits) for name, result in _results_by_name(values, "models", limits.model_sets)}
     results = {name: result for name, (result, _) in read.items()}
     pairs = [
         {name: [{**item, "stderr": None} for item in values.get(name, [])]}
         for name in ("differences", "learned_differences")
     ]
-    given = _checked(Comparison, {**values, **pairs[0], **pairs[1]})
+    given = _check_fields(Comparison, {**values, **pairs[0], **pairs[1]})
     if not results or sorted(given["ranking"]) != sorted(results):
         raise ValueError("ranking must name every model once")
     if {*given["own"]} != {*results} or {*given["learned_ranking"]} - {*results}:
@@ -164,7 +166,7 @@ def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
         explanations={},
         by_featurizer={
             name: found
-            for name, one in _named(values, "by_featurizer", _MOST_FEATURIZERS)
+            for name, one in _results_by_name(values, "by_featurizer", _MOST_FEATURIZERS)
             if (found := _comparison(one, limits).comparison)
         },
         **given,
@@ -174,7 +176,7 @@ def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
 
 def _result(values: Mapping[str, Any], limits: Limits) -> tuple[MauveResult, MauveConfig]:
     """One result and the config of its signature; the curve and its band come from the histograms again."""
-    given = _checked(MauveResult, values)
+    given = _check_fields(MauveResult, values)
     entries = _entries(values["signature"])
     options = {name: entries[name] for name in _OF_SCORES if name in config_fields()}
     check_options({"featurize_model_name": "", **options}, [""], limits)

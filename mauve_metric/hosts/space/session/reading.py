@@ -19,7 +19,7 @@ ROUGH_TEXTS = 256  # of each set, from which a first score is made while the oth
 
 
 def has_rough(texts: Sequence[list[str]], known: Sequence[FeatureSet | None]) -> bool:
-    """Return whether a score of the first texts of each set says something before that of all; errors count from 0."""
+    """Return whether a rough score comes first: a set is new, all its texts are valid, all sets are long enough."""
     new = [part for part, side in zip(texts, known, strict=True) if side is None]
     plain = all(isinstance(text, str) and text.strip() for part in new for text in part)
     return bool(new) and plain and min(map(len, texts)) > ROUGH_TEXTS
@@ -36,8 +36,8 @@ def read_sets(
     """The features of each set, those that are known included.
 
     Args:
-        job: reads. given: the argument and the texts of each set. known: its features, or None. run: is told. config:
-            of the scores. rough: names of the models, if the first texts of each set are read and scored first.
+        job: reads the texts. given: the argument and the texts of each set. known: its features, or None. run: receives
+            the progress. config: of the scores. rough: names of the models, if the first texts are scored first.
     """
     sizes = [len(texts) for _, texts in given]
     run.begin_reading(sizes, sum(size for size, side in zip(sizes, known, strict=True) if side is not None))
@@ -56,13 +56,13 @@ def read_sets(
         if side is None:
             run.begin_set(number, 0 if start is None else ROUGH_TEXTS)
             side = job.of_texts(name, texts if start is None else texts[ROUGH_TEXTS:])
-            side = side if start is None else _joined(start, side)
+            side = side if start is None else _join_parts(start, side)
         read.append(side)
     return read
 
 
 def rough_score(sides: Sequence[FeatureSet], names: Sequence[str], config: MauveConfig) -> str:
-    """The debiased score of each model from the first texts, in words; empty where there is none."""
+    """The debiased score of each model from the first texts, in words; empty if there is none."""
     quick = replace(config, num_buckets="auto", num_runs=1, knn=False, permutations=0, frechet_distance=False)
     said = []
     for name, side in zip(names, sides[1:], strict=True):
@@ -86,8 +86,8 @@ def _with_rows(side: FeatureSet, rows: slice) -> FeatureSet:
     return replace(side, features=all_rows(side.features)[rows], **kept)
 
 
-def _joined(first: FeatureSet, rest: FeatureSet) -> FeatureSet:
-    """Two parts of a set as one."""
+def _join_parts(first: FeatureSet, rest: FeatureSet) -> FeatureSet:
+    """Join two parts of a set."""
     joined: dict[str, Any] = {}
     for name in ("lengths", "text_hashes", "opening_hashes"):
         parts = [getattr(first, name), getattr(rest, name)]

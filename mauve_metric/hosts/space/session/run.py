@@ -1,4 +1,4 @@
-"""One run of a visitor: its progress, its limits, and its errors as one sentence that no log repeats."""
+"""One run of a visitor: its progress, its limits, and its errors as one sentence that is not logged."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ logger = logging.getLogger(__name__)
 
 
 @contextmanager
-def errors_shown(escape: Callable[[str], str] = str) -> Iterator[None]:
-    """Show every error to the visitor as one sentence, and log none with its words, since they may quote texts.
+def show_errors(escape: Callable[[str], str] = str) -> Iterator[None]:
+    """Show every error to the visitor as one sentence, and log none with its message, which may quote texts.
 
     A mistake of the program itself leaves its kind and place in the log.
     """
@@ -42,7 +42,7 @@ def errors_shown(escape: Callable[[str], str] = str) -> Iterator[None]:
 
 Tell = Callable[[float, str], None]
 _JUDGED = 10.0  # seconds of reading after which its speed is known
-_MARGIN = 1.25  # by which a run may seem too long and still go on
+_MARGIN = 1.25  # factor by which the estimate may exceed the limit
 READ = (0.05, 0.85)  # of a run: where reading the texts begins and ends
 
 
@@ -51,12 +51,12 @@ class Cancelled(Exception):
 
 
 class Run:
-    """One run in progress: whether it was stopped, how far it is, and what it may still spend.
+    """One run in progress: its state, its progress and its remaining budget.
 
-    `was_stopped` says afterwards whether it ended because somebody stopped it.
+    `was_stopped` is True after a visitor ended it.
 
     Args:
-        tell: is told how far it is. seconds, tokens: that it may take in all; None: any number.
+        tell: receives the progress. seconds, tokens: limits of the whole run; None: no limit.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Run:
 
     @property
     def stopped(self) -> bool:
-        """Return whether it was stopped."""
+        """Return whether the run was stopped."""
         return self._stopped.is_set()
 
     def cancel(self) -> None:
@@ -95,16 +95,16 @@ class Run:
             raise Cancelled
         if time.monotonic() > self._end:
             raise ValueError(
-                f"this run was stopped after {spoken(self._seconds or 0)}, the most that one may take here: give fewer "
-                "or shorter texts"
+                f"this run was stopped after {duration(self._seconds or 0)}, the most that one may take here: give "
+                "fewer or shorter texts"
             )
 
     def begin(self) -> None:
-        """Start the clock: what the run waited before takes nothing of its seconds."""
+        """Start the clock: time spent waiting does not count."""
         self._end = math.inf if self._seconds is None else time.monotonic() + self._seconds
 
     def spend(self, tokens: int) -> None:
-        """Count tokens that the model is to read; `ValueError` if they are more than one run may have."""
+        """Count tokens to read; raise `ValueError` if they exceed the limit of one run."""
         self.check()
         self._spent += tokens
         if self._tokens is not None and self._spent > self._tokens:
@@ -114,54 +114,54 @@ class Run:
             )
 
     def part(self, number: int, of: int, title: str) -> None:
-        """Begin one of several equal parts of the run; its title stands before its progress."""
+        """Begin one of several equal parts of the run; its title precedes its progress."""
         self._part, self._rough = (number, of, title), ""
 
     def stage(self, share: float, words: str) -> None:
-        """Say what is done next; share: of the whole run, or of its part."""
+        """Report the next stage; share: completed share of the run, or of its part."""
         self.check()
         if self._tell is not None:
             number, of, title = self._part
             self._tell((number + share) / of, f"{title}{words}")
 
     def begin_reading(self, sizes: Sequence[int], known: int = 0) -> None:
-        """Say how many texts each set has, the human one first, and how many of all are read already."""
+        """Set the number of texts of each set, the human one first, and the number already read."""
         self._sizes, self._all, self._read = list(sizes), max(sum(sizes) - known, 1), 0
         self._began = time.monotonic()
 
     def begin_set(self, number: int, before: int = 0) -> None:
-        """Say that a set is read next, or the rest of it: number 0 is the human one; before: texts read of it."""
+        """Report that a set, or the rest of it, is read next; number 0: the human one; before: texts already read."""
         models = len(self._sizes) - 1
         which = "human texts" if number == 0 else f"model {number} of {models}" if models > 1 else "model texts"
         self._words, self._before, self._size = which, before, self._sizes[number]
         self._tell_reading(f"reading {self._words}", 0)
 
     def texts_done(self, name: str, done: int, total: int | None) -> None:
-        """Say how many texts of the set were read by the model, how fast, and how long all that are left take."""
+        """Report the number of texts read of the set, the speed, and the remaining time."""
         passed, read = time.monotonic() - self._began, self._read + done
         words = f"{self._words}: {self._before + done} of {self._size}"
         if passed >= 1 and read:
             speed = read / passed
             words += f", {speed:.0f} texts a second" if speed >= 1.5 else f", {1 / speed:.0f} s a text"
             left = (self._all - read) / speed
-            words += f", about {spoken(left)} left" if left >= 1 else ""
+            words += f", about {duration(left)} left" if left >= 1 else ""
             self._check_projection(passed, left)
         self._tell_reading(words, done)
         if done == total:
             self._read = read
 
     def _check_projection(self, passed: float, left: float) -> None:
-        """`ValueError` for a run that would end in the middle of its texts, as soon as that is clear."""
+        """Raise `ValueError` if the estimated time clearly exceeds the limit."""
         allowed = self._end - self._began
         if passed > _JUDGED and passed + left > _MARGIN * allowed:
             raise ValueError(
-                f"reading these texts would take about {spoken(passed + left)}, and a run may take "
-                f"{spoken(self._seconds or 0)} here: give about {self._all * allowed / (passed + left):.0f} of the "
+                f"reading these texts would take about {duration(passed + left)}, and a run may take "
+                f"{duration(self._seconds or 0)} here: give about {self._all * allowed / (passed + left):.0f} of the "
                 f"{self._all} texts, or choose a faster featurizer, such as ngrams"
             )
 
     def rough(self, words: str) -> None:
-        """A first score, which stands before what is said from now on."""
+        """Show a first score before every later progress message."""
         self._rough = f"{words}; " if words else ""
 
     def _tell_reading(self, words: str, done: int) -> None:
@@ -169,10 +169,10 @@ class Run:
         self.stage(READ[0] + (READ[1] - READ[0]) * share, self._rough + words)
 
 
-def spoken(seconds: float) -> str:
-    """A time as people say it.
+def duration(seconds: float) -> str:
+    """Format a duration in whole seconds or minutes.
 
-    >>> spoken(1), spoken(59.2), spoken(100)
+    >>> duration(1), duration(59.2), duration(100)
     ('1 second', '59 seconds', '2 minutes')
     """
     number, unit = (max(round(seconds), 1), "second") if seconds <= 60 else (round(seconds / 60), "minute")

@@ -1,4 +1,4 @@
-"""Texts → features → results for the page: one encoder in memory, features kept, runs that can be stopped."""
+"""Texts → features → results for the page: one encoder in memory, stored features, runs that can be stopped."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _SCORE_KNOBS = [
 
 
 class Encoders:
-    """The encoders in memory, the last ones used; one run at a time works with them (see `Turns`).
+    """The encoders in memory, least recently used dropped first; one run at a time uses them (see `Turns`).
 
     Args:
         functions: featurizers that are functions from texts to an array, by the name under which they are offered.
@@ -60,7 +60,7 @@ class Encoders:
         self._kept: dict[tuple[object, ...], Encoder] = {}
 
     def config(self, options: Mapping[str, object]) -> MauveConfig:
-        """The config of a visitor's options, with a function in place of its name."""
+        """The config of a visitor's options; the name of a function is replaced by the function."""
         name = str(options["featurize_model_name"])
         given: dict[str, Any] = {own: value for own, value in options.items() if own in config_fields()}
         given["featurize_model_name"] = self.functions.get(name, name)  # checked there
@@ -90,7 +90,7 @@ class Encoders:
 
 @dataclass(frozen=True)
 class Embedded:
-    """The features of the human set and of the models', what they were made with, and the texts that were given.
+    """Features of the human set and of the models' sets, the options that determine them, and the given texts.
 
     sets, texts: the human one first.
     """
@@ -104,13 +104,13 @@ class Embedded:
         return self.key == feature_key(config) and self.texts == tuple(texts)
 
     def known(self, texts: list[str], config: MauveConfig) -> FeatureSet | None:
-        """The features of one set, where they do not hang on the other sets and are there."""
+        """The stored features of one set; None if there are none or they depend on the other sets."""
         if self.key != feature_key(config) or config.match_lengths == "truncate":
             return None
         return next((side for side, old in zip(self.sets, self.texts, strict=True) if old == texts), None)
 
     def kept(self, number: int) -> list[str]:
-        """The texts behind the rows of a set: without what was taken off them, and without the empty ones."""
+        """The texts behind the rows of a set: stripped, and without the empty ones."""
         return kept_texts(self.texts[number], str(dict(zip(_FEATURE_KNOBS, self.key, strict=True))["strip"]))
 
     @cached_property
@@ -125,7 +125,7 @@ class Embedded:
 
 
 def kept_texts(texts: Sequence[str], strip: str) -> list[str]:
-    """Texts without what `strip` takes off them, and without the empty ones."""
+    """Apply `strip` to texts and drop the empty ones."""
     return [text for text in Stripping(strip).each(texts) if text.strip()]
 
 
@@ -146,13 +146,13 @@ def embed(
     last: Embedded | None = None,
     names: Sequence[str] | None = None,
 ) -> Embedded:
-    """The features of all sets; nothing of a text is kept on the disk.
+    """Compute the features of all sets; no text is stored on disk.
 
     Args:
         sets: the texts by what errors call them, the human ones first.
-        config, encoders, run: what to do it with.
+        config, encoders, run: options, models in memory, progress and limits.
         last: features that may be used again.
-        names: of the models, for a rough score while the texts are read; None: none is made.
+        names: of the models, for a rough score while the texts are read; None: no rough score.
 
     Raises:
         Cancelled: stopped. ValueError, TypeError, OSError, ImportError: as `compute_mauve`.
@@ -178,7 +178,7 @@ def embed(
 
 
 def spend_tokens(encoder: Encoder, sets: Sequence[Sequence[object]], run: Run) -> None:
-    """Count what the encoder would read of all sets, before it reads any; what is no text is refused later."""
+    """Count the tokens of all sets before any is read; items that are no texts are refused later."""
     prefix = encoder.text_prefix
     texts = [prefix + text.encode(errors="replace").decode() for part in sets for text in part if isinstance(text, str)]
     options = {"padding": False, "return_attention_mask": False, "return_token_type_ids": False, "verbose": False}
@@ -198,10 +198,10 @@ def feature_key(config: MauveConfig) -> tuple[object, ...]:
 class Scored:
     """The result of one model or several against the human texts.
 
-    config: as asked for. resolved: without "auto". results: of each model by its name, in order; of one model what
-    `compute_mauve` gives, but `normalised` by functions alone, since a language model would read all texts again.
-    comparison: what `compare` gives; None for one model. each: with several featurizers what is
-    known by each of them, by their names, the first one's first.
+    config: as given. resolved: without "auto". results: of each model by its name, in order; of one model as
+    `compute_mauve`, but `normalised` by functions alone, since a language model would read all texts again.
+    comparison: as `compare`; None for one model. each: with several featurizers, the results by
+    their names, the first featurizer first.
     """
 
     embedded: Embedded
@@ -215,7 +215,7 @@ class Scored:
     each: Mapping[str, Scored] = field(default_factory=dict)
 
     def of(self, config: MauveConfig) -> Scored:
-        """The result by the featurizer of a config, if it is one of several; else this."""
+        """The result for the featurizer of a config, if there are several; else this one."""
         same = (one for one in self.each.values() if one.embedded.key == feature_key(config))
         return next(same, self)
 
@@ -232,31 +232,33 @@ class Scored:
         return explain_model(self.partition, number, result, self.resolved, readable, buckets=buckets, texts=texts)
 
     def explain_learned(self, name: str) -> Explanation:
-        """By what a classifier tells a model's texts from the human ones, see `explain_learned`."""
-        if name not in self._learned:
+        """Explain how a classifier separates a model's texts from the human ones, see `explain_learned`."""
+        if name not in self._learned_explanations:
             number = [*self.results].index(name) + 1
             given = self.embedded.readable.pair(0, number).texts
-            human, *models = designed(self.embedded, self.results, self.aligned, self.prompts)
+            human, *models = sides_with_groups(self.embedded, self.results, self.aligned, self.prompts)
             groups = pair_of_groups(human.groups, models[number - 1].groups)
-            self._learned[name] = explain_learned(self.explain(name), given, groups, self.resolved, REPORT_TEXTS)
-        return self._learned[name]
+            self._learned_explanations[name] = explain_learned(
+                self.explain(name), given, groups, self.resolved, REPORT_TEXTS
+            )
+        return self._learned_explanations[name]
 
     @cached_property
-    def _learned(self) -> dict[str, Explanation]:
+    def _learned_explanations(self) -> dict[str, Explanation]:
         return {}
 
     @cached_property
     def compared(self) -> Comparison:
-        """The comparison, of one model as well."""
-        return self.comparison or self._compared()
+        """The comparison, computed also for one model."""
+        return self.comparison or self._compare()
 
     def for_report(self) -> Comparison:
-        """The same with the largest parts of the gaps explained."""
+        """The comparison with the largest parts of the gaps explained."""
         by_featurizer = {name: one.compared for name, one in self.each.items()}
-        return replace(self._compared(self.embedded.readable), by_featurizer=by_featurizer)
+        return replace(self._compare(self.embedded.readable), by_featurizer=by_featurizer)
 
-    def _compared(self, readable: Readable | None = None) -> Comparison:
-        human, *models = designed(self.embedded, self.results, self.aligned, self.prompts)
+    def _compare(self, readable: Readable | None = None) -> Comparison:
+        human, *models = sides_with_groups(self.embedded, self.results, self.aligned, self.prompts)
         return compare_features(
             human,
             dict(zip(self.results, models, strict=True)),
@@ -282,14 +284,14 @@ def score(
 
     Args:
         embedded: the features.
-        names: of the models, to what errors call them.
+        names: of the models, mapped to their titles in errors.
         config: of the scores.
         aligned: see `compare`. prompts: of the texts of each set, the human one first, where some share prompts.
-        last: its clustering is used again where it would be the same.
-        run: is told which model is scored.
+        last: its clustering is reused where it would be the same.
+        run: receives the progress.
     """
     run = run or Run()
-    human, *models = designed(embedded, names.values(), aligned, prompts)
+    human, *models = sides_with_groups(embedded, names.values(), aligned, prompts)
     run.stage(READ[1], "clustering")
     resolved = resolve_config(config, *map(len, embedded.sets), groups=[side.groups for side in (human, *models)])
     if last is not None and last.embedded is embedded and _clustering(last.resolved) == _clustering(resolved):
@@ -317,7 +319,7 @@ def score(
     return Scored(embedded, config, resolved, partition, comparison.models, comparison, aligned, prompts)
 
 
-def designed(embedded: Embedded, names: Iterable[str], aligned: bool, prompts: Prompts) -> list[FeatureSet]:
+def sides_with_groups(embedded: Embedded, names: Iterable[str], aligned: bool, prompts: Prompts) -> list[FeatureSet]:
     """The sets, the human one first, with the number of each row as its group if aligned, else with its prompt."""
     sides = dict(zip(["human", *names], embedded.sets, strict=True))
     if aligned:
@@ -338,13 +340,13 @@ def with_all(each: Mapping[str, Scored]) -> Scored:
         comparisons = {name: one.comparison for name, one in each.items() if one.comparison is not None}
         return replace(first, comparison=replace(first.comparison, by_featurizer=comparisons), each=each)
     ((model, result),) = first.results.items()
-    pairs = [designed(one.embedded, first.results, first.aligned, first.prompts) for one in each.values()]
+    pairs = [sides_with_groups(one.embedded, first.results, first.aligned, first.prompts) for one in each.values()]
     result = with_together(result, [(human, other) for human, other in pairs], first.resolved)
     by_featurizer = {name: one.results[model] for name, one in each.items()}
     return replace(first, results={model: replace(result, by_featurizer=by_featurizer)}, each=each)
 
 
 def _clustering(config: MauveConfig) -> MauveConfig:
-    """The config without what only the scoring reads."""
+    """The config with defaults for the options that only the scoring reads."""
     default = MauveConfig()
     return replace(config, **{name: getattr(default, name) for name in _SCORE_KNOBS})

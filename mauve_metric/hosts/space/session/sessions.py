@@ -1,4 +1,4 @@
-"""The sessions of visitors: apart from each other, kept while the page is open, for an hour at most.
+"""The sessions of visitors: isolated from each other, kept while the page is open, for an hour at most.
 
 Texts and results lie in memory, uploads and the files to take away in gradio's folder of temporary files.
 """
@@ -48,14 +48,14 @@ class ModelSets(Mapping[str, TextSet]):
         return len(self._sets)
 
     def check_room(self, name: str) -> None:
-        """`ValueError` if one more set would be too many."""
+        """Raise `ValueError` if one more set would be too many."""
         if len(self) >= self._most:
             raise ValueError(
                 f"{title_of(name)} was not taken: at most {self._most} model sets are compared here, remove one first"
             )
 
     def free_name(self, name: str) -> str:
-        """The name, with a number behind it if a set has it already.
+        """The name, with a number appended if a set has it already.
 
         >>> sets = ModelSets(8)
         >>> sets.put("greedy", TextSet("it", "greedy.txt", ["a"]))
@@ -74,7 +74,7 @@ class ModelSets(Mapping[str, TextSet]):
         self._sets[name] = side
 
     def rename(self, old: str, new: str) -> None:
-        """Give a set another name, in its place.
+        """Rename a set, and keep its position.
 
         Raises:
             ValueError: no name, or one that another set has.
@@ -122,7 +122,7 @@ def title_of(name: str) -> str:
 
 
 def delete_upload(path: Path) -> None:
-    """Delete a file, and with it the folder of its own that gradio makes for each upload."""
+    """Delete a file and the folder that gradio makes for each upload."""
     path.unlink(missing_ok=True)
     if path.parent.parent == Path(get_upload_folder()):
         with contextlib.suppress(OSError):  # another file is there
@@ -130,7 +130,7 @@ def delete_upload(path: Path) -> None:
 
 
 HOUR = 3600  # seconds: without use, until a visitor's texts are dropped; on the disk, until an upload is deleted
-_SWEEP = 60.0  # seconds between two looks
+_SWEEP = 60.0  # seconds between two sweeps
 
 
 @dataclass
@@ -189,7 +189,7 @@ class Session:
 
 
 class Sessions:
-    """The sessions by the browser's session name; the ones that were unused for longest give way.
+    """The sessions by the browser's session name; the least recently used are dropped first.
 
     gradio's own state (6.31) cannot hold them: a session that gives way to another is dropped without its
     `delete_callback`, one whose page was closed is kept for another hour, and the hour counts from when the value was
@@ -230,14 +230,14 @@ class Sessions:
         return session
 
     def drop(self, name: str | None) -> None:
-        """Forget a session, its files too; a run in progress is stopped."""
+        """Delete a session and its files; stop a run in progress."""
         with self._lock:
             session = self._sessions.pop(name or "", None)
         if session is not None:
             self._forget(session)
 
     def sweep(self) -> None:
-        """Forget the sessions whose time is over."""
+        """Delete the sessions whose time is over."""
         with self._lock:
             end = self._clock() - self._lifetime
             over = [name for name, session in self._sessions.items() if session.used < end]

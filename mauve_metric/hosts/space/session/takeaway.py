@@ -1,4 +1,4 @@
-"""The files of a result, and the commands that make it again."""
+"""The files of a result, and the commands that reproduce it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FIGURES = (".svg", ".pdf", ".png")
 
 
 def write_files(scored: Scored, folder: Path, description: Description | None = None) -> list[str]:
-    """Figures, result as JSON, tables, signature, and the report, the only one of them that quotes texts.
+    """Write figures, JSON, tables, signature and report; only the report quotes texts.
 
     With a description of the same sets, its measures too.
 
@@ -69,12 +69,12 @@ def python_code(
         lines.append("    },")
     lines += ["    aligned=True,"] if aligned else []
     lines += [f"    featurizers={_featurizers(options)!r},"] if other_featurizers(options) else []
-    lines += [f"    {key}={value!r}," for key, value in _given(options).items()]
+    lines += [f"    {key}={value!r}," for key, value in _changed_options(options).items()]
     return "\n".join([*lines, ")", "print(out)"])
 
 
 def _reader(side: TextSet, shared: bool) -> str:
-    """The name of what reads a set: with its prompts where sets share some."""
+    """The name of the function that reads a set; with prompts if sets share some."""
     return "TextFile" if shared and side.prompts is not None else "read_texts"
 
 
@@ -87,7 +87,7 @@ def _reading(side: TextSet, name: str, shared: bool) -> str:
 def shell_code(
     human: TextSet, models: Mapping[str, TextSet], options: Mapping[str, object], aligned: bool = False
 ) -> str:
-    """The shell command that gives the same result; a comment where the shell cannot."""
+    """The shell command that gives the same result; a comment if no command can."""
     sides = [human, *models.values()]
     columns = {side.column for side in sides if not _is_found(side)}
     both = len(sides) == 2 and human.path is not None and human.path == sides[1].path
@@ -107,7 +107,7 @@ def shell_code(
         words += ["--text-field", str(columns.pop())]
     for name in _featurizers(options) if other_featurizers(options) else ():
         words += ["--featurize-model-name", name]
-    for key, value in _given(options).items():
+    for key, value in _changed_options(options).items():
         flag = key.replace("_", "-")
         if isinstance(config_fields()[key].default, bool):
             words.append(f"--{flag}" if value else f"--no-{flag}")
@@ -117,15 +117,15 @@ def shell_code(
 
 
 def _model_words(models: Sequence[str], files: Sequence[str]) -> list[str]:
-    """The models' files as the shell takes them, each behind its name if it would have another one."""
+    """The models' files as the shell takes them, preceded by its name if it differs from the file's."""
     if len(models) == 1 or list(models) == [Path(file).stem for file in files]:
         return [_path_word(file) for file in files]
-    # before a name like `-a` a space, which the shell's reader of names takes away
+    # a space before a name like `-a`; the command line strips it
     return [f"{' ' if name.startswith('-') else ''}{name}={file}" for name, file in zip(models, files, strict=True)]
 
 
-def _given(options: Mapping[str, object]) -> dict[str, object]:
-    """The options that are not at their default, but for several featurizers."""
+def _changed_options(options: Mapping[str, object]) -> dict[str, object]:
+    """The options that are not at their default, except those of several featurizers."""
     several = {"featurizers", "featurize_model_name"} if other_featurizers(options) else set()
     return {
         name: value for name, value in options.items() if name not in several and value != config_fields()[name].default
@@ -143,7 +143,7 @@ def _is_found(side: TextSet) -> bool:
 
 
 def _file_names(human: TextSet, models: Mapping[str, TextSet]) -> list[str]:
-    """The names of all sets' files, the human one first, told apart where two files have the same."""
+    """The names of all sets' files, the human one first, made unique where two files share a name."""
     sides = [("human", human), *models.items()]
     owners = [own.replace("/", "-") for own, _ in sides]
     if len(sides) == 2:
@@ -156,5 +156,5 @@ def _file_names(human: TextSet, models: Mapping[str, TextSet]) -> list[str]:
 
 
 def _path_word(name: str) -> str:
-    """A file name that no program takes for an option."""
+    """A file name that no program parses as an option."""
     return f"./{name}" if name.startswith("-") else name

@@ -1,4 +1,4 @@
-"""The order of the runs of all visitors: one at work at a time, everybody's first run before anybody's second."""
+"""The order of the runs of all visitors: one at a time, each visitor's first run before any second one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mauve_metric.hosts.space.limits import Limits
-from mauve_metric.hosts.space.session.run import Run, spoken
+from mauve_metric.hosts.space.session.run import Run, duration
 
 # Of gradio's 40 threads: each run that waits here holds one. The others wait in gradio's own queue.
 ONE_RUN: dict[str, Any] = {"concurrency_id": "model", "concurrency_limit": 24}
@@ -21,17 +21,17 @@ _REMEMBERED = 20  # past runs, whose mean time is that of the next
 
 @dataclass(eq=False)
 class _Ticket:
-    """One run of a visitor; began: when it was its turn."""
+    """One run of a visitor; began: start time of its turn."""
 
     visitor: str
     began: float | None = None
 
 
 class Turns:
-    """The runs that are at work or wait.
+    """The queue of active and waiting runs.
 
-    gradio's queue takes runs in the order in which they come, so that one visitor's could wait before everybody else's,
-    and its estimates know no run that is at work longer than the mean.
+    gradio's queue runs in order of arrival, so that the runs of one visitor could delay all others, and its estimates
+    ignore that the active run may take longer than the mean.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -42,7 +42,7 @@ class Turns:
 
     @contextmanager
     def turn(self, visitor: str, run: Run) -> Iterator[None]:
-        """Wait until it is this run's turn, and hold it.
+        """Wait for the turn of this run, and keep it until the block ends.
 
         Raises:
             ValueError: enough runs wait. Cancelled: the run was stopped.
@@ -63,7 +63,7 @@ class Turns:
                 self._changed.notify_all()
 
     def _join(self, visitor: str) -> _Ticket:
-        """Take a place: behind the run at work and the runs that come before a further one of this visitor."""
+        """Join the queue, after the active run and all runs that precede a further one of this visitor."""
         with self._changed:
             order = [ticket.visitor for ticket in self._tickets]
             own = order.count(visitor)
@@ -85,8 +85,8 @@ class Turns:
     def _words(self, ended: int) -> str:
         """The time until so many more runs have ended, in words: by the mean of past ones, else at most."""
         if not self._past:
-            return f"in at most {spoken(ended * self._limits.seconds)}"
+            return f"in at most {duration(ended * self._limits.seconds)}"
         began = [ticket.began for ticket in self._tickets if ticket.began is not None]
         passed = time.monotonic() - began[0] if began else 0.0
         left = ended * sum(self._past) / len(self._past) - passed
-        return f"in about {spoken(max(left, 1.0))}"
+        return f"in about {duration(max(left, 1.0))}"

@@ -66,7 +66,7 @@ def read_upload(
     side: Role = "prediction",
     taken: Collection[str | None] = (),
 ) -> TextSet:
-    """The texts of a file; errors call it by its title, never by where it lies on the server.
+    """The texts of a file; errors name it by its title, never by its path on the server.
 
     Where a text is a line, blank lines are left out, as they are of what is pasted.
 
@@ -105,7 +105,7 @@ def read_upload(
                 texts, prompts, field = read.texts, read.prompts, read.prompt_field
             lines = len(texts)
             if path.suffix.lower() == ".txt":
-                texts = _filled(texts)
+                texts = _without_blank_lines(texts)
             checked = check_texts(title, texts, limits)
             blank = lines - len(texts)
             return TextSet(title, path.name, checked, columns, column, path, kind, blank, prompts, field)
@@ -132,7 +132,7 @@ def _choose_column(columns: Mapping[str, float], side: Role, of_tool: str | None
 
 
 def _side_of(name: str) -> Role | None:
-    """The side whose texts a column holds by its name."""
+    """The side to which a column belongs by its name."""
     words = set(re.split(r"[^a-z]+", name.lower()))
     return next((side for side, known in _SIDES.items() if words & known), None)
 
@@ -151,19 +151,19 @@ def read_paste(title: str, pasted: str, limits: Limits) -> TextSet:
     if len(pasted) > limits.bytes:
         raise ValueError(f"{title}: at most {limits.bytes} characters can be pasted here, got {len(pasted)}")
     lines = pasted.replace("\r\n", "\n").rstrip("\n").split("\n")
-    texts = check_texts(title, _filled(lines), limits)
+    texts = check_texts(title, _without_blank_lines(lines), limits)
     return TextSet(title, "pasted.txt", texts, kind="paste", blank=len(lines) - len(texts))
 
 
-def _filled(lines: Sequence[str]) -> list[str]:
-    """The lines that hold a text."""
+def _without_blank_lines(lines: Sequence[str]) -> list[str]:
+    """The lines that are not blank."""
     return [line for line in lines if line.strip()]
 
 
 def text_columns(path: Path) -> dict[str, float]:
     """The columns of a file that hold texts, with the mean length of the first ones; empty for lines of text.
 
-    What cannot be parsed has no columns: reading it then says what is wrong.
+    An invalid file has no columns; reading it raises the error.
     """
     readers = {".jsonl": _json_rows, ".json": _json_rows, ".csv": _csv_rows, ".tsv": _csv_rows}
     suffix = path.suffix.lower()
@@ -185,7 +185,7 @@ def _columns_of_tools(path: Path) -> dict[Role, str]:
     try:
         rows = _json_rows(path)
         known = format_of(Record(rows[0], path.name)) if rows else None
-    except (ValueError, RecursionError):  # reading it then says what is wrong
+    except (ValueError, RecursionError):  # reading it raises the error
         return {}
     if known is None:
         return {}
@@ -289,7 +289,7 @@ def _read_parquet(path: Path, column: str | None, limits: Limits) -> list[str]:
 
 
 def _batch_bytes(values: pyarrow.Array) -> int:
-    """Bytes of all texts of a batch once each stands on its own."""
+    """Bytes of all texts of a batch after unpacking each of them."""
     import pyarrow
     from pyarrow import compute
 

@@ -1,4 +1,4 @@
-"""The part of the page with what a visitor takes away."""
+"""The part of the page with signature, commands and files to download."""
 
 from __future__ import annotations
 

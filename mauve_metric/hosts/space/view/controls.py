@@ -41,7 +41,7 @@ def label(name: str) -> str:
 
 
 def in_controls(message: str) -> str:
-    """A message of the library in the words of the page, escaped: options by the labels of their controls.
+    """Rewrite a message of the library for the page, escaped: options named by the labels of their controls.
 
     >>> in_controls("num_buckets must be 2, got NoneType: remove them, or pass empty_texts='drop'")
     'Number of buckets must be 2, got nothing: remove them, or set “Empty texts” to “drop”'
@@ -91,7 +91,7 @@ def play_ranges(limits: Limits) -> dict[str, tuple[float, float]]:
 
 
 def check_play(options: Mapping[str, object], limits: Limits) -> None:
-    """`ValueError` for a value that a control of `PLAY` cannot show.
+    """Raise `ValueError` for a value that a control of `PLAY` cannot show.
 
     >>> check_play({"mauve_scaling_factor": 50}, Limits())
     Traceback (most recent call last):

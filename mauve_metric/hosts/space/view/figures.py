@@ -23,6 +23,6 @@ def figure(name: str, label: str, *classes: str) -> gr.Plot:
     return gr.Plot(label=label, show_label=False, elem_id=name, elem_classes=["mm-figure", *classes], min_width=320)
 
 
-def drawn(chart: alt.TopLevelMixin | None, square: bool = False) -> PlotData | None:
-    """A chart as the value of a place; square: it keeps its shape (class "mm-square")."""
+def plot_value(chart: alt.TopLevelMixin | None, square: bool = False) -> PlotData | None:
+    """The value of a chart for its place; square: it keeps its shape (class "mm-square")."""
     return None if chart is None else PlotData(type="altair", plot=json.dumps(page_spec(chart, square=square)))

@@ -17,7 +17,7 @@ from mauve_metric.hosts.space.session import takeaway
 from mauve_metric.hosts.space.session.examples import HUMAN, Example, stored_features
 from mauve_metric.hosts.space.session.measuring import check_measures, measure_scored
 from mauve_metric.hosts.space.session.opened_result import Opened, read_result
-from mauve_metric.hosts.space.session.run import Run, errors_shown
+from mauve_metric.hosts.space.session.run import Run, show_errors
 from mauve_metric.hosts.space.session.scoring import Embedded, Encoders, Scored, embed, score, with_all
 from mauve_metric.hosts.space.session.sessions import Session, Shown, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, read_paste
@@ -55,7 +55,7 @@ class Handlers(RunHandlers):
     Args:
         limits: of the server.
         models: names of the featurizers that a visitor may choose.
-        encoders: what is in memory of them.
+        encoders: those in memory.
     """
 
     def __init__(self, limits: Limits, models: Sequence[str], encoders: Encoders) -> None:
@@ -68,7 +68,7 @@ class Handlers(RunHandlers):
 
     def arrive(self, request: gr.Request) -> list[object]:
         """The values that the address sets, for featurizer, `PLAY` and panel, and the example."""
-        with errors_shown(in_controls):
+        with show_errors(in_controls):
             found, problems = read_query(dict(request.query_params), self.featurizers, self.limits)
             said = "".join(markup.problem(markup.escape(problem)) for problem in problems)
             controls = control_values(found, self.featurizers) if found else [gr.skip()] * len(control_values({}, [""]))
@@ -82,25 +82,25 @@ class Handlers(RunHandlers):
             return [*controls, said, *(values[name] for name in RESULT)]
 
     def take_up(self, shows: str | None, request: gr.Request) -> None:
-        """If the page shows the example, it is from now on the result of this visitor's session."""
+        """Make the example the result of this visitor's session, if the page shows it."""
         session = self.sessions.get(request.session_hash)
         if shows == EXAMPLE and session.shown is None:
             session.shown = self.example.shown()
 
     def link(self, values: Sequence[object]) -> str:
         """The query of an address with these settings: featurizer, `PLAY` and the panel's options."""
-        with errors_shown(in_controls):
+        with show_errors(in_controls):
             options = _options(values)
             check_play(options, self.limits)
             return query_of(options, self.featurizers[0])
 
     def open_result(self, path: str | None, request: gr.Request) -> list[object]:
-        """A result's JSON was dropped: the page shows it, without texts."""
+        """Show an uploaded JSON result, without texts."""
         if path is None:
             return [gr.skip()] * len(RESULT)
         session = self.sessions.get(request.session_hash)
         try:
-            with errors_shown(in_controls), self._alone(session):
+            with show_errors(in_controls), self._alone(session):
                 opened = read_result(Path(path), self.limits)
                 name = Path(path).name
                 human = TextSet(HUMAN, name, [])
@@ -113,7 +113,7 @@ class Handlers(RunHandlers):
             self.sessions.release(Path(path))
 
     def stale(self, values: Sequence[object], shows: str | None, request: gr.Request) -> str:
-        """The notice that rows aligned, featurizer, `PLAY`, panel or sets are not those of the result; else ""."""
+        """Notice shown when the inputs changed since the result was computed, else ""."""
         session = self.sessions.get(request.session_hash)
         shown = self.example.shown() if shows == EXAMPLE and session.shown is None else session.shown
         if shown is None or not shown.options:
@@ -140,11 +140,11 @@ class Handlers(RunHandlers):
         progress: gr.Progress,
         held: tuple[object, object] = ("", ""),
     ) -> list[object]:
-        """The button: pasted texts, rows aligned, featurizer, `PLAY` and the panel's options in, the result out.
+        """Handle the compare button: pasted texts, alignment, featurizer, `PLAY` and panel in, the result out.
 
         Args:
             values: of the inputs.
-            request: of the visitor. progress: is told.
+            request: of the visitor. progress: receives the progress.
             held: what the page shows of a human set and of a model's, "" for nothing.
         """
         pasted, aligned = [str(text or "") for text in values[:2]], bool(values[2])
@@ -154,23 +154,23 @@ class Handlers(RunHandlers):
             with self._alone(session):
                 options = _options(values[3:])
                 check_play(options, self.limits)
-                human, models = self._given(session, pasted[0], pasted[1], held)
+                human, models = self._take_sets(session, pasted[0], pasted[1], held)
                 self._score(session, human, models, options, aligned, run)
                 return self._result(session)
 
         return self._run(request, progress, len(RESULT), work)
 
     def measure(self, groups: Sequence[str], request: gr.Request, progress: gr.Progress) -> list[object]:
-        """The button of the measures: names of groups in, the outputs of `MEASURES` out."""
+        """Handle the button of the measures: names of groups in, the outputs of `MEASURES` out."""
         session = self.sessions.get(request.session_hash)
 
         def work(run: Run) -> list[object]:
-            scored = _shown(session).scored
+            scored = _shown_result(session).scored
             if not isinstance(scored, Scored):
                 raise ValueError(_FIRST)
             measured = measure_scored(scored, check_measures(["score", *(groups or [])]), run)
             with self._alone(session):
-                now = _shown(session)
+                now = _shown_result(session)
                 if not isinstance(now.scored, Scored) or now.scored.embedded is not scored.embedded:
                     raise ValueError("the measures are of texts that are not shown any more: compute them again")
                 now.measured = measured
@@ -180,10 +180,10 @@ class Handlers(RunHandlers):
         return self._run(request, progress, len(MEASURES), work)
 
     def replay(self, values: Sequence[object], request: gr.Request) -> list[object]:
-        """Other values of `PLAY`: the result again, from the features that are kept."""
+        """Recompute the result with other values of `PLAY`, from the stored features."""
         session = self.sessions.get(request.session_hash)
-        with errors_shown(in_controls), self._alone(session):
-            shown, changed = _shown(session), play_options(list(values))
+        with show_errors(in_controls), self._alone(session):
+            shown, changed = _shown_result(session), play_options(list(values))
             if not isinstance(shown.scored, Scored):
                 raise ValueError(_FIRST)
             check_play(changed, self.limits)
@@ -194,7 +194,7 @@ class Handlers(RunHandlers):
             return self._result(session)
 
     def play(self, written: str, request: gr.Request) -> list[object]:
-        """`replay` and the values of `PLAY`; if it cannot be done, what is wrong, and the values of what is shown.
+        """Call `replay`, then return the values of `PLAY`; on an error its message and the values shown before.
 
         Args:
             written: the values as JSON, as the visitor wrote them.
@@ -209,10 +209,10 @@ class Handlers(RunHandlers):
             problem = markup.problem(f"{error.message}{still}")
             return [*(problem if name == "play_note" else gr.skip() for name in RESULT), *kept]
 
-    def _given(
+    def _take_sets(
         self, session: Session, human_pasted: str, model_pasted: str, held: tuple[object, object]
     ) -> tuple[TextSet, dict[str, TextSet]]:
-        """The sets of the page, with what stands in the paste boxes; held: what the page shows of them."""
+        """The sets of the page, the paste boxes included; held: the previews that the page shows of them."""
         with session.editing:
             if human_pasted.strip():
                 self._set_human(session, read_paste(HUMAN, human_pasted, self.limits))
@@ -251,7 +251,7 @@ class Handlers(RunHandlers):
             run.part(number, len(featurizers), f"{featurizer}: " if len(featurizers) > 1 else "")
             config = self.encoders.config(options | {"featurize_model_name": featurizer})
             own = None if last is None else last.of(config)
-            kept = _kept(None if own is None else own.embedded, [human, *models.values()], config)
+            kept = _reusable_features(None if own is None else own.embedded, [human, *models.values()], config)
             embedded = embed(sets, config, self.encoders, run, kept, None if number else list(models))
             found[featurizer] = score(embedded, titles, config, aligned=aligned, prompts=prompts, last=own, run=run)
         scored = with_all(found)
@@ -259,7 +259,7 @@ class Handlers(RunHandlers):
         if session.shown is not None and session.shown.picked in models:
             picked = session.shown.picked
         run.stage(0.97, "looking for words")
-        scored.explain(picked)  # which reads the words of all texts and keeps them
+        scored.explain(picked)  # counts the words of all texts once
         run.check()
         session.shown = Shown(human, models, options, scored, picked)
 
@@ -267,14 +267,14 @@ class Handlers(RunHandlers):
 
     def _result(self, session: Session) -> list[object]:
         """The values of the outputs of `RESULT`."""
-        values = result_values(_shown(session), self.limits.points)
+        values = result_values(_shown_result(session), self.limits.points)
         return [values[name] for name in RESULT]
 
     def pick_model(self, name: str | None, request: gr.Request) -> list[object]:
-        """Another model's buckets and scores."""
+        """Show another model's buckets and scores."""
         session = self.sessions.get(request.session_hash)
-        with errors_shown(in_controls):
-            shown = _shown(session)
+        with show_errors(in_controls):
+            shown = _shown_result(session)
             if name not in shown.models:
                 raise ValueError(f"there is no model set “{str(name)[:60]}” in this comparison")
             shown.picked = name
@@ -282,17 +282,17 @@ class Handlers(RunHandlers):
             return [values[part] for part in OF_MODEL]
 
     def pick_bucket(self, bucket: int | None, request: gr.Request) -> object:
-        """The texts of a bucket, both sides; those that are there where the box was left without another choice."""
+        """Show the texts of a bucket, both sides; skip if the choice is empty or unchanged."""
         session = self.sessions.get(request.session_hash)
-        with errors_shown(in_controls):
-            shown = _shown(session)
+        with show_errors(in_controls):
+            shown = _shown_result(session)
             if bucket is None or bucket == shown_bucket(shown):
                 return gr.skip()
             shown.bucket = bucket
             return bucket_html(shown, bucket)
 
     def click_bucket(self, clicked: str, request: gr.Request) -> list[object]:
-        """A bar or a text was clicked in a figure: the picked model, and what is shown of it.
+        """Handle a click on a bar or a text in a figure: return the picked model and its outputs.
 
         Args:
             clicked: begins with the number of a bucket, and of a text's set behind a hyphen: 0 for the human texts,
@@ -300,8 +300,8 @@ class Handlers(RunHandlers):
             request: of the visitor.
         """
         session = self.sessions.get(request.session_hash)
-        with errors_shown(in_controls):
-            shown = _shown(session)
+        with show_errors(in_controls):
+            shown = _shown_result(session)
             found = re.match(r"(\d{1,6})(?:-(\d{1,3}))?\b", clicked, re.ASCII)
             number, which = (int(part or 0) for part in found.groups()) if found else (-1, 0)
             names = shown.scored.best_first
@@ -314,10 +314,10 @@ class Handlers(RunHandlers):
             return [shown.picked, *(values[part] for part in OF_MODEL)]
 
     def make_files(self, request: gr.Request) -> dict[str, object]:
-        """Result, figures, signature and report as files."""
+        """Write result, figures, signature and report to files."""
         session = self.sessions.get(request.session_hash)
-        with errors_shown(in_controls):
-            shown = _shown(session)
+        with show_errors(in_controls):
+            shown = _shown_result(session)
             if not isinstance(shown.scored, Scored):
                 raise ValueError(_FIRST)
             description = shown.measured.description if shown.measured is not None and fits(shown) else None
@@ -325,12 +325,12 @@ class Handlers(RunHandlers):
             return gr.update(value=takeaway.write_files(shown.scored, folder, description), visible=True)
 
     def leave(self, request: gr.Request) -> None:
-        """The page was closed: nothing of it is kept."""
+        """Delete the session of a closed page."""
         self.sessions.drop(request.session_hash)
 
 
-def _kept(last: Embedded | None, sets: Sequence[TextSet], config: MauveConfig) -> Embedded | None:
-    """Features that may be used again: the last ones, and those of the examples that are among the sets."""
+def _reusable_features(last: Embedded | None, sets: Sequence[TextSet], config: MauveConfig) -> Embedded | None:
+    """Features that can be reused: the last ones, and those of the examples that are among the sets."""
     if last is not None and last.fits([side.texts for side in sets], config):
         return last
     stored = stored_features(sets, config)
@@ -339,7 +339,7 @@ def _kept(last: Embedded | None, sets: Sequence[TextSet], config: MauveConfig) -
     return Embedded(last.key, last.sets + stored.sets, last.texts + stored.texts)
 
 
-def _shown(session: Session) -> Shown:
+def _shown_result(session: Session) -> Shown:
     if session.shown is None:
         raise ValueError(_FIRST)
     return session.shown

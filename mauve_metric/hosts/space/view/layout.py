@@ -1,4 +1,4 @@
-"""The parts of the page, from top to bottom: texts, choices, result. No part knows what the others do."""
+"""The parts of the page, from top to bottom: texts, choices, result. The parts are independent of each other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gradio.components import Component
 from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.session.examples import example_files
 from mauve_metric.hosts.space.session.measuring import GROUPS
-from mauve_metric.hosts.space.session.run import spoken
+from mauve_metric.hosts.space.session.run import duration
 from mauve_metric.hosts.space.session.sessions import LONGEST_NAME
 from mauve_metric.hosts.space.session.uploads import FILE_TYPES
 from mauve_metric.hosts.space.view.away_part import away_part
@@ -29,7 +29,7 @@ INTRODUCTION = """# MAUVE
 How close are a model's texts to human texts? Give a set of each, or the sets of several models. The nearer a score is
 to 1, the closer; the pictures say how much of that is chance, whether a model fails in quality (it writes what no human
 would) or in coverage (it misses what humans write), and in which texts."""
-EXAMPLE_TITLES = {  # what the buttons say, by the labels of `example_files`
+EXAMPLE_TITLES = {  # labels of the buttons, by those of `example_files`
     "nucleus sampling": "Nucleus sampling (p = 0.95)",
     "top-k sampling": "Top-k sampling (k = 40)",
     "temperature 0.7": "Temperature 0.7",
@@ -93,7 +93,7 @@ class ModelInputs:
 
 
 def human_inputs(limits: Limits) -> HumanInputs:
-    """Upload or paste, the column, and what was found."""
+    """Upload or paste, the column, and a preview."""
     with gr.Column(min_width=300, elem_id="human_side"):
         gr.Markdown("## Human texts")
         with gr.Tabs():
@@ -111,7 +111,7 @@ def _paste_box(label: str, name: str, limits: Limits) -> gr.Textbox:
 
 
 def model_inputs(limits: Limits) -> ModelInputs:
-    """Upload or paste, again and again; a place for each set, with its name, its column and what was found."""
+    """Upload or paste, repeatedly; a place for each set, with its name, its column and a preview."""
     with gr.Column(min_width=300, elem_id="model_side"):
         gr.Markdown(f"## Model's texts, or those of up to {limits.model_sets} models")
         with gr.Tabs():
@@ -159,7 +159,7 @@ def _place(number: int) -> Place:
 
 
 def texts_part(limits: Limits) -> tuple[HumanInputs, ModelInputs]:
-    """Both sides."""
+    """The inputs of both sides."""
     with gr.Row(elem_id="sides"):
         return human_inputs(limits), model_inputs(limits)
 
@@ -194,7 +194,7 @@ class LinkParts:
 
 
 def choices_part(models: Sequence[str]) -> tuple[gr.Dropdown, list[Component], LinkParts]:
-    """The featurizer, and all else: the panel folded away, and last which others are asked too."""
+    """The featurizer, the folded panel of all other options, and the additional featurizers."""
     known = [f"{name}: {said}." for name, said in FEATURIZERS.items() if name in models]
     if any(name.startswith("gpt2") for name in models):
         known.append("gpt2 and its like: the models of the literature, minutes to hours without a GPU.")
@@ -252,7 +252,7 @@ def run_part(limits: Limits) -> RunParts:
         with gr.Row():
             compare = gr.Button("Compare", variant="primary", elem_id="compare", scale=4)
             stop = gr.Button("Stop", elem_id="stop", scale=1, min_width=100)
-        gr.Markdown(f"A run may take {spoken(limits.seconds)} here.", elem_id="run_limit", elem_classes="mm-small")
+        gr.Markdown(f"A run may take {duration(limits.seconds)} here.", elem_id="run_limit", elem_classes="mm-small")
     return RunParts(compare, stop, status)
 
 
@@ -273,26 +273,26 @@ class ResultOutputs:
 
     @property
     def all(self) -> list[Block]:
-        """In the order of the handlers."""
+        """All outputs, in the order of the handlers."""
         return [self.named[name] for name in RESULT]
 
     @property
     def of_model(self) -> list[Block]:
-        """Those of one model, in the order of the handlers."""
+        """The outputs of one model, in the order of the handlers."""
         return [self.named[name] for name in OF_MODEL]
 
     @property
     def of_measures(self) -> list[Block]:
-        """Those that measures change, in the order of the handlers."""
+        """The outputs that measures change, in the order of the handlers."""
         return [self.named[name] for name in MEASURES]
 
 
 def result_part(limits: Limits, status: gr.HTML) -> ResultOutputs:
-    """Whose result it is, the scores, both curves, warnings, what moves the pictures, the texts, what to take away."""
+    """The result: origin, scores, both curves, warnings, `PLAY`, texts and downloads."""
     shown: dict[str, Block] = {"status": status}
     shows = shown["shows"] = gr.Textbox(label="Shown result", visible=False)  # "", "example" or "own"
     with gr.Column(elem_id="outcome"):
-        gr.HTML("<h2>Result</h2>", elem_id="result_heading")  # for those who hear the page
+        gr.HTML("<h2>Result</h2>", elem_id="result_heading")  # for screen readers
         shown["stale"], shown["about"] = gr.HTML(elem_id="stale"), gr.HTML(elem_id="about")
         score = shown["score"] = gr.HTML(elem_id="score")
         with gr.Column(visible=False, elem_id="result") as shown["rest"]:
@@ -342,15 +342,15 @@ def code_part(models: Sequence[str]) -> None:
 
 def api_text(models: Sequence[str]) -> str:
     """The text of `api.md` with the defaults and choices of the library."""
-    values = {name: _quoted(knob.default) for name, knob in config_fields().items()}
-    offered = ", ".join(f"`{_quoted(model)}`" for model in models)
+    values = {name: _quote(knob.default) for name, knob in config_fields().items()}
+    offered = ", ".join(f"`{_quote(model)}`" for model in models)
     empty = config_fields()["empty_texts"]
-    others = [f"`{_quoted(choice)}`" for choice in empty.metadata["choices"] if choice != empty.default]
+    others = [f"`{_quote(choice)}`" for choice in empty.metadata["choices"] if choice != empty.default]
     values |= {"other_empty_texts": " or ".join(others)}
     text = resources.files("mauve_metric.hosts.space.view").joinpath("assets", "api.md").read_text(encoding="utf-8")
     values |= {"groups": ", ".join(f"`{group}`" for group in ("score", *GROUPS))}
-    return Template(text.rstrip("\n")).substitute(values, preset=_quoted(models[0]), models=offered)
+    return Template(text.rstrip("\n")).substitute(values, preset=_quote(models[0]), models=offered)
 
 
-def _quoted(value: object) -> str:
+def _quote(value: object) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value)

@@ -1,4 +1,4 @@
-"""The part of the page with every measure: folded away, computed when it is asked for."""
+"""The part of the page with every measure: folded, computed on request."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class MeasureInputs:
 
 
 def measures_part(shown: dict[str, Block]) -> MeasureInputs:
-    """The groups, the buttons, the table; what shows it is added by its names."""
+    """The groups, the buttons, the table; its outputs are added by their names."""
     with gr.Accordion("Every measure", open=False, elem_id="every_measure") as shown["measures_part"]:
         gr.Markdown(_SAID, elem_classes="mm-small")
         groups = gr.CheckboxGroup(

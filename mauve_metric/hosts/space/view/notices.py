@@ -1,4 +1,4 @@
-"""The notices of the page: whose result it shows, whether that still fits the inputs, how a run ended."""
+"""The notices of the page: origin of the result, changed inputs, end of a run."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ GONE = "uploads and results are kept for an hour: choose them again"
 
 
 def stale(example: bool) -> str:
-    """The result belongs to other inputs than those that the page holds now."""
+    """Notice that the inputs changed since the result was computed."""
     whose = "This is still the example. " if example else ""
     return f"<p class='mm-stale' role='status'>{whose}Inputs changed: compare again.</p>"
 
 
 def measures_stale(there: bool, inputs: bool, fit: bool) -> str:
-    """The measures, where there are any, belong to other inputs, or to other settings than the scores.
+    """Notice that inputs or settings changed since the measures were computed, else "".
 
     >>> measures_stale(True, False, True)
     ''
@@ -43,13 +43,13 @@ def measures_stale(there: bool, inputs: bool, fit: bool) -> str:
 
 
 def measured(description: Description) -> str:
-    """The measures are there, as one line that screen readers read out."""
+    """Notice that the measures are computed, as one line for screen readers."""
     failed = f", {len(description.failed)} could not be computed" if description.failed else ""
     return f"<p class='mm-note'>{len(description.measures)} measures are there{failed}.</p>"
 
 
 def arrived(headline: str) -> str:
-    """The result is there: its headline as one line, which screen readers read out and the page scrolls away from.
+    """Notice that the result is computed, with its headline as one line for screen readers.
 
     >>> arrived("<p>MAUVE <strong>0.5</strong></p> <p>Far.</p>")
     "<p class='mm-note' data-result='yes'>The result is there: MAUVE 0.5. Far.</p>"
@@ -78,7 +78,7 @@ def about(shown: Shown, environment: Mapping[str, str] = os.environ) -> str:
 
 
 def what_you_get(result: MauveResult, explanation: Explanation) -> str:
-    """The score beside what is possible, and the largest part of what keeps it from there."""
+    """The score with its ceiling, and the largest part of the gap."""
     said = f"MAUVE is {result.mauve:.2f}, where two human sets of this size would reach {result.mauve_ceiling:.2f}"
     if not explanation.buckets or explanation.gap <= 0:
         return f"{said}."
@@ -89,5 +89,5 @@ def what_you_get(result: MauveResult, explanation: Explanation) -> str:
 
 
 def about_opened(name: str) -> str:
-    """The result on the page comes from a file."""
+    """Notice that the result comes from a file."""
     return f"<p class='mm-about'>Opened from <strong>{escape(name)}</strong>: a result without its texts.</p>"

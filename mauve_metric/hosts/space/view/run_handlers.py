@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import gradio as gr
 
 from mauve_metric.hosts.space.limits import Limits
-from mauve_metric.hosts.space.session.run import Cancelled, Run, errors_shown
+from mauve_metric.hosts.space.session.run import Cancelled, Run, show_errors
 from mauve_metric.hosts.space.session.sessions import Session
 from mauve_metric.hosts.space.session.turns import Turns
 from mauve_metric.hosts.space.view import notices
@@ -31,10 +31,10 @@ class RunHandlers(TextHandlers):
     def _run(
         self, request: gr.Request, progress: gr.Progress, outputs: int, work: Callable[[Run], list[object]]
     ) -> list[object]:
-        """Do the work in its turn and return what it gives; the outputs as they are if it was stopped.
+        """Do the work in its turn and return its outputs; skip all outputs if it was stopped.
 
         Args:
-            request: of the visitor. progress: is told.
+            request: of the visitor. progress: receives the progress.
             outputs: how many there are.
             work: the run.
         """
@@ -43,7 +43,7 @@ class RunHandlers(TextHandlers):
             raise gr.Error(_BUSY, print_exception=False)
         run = session.run = Run.within(self.limits, lambda share, words: progress(share, desc=words))
         try:
-            with errors_shown(in_controls), self.turns.turn(str(request.session_hash), run):
+            with show_errors(in_controls), self.turns.turn(str(request.session_hash), run):
                 return work(run)
         except Cancelled:
             run.was_stopped = True
@@ -53,7 +53,7 @@ class RunHandlers(TextHandlers):
                 session.run = None
 
     async def stop(self, request: gr.Request) -> AsyncIterator[str]:
-        """Stop the run of this page, if there is one, and say so once it has ended."""
+        """Stop the run of this page, if there is one, and report its end."""
         session = self.sessions.get(request.session_hash)
         run = session.run
         if run is None:
@@ -68,7 +68,7 @@ class RunHandlers(TextHandlers):
 
     @contextmanager
     def _alone(self, session: Session) -> Iterator[None]:
-        """One computation of a session at a time."""
+        """Hold the lock that allows one computation of a session at a time."""
         if not session.lock.acquire(timeout=_WAIT):
             raise ValueError(_BUSY)
         try:

@@ -1,4 +1,4 @@
-"""Settings as the query of an address, and back: what differs from the defaults, and never a text."""
+"""Settings as the query of an address, and back: only values that differ from the defaults, never texts."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _value(name: str, text: str, models: Sequence[str], limits: Limits) -> objec
         return others
     if name not in config_fields():
         raise ValueError(f"the link sets “{name[:_LONGEST]}”, which is no setting of this page")
-    value = text[:_LONGEST] if name == "text_prefix" else text if name in VERBATIM else _parsed(name, text)
+    value = text[:_LONGEST] if name == "text_prefix" else text if name in VERBATIM else _parse_value(name, text)
     try:
         if name != "featurize_model_name":
             MauveConfig(**{name: value})  # type: ignore[arg-type]  # which checks it
@@ -76,8 +76,8 @@ def _value(name: str, text: str, models: Sequence[str], limits: Limits) -> objec
     return value
 
 
-def _parsed(name: str, text: str) -> object:
-    """A value as Python reads it, "true" and "AUTO" too; what it reads as none is a word."""
+def _parse_value(name: str, text: str) -> object:
+    """A value as Python reads it, "true" and "AUTO" too; anything else is a string."""
     text = text.strip()[:_LONGEST]
     for choice in (
         True,

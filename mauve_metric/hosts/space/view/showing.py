@@ -14,7 +14,7 @@ from mauve_metric.hosts.space.session.opened_result import Opened
 from mauve_metric.hosts.space.session.scoring import Scored
 from mauve_metric.hosts.space.session.sessions import Shown
 from mauve_metric.hosts.space.view import markup, notices
-from mauve_metric.hosts.space.view.figures import drawn
+from mauve_metric.hosts.space.view.figures import plot_value
 from mauve_metric.results.charts import of_comparison, of_explanation, of_result
 from mauve_metric.results.charts.of_texts import map_chart
 from mauve_metric.results.comparison import Comparison
@@ -58,7 +58,7 @@ RESULT = (  # the outputs that show a result, in the order of the handlers
 )
 OF_MODEL = ("contributions", "bucket", "bucket_texts", "histogram", "table")  # those of the picked model
 MEASURES = ("measures_stale", "measures_status", "measures", "files")  # those that measures change
-BUCKET_LINK = "#bucket-"  # where a click in a figure leads: the page listens for it
+BUCKET_LINK = "#bucket-"  # target of a click in a figure; the page listens for it
 
 
 def result_values(shown: Shown, points: int) -> dict[str, object]:
@@ -78,7 +78,7 @@ def result_values(shown: Shown, points: int) -> dict[str, object]:
     }
     if isinstance(scored, Scored):
         given = shown.human, shown.models, shown.options, scored.aligned
-        values["text_map"] = drawn(text_map(scored, points, BUCKET_LINK))
+        values["text_map"] = plot_value(text_map(scored, points, BUCKET_LINK))
         values |= {"python": takeaway.python_code(*given), "shell": takeaway.shell_code(*given)}
     else:
         values |= {"text_map": None, "python": "", "shell": ""}
@@ -112,7 +112,7 @@ def _scores(results: Mapping[str, MauveResult], comparison: Comparison | None) -
             "signature": comparison.signature,
         }
     names = ("score_line", "divergence_curve", "precision_recall")
-    values |= {name: drawn(chart, name != "score_line") for name, chart in zip(names, charts, strict=True)}
+    values |= {name: plot_value(chart, name != "score_line") for name, chart in zip(names, charts, strict=True)}
     return values | {"warnings": markup.warnings_list(found)}
 
 
@@ -125,16 +125,16 @@ def of_model_values(shown: Shown, bucket: int | None = None) -> dict[str, object
     if bucket not in (number for _, number in buckets):
         raise ValueError("there is no such bucket any more: compare again")
     return {
-        "contributions": drawn(of_explanation.contributions_chart(explanation, link=BUCKET_LINK)),
+        "contributions": plot_value(of_explanation.contributions_chart(explanation, link=BUCKET_LINK)),
         "bucket": gr.update(choices=buckets, value=bucket),
         "bucket_texts": bucket_html(shown, bucket),
-        "histogram": drawn(of_result.histogram_chart(result, place=scored.best_first.index(name))),
+        "histogram": plot_value(of_result.histogram_chart(result, place=scored.best_first.index(name))),
         "table": markup.scores_panel(result, None if scored.comparison is None else name),
     }
 
 
 def measures_values(shown: Shown) -> dict[str, object]:
-    """The values of the outputs of `MEASURES` by their names; files that were made before them are taken away."""
+    """The values of the outputs of `MEASURES` by their names; files made earlier are removed."""
     measured = shown.measured
     return {
         "measures_stale": notices.measures_stale(measured is not None, False, fits(shown)),
@@ -145,7 +145,7 @@ def measures_values(shown: Shown) -> dict[str, object]:
 
 
 def fits(shown: Shown) -> bool:
-    """Return whether there are measures, and of the result as it is shown."""
+    """Return whether there are measures, and they belong to the shown result."""
     return shown.measured is not None and shown.measured.scored is shown.scored
 
 

@@ -11,13 +11,13 @@ import gradio as gr
 
 from mauve_metric.hosts.space.limits import Limits, check_together
 from mauve_metric.hosts.space.session.examples import HUMAN, example_files
-from mauve_metric.hosts.space.session.run import errors_shown
+from mauve_metric.hosts.space.session.run import show_errors
 from mauve_metric.hosts.space.session.sessions import Session, Sessions, clean_name, name_of_file, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, read_paste, read_upload
 from mauve_metric.hosts.space.view import markup
 from mauve_metric.hosts.space.view.controls import in_controls
 
-PASTED = "pasted"  # what a set from the paste box is called at first
+PASTED = "pasted"  # initial name of a set from the paste box
 
 
 class TextHandlers:
@@ -34,7 +34,7 @@ class TextHandlers:
     # --- human texts ----------------------------------------------------------------------------------------------
 
     def take_file(self, path: str | None, request: gr.Request) -> list[object]:
-        """A file was chosen or taken away: preview, columns, and the paste box emptied."""
+        """Handle a chosen or removed file: preview, columns, and an empty paste box."""
         session = self.sessions.get(request.session_hash)
         old, session.human = session.human, None
         shown = (
@@ -45,14 +45,14 @@ class TextHandlers:
         self.sessions.release(old.path if old is not None and old.kind == "file" else None)
         if path is None:
             return [*shown, gr.skip(), gr.skip()]
-        self.sessions.release(Path(path))  # which the session needs, if it could be read
+        self.sessions.release(Path(path))  # unless the session needs it
         return [*shown, "", gr.skip() if session.human is not None else None]
 
     def _read(self, session: Session, path: str) -> TextSet:
         return read_upload(HUMAN, path, None, self.limits, side="reference", taken=session.columns_of(path))
 
     def take_column(self, column: str, request: gr.Request) -> str:
-        """Another column of the file was chosen: preview."""
+        """Handle the choice of another column: preview."""
         session = self.sessions.get(request.session_hash)
         old = session.human
         if old is None or old.path is None:
@@ -62,16 +62,16 @@ class TextHandlers:
         return str(shown[0])
 
     def take_paste(self, pasted: str, request: gr.Request) -> list[object]:
-        """The paste box was left: preview, no column to choose, and no file any more."""
+        """Handle the pasted human texts: preview, no columns and no file."""
         session = self.sessions.get(request.session_hash)
         if not pasted.strip():
             return [gr.skip(), gr.skip(), gr.skip()]
         return [*self._take_human(session, lambda: read_paste(HUMAN, pasted, self.limits)), None]
 
     def _take_human(self, session: Session, read: Callable[[], TextSet]) -> list[object]:
-        """Preview and columns of what is read, which the session keeps; or what is wrong with it."""
+        """Read a set into the session: preview and columns, or the error."""
         try:
-            with errors_shown(in_controls), session.editing:
+            with show_errors(in_controls), session.editing:
                 side = read()
                 check_together([side.texts, *(model.texts for model in session.models.values())], self.limits)
                 self._set_human(session, side)
@@ -92,7 +92,7 @@ class TextHandlers:
     # --- models' texts --------------------------------------------------------------------------------------------
 
     def add_files(self, paths: Sequence[str] | None, request: gr.Request) -> list[object]:
-        """Files were chosen: a set of each, and what is wrong with those that are none."""
+        """Add a set for each chosen file, and report invalid files."""
         session = self.sessions.get(request.session_hash)
         said: list[str] = []
         with session.editing:
@@ -117,7 +117,7 @@ class TextHandlers:
             said.append(markup.note(f"a set called “{wanted}” is there: the new one is “{name}”"))
 
     def add_paste(self, pasted: str, request: gr.Request) -> list[object]:
-        """The models' paste box was left: its lines are a set, as long as it is not begun anew."""
+        """Handle the models' paste box: its lines are one set until another is begun."""
         session = self.sessions.get(request.session_hash)
         said: list[str] = []
         if not pasted.strip():
@@ -136,19 +136,19 @@ class TextHandlers:
         return self._models_shown(session, said, paste="")
 
     def rename_model(self, number: int, name: str, request: gr.Request) -> list[object]:
-        """Another name for a set, by its place on the page: what is to be said, and the name it has now."""
+        """Rename the set at a place on the page: return the message and its present name."""
         session = self.sessions.get(request.session_hash)
         said: list[str] = []
         with session.editing:
             old = _name_at(session, number)
-            if old is None or old == name:  # the box was left as it was: what is said stays
+            if old is None or old == name:  # the box is unchanged: the message stays
                 return [gr.skip(), gr.skip()]
             if _done(partial(session.models.rename, old, name), said) and session.pasted == old:
                 session.pasted = _name_at(session, number)
             return ["".join(said), _name_at(session, number)]
 
     def choose_column(self, number: int, column: str, request: gr.Request) -> list[object]:
-        """Another column of a model's file."""
+        """Handle the choice of another column of a model's file."""
         session = self.sessions.get(request.session_hash)
         said: list[str] = []
         with session.editing:
@@ -161,7 +161,7 @@ class TextHandlers:
         return self._models_shown(session, said)
 
     def remove_model(self, number: int, request: gr.Request) -> list[object]:
-        """A set is taken away, by its place on the page; if it was the pasted one, the box is emptied too."""
+        """Remove the set at a place on the page; if it was the pasted one, empty the box, too."""
         session = self.sessions.get(request.session_hash)
         with session.editing:
             name = _name_at(session, number)
@@ -171,7 +171,7 @@ class TextHandlers:
         return self._models_shown(session, [], paste="" if emptied else None)
 
     def _paste_model(self, session: Session, pasted: str) -> None:
-        """The pasted lines as the set that the box stands for, which is made if there is none."""
+        """Put the pasted lines into the set of the paste box; create it if there is none."""
         with session.editing:
             if session.pasted not in session.models:
                 session.pasted = None
@@ -201,7 +201,7 @@ class TextHandlers:
             self.sessions.release(side.path)
 
     def _models_shown(self, session: Session, said: Sequence[str], paste: str | None = None) -> list[object]:
-        """No file in the box, the paste box, what is to be said, the choice about rows, and every place for a set.
+        """Empty file box, paste box, message, choice about aligned rows, and every place for a set.
 
         Args:
             session: with the sets.
@@ -219,9 +219,9 @@ class TextHandlers:
     # --- examples -------------------------------------------------------------------------------------------------
 
     def take_example(self, label: str, request: gr.Request) -> list[object]:
-        """Human texts and models' from the examples: what both sides show, the other inputs emptied."""
+        """Take the texts of an example: the outputs of both sides, the other inputs emptied."""
         session = self.sessions.get(request.session_hash)
-        with errors_shown(in_controls), session.editing:
+        with show_errors(in_controls), session.editing:
             models = example_files()[label]
             human = next(iter(models.values())).with_name("human.jsonl")
             for name in list(session.models):
@@ -233,9 +233,9 @@ class TextHandlers:
 
 
 def _done(action: Callable[[], None], said: list[str]) -> bool:
-    """Do an action and return whether it could be done; if not, what is wrong is appended to what is said."""
+    """Do an action and return whether it succeeded; append the error to the messages."""
     try:
-        with errors_shown(in_controls):
+        with show_errors(in_controls):
             action()
     except gr.Error as error:
         said.append(markup.problem(error.message))
@@ -250,7 +250,7 @@ def _name_at(session: Session, number: int) -> str | None:
 
 
 def _columns(side: TextSet | None) -> dict[str, object]:
-    """The choice of a column, where there is one."""
+    """The choice of a column, if there is one."""
     if side is None or len(side.columns) < 2 or side.kind != "file":
         return gr.update(visible=False)
     return gr.update(choices=list(side.columns), value=side.column, visible=True)

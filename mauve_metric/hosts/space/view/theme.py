@@ -7,7 +7,7 @@ from gradio.themes import Base
 
 
 def theme() -> Base:
-    """Fonts of the visitor's machine (nothing is fetched), and words that stand out from what is behind them."""
+    """Fonts of the visitor's machine (nothing is fetched), and text with enough contrast."""
     plain = gr.themes.Default(
         primary_hue="indigo", font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]
     )

@@ -30,7 +30,7 @@ _LINK = "query => window.mauveLink(query)"
 class Wiring:
     """The handlers and the parts of one page.
 
-    settings: featurizer, what moves the pictures, and the panel. changes: what may make a result stale.
+    settings: featurizer, `PLAY` and panel. changes: events that may make a result stale.
     """
 
     handlers: Handlers
@@ -41,7 +41,7 @@ class Wiring:
     changes: list[Dependency] = field(default_factory=list)
 
     def texts(self) -> None:
-        """Files, columns, pasted texts and names."""
+        """Connect files, columns, pasted texts and names."""
         handlers, human, models = self.handlers, self.human, self.models
         shown = [human.preview, human.column]
         file = [human.file.upload, human.file.clear]
@@ -66,7 +66,7 @@ class Wiring:
             ]
 
     def runs(self, parts: RunParts, examples: Mapping[str, gr.Button]) -> None:
-        """Compare, the examples, stop, play."""
+        """Connect compare, the examples, stop and play."""
         handlers, human, models, result = self.handlers, self.human, self.models, self.result
         held = [human.preview, models.places[0].name]
         self._run(parts.compare.click, [*held, human.paste, models.paste, models.aligned, *self.settings])
@@ -95,7 +95,7 @@ class Wiring:
             self.changes.append(moved)
 
     def measures(self) -> None:
-        """Every measure of the sets of the result: computed, stopped."""
+        """Connect the buttons that compute the measures and stop that."""
         handlers, result, inputs = self.handlers, self.result, self.result.measures
 
         def measure(
@@ -119,11 +119,11 @@ class Wiring:
         self._stop(inputs.stop, inputs.status)
 
     def _stop(self, button: gr.Button, status: Block) -> None:
-        """Stop what runs, and say so."""
+        """Connect a button that stops the run."""
         button.click(self.handlers.stop, None, status, concurrency_id="stop", **{**QUICK, "concurrency_limit": None})
 
     def _run(self, trigger: Callable[..., Dependency], inputs: Sequence[Component]) -> None:
-        """A comparison: the page goes to its result, unless it was stopped."""
+        """Connect a comparison; the page scrolls to its result, unless it was stopped."""
         handlers, result = self.handlers, self.result
 
         def run(request: gr.Request, progress: gr.Progress = gr.Progress(), *values: Any) -> list[object]:  # noqa: B008
@@ -142,7 +142,7 @@ class Wiring:
         self.changes.append(ended)
 
     def reading(self) -> None:
-        """The buckets of a model, the texts of a bucket, files to take away."""
+        """Connect the choices of model and bucket, and the files to download."""
         handlers, result = self.handlers, self.result
         picked, bucket, clicked, shows = result.picked, result.bucket, result.clicked, result.shows
         pick, read = _of_result(handlers, handlers.pick_model, 1), _of_result(handlers, handlers.pick_bucket, 1)
@@ -154,7 +154,7 @@ class Wiring:
         result.make_files.click(make, shows, result.named["files"], api_visibility="private", **PLAY_RUNS)
 
     def staleness(self, panel: Sequence[Component], model: gr.Dropdown) -> None:
-        """After each change, whether the result is still that of the inputs."""
+        """Connect the check, after each change, of whether the result belongs to the inputs."""
         handlers, result = self.handlers, self.result
 
         def stale(request: gr.Request, shows: str, *values: object) -> list[str]:
@@ -169,7 +169,7 @@ class Wiring:
         gr.on(events, stale, inputs, outputs, trigger_mode="always_last", **SILENT)
 
     def arrival(self, app: gr.Blocks, link: LinkParts, problems: gr.HTML, opened: gr.File) -> None:
-        """Connect what the page's address sets, the example, a link to the settings, a result from a file."""
+        """Connect the settings in the address, the example, the link to the settings, and results from files."""
         handlers, result = self.handlers, self.result
         app.load(handlers.arrive, None, [*self.settings, problems, *result.all], **QUICK)
 
@@ -184,7 +184,7 @@ class Wiring:
 
 
 def _with_request(function: Callable[..., list[object]], first: object) -> Callable[..., list[object]]:
-    """A handler of one value whose first argument is known; Gradio finds the request by its annotation."""
+    """A handler of one value, with a fixed first argument; Gradio finds the request by its annotation."""
 
     def handler(value: str, request: gr.Request) -> list[object]:
         return function(first, value, request)
@@ -193,7 +193,7 @@ def _with_request(function: Callable[..., list[object]], first: object) -> Calla
 
 
 def _request_only(function: Callable[..., list[object]], first: object) -> Callable[..., list[object]]:
-    """A handler of no value whose first argument is known."""
+    """A handler without values, with a fixed first argument."""
 
     def handler(request: gr.Request) -> list[object]:
         return function(first, request)

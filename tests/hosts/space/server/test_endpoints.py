@@ -55,7 +55,7 @@ def test_endpoint_with_minilm_is_compute_mauve_with_minilm(minilm: str) -> None:
     assert score(HUMAN, MODEL, num_buckets=4) == wanted.to_dict() | {"normalised": None}  # see `Scored`
 
 
-def test_the_endpoint_of_measures_is_describe(desk: Handlers) -> None:
+def test_the_endpoint_of_measures_gives_the_result_of_describe(desk: Handlers) -> None:
     endpoints = Endpoints(LIMITS, ["ngrams"], desk.encoders, desk.turns)
     answered = partial(endpoints.function("describe"), CALLER)
     models = {"a": MODEL, "b": HUMAN[:20]}
@@ -124,7 +124,7 @@ def test_endpoint_refuses_in_one_sentence(client: Any, change: dict[str, Any], m
 
 
 @pytest.mark.slow
-def test_twenty_people_at_once_get_their_own_answer_or_are_told_to_wait(served: Any) -> None:
+def test_twenty_clients_at_once_get_their_own_answer_or_a_refusal(served: Any) -> None:
     sets = [[*MODEL[: 10 + number], f"only {number}"] for number in range(20)]
     before = set(served.handlers.sessions._sessions)
 
@@ -150,7 +150,7 @@ def test_twenty_people_at_once_get_their_own_answer_or_are_told_to_wait(served: 
     wait_until(lambda: set(served.handlers.sessions._sessions) <= before)  # the endpoint keeps nothing
 
 
-def test_what_the_endpoints_say_of_themselves(client: Any, served: Any) -> None:
+def test_the_descriptions_of_the_endpoints(client: Any, served: Any) -> None:
     with urllib.request.urlopen(f"{served.local_url}gradio_api/info", timeout=120) as answer:
         said = json.loads(answer.read())["named_endpoints"]
     for path, endpoint in said.items():
@@ -168,7 +168,7 @@ def test_what_the_endpoints_say_of_themselves(client: Any, served: Any) -> None:
         client.predict(references=HUMAN, api_name="/score")
 
 
-def test_the_schema_of_the_answers_is_true_and_whole(client: Any) -> None:
+def test_the_schema_of_the_answers_is_correct_and_complete(client: Any) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     from mauve_metric.hosts.space.server.schema import comparison_schema, description_schema, result_schema
 
@@ -185,7 +185,7 @@ def test_the_schema_of_the_answers_is_true_and_whole(client: Any) -> None:
         jsonschema.validate(result | {"mauve": "high"}, result_schema())
 
 
-def test_what_tools_read_is_what_people_read() -> None:
+def test_the_schema_for_tools_is_that_of_the_page() -> None:
     from gradio.utils import get_function_description, get_function_params
 
     endpoints = Endpoints(LIMITS, ["ngrams"], Encoders({"ngrams": ngrams}), Turns(LIMITS))
@@ -220,7 +220,7 @@ def test_a_mistaken_call_is_refused_in_a_sentence(
     assert json.loads(refused.value.read())["detail"].startswith(sentence)
 
 
-def test_what_has_a_default_may_be_left_out_over_http(served: Any, expected: MauveResult) -> None:
+def test_parameters_with_defaults_may_be_omitted_over_http(served: Any, expected: MauveResult) -> None:
     body = {"references": HUMAN, "predictions": MODEL, "num_buckets": 4, "seed": 7}
     address = f"{served.local_url}gradio_api/call/"
     kind = {"Content-Type": "application/json"}

@@ -134,7 +134,7 @@ def test_no_text_reaches_the_log_after_any_failure(server: tuple[int, Path]) -> 
     assert "KeyError" in written and "Exception in ASGI application" in written  # kinds and places are there
 
 
-def test_what_was_is_put_back(capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> None:
+def test_the_previous_hooks_are_restored(capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> None:
     import traceback
 
     from mauve_metric.hosts.space.server.logs import keep_texts_out

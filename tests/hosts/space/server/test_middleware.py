@@ -80,7 +80,7 @@ def post(address: str, path: str, content: object) -> tuple[int, Any]:
     return answer.status, json.loads(text) if text.startswith(("{", "[")) else text
 
 
-def test_the_queue_cannot_be_passed_by(served: Any) -> None:
+def test_the_queue_cannot_be_bypassed(served: Any) -> None:
     assert post(served.local_url, "/gradio_api/run/score", {"data": [HUMAN, MODEL]})[0] == 404
     assert post(served.local_url, "/gradio_api/api/score", {"data": [HUMAN, MODEL]})[0] == 404
 
@@ -90,7 +90,7 @@ def test_no_other_path_escapes_the_limit(served: Any, path: str) -> None:
     assert post(served.local_url, path, b" " * (2 * LIMITS.total_bytes + 1))[0] == 413
 
 
-def test_uploads_have_a_limit_in_all(served: Any) -> None:
+def test_uploads_have_a_total_limit(served: Any) -> None:
     part = b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\n' + b"a" * 2**20 + b"\r\n"
     connection = http.client.HTTPConnection(urlsplit(served.local_url).netloc, timeout=120)
     kind = {"Content-Type": "multipart/form-data; boundary=x"}

@@ -74,9 +74,7 @@ def test_progress_counts_texts_and_time() -> None:
         run.texts_done("a set", 1, 2)
 
 
-def test_a_mistake_of_the_program_is_not_logged_with_texts(
-    desk: Handlers, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_bug_is_logged_without_texts(desk: Handlers, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     give(desk, tmp_path)
 
     def broken(texts: list[str]) -> np.ndarray:
@@ -95,7 +93,7 @@ def test_nothing_is_logged_of_a_run(desk: Handlers, tmp_path: Path, caplog: pyte
     assert "slept" not in caplog.text and "The bird" not in caplog.text
 
 
-def test_a_stopped_run_says_so_and_the_old_result_stays(desk: Handlers, tmp_path: Path) -> None:
+def test_a_stopped_run_is_reported_and_the_old_result_stays(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path)
     press(desk)
     before = the_result(desk)
@@ -126,7 +124,7 @@ def test_a_stopped_run_says_so_and_the_old_result_stays(desk: Handlers, tmp_path
 # --- budgets ------------------------------------------------------------------------------------------------------
 
 
-def test_a_run_has_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_has_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr("mauve_metric.hosts.space.session.run.time.monotonic", lambda: now[0])
     run = Run(seconds=5)
@@ -137,7 +135,7 @@ def test_a_run_has_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
         run.texts_done("texts", 1, 9)
 
 
-def test_a_run_has_tokens(tiny_gpt2: str) -> None:
+def test_a_run_has_a_token_limit(tiny_gpt2: str) -> None:
     from mauve_metric.features.encoder import load_encoder
 
     encoder = load_encoder(tiny_gpt2, max_text_length=10)

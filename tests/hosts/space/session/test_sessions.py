@@ -33,7 +33,7 @@ def test_sessions_do_not_see_each_other(desk: Handlers, tmp_path: Path) -> None:
         desk.sessions.get(None)
 
 
-def test_what_a_visitor_gave_is_gone_when_he_leaves(desk: Handlers, tmp_path: Path) -> None:
+def test_the_data_of_a_visitor_is_deleted_when_the_page_closes(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path)
     press(desk)
     session = desk.sessions.get("a")
@@ -66,7 +66,7 @@ def test_examples_are_taken_and_never_deleted(tmp_path: Path) -> None:
     assert all(path.exists() for path in paths.values())
 
 
-def test_sessions_end_after_their_time_and_the_oldest_gives_way() -> None:
+def test_sessions_expire_and_the_least_recently_used_is_dropped() -> None:
     now = 0.0
     sessions = Sessions(2, lifetime=10, clock=lambda: now)
     first = sessions.get("a")
@@ -87,7 +87,7 @@ def settings(**more: Any) -> list[object]:
     return [more.get("featurizer", "ngrams"), *more.get("play", (5, 4, 7, 0.95)), *panel, more.get("others", [])]
 
 
-def test_what_is_not_kept_any_more_is_said(desk: Handlers) -> None:
+def test_expired_sets_are_reported(desk: Handlers) -> None:
     progress: Any = lambda share, desc: None  # noqa: E731
     with pytest.raises(gr.Error, match="the human set is not here any more: uploads and results are kept for an hour"):
         desk.compare(["", "", False, *settings()], visitor(), progress, held=("<p>24 texts</p>", "a"))

@@ -58,7 +58,7 @@ def runs_of(turns: Turns) -> Iterator[Runs]:
         thread.join(120)
 
 
-def test_everybodys_first_run_comes_before_anybodys_second() -> None:
+def test_each_visitors_first_run_precedes_any_second_run() -> None:
     with runs_of(Turns(replace(SMALL, waiting=9, waiting_each=3))) as runs:
         for name in ("a0", "a1", "a2", "b1", "b2", "c1"):
             runs.ask(name)
@@ -68,7 +68,7 @@ def test_everybodys_first_run_comes_before_anybodys_second() -> None:
             runs.released[name].set()
 
 
-def test_who_waits_is_told_how_long_and_who_asks_for_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_runs_show_the_time_and_too_many_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     turns, now = Turns(SMALL), [1000.0]
     monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
     with runs_of(turns) as runs:

@@ -96,7 +96,7 @@ def test_no_model_upload_outlives_its_use(
     assert left(folder) == []
 
 
-def test_the_page_says_where_texts_lie() -> None:
+def test_the_page_states_where_texts_are_stored() -> None:
     from mauve_metric.hosts.space.view import layout
 
     assert "temporary files" in layout.PRIVACY and "deleted at once" in layout.PRIVACY

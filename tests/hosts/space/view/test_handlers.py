@@ -147,7 +147,7 @@ def offering_two(desk: Handlers) -> Handlers:
     return Handlers(LIMITS, ["ngrams", "letters"], Encoders({"ngrams": ngrams, "letters": letters}))
 
 
-def test_others_are_asked_too(offering_two: Handlers, tmp_path: Path) -> None:
+def test_additional_featurizers_are_scored(offering_two: Handlers, tmp_path: Path) -> None:
     desk, told = offering_two, []
     give(desk, tmp_path)
     shown = press(desk, others=["letters", "ngrams"], tell=lambda share, desc: told.append((share, desc)))
@@ -188,7 +188,7 @@ def test_files_are_made_and_only_the_report_holds_texts(desk: Handlers, tmp_path
     assert not any(file.exists() for file in files)
 
 
-def test_what_is_missing_is_asked_for(desk: Handlers) -> None:
+def test_missing_inputs_are_requested(desk: Handlers) -> None:
     with pytest.raises(gr.Error, match="choose a file, paste texts or take an example first"):
         press(desk)
     for call in (lambda: desk.replay([5, 0, 25, 0.95], visitor()), lambda: desk.make_files(visitor())):

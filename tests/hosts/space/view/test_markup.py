@@ -90,7 +90,7 @@ def test_telling_phrases_are_marked_by_side_and_nothing_else_is_markup(explanati
     assert "{" not in page and "$" not in page and "`" not in page and "\u202e" not in page
 
 
-def test_what_a_classifier_sees_is_shown_as_text(explanation: Explanation) -> None:
+def test_the_explanation_of_a_classifier_is_shown_as_text(explanation: Explanation) -> None:
     extreme = (ScoredText(3, 2.0, HOSTILE[0]),)
     uses = (NgramUse("<b>", "letters", 0.0, 1.0, 9.0, "line breaks"),)
     page = markup.learned_panel(replace(explanation, most_human=(), most_model=extreme, ngrams=uses))

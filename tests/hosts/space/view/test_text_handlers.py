@@ -151,7 +151,7 @@ def test_one_file_in_both_boxes_is_two_columns(desk: Handlers, tmp_path: Path, m
     assert "this file is the other side&#39;s already" in desk.add_files([str(lines)], visitor())[2]
 
 
-def test_a_refused_human_file_leaves_its_box_and_is_told_in_the_words_of_the_page(
+def test_a_refused_human_file_leaves_its_box_and_the_error_uses_the_words_of_the_page(
     desk: Handlers, tmp_path: Path
 ) -> None:
     (tmp_path / "a.txt").write_bytes(b"caf\xe9\n")
