@@ -133,7 +133,7 @@ class Mauve(StoredTexts):
         output: MauveOutput | None = self._end({"predictions": predictions, "references": references}, options)
         return output
 
-    def _compute_anyhow(self, given: Mapping[str, object], options: Mapping[str, Any]) -> Any:
+    def _check_and_compute(self, given: Mapping[str, object], options: Mapping[str, Any]) -> Any:
         options = {**self.defaults, **options}
         features = {name: options.pop(name) for _, name in _SIDES.values() if name in options}
         features = {name: array for name, array in features.items() if array is not None}

@@ -1,1 +1,1 @@
-"""Where the package is called from: shell, Trainer, page."""
+"""Hosts that call the package: command line, evaluate, Trainer, harnesses, page."""

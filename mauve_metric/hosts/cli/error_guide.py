@@ -1,6 +1,6 @@
-"""What people most often meet as an error: a code for each, how its message is known, its cause and its cure.
+"""The most frequent errors: for each a code, the pattern of its message, its cause and its cure.
 
-The message of an error says what is wrong with this input. The code says where to read on, in the shell
+The message of an error says what is wrong with this input. Its code leads to more, in the shell
 (`mauve-metric errors CODE`) and on the page of errors and warnings.
 """
 
@@ -22,7 +22,7 @@ class Guide(NamedTuple):
 
 _OPTIONS = "|".join([*config_fields(), *run_fields()])
 
-# The first that fits counts.
+# The first pattern that matches is used.
 GUIDES: dict[str, Guide] = {
     "not_written": Guide(
         r"cannot be written|would replace|cannot be kept",
@@ -134,7 +134,7 @@ GUIDES: dict[str, Guide] = {
 
 
 def code_of(message: str) -> str | None:
-    """The code of an error's message; None for what is rare.
+    """The code of an error's message; None if it has no code.
 
     >>> code_of("there is no file 'nowhere.txt'"), code_of("a rare one")
     ('no_file', None)

@@ -1,4 +1,4 @@
-"""The files that a command is given: which of them are whose texts, and what the models are called."""
+"""Input files of a command: human texts, models' texts, and the names of the models."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from mauve_metric.features.feature_set import FeatureSet
 
 FILES = f"{', '.join([*READERS, *FEATURE_FILES])}, a folder of .txt files, or - for standard input"
-_TOOL_FILE = re.compile(r"samples_.+_\d{4}-\d\d-\d\dT.+\.jsonl|generated_predictions\.jsonl")  # alike for every model
+_TOOL_FILE = re.compile(
+    r"samples_.+_\d{4}-\d\d-\d\dT.+\.jsonl|generated_predictions\.jsonl"
+)  # the same for every model
 
 
 _READ = (  # arguments that name files or folders to read
@@ -55,7 +57,7 @@ def check_output_files(options: argparse.Namespace) -> None:
 
 
 def _output_files(options: argparse.Namespace) -> list[str | Path]:
-    """Every file that a command will write, those beside the ones that it is given too."""
+    """Every file that a command will write, additional files included."""
     given = vars(options)
     outputs = [path for name in ("plot", "report", "output") if (path := given.get(name)) is not None]
     outputs += options.more_outputs(options)
@@ -68,7 +70,7 @@ def _output_files(options: argparse.Namespace) -> list[str | Path]:
 
 
 def _input_files(options: argparse.Namespace) -> list[str]:
-    """Every file and folder that a command reads, as far as its arguments say, and what lies beside features."""
+    """Files and folders that the arguments of a command name as inputs, and the files that accompany features."""
     given = [value for name in _READ if (value := getattr(options, name, None)) is not None]
     listed = [item for value in given for item in (value if isinstance(value, list) else [value])]
     paths = [path for item in listed if isinstance(item, str) and (path := named_file(item)[1]) not in ("", "-")]
@@ -180,7 +182,7 @@ def names_of_models(given: Sequence[str]) -> list[str]:
 
 
 def _folder_of_model(path: str) -> Path | None:
-    """The folder that names the model of a file which other tools call alike for every model."""
+    """The folder that names the model of a file to which other tools give the same name for every model."""
     file = Path(path)
     return file.parent if file.parent.name and _TOOL_FILE.fullmatch(file.name) else None
 
@@ -188,7 +190,7 @@ def _folder_of_model(path: str) -> Path | None:
 def model_names(paths: Sequence[str]) -> list[str]:
     """A name for each file: its stem, with as many folders before it as it takes to be unique, else a number after it.
 
-    The name is the folder's where another tool calls the file alike for every model.
+    The name is the folder's if another tool gives the file the same name for every model.
 
     >>> model_names(["a/xl.jsonl", "b/xl.jsonl", "small.txt", "-"])
     ['a/xl', 'b/xl', 'small', 'stdin']
@@ -210,7 +212,7 @@ def model_names(paths: Sequence[str]) -> list[str]:
 
 
 def _name_parts(path: str) -> tuple[str, ...]:
-    """The folders and the name that stand for a file."""
+    """The folders and the name from which the name of a model is made."""
     if path == "-":
         return ("stdin",)
     folder = _folder_of_model(path) or (Path(path) if Path(path).is_dir() else None)
@@ -218,7 +220,7 @@ def _name_parts(path: str) -> tuple[str, ...]:
 
 
 def named_file(argument: str) -> tuple[str | None, str]:
-    """The name and the path in `NAME=FILE`; no name where there is none, or a file is called so as a whole.
+    """The name and the path in `NAME=FILE`; no name if there is none, or if the whole argument is a file.
 
     >>> named_file("greedy=-"), named_file("out/greedy.jsonl")
     (('greedy', '-'), (None, 'out/greedy.jsonl'))

@@ -1,4 +1,4 @@
-"""Flags that several commands have: one for each knob, files and numbers checked before anything is computed."""
+"""Flags that several commands have: one for each option, files and numbers checked before anything is computed."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Value = TypeVar("Value")
 
 
 def add_text_field(parser: CommandParser) -> None:
-    """Flags for the options about texts."""
+    """Add flags for the options about texts."""
     for name, item in run_fields().items():
         if item.metadata["stage"] == "texts":
             parser.add_argument(flag_of(name), metavar=item.metadata["metavar"], help=_help_of(item, parser))
 
 
 def add_field_options(parser: CommandParser, both: bool = True) -> None:
-    """Flags for the fields of a file; a dotted path names one in a field. both: the model's side is read, too."""
+    """Add flags for the fields of a file; a dotted path names one in a field. both: the model's side is read, too."""
     add_text_field(parser)
     text = "field of the human texts, where a file holds both sides; doc.story is one inside doc"
     parser.add_argument("--reference-field", metavar="NAME", help=parser.rare(text))
@@ -35,7 +35,7 @@ def add_field_options(parser: CommandParser, both: bool = True) -> None:
 
 
 def add_design_options(parser: CommandParser) -> None:
-    """Flags for texts that share prompts."""
+    """Add flags for texts that share prompts."""
     group = parser.add_argument_group("texts that share prompts (bias, intervals and tests depend on it)")
     group.add_argument("--aligned", action="store_true", help="row i of every set, HUMAN included, answers prompt i")
     group.add_argument(
@@ -44,18 +44,18 @@ def add_design_options(parser: CommandParser) -> None:
 
 
 def add_filter(parser: CommandParser) -> None:
-    """The flag for whose texts of a harness's file are read."""
+    """Add the flag that selects the texts to read from a harness's file."""
     text = "the filter of lm-evaluation-harness, or the epoch of Inspect, whose texts are read"
     parser.add_argument("--filter", metavar="NAME", help=parser.rare(text))
 
 
 def flag_of(name: str) -> str:
-    """A field's name as a flag."""
+    """The flag of a field."""
     return f"--{name.replace('_', '-')}"
 
 
 def add_output_options(parser: CommandParser, *tables: str) -> None:
-    """Flags for the form of the output and for its files; tables: those of --csv, the usual first."""
+    """Add flags for the form of the output and for its files; tables: those of --csv, the default first."""
     group = parser.add_argument_group("output")
     form = group.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
@@ -72,12 +72,12 @@ def add_output_options(parser: CommandParser, *tables: str) -> None:
 
 
 def add_confidence_level(parser: CommandParser) -> None:
-    """The flag for the confidence level of a command that has no other option of a score."""
+    """Add the flag for the confidence level to a command that has no other option of a score."""
     parser.add_argument("--confidence-level", type=float, default=0.95, help="of the intervals (default: 0.95)")
 
 
 def argument_type(check: Callable[[str], Value]) -> Callable[[str], Value]:
-    """Make the `type` of an argument of a check: its `ValueError` or `TypeError` is wrong usage."""
+    """Make the `type` of an argument from a check; its `ValueError` or `TypeError` becomes wrong usage."""
 
     def parse(text: str) -> Value:
         try:
@@ -89,7 +89,7 @@ def argument_type(check: Callable[[str], Value]) -> Callable[[str], Value]:
 
 
 def add_run_options(parser: CommandParser, verb: str = "compute_mauve") -> None:
-    """One flag for each field of the run options about speed that a public function uses."""
+    """Add one flag for each field of the run options about speed that a public function uses."""
     group = parser.add_argument_group("speed (no influence on the score)")
     for name, item in run_fields(verb).items():
         if item.metadata["stage"] != "speed":
@@ -106,7 +106,7 @@ def add_run_options(parser: CommandParser, verb: str = "compute_mauve") -> None:
 
 
 def add_log_options(parser: argparse._ActionsContainer) -> None:
-    """Flags for what is said on stderr."""
+    """Add flags for the messages on stderr."""
     parser.add_argument("--verbose", "-v", action="store_true", help="say what is done, on stderr")
     parser.add_argument("--quiet", "-q", action="store_true", help="no progress bar, errors only")
     parser.add_argument("--debug", action="store_true", help="show the whole traceback of an error")
@@ -114,14 +114,14 @@ def add_log_options(parser: argparse._ActionsContainer) -> None:
 
 @argument_type
 def _figure_file(path: str) -> str:
-    """Check the ending of a figure's name before anything is computed."""
+    """Check the suffix of a figure's name before anything is computed."""
     check_figure_path(path)
     return path
 
 
 @argument_type
 def _report_file(path: str) -> str:
-    """Check the ending of a report's name before anything is computed."""
+    """Check the suffix of a report's name before anything is computed."""
     from mauve_metric.results.report import check_report_path
 
     check_report_path(path)
@@ -129,7 +129,7 @@ def _report_file(path: str) -> str:
 
 
 def features_file(path: str) -> str:
-    """The name of a file of features, refused before anything is computed if its ending is not known."""
+    """The name of a file of features, refused before anything is computed if its suffix is not known."""
     if Path(path).suffix.lower() not in (*FEATURE_FILES, ".parquet"):
         raise argparse.ArgumentTypeError(f"features are written to .npy, .npz or .parquet, got {path!r}")
     return path
@@ -149,7 +149,7 @@ def count(text: str) -> int:
 def add_config_options(
     parser: CommandParser, verb: str = "compute_mauve", featurizers: str = "", names: Collection[str] = ()
 ) -> None:
-    """One flag for each field of the config that a public function uses.
+    """Add one flag for each field of the config that a public function uses.
 
     featurizers: what is done with several, where there may be several. names: of the only fields that are meant.
     """
@@ -190,12 +190,12 @@ def _help_of(item: Any, parser: CommandParser) -> str:
 
 
 class Once(argparse.Action):
-    """A flag that is given once: of two values one would be dropped."""
+    """A flag that may be given once; with two values one would be lost."""
 
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, option: str | None = None
     ) -> None:
-        """Keep the value; a second one is wrong usage."""
+        """Store the value; a second one is wrong usage."""
         if hasattr(namespace, self.dest):
             parser.error(f"argument {option}: this command takes one, got {getattr(namespace, self.dest)} and {values}")
         setattr(namespace, self.dest, values)

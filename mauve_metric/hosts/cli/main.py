@@ -52,7 +52,7 @@ COMMANDS = {command.__name__.split(".")[-1].replace("_", "-"): command for comma
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the exit status: 0, 1 for an input or runtime error, 2 for wrong usage."""
-    options = parsed(arguments)
+    options = parse(arguments)
     if sys.stdout is None:
         tell("error: standard output is closed, so that nothing can be shown: open it, or send it to a file")
         return 1
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except KeyboardInterrupt:
             tell("interrupted")
             return 130
-        except BrokenPipeError:  # the reader of the output has seen enough, `head` for one
+        except BrokenPipeError:  # the reader closed the pipe early, as `head` does
             drop_output()
             return 128 + 13
         except (ValueError, TypeError, OSError, ImportError, RuntimeError, MemoryError) as error:
@@ -77,9 +77,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parser(everything: bool = False) -> argparse.ArgumentParser:
-    """The parser of the whole command line; each command gives its module's functions as `run` and the like.
+    """The parser of the whole command line; each command sets the functions of its module (`run`, …) as defaults.
 
-    everything: rare options are in the help, too.
+    everything: include rare options in the help.
     """
     whole = argparse.ArgumentParser(
         prog="mauve-metric",
@@ -103,7 +103,7 @@ def parser(everything: bool = False) -> argparse.ArgumentParser:
     return whole
 
 
-def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parse the command line; a lone file that cannot hold both sides is wrong usage.
 
     Raises:
@@ -126,7 +126,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
-    """A proposal in the place of a name that is not known, if one is like it."""
+    """A suggestion for an unknown name; empty if no known name is similar."""
     near = difflib.get_close_matches(name, list(known), n=1)
     return f" (did you mean {near[0]!r}?)" if near else ""
 
@@ -143,7 +143,7 @@ def _may_hold_both(path: str) -> bool:
 
 
 def _with_code(message: str) -> str:
-    """An error's message with its code, where it has one: `mauve-metric errors CODE` says more."""
+    """An error's message with its code, if it has one: `mauve-metric errors CODE` explains it."""
     from mauve_metric.hosts.cli.error_guide import code_of
 
     code = code_of(message)
@@ -151,7 +151,7 @@ def _with_code(message: str) -> str:
 
 
 class _Line(logging.Formatter):
-    """A record as lines that a terminal only shows."""
+    """Format a record without characters that control a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
         return "\n".join(map(printable, super().format(record).split("\n")))
@@ -159,15 +159,15 @@ class _Line(logging.Formatter):
 
 @contextlib.contextmanager
 def _logging_to_stderr(options: argparse.Namespace) -> Iterator[None]:
-    """The package's log on stderr: what takes long and what is odd; with --verbose, everything."""
+    """Log to stderr: progress of long work and warnings; with --verbose, everything."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Line("mauve-metric: %(message)s"))
     progress = logging.ERROR if options.quiet else logging.INFO
     levels = {
         "": logging.INFO if options.verbose else logging.ERROR if options.quiet else logging.WARNING,
         ".api.score": logging.ERROR,  # the result holds these warnings
-        ".api.each_featurizer": logging.ERROR,  # so it does these
-        ".api.robustness": progress,  # the time that it will take
+        ".api.each_featurizer": logging.ERROR,  # and these
+        ".api.robustness": progress,  # expected duration
         ".api.stress_test": progress,
         ".features.sides": progress,  # how a file was read
         ".runtime.progress": progress,  # the progress of a job of hours

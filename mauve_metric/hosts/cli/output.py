@@ -25,7 +25,7 @@ def tell(message: str) -> None:
 
 
 def show(text: object) -> None:
-    """Print a result on stdout, down to its last byte.
+    """Print a result on stdout, and flush it.
 
     Raises:
         OSError: there is no room for it.
@@ -40,7 +40,7 @@ def show(text: object) -> None:
 
 
 def drop_output() -> None:
-    """Discard what stdout still holds, so that Python does not try again at its end."""
+    """Discard what stdout still holds, so that Python does not write it again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -50,7 +50,7 @@ def json_of(value: object) -> str:
 
 
 def show_result(result: Result, options: argparse.Namespace, title: str = "") -> None:
-    """Print a result in the form that was asked for, and write its figure and its report.
+    """Print a result in the requested format, and write its figure and its report.
 
     Args:
         title: of the text, in place of the result's own.
@@ -59,7 +59,7 @@ def show_result(result: Result, options: argparse.Namespace, title: str = "") ->
         if options.json:
             show(json_of(result.to_dict()))
         else:
-            show(_formatted(result.document(), options, title).rstrip("\n"))
+            show(_format_document(result.document(), options, title).rstrip("\n"))
     finally:  # the files are written even if the reader closes the pipe after the first lines
         if options.plot is not None:
             from mauve_metric.results.figure_files import save_chart
@@ -69,7 +69,7 @@ def show_result(result: Result, options: argparse.Namespace, title: str = "") ->
             result.save_report(options.report)
 
 
-def _formatted(document: Document, options: argparse.Namespace, title: str) -> str:
+def _format_document(document: Document, options: argparse.Namespace, title: str) -> str:
     if options.csv:
         return document.csv(options.csv)
     if options.markdown:
@@ -84,7 +84,7 @@ def add_codes(parser: CommandParser) -> None:
 
 
 def show_advice(known: Mapping[str, tuple[str, str]], options: argparse.Namespace) -> None:
-    """Print cause and cure of the codes that were asked for, or of all.
+    """Print cause and cure of the requested codes, by default of all.
 
     Raises:
         ValueError: a code is not known.

@@ -1,4 +1,4 @@
-"""Where the pages of the documentation stand."""
+"""Addresses of the documentation's pages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ DOCS = "docs"  # the folder of the repository; the address of the site where the
 
 
 def page(name: str) -> str:
-    """The place of a page.
+    """The address of a page.
 
     >>> page("errors")
     'docs/errors.md'

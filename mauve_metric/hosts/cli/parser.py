@@ -7,7 +7,7 @@ from typing import Any
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser whose usage is one line, and whose help has all options only if everything is asked for."""
+    """A parser whose usage is one line, and whose help lists rare options only on request."""
 
     def __init__(self, everything: bool = False, **options: Any) -> None:
         self.everything = everything
@@ -16,7 +16,7 @@ class CommandParser(argparse.ArgumentParser):
         self.add_argument("--help-all", action="help", help="show every option and exit")
 
     def add_argument(self, *names: str, **options: Any) -> argparse.Action:
-        """Add an argument; one without a flag comes into the usage."""
+        """Add an argument; one without a flag is shown in the usage."""
         action = super().add_argument(*names, **options)
         if not action.option_strings and isinstance(action.metavar, str):
             form = {None: "{0}", "?": "[{0}]", "*": "[{0} ...]", "+": "{0} [{0} ...]"}[action.nargs]  # type: ignore[index]
@@ -24,5 +24,5 @@ class CommandParser(argparse.ArgumentParser):
         return action
 
     def rare(self, help: str) -> str:
-        """The help of an option that few people use, or the sign that leaves it out."""
+        """The help of a rarely used option, or `SUPPRESS`."""
         return help if self.everything else argparse.SUPPRESS

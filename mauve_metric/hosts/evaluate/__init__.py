@@ -1,1 +1,1 @@
-"""What the metric for Hugging Face's evaluate needs beside its class."""
+"""Base class, description and text statistics of the metric for Hugging Face's evaluate."""

@@ -1,4 +1,4 @@
-"""What the `evaluate` metric says about itself."""
+"""Description, inputs and citation of the `evaluate` metric."""
 
 from __future__ import annotations
 
@@ -108,15 +108,15 @@ Returns:
 
 
 def describe() -> str:
-    """What the metric is."""
+    """Describe the metric."""
     return _DESCRIPTION.lstrip()
 
 
 def describe_inputs(defaults_here: Mapping[str, object]) -> str:
-    """What `compute` takes and gives, every option with its default from the place that has it.
+    """Describe the arguments and results of `compute`; options and defaults come from the config.
 
     Args:
-        defaults_here: those of this view that are not the config's.
+        defaults_here: defaults of the metric that differ from the config's.
     """
     options = [
         f"    {name}: {knob.metadata['help']} (default: {defaults_here.get(name, knob.default)!r})"
@@ -130,12 +130,12 @@ def describe_inputs(defaults_here: Mapping[str, object]) -> str:
 
 
 def describe_statistics() -> tuple[str, str]:
-    """What the statistics of texts alone are, and what their `compute` takes and gives."""
+    """Describe the statistics of one set of texts, and the arguments and results of their `compute`."""
     rows = statistics_rows().items()
     given = [f"    {name}: {row.title}, {_range(row.low, row.high)}; {row.meaning}" for name, row in rows]
     return _STATISTICS.lstrip(), _STATISTICS_INPUTS.format(measures="\n".join(given))
 
 
 def _range(low: float | None, high: float | None) -> str:
-    """The range of a score in brackets, open where it has no bound."""
+    """The range of a score in brackets; an infinite end is open."""
     return f"in {'(-∞' if low is None else f'[{low:.4g}'}, {'∞)' if high is None else f'{high:.4g}]'}"

@@ -19,8 +19,8 @@ ROW_TEXTS = 10_000  # texts of one stored row: Arrow's offsets into the characte
 class StoredTexts(evaluate.Metric):  # type: ignore[misc]
     """An `evaluate` metric whose texts are stored as lists of strings, a row of at most `ROW_TEXTS` for each batch.
 
-    A `compute` ends the collection, also when it fails: the next one starts empty. A kind of metric says in `_info`
-    which sides it has, and in `_compute_anyhow` what becomes of the options before `_compute` is called.
+    A `compute` ends the collection, also when it fails: the next one starts empty. A subclass defines
+    its sides in `_info`, and in `_check_and_compute` the checks of the options before `_compute` is called.
     """
 
     writer: Any  # of the base class
@@ -74,18 +74,18 @@ class StoredTexts(evaluate.Metric):  # type: ignore[misc]
     def _end(self, given: Mapping[str, object], options: Mapping[str, Any]) -> Any:
         """End the collection, also when the computation fails."""
         try:
-            output = self._compute_anyhow(given, options)
+            output = self._check_and_compute(given, options)
         except BaseException:
             self._forget()
             raise
         self.file_paths = self.filelocks = None  # the base class has removed the files and released the locks
         return output
 
-    def _compute_anyhow(self, given: Mapping[str, object], options: Mapping[str, Any]) -> Any:
+    def _check_and_compute(self, given: Mapping[str, object], options: Mapping[str, Any]) -> Any:
         raise NotImplementedError
 
     def _compute_stored(self, given: Mapping[str, object], text_field: str | None, options: Mapping[str, Any]) -> Any:
-        """Store what is given, and compute from all that is stored, of all processes in the first one."""
+        """Store the given texts, and compute from all stored texts; the first process computes for all."""
         if any(data is not None for data in given.values()):
             self._store_batch(given, text_field)
         if self.writer is None and self.num_process > 1:
@@ -107,7 +107,7 @@ class StoredTexts(evaluate.Metric):  # type: ignore[misc]
         self._store([dict(zip(pieces, row, strict=True)) for row in rows])
 
     def _store(self, rows: Sequence[Mapping[str, list[str]]]) -> None:
-        """Write rows of checked texts, each by itself; if that fails, everything stored is given up."""
+        """Write rows of checked texts, each by itself; if that fails, delete everything stored."""
         try:
             for row in rows:
                 super().add_batch(**{name: [row.get(name, [])] for name in self._feature_names()})
@@ -116,7 +116,7 @@ class StoredTexts(evaluate.Metric):  # type: ignore[misc]
             raise
 
     def _forget(self) -> None:
-        """Drop what is stored and give back the locks, so that the next call starts empty."""
+        """Delete the stored texts and release the locks, so that the next call starts empty."""
         if self.writer is not None:
             self.writer.close()
         self.writer = self.buf_writer = self.data = self.selected_feature_format = None
@@ -134,5 +134,5 @@ class StoredTexts(evaluate.Metric):  # type: ignore[misc]
 
 
 def stored_texts(name: str, data: object, *, text_field: str | None = None) -> list[str]:
-    """Checked texts as a list, empty ones included: what becomes of those is an option of `compute`."""
+    """Checked texts as a list, empty ones included; an option of `compute` decides about those."""
     return list(text_source(name, data, text_field=text_field, empty_texts="keep").texts)

@@ -84,7 +84,7 @@ class TextStatistics(StoredTexts):
         output: dict[str, object] | None = self._end({"predictions": predictions, "references": references}, chosen)
         return output
 
-    def _compute_anyhow(self, given: Mapping[str, object], options: Mapping[str, Any]) -> Any:
+    def _check_and_compute(self, given: Mapping[str, object], options: Mapping[str, Any]) -> Any:
         chosen = {name: value for name, value in options.items() if name != "text_field"}
         return self._compute_stored(given, options["text_field"], chosen)
 

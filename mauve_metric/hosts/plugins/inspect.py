@@ -1,4 +1,4 @@
-"""MAUVE in Inspect: a scorer that keeps each text beside its reference, and the metric of all of them.
+"""MAUVE in Inspect: a scorer that stores each text with its reference, and the metric over all samples.
 
 Inspect finds both by the entry point of the package: `mauve_metric/text_pair` and `mauve_metric/mauve`.
 """
@@ -32,7 +32,7 @@ def mauve(**options: Unpack[Options]) -> MauveOfSamples:
         **options: those of `compute_mauve`; Inspect notes them in the log.
 
     Returns:
-        A function from the samples' scores to the numbers by name; NaN for one that cannot be had, as the log says.
+        A function from the samples' scores to the numbers by name; NaN, and a reason in the log, where one fails.
 
     Raises:
         TypeError, ValueError: a wrong option, at once.
@@ -51,7 +51,7 @@ def mauve(**options: Unpack[Options]) -> MauveOfSamples:
 
 @scorer(metrics=[mauve()])  # type: ignore[untyped-decorator]
 def text_pair() -> Callable[[TaskState, Target], Coroutine[Any, Any, Score]]:
-    """Keeps what the model wrote and the human text, the sample's target; the value is how many words it wrote.
+    """Store the model's text and the human text, the sample's target; the value is the number of words of the former.
 
     Returns:
         The scorer of a sample.

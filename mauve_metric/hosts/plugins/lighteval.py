@@ -20,13 +20,13 @@ from mauve_metric.options import Options
 
 
 class MauveOfCorpus(CorpusLevelComputation):  # type: ignore[misc]
-    """The scores of all documents as a dictionary, for which lighteval makes no bootstrap of its own."""
+    """The scores of all documents as a dictionary, so that lighteval computes no bootstrap."""
 
     def __init__(self, **options: Unpack[Options]) -> None:
         self.scores = PairScores(**options)
 
     def compute_corpus(self, items: Sequence[GenerativeCorpusMetricInput]) -> dict[str, float]:
-        """Score, debiased score, its interval, precision and recall of what models wrote for all documents."""
+        """Score, debiased score, its interval, precision and recall of the model's texts of all documents."""
         return self.scores.of(
             Pair(_only("gold texts", item.golds), _only("texts of the model", item.preds)) for item in items
         )

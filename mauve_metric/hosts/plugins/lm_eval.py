@@ -74,7 +74,7 @@ def task_functions(reference_field: str = REFERENCE_FIELD, **options: Unpack[Opt
 
 
 def _one_text(results: Sequence[object]) -> str:
-    """What the model wrote for a document."""
+    """The model's only text for a document; ValueError for several."""
     if len(results) != 1:
         raise ValueError(f"MAUVE scores one text a document (output_type: generate_until), got {len(results)} results")
     only = results[0]
@@ -84,7 +84,7 @@ def _one_text(results: Sequence[object]) -> str:
 
 
 def _aggregation(name: str, scores: PairScores) -> Aggregation:
-    """What gives one of `SCORES` for all documents."""
+    """Make the aggregation that returns one of `SCORES` for all documents."""
 
     def aggregation(items: Sequence[tuple[str, str]] = (), **given: object) -> float:
         if given or not all(isinstance(item, tuple) and len(item) == 2 for item in items):

@@ -1,4 +1,4 @@
-"""A task for lm-evaluation-harness, written from human texts: continue each of them, and be scored with MAUVE."""
+"""A task for lm-evaluation-harness from human texts: a model continues each, MAUVE scores the continuations."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Beginning(NamedTuple):
 
 
 class WrittenTask(NamedTuple):
-    """A task, the folder of its files, how many documents it has, and how many texts were too short for one."""
+    """A task, the folder of its files, and the numbers of documents and of texts that were too short."""
 
     name: str
     folder: Path
@@ -75,12 +75,12 @@ class WrittenTask(NamedTuple):
     short: int
 
     def summary(self) -> str:
-        """What was written."""
+        """The number of documents, the file of the task, and the number of omitted texts."""
         short = f", {self.short} texts are left out: they have no word beyond the prompt's" if self.short else ""
         return f"{self.documents} documents in {self.folder / self.name}.yaml{short}"
 
     def command(self) -> str:
-        """What runs it."""
+        """The shell command that runs the task."""
         return _command(self.name, self.folder)
 
 
@@ -102,7 +102,7 @@ def _command(name: str, folder: Path) -> str:
 
 
 def cut(text: str, words: int) -> Beginning | None:
-    """A text cut after so many words; None if nothing is left then.
+    """Cut a text after a number of words; None if nothing is left to continue.
 
     >>> cut("One  day it rained. ", 2), cut("One day", 2)
     (Beginning(prompt='One  day', target='it rained.'), None)
@@ -167,7 +167,7 @@ def task_files(folder: str | Path, name: str, with_options: bool) -> list[Path]:
 
 
 def check_task_name(name: str) -> str:
-    """`ValueError` unless a task, and the Python module beside it, can be called so."""
+    """`ValueError` unless the name is valid for a task and for its Python module."""
     if not _NAME.fullmatch(name):
         raise ValueError(f"name must be letters, digits and _, and begin with no digit, got {name!r}")
     return name
@@ -176,7 +176,7 @@ def check_task_name(name: str) -> str:
 def _contents(
     documents: Sequence[Beginning], folder: Path, name: str, new_tokens: int, options: Mapping[str, object]
 ) -> dict[Path, str]:
-    """The files of a task, and what is to stand in them."""
+    """The files of a task with their contents."""
     data = folder / f"{name}_documents.jsonl"
     metrics = _INCLUDE.read_text(encoding="utf-8").split("\n", 1)[1]
     command = _command(name, folder)

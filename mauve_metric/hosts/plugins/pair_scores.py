@@ -1,4 +1,4 @@
-"""Pairs of a human text and a model's, as harnesses hand them over → the numbers that a harness can show."""
+"""Pairs of a human text and a model's, from a harness → the numbers that the harness reports."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SCORES = (
 
 
 class Pair(NamedTuple):
-    """What a person wrote for a document, and what the model wrote."""
+    """The human text and the model's text of a document."""
 
     human: str
     model: str
@@ -55,13 +55,13 @@ def scalar_scores(result: MauveResult) -> dict[str, float]:
 
 
 class PairScores:
-    """The scores of pairs, computed once for all the numbers that a harness asks for one by one.
+    """The scores of pairs, computed once, then returned one number per request.
 
     Both texts of a pair belong to one document, so that they are not independent: they are scored as aligned.
 
-    Pairs are scored in the order in which the harness hands them over, which is that of the documents in one process.
-    The debiased score and its interval do not depend on it; the published `mauve` does. A run of hours is not lost with
-    its score: what cannot be scored is NaN, and the log says why.
+    Pairs are scored in the order in which the harness passes them, which is that of the documents in one process.
+    The debiased score and its interval do not depend on it; the published `mauve` does. A failed
+    score does not end a run of hours: it is NaN, and the log gives the reason.
 
     Args:
         **options: those of `compute_mauve`.
@@ -84,10 +84,10 @@ class PairScores:
         given = [Pair(*pair) for pair in pairs]
         groups = list(range(len(given)) if documents is None else documents)
         if self._known is None or self._known[0] != (given, groups):
-            self._known = (given, groups), self._computed(given, groups)
+            self._known = (given, groups), self._compute(given, groups)
         return dict(self._known[1])
 
-    def _computed(self, pairs: list[Pair], groups: list[Hashable]) -> dict[str, float]:
+    def _compute(self, pairs: list[Pair], groups: list[Hashable]) -> dict[str, float]:
         try:
             self._check_empty(pairs)
             human, model = [pair.human for pair in pairs], [pair.model for pair in pairs]
@@ -99,7 +99,7 @@ class PairScores:
         return scalar_scores(result)
 
     def _check_empty(self, pairs: list[Pair]) -> None:
-        """`ValueError` that counts the empty texts of each side."""
+        """Raise `ValueError` with the number of empty texts of a side."""
         if self._options.get("empty_texts") == "drop":
             return
         for side, name in (("human", "human texts"), ("model", "texts of the model")):
@@ -109,7 +109,7 @@ class PairScores:
 
 
 def check_text(name: str, text: object) -> str:
-    """A text of a document; `TypeError` that names the field for anything else."""
+    """Return a text of a document; `TypeError` that names the field for anything else."""
     if not isinstance(text, str):
         raise TypeError(f"{name} must be one text, got {type(text).__name__}: {text!r:.60}")
     return text

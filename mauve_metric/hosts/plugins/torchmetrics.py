@@ -1,4 +1,4 @@
-"""MAUVE as a torchmetrics `Metric`: texts or features go in batch by batch, a dictionary of scalars comes out."""
+"""MAUVE as a torchmetrics `Metric`: update with texts or features batch by batch, compute a dictionary of scalars."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class MauveScore(Metric):  # type: ignore[misc]
         """
         if not isinstance(real, bool):
             raise TypeError(f"real must be True (human) or False (the model's), got {shown(real)}")
-        name, given = _SIDES[real], self._featurized(texts)
+        name, given = _SIDES[real], self._featurize(texts)
         check_same_encoder(self._identities.setdefault(name, given.identity), given.identity)
         features = in_memory(given.features)
         if features is None:
@@ -127,7 +127,7 @@ class MauveScore(Metric):  # type: ignore[misc]
         self.update(texts, real)
 
     def compute(self) -> dict[str, Tensor]:
-        """Scalars by name: score, debiased score, its interval, precision and recall; NaN where there is none."""
+        """Scalars by name: score, debiased score, its interval, precision and recall; NaN for a missing one."""
         self.result = compute_mauve(p=self._side("real"), q=self._side("fake"), aligned=self.aligned, **self._options)
         return {name: torch.tensor(value, device=self.device) for name, value in scalar_scores(self.result).items()}
 
@@ -143,7 +143,7 @@ class MauveScore(Metric):  # type: ignore[misc]
         """Figure and axes of the scores, or of `val`: what `compute` gave, once or several times."""
         return self._plot(self.compute() if val is None else val, ax)
 
-    def _featurized(self, texts: object) -> FeatureSet:
+    def _featurize(self, texts: object) -> FeatureSet:
         if isinstance(texts, FeatureSet):
             return texts
         config, run = split_options(self._options)
@@ -155,20 +155,22 @@ class MauveScore(Metric):  # type: ignore[misc]
         return found
 
     def _side(self, name: str) -> FeatureSet:
-        """All that was added to a side, in the order in which it came, process by process."""
+        """All rows added to a side, in order of arrival, process after process."""
         parts = [as_array(rows) for rows in getattr(self, f"{name}_features")]
         if not sum(map(len, parts)):
             raise ValueError(f"MauveScore has no {_NAMES[name]}: call update(texts, real={name == 'real'}) first")
         facts = np.concatenate([as_array(rows) for rows in getattr(self, f"{name}_facts")])
         truncated, dropped, marked, *wrapped = getattr(self, f"{name}_counts").tolist()
         marks = Marks(dict(zip(WRAPPING, wrapped, strict=True)), None, marked) if marked == len(facts) else None
-        other = self._identities.get(_SIDES[name == "fake"])  # of which this process may have had texts alone
+        other = self._identities.get(
+            _SIDES[name == "fake"]
+        )  # this process may have received texts of the other side only
         identity = self._identities.get(name, other)
         side = FeatureSet(np.concatenate(parts), identity, truncated=truncated, dropped=dropped, marks=marks)
         return replace(side, **_known_facts(facts))
 
     def _sync_dist(self, dist_sync_fn: Callable[..., Any] | None = None, process_group: Any = None) -> None:
-        """Gather all processes' rows, of which each may have any number, none too."""
+        """Gather the rows of all processes; each may have any number, zero included."""
         gather, group = dist_sync_fn or distributed.gather_all_tensors, process_group or self.process_group
         for name in (f"{side}_{state}" for side in _SIDES.values() for state in ("features", "facts")):
             rows: list[Tensor] = getattr(self, name)
@@ -180,13 +182,13 @@ class MauveScore(Metric):  # type: ignore[misc]
 
 
 def _counts(side: FeatureSet) -> list[int]:
-    """How many texts were cut, left out, looked at, and show each kind of `WRAPPING`."""
+    """The numbers of texts that were cut, dropped, examined, and that show each kind of `WRAPPING`."""
     marks = side.marks or Marks({}, None, 0)
     return [side.truncated, side.dropped, marks.texts, *(marks.wrapped.get(name, 0) for name in WRAPPING)]
 
 
 def _facts(side: FeatureSet, features: Array) -> Integers:
-    """Facts of each text besides its features, (n, 4 + f): `_FACTS`, its f format numbers as bits, which are known."""
+    """Facts of each text besides its features, (n, 4 + f): `_FACTS`, f format numbers as bits, mask of known ones."""
     columns: list[Integers] = []
     for name in _FACTS:
         values = getattr(side, name)

@@ -1,8 +1,8 @@
-"""MAUVE while a model trains: a callback for transformers' Trainer, and a Trainer that shows it to every reporter.
+"""MAUVE during training: a callback for transformers' Trainer, and a mixin that passes the values to every reporter.
 
-The Trainer logs an evaluation before it calls `on_evaluate`, and reporters stand before a user's callbacks. The values
-are therefore made when the evaluation is logged, written into the very dict that the Trainer goes on with, and into the
-row of the history; given the trainer, the callback also moves to the head of the list.
+The Trainer logs an evaluation before it calls `on_evaluate`, and reporters precede a user's callbacks. The values
+are therefore computed when the evaluation is logged, and written into the dict that the Trainer uses afterwards and
+into the row of the history; given the trainer, the callback also moves to the head of the list.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Moment(NamedTuple):
 
 
 class Evaluated(NamedTuple):
-    """One evaluation that was scored: at which step, under which prefix, and what came out."""
+    """One scored evaluation: its step, its prefix and its values."""
 
     step: int
     prefix: str
@@ -57,14 +57,14 @@ class Evaluated(NamedTuple):
 
 
 class MauveCallback(TrainerCallback):
-    """Adds MAUVE to every evaluation of a Trainer, and changes nothing else.
+    """Add MAUVE to every evaluation of a Trainer, and change nothing else.
 
     Each evaluation gains `<prefix>_mauve`, `_mauve_debiased`, `_mauve_stderr`, `_precision`, `_recall`,
     `_frontier_integral`, `_repetition`, `_distinct_4`, `_mean_length`, and the counts `_mauve_empty` and
     `_mauve_failed`; of each featurizer after the first the six scores, with its name behind (`_mauve_ngrams`): in the
     returned metrics, the log history, the choice of the best model, early stopping and the
-    search for hyper-parameters, wherever the callback stands in the list. Reporters get them if `trainer` is given, or
-    the Trainer has the `MauveTrainerMixin`; TensorBoard and Weights & Biases then also some texts and the curve.
+    search for hyper-parameters, at any position of the callback in the list. Reporters get them if `trainer` is given,
+    or the Trainer has the `MauveTrainerMixin`; TensorBoard and Weights & Biases then also some texts and the curve.
 
     Args:
         prompts, references, dataset, prompt_tokens, include_prompt: see `generation.options.WritingOptions`.
@@ -126,7 +126,7 @@ class MauveCallback(TrainerCallback):
         self.history: list[Evaluated] = []
         self._verbose = options.get("verbose")
         self._done: tuple[str, float, dict[str, float]] | None = None  # prefix, runtime and values of the last row
-        self._fresh: Evaluation | None = None  # of these very weights, for the other evaluation sets
+        self._fresh: Evaluation | None = None  # of the present weights, for the other evaluation sets
 
     @property
     def result(self) -> MauveResult | None:
@@ -136,7 +136,7 @@ class MauveCallback(TrainerCallback):
     # --- events ---------------------------------------------------------------------------------------------------
 
     def on_init_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object) -> None:
-        """Refuse what cannot work."""
+        """Refuse options that contradict each other."""
         self._refuse(args)
 
     def on_train_begin(
@@ -148,7 +148,7 @@ class MauveCallback(TrainerCallback):
         processing_class: PreTrainedTokenizerBase | None = None,
         **others: object,
     ) -> None:
-        """Refuse what cannot work, cut the prompts, and embed the references if asked."""
+        """Refuse options that contradict each other, cut the prompts, and embed the references if requested."""
         self._fresh = None
         self._refuse(args)
         self._move_to_the_head()
@@ -187,7 +187,7 @@ class MauveCallback(TrainerCallback):
         processing_class: PreTrainedTokenizerBase | None = None,
         **others: object,
     ) -> None:
-        """Give the values to a Trainer that logged a copy of its metrics, or none; show texts and curve."""
+        """Add the values for a Trainer that logged a copy of its metrics, or none; report texts and curve."""
         prefix = evaluation_prefix(metrics or {})
         if metrics is None or prefix is None:
             return
@@ -213,7 +213,7 @@ class MauveCallback(TrainerCallback):
         processing_class: PreTrainedTokenizerBase | None = None,
         **others: object,
     ) -> None:
-        """Score the model in `predict`, which is not logged."""
+        """Score the model in `predict`, whose metrics are not logged."""
         prefix = evaluation_prefix(metrics or {})
         if metrics is not None and prefix is not None and f"{prefix}_mauve" not in metrics:
             metrics.update(
@@ -221,7 +221,7 @@ class MauveCallback(TrainerCallback):
             )
 
     def on_step_begin(self, *_: object, **__: object) -> None:
-        """From here on the weights change."""
+        """Discard the stored evaluation, because the weights change."""
         self._fresh = None
 
     on_step_end = on_epoch_begin = on_epoch_end = on_save = on_train_end = on_step_begin
@@ -229,19 +229,19 @@ class MauveCallback(TrainerCallback):
     # --- values ---------------------------------------------------------------------------------------------------
 
     def add_when_logged(self, logs: Metrics, moment: Moment) -> None:
-        """Score the model if what is logged is an evaluation that has no values yet."""
+        """Score the model if an evaluation without values is logged."""
         prefix = evaluation_prefix(logs, training=True)
         if prefix is not None and f"{prefix}_mauve" not in logs:
             self._add_values(logs, prefix, moment)
 
     def _add_values(self, metrics: Metrics, prefix: str, moment: Moment) -> None:
-        """Score the model if it is this evaluation's turn, and write the values into `metrics` and the history."""
+        """Score the model if this evaluation is due (see `every`); write the values into `metrics` and the history."""
         runtime = metrics[f"{prefix}{_RUNTIME}"]
         rows = [row for row in moment.state.log_history if f"{prefix}{_RUNTIME}" in row]
         last = rows[-1] if rows else {}
         is_mine = last.get(f"{prefix}{_RUNTIME}") == runtime and last.get("step") == moment.state.global_step
         mine = last if is_mine and f"{prefix}_mauve" not in last else None  # runtimes are rounded and may be equal
-        turn = len(rows) - (mine is not None)  # evaluations before this one; it outlives a checkpoint
+        turn = len(rows) - (mine is not None)  # earlier evaluations; the count survives a checkpoint
         values = {} if turn % self.every else self._values(prefix, moment)
         self._done = (prefix, runtime, values)
         metrics.update(values)
@@ -249,7 +249,7 @@ class MauveCallback(TrainerCallback):
             mine.update(values)
 
     def _values(self, prefix: str, moment: Moment) -> dict[str, float]:
-        """The values of the model as it is, by their full names."""
+        """The values of the model in its present state, by their full names."""
         evaluation = self._fresh
         if evaluation is None:
             verbose = not moment.args.disable_tqdm if self._verbose is None else self._verbose
@@ -258,7 +258,7 @@ class MauveCallback(TrainerCallback):
             evaluation = self.evaluator.evaluate(self._model(moment.model), tokenizer, verbose=verbose)
         # inside the training loop the other evaluation sets follow at once, and the texts would be the same
         self._fresh = evaluation if moment.control.should_evaluate or self._fresh is not None else None
-        if self.history:  # a long training would gather every text it ever wrote
+        if self.history:  # else a long training would keep all its texts
             earlier = self.history[-1]
             self.history[-1] = earlier._replace(evaluation=replace(earlier.evaluation, texts=()))
         self.history.append(Evaluated(moment.state.global_step, prefix, evaluation))
@@ -270,7 +270,7 @@ class MauveCallback(TrainerCallback):
         return getattr(given, "tokenizer", given)
 
     def _model(self, model: torch.nn.Module | None) -> torch.nn.Module | None:
-        """The Trainer's model, which FSDP may have wrapped since the Trainer told its callbacks."""
+        """The Trainer's model, which FSDP may have wrapped since it was passed to the callbacks."""
         return model if self.trainer is None else self.trainer.model
 
     def _data(self, datasets: tuple[object, ...]) -> tuple[object, ...]:
@@ -278,7 +278,7 @@ class MauveCallback(TrainerCallback):
         return datasets if self.trainer is None else (self.trainer.train_dataset, *datasets)
 
     def _refuse(self, args: TrainingArguments) -> None:
-        """Say no at the start to what would be wrong later."""
+        """Raise ValueError if `every` leaves out evaluations that the choice of the best model needs."""
         best = args.metric_for_best_model
         ours = best is not None and best.removeprefix("eval_").endswith(value_names(self.evaluator.others))
         if self.every > 1 and ours:
@@ -288,10 +288,10 @@ class MauveCallback(TrainerCallback):
             )
 
     def _move_to_the_head(self) -> None:
-        """Stand before the reporters, which take what they find in the log."""
+        """Move before the reporters, so that the values are in the log when they read it."""
         handler = getattr(self.trainer, "callback_handler", None)
         if handler is not None and self in handler.callbacks and handler.callbacks[0] is not self:
-            # a new list: the handler may be walking through the old one
+            # a new list: the handler may be iterating over the old one
             handler.callbacks = [self, *(item for item in handler.callbacks if item is not self)]
 
 
@@ -310,7 +310,7 @@ class MauveTrainerMixin(Host):
     """
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
-        """The values are there before anybody is told."""
+        """Add the values before any callback reads the log."""
         processing_class = self.callback_handler.processing_class
         for callback in self.callback_handler.callbacks:
             if isinstance(callback, MauveCallback) and evaluation_prefix(logs, training=True) is not None:
@@ -323,7 +323,7 @@ class MauveTrainerMixin(Host):
 
 
 def datasets_in(others: Mapping[str, object]) -> tuple[object, ...]:
-    """The datasets behind what else the Trainer tells a callback: that of the training first."""
+    """The datasets of the dataloaders that the Trainer passes to a callback, the training's first."""
     loaders = (others.get("train_dataloader"), others.get("eval_dataloader"))
     return tuple(loader.dataset for loader in loaders if hasattr(loader, "dataset"))
 

@@ -1,4 +1,4 @@
-"""What reporters of a Trainer (TensorBoard, Weights & Biases, …) are shown beside the numbers."""
+"""Texts and curve for the reporters of a Trainer (TensorBoard, Weights & Biases), in addition to the numbers."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ logger = logging.getLogger(__name__)
 
 
 def show_evaluation(reporters: Iterable[object], evaluation: Evaluation, prefix: str, step: int, rows: int) -> None:
-    """The first texts and the curve to the reporters that take them: TensorBoard's, and that of Weights & Biases."""
+    """Send the first texts and the curve to the reporters of TensorBoard and of Weights & Biases."""
     image = None
     for reporter in reporters:
         writer = getattr(reporter, "tb_writer", None)
         wandb = getattr(reporter, "_wandb", None)
         if writer is None and getattr(wandb, "run", None) is None:
             continue
-        with only_logged(type(reporter).__name__):
+        with log_errors(type(reporter).__name__):
             if image is None and evaluation.result is not None:
                 image = curve_image(evaluation.result)
             if writer is not None:
@@ -41,8 +41,8 @@ def show_evaluation(reporters: Iterable[object], evaluation: Evaluation, prefix:
 
 
 @contextlib.contextmanager
-def only_logged(reporter: str) -> Iterator[None]:
-    """A reporter in trouble with a table or a figure is no reason to stop a training."""
+def log_errors(reporter: str) -> Iterator[None]:
+    """Log an error of a reporter instead of raising it, so that the training continues."""
     try:
         yield
     except Exception as error:

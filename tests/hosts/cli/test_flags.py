@@ -12,7 +12,7 @@ from commands import OUTPUTS, command_for, input_error, target_of, usage_error
 
 from mauve_metric import __version__, compute_mauve
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.hosts.cli.main import main, parsed
+from mauve_metric.hosts.cli.main import main, parse
 from mauve_metric.options import config_fields
 
 
@@ -84,7 +84,7 @@ def test_help_names_every_flag_and_its_default(capsys: pytest.CaptureFixture[str
 
 def test_the_featurizer_has_a_short_flag_everywhere(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     for command in (["explain", *files], ["baseline", files[0]], ["demo"]):
-        assert parsed([*command, "--featurizer", "ngrams"]).featurize_model_name == "ngrams"
+        assert parse([*command, "--featurizer", "ngrams"]).featurize_model_name == "ngrams"
         twice = usage_error([*command, "--featurizer", "minilm", "--featurizer", "ngrams"], capsys)
         assert "argument --featurizer: this command takes one, got minilm and ngrams" in twice
 

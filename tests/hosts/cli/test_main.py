@@ -76,7 +76,7 @@ def test_standard_input_is_one_side(
     assert "both" in input_error(["score", "-", "-"], capsys)
 
 
-def test_verbose_speaks_on_stderr_only(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_verbose_writes_to_stderr_only(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["score", *files, "--json", "--verbose"]) == 0
     out, err = capsys.readouterr()
     assert json.loads(out)["mauve"] == direct(files).mauve
@@ -119,7 +119,7 @@ sys.exit(10 + sum(main(arguments) for arguments in json.loads(sys.argv[1])))
 """
 
 
-def test_a_full_disk_leaves_what_was_there(
+def test_a_full_disk_keeps_the_old_file(
     files: tuple[str, str], tmp_path: Path, tiny_gpt2: str, programs: Programs
 ) -> None:
     pytest.importorskip("resource")

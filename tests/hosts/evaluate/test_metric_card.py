@@ -14,7 +14,7 @@ def test_the_card_is_that_of_the_code() -> None:
     assert script("docs/make_card").card() == CARD, "run: python docs/make_card.py"
 
 
-def test_the_card_has_what_a_reader_looks_for() -> None:
+def test_the_card_has_the_expected_sections() -> None:
     assert CARD.startswith("---\ntitle: MAUVE\n") and CARD.count("\n---\n") == 1
     for name, score in SCORES.items():
         (row,) = (line for line in CARD.split("\n") if line.startswith(f"| `{name}` | {score.better} |"))

@@ -72,7 +72,7 @@ def test_the_order_of_several_processes_does_not_move_the_debiased_score(monkeyp
 
 
 @pytest.mark.parametrize("name", SCORES)
-def test_scoring_a_document_by_itself_says_what_is_right(name: str) -> None:
+def test_scoring_a_single_document_is_refused_with_the_right_setting(name: str) -> None:
     # as lm_eval/api/task.py calls the function of a metric
     with pytest.raises(ValueError, match=f"aggregation: !function mauve_metric.hosts.plugins.lm_eval.{name}") as caught:
         getattr(host, name)(references=["a"], predictions=["b"])
@@ -92,7 +92,7 @@ def test_a_document_without_its_text_is_refused_by_name() -> None:
     assert host.process_results({"target": "x"}, [["y"]])["recall"] == ("x", "y")
 
 
-def test_what_cannot_be_scored_is_nan_and_said(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failed_score_is_nan_and_logged(caplog: pytest.LogCaptureFixture) -> None:
     functions = host.task_functions(**OPTIONS)
     with caplog.at_level(logging.ERROR, logger="mauve_metric"):
         assert math.isnan(functions.mauve([*PAIRS, ("human", " "), ("another", "")]))
@@ -213,7 +213,7 @@ def test_the_harness_runs_the_task_and_its_samples_give_the_same_numbers(
     assert found["higher_is_better"]["story"] == {**dict.fromkeys(SCORES, True), "auc": False}
 
 
-def test_a_task_includes_the_packaged_file_and_a_wrong_one_is_told(tmp_path: Path, evaluated: Any) -> None:
+def test_a_task_includes_the_packaged_file_and_a_wrong_one_is_reported(tmp_path: Path, evaluated: Any) -> None:
     written = write_task(texts_of(4, shortest=8), tmp_path / "tasks", "given", prompt_words=4, new_tokens=4)
     head = (written.folder / "given.yaml").read_text("utf-8").split("output_type:")[0]
     wrong = head + (

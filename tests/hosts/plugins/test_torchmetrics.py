@@ -79,7 +79,7 @@ def test_aligned_texts_are_scored_as_such() -> None:
         host.MauveScore(aligned=1)
 
 
-def test_features_and_tensors_and_a_reference_are_taken() -> None:
+def test_features_tensors_and_a_feature_set_are_accepted() -> None:
     p, q = features()
     metric = host.MauveScore(num_buckets=5)
     metric.update(p, real=True)
@@ -259,7 +259,7 @@ def test_lightning_logs_it(tmp_path: Path) -> None:
     assert found == pytest.approx({"val_mauve": expected["mauve"]} | {f"all_{n}": v for n, v in expected.items()})
 
 
-def test_reasoning_of_one_side_is_told_in_batches_too() -> None:
+def test_reasoning_of_one_side_is_reported_in_batches_too() -> None:
     metric = host.MauveScore(**OPTIONS)
     for texts in (HUMAN[:12], HUMAN[12:]):
         metric.update(texts, real=True)

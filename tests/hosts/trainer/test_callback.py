@@ -277,7 +277,7 @@ def test_reporters_get_the_values(tiny_gpt2: str, tokenizer: Any, tmp_path: Path
     assert len(evaluations(trainer)) == 3  # no row was written twice
 
 
-def test_a_trainer_that_logs_a_copy(tiny_gpt2: str, tokenizer: Any, tmp_path: Path) -> None:
+def test_a_trainer_that_logs_a_copy_gets_the_values(tiny_gpt2: str, tokenizer: Any, tmp_path: Path) -> None:
     class Copying(transformers.Trainer):  # type: ignore[misc]
         def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
             super().log({**logs, "extra": 1.0}, *args, **kwargs)
@@ -346,7 +346,7 @@ def test_table_and_curve(tiny_gpt2: str, tokenizer: Any) -> None:
 
 
 @pytest.mark.parametrize("quiet", [False, True])
-def test_a_progress_bar_unless_the_trainer_has_none(
+def test_a_progress_bar_is_shown_unless_the_trainer_has_none(
     tiny_gpt2: str, tokenizer: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quiet: bool
 ) -> None:
     class Terminal(io.StringIO):
@@ -448,7 +448,7 @@ def test_a_score_that_fails_is_not_fatal_either(tiny_gpt2: str, tokenizer: Any, 
         make_trainer(tiny_gpt2, tokenizer, tmp_path, [mauve_callback(**broken, on_error="raise")]).evaluate()
 
 
-def test_what_cannot_work_is_refused_at_the_start(tiny_gpt2: str, tokenizer: Any, tmp_path: Path) -> None:
+def test_contradicting_options_are_refused_at_the_start(tiny_gpt2: str, tokenizer: Any, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="on_error must be 'warn' or 'raise'"):
         mauve_callback(on_error="ignore")
     with pytest.raises(ValueError, match="every must be"):

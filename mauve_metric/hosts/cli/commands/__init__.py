@@ -1,1 +1,1 @@
-"""The commands, one file each: `HELP`, `add_arguments`, `run`, and what is checked or written in its own way."""
+"""The commands, one file each: `HELP`, `add_arguments`, `run`, and any checks and outputs of its own."""

@@ -1,4 +1,4 @@
-"""`mauve-metric compare`: the ranking of several models, and which of them differ."""
+"""`mauve-metric compare`: the ranking of several models, and the pairs that differ."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ PRESETS = ("lee", "strict")  # of `near_duplicates.PUBLISHED`
 
 
 def add_arguments(parser: CommandParser) -> None:
-    """Add the texts, those that stay, and the settings of the search."""
+    """Add the texts, those that are always kept, and the settings of the search."""
     parser.add_argument("texts", metavar="TEXTS", help="the texts to thin out, as in score")
     parser.add_argument(
         "--against", metavar="FILE", nargs="+", default=[], help="texts that stay whole, such as the human or test ones"
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _write(texts: list[str], path: str) -> None:
-    """Write the texts to a file, which appears whole or stays as it was."""
+    """Write the texts to a file atomically."""
     from mauve_metric.runtime.atomic_files import written_whole
 
     if path.endswith(".txt"):

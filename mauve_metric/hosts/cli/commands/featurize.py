@@ -33,7 +33,7 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def more_outputs(options: argparse.Namespace) -> list[Path]:
-    """The file that is written beside a .npy file."""
+    """The additional file written next to a .npy file."""
     from mauve_metric.features.feature_files import check_sidecar
 
     sidecar = check_sidecar(options.output)

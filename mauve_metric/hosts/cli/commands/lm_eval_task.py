@@ -30,7 +30,7 @@ HELP = "write a task for lm-evaluation-harness from human texts"
 
 
 def add_arguments(parser: CommandParser) -> None:
-    """Add the texts, the folder and how the texts are divided."""
+    """Add the texts, the folder and the division of the texts."""
     parser.add_argument(
         "texts", metavar="TEXTS", help=f"human texts: {', '.join(READERS)}, a folder of .txt files, or -"
     )
@@ -61,7 +61,7 @@ def more_outputs(options: argparse.Namespace) -> list[Path]:
 def run(options: argparse.Namespace) -> None:
     """Write the task and show the command that runs it."""
     given = given_options(options)
-    split_options(given)  # the task keeps those of the score; the others are checked all the same
+    split_options(given)  # the task stores the options of the score; the others are checked, too
     task = write_task(
         read_texts(options.texts, options.text_field),
         options.folder,

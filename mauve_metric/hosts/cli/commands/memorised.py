@@ -1,4 +1,4 @@
-"""`mauve-metric memorised`: the passages of a model's texts that a corpus holds word for word."""
+"""`mauve-metric memorised`: the passages of a model's texts that a corpus contains verbatim."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mauve-metric robustness`: whether the ranking of models holds under other settings."""
+"""`mauve-metric robustness`: the ranking of models under other settings."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def _add_shard_options(parser: CommandParser) -> None:
 
 
 def _address(text: str) -> str:
-    """Check the address of a cluster: a bare --ray would take the file behind it for one."""
+    """Check the address of a cluster; a --ray without a value would read the file that follows as one."""
     if text in ("local", "auto") or ":" in text:
         return text
     raise argparse.ArgumentTypeError(f"expected local, auto or HOST:PORT, got {text!r}; write --ray=local before HUMAN")
@@ -126,7 +126,7 @@ def _score_shards(options: argparse.Namespace, given: Mapping[str, Any]) -> Mauv
     if options.text_field is not None:
         given = {**given, "text_field": options.text_field}
     places = {name: value for name in _ONLY_WITH_FOLDER if (value := getattr(options, name)) is not None}
-    with contextlib.redirect_stdout(LogLines(logger.info)):  # Ray prints there how its workers do
+    with contextlib.redirect_stdout(LogLines(logger.info)):  # Ray prints the state of its workers to stderr
         return score_sharded(
             options.human,
             options.model,

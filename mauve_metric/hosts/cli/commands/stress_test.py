@@ -1,4 +1,4 @@
-"""`mauve-metric stress-test`: the errors in texts that a featurizer sees."""
+"""`mauve-metric stress-test`: the errors in texts that a featurizer detects."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _numbers(text: str) -> list[float]:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Inject the errors and show which are seen."""
+    """Inject the errors and show those that are detected."""
     from mauve_metric.api.stress_test import STRENGTHS, stress_test
 
     found = stress_test(

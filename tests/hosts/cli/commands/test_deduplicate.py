@@ -16,7 +16,7 @@ LONG = " ".join(f"word{number}" for number in range(60))
 TEXTS = [LONG, "something else", LONG.replace("word7 ", "other "), "a third text"]
 
 
-def test_a_set_is_thinned_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_near_duplicates_are_removed_from_a_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert tuple(PUBLISHED) == PRESETS
     texts, out = write_jsonl(tmp_path / "texts.jsonl", TEXTS), tmp_path / "kept.jsonl"
     assert main(["deduplicate", texts, "-o", str(out)]) == 0

@@ -13,7 +13,7 @@ from mauve_metric.uncertainty.warning_guide import ADVICE
 
 
 @pytest.mark.parametrize(("command", "code"), [("warnings", "few_texts"), ("errors", "no_file")])
-def test_the_shell_says_what_a_code_means(command: str, code: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_shell_explains_a_code(command: str, code: str, capsys: pytest.CaptureFixture[str]) -> None:
     known = {name: {"cause": entry.cause, "cure": entry.cure} for name, entry in (ADVICE | GUIDES).items()}
     assert main([command, code]) == 0
     assert capsys.readouterr().out == f"{code}\n  {known[code]['cause']}\n  → {known[code]['cure']}\n"

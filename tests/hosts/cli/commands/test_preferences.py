@@ -38,7 +38,7 @@ def printed(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     return out
 
 
-def test_judge_prints_models_measures_and_what_failed(
+def test_preferences_prints_models_measures_and_failures(
     files: tuple[str, str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = printed(["preferences", files[0], "--with", files[1]], capsys)
@@ -75,12 +75,12 @@ def test_tables_for_programs_and_papers(files: tuple[str, str, str], capsys: pyt
     assert "\\toprule" in printed(["boundaries", files[2], "--latex"], capsys)
 
 
-def test_roft_tells_what_players_get_who_do_not_read(
+def test_boundaries_prints_points_and_those_of_random_guesses(
     files: tuple[str, str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = " ".join(printed(["boundaries", files[2]], capsys).split())
     assert "gpt2 4.000 0.000 5.000 " in out and "by guessing at random" in out and "signature: sentences:10|" in out
-    assert "alpha" not in out  # nobody names the texts
+    assert "alpha" not in out  # the output quotes no text
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mauve_metric.hosts.cli.main import main, parsed
+from mauve_metric.hosts.cli.main import main, parse
 
 
 @pytest.fixture
@@ -43,11 +43,11 @@ def test_forms_of_robustness(files: list[str], capsys: pytest.CaptureFixture[str
         assert out.startswith(start) and err == ""
 
 
-def test_calibrate(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_baseline(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["baseline", files[0], "--splits", "2", "--json"]) == 0
     held = json.loads(capsys.readouterr().out)
     assert [item["texts"] for item in held["sizes"]] == [22, 44]
-    assert parsed(["baseline", files[0], "--featurizer", "ngrams"]).featurize_model_name == "ngrams"
+    assert parse(["baseline", files[0], "--featurizer", "ngrams"]).featurize_model_name == "ngrams"
 
 
 @pytest.mark.parametrize(

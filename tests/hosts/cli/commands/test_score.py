@@ -9,7 +9,7 @@ import pytest
 from samples import ngrams, texts_of, write_jsonl
 
 from mauve_metric import compute_mauve
-from mauve_metric.hosts.cli.main import main, parsed
+from mauve_metric.hosts.cli.main import main, parse
 
 HUMAN, MODEL = texts_of(20, seed=0), texts_of(24, seed=1)
 
@@ -40,7 +40,7 @@ def test_score_of_folders_prints_what_the_texts_give(
     assert "model/b.jsonl, line 1: not JSON" in capsys.readouterr().err
 
 
-def test_what_others_print_meanwhile_stays_out_of_the_json(
+def test_output_of_other_libraries_is_not_in_the_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     result = compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=ngrams, num_buckets=4)
@@ -67,12 +67,12 @@ def test_what_others_print_meanwhile_stays_out_of_the_json(
 )
 def test_wrong_usage_is_refused(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        parsed(["score", *arguments])
+        parse(["score", *arguments])
     assert ended.value.code == 2 and message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("before", [["--ray=local"], ["--ray", "10.0.0.1:6379"], ["--ray", "auto"]])
-def test_an_address_stands_before_the_files_or_ray_behind_them(before: list[str]) -> None:
-    options = parsed(["score", *before, "a.jsonl", "b.jsonl", "-o", "out"])
+def test_an_address_precedes_the_files_or_ray_follows_them(before: list[str]) -> None:
+    options = parse(["score", *before, "a.jsonl", "b.jsonl", "-o", "out"])
     assert (options.ray, options.human) == (before[-1].rpartition("=")[2], "a.jsonl")
-    assert parsed(["score", "a.jsonl", "b.jsonl", "-o", "out", "--ray"]).ray == "local"
+    assert parse(["score", "a.jsonl", "b.jsonl", "-o", "out", "--ray"]).ray == "local"

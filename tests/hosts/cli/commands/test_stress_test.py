@@ -34,7 +34,7 @@ def test_json_figure_and_a_model_that_is_not_there(
     assert json.loads(figure.read_text(encoding="utf-8"))["hconcat"]
 
 
-def test_wrong_usage_is_said(human: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_usage_is_reported(human: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["stress-test", human, "--json", "--csv"])
     assert "--csv: not allowed with argument --json" in capsys.readouterr().err
