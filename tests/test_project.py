@@ -268,9 +268,6 @@ NOT_YET_PLAIN = (
     "hosts/cli/flags.py",
     "hosts/cli/main.py",
     "hosts/space/view/layout.py",
-    "results/",
-    "measures/cross_fitting.py",
-    "uncertainty/format_check.py",
 )
 
 

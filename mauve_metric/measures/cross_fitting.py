@@ -27,12 +27,12 @@ FOLDS = 5
 TEXTS_A_BUCKET = 15  # of the smaller side
 FEWEST_BUCKETS, MOST_BUCKETS = 4, 50
 _LEAST_SHRINKAGE = 1e-3  # keeps the covariance of copied columns invertible in float32
-_BLOCK = 8192  # rows that are standardised at once
+_BLOCK = 8192  # rows per block that are standardised
 _MOST_HELD = 2**27  # numbers that are standardised once and kept; more are standardised anew for each pass
 
 
 class CrossFitted(NamedTuple):
-    """What classifiers of the other folds say of each text, the human ones first, n = n_p + n_q.
+    """Scores of each text by the classifiers of the other folds, the human texts first, n = n_p + n_q.
 
     scores: above 0 on the model's side, (n,). ranks: of the scores within the fold, in (0, 1), ties share one, (n,).
     is_model: (n,). fold_of: from 0, (n,). groups: from 0, (n,). auc: chance that a model's text scores above a human
@@ -309,7 +309,7 @@ class _Moments:
         self.all_products = self.products.sum(axis=0)
 
     def direction(self, fold: int, d: int) -> tuple[Floats, Floats]:
-        """Of the classifiers that have not seen a fold: weights (width, m), and thresholds (m,)."""
+        """Fit classifiers without a fold: weights (width, m), and thresholds (m,)."""
         n = self.numbers.sum() - self.numbers[fold]
         mean = (self.total.sum(axis=0) - self.total[fold]) / n
         covariance = self.all_products - self.products[fold]

@@ -1,1 +1,1 @@
-"""What comes out, and how it is shown."""
+"""Results as plain data, and their renderers."""

@@ -1,4 +1,4 @@
-"""What scores of equal sets look like: the yardstick for a score."""
+"""Scores of equal sets, with which a score is compared."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class EqualSets:
-    """Two equal sets of one size, again and again.
+    """Scores of many pairs of equal sets of one size.
 
     texts: of each set. num_buckets: k. source: "split", disjoint random parts of the human texts, clustered anew each
     time; "forecast", sets drawn from the human histogram. pairs: how many. mauve: as in the literature; mauve_debiased:
@@ -48,7 +48,7 @@ class EqualSets:
 
 @dataclass(frozen=True)
 class Needed:
-    """How many texts a set show a difference with 80 % probability.
+    """Number of texts per set that shows a difference with 80 % probability.
 
     from_human: a model whose score is so much below 1, from people. between: two models that differ by so much. None:
     more than a billion.
@@ -85,7 +85,7 @@ NOTE = (
 
 @dataclass(frozen=True)
 class HumanBaseline(SignedResult):
-    """How scores of equal sets spread, and how many texts show a difference.
+    """Spread of the scores of equal sets, and the number of texts that shows a difference.
 
     Attributes:
         texts: of the human set. floor: the score of sets with nothing in common, whatever their sizes.
@@ -110,7 +110,7 @@ class HumanBaseline(SignedResult):
         return [item for item in self.sizes if item.source == "split"][-1]
 
     def document(self) -> Document:
-        """What equal sets score, the table of their sizes, and the texts that differences take."""
+        """Build the document: scores of equal sets by size, and the number of texts that shows a difference."""
         sizes = Table(SIZE_COLUMNS, [_size_row(item) for item in self.sizes])
         parts = (
             Prose(self._facts()),
@@ -123,7 +123,7 @@ class HumanBaseline(SignedResult):
         return Document(f"{self.texts} human texts", parts, tables, [("", self.signature)])
 
     def plot(self) -> alt.FacetChart:
-        """MAUVE of equal sets by their size, as in the literature and without sampling bias."""
+        """Plot MAUVE of equal sets by size, as in the literature and without sampling bias."""
         from mauve_metric.results.charts.of_intervals import intervals_chart
 
         rows: ChartRows = []
@@ -140,7 +140,7 @@ class HumanBaseline(SignedResult):
         ]
 
     def _facts(self) -> list[str]:
-        """What the tables say, in sentences."""
+        """Sentences that summarise the tables."""
         halves = self.halves
         low, high = (digits(value, ".3f") for value in (halves.mauve.low, halves.mauve.high))
         return [
@@ -153,7 +153,7 @@ class HumanBaseline(SignedResult):
         ]
 
     def _needed_sentence(self) -> str:
-        """What the second table holds."""
+        """Sentence above the second table."""
         return (
             f"Texts a set that show a difference in 8 of 10 cases, on {self.num_buckets} buckets: of a model that "
             f"scores so much below 1 from people, and between two models that score {digits(self.around, '.2f')} and "

@@ -74,7 +74,7 @@ class Comparison(SignedResult):
         smallest_difference: between the two best that these sets would show with 80 % probability; None for one model.
         texts_needed: of each set, to tell the two best apart with 80 % probability if they differ by what was seen;
             None for one model or no difference at all.
-        warnings: about the comparison; those about a model stand in its result.
+        warnings: about the comparison; those about a model are in its result.
         signature_entries: what fixes the comparison, in order. signature: the same as `key:value|key:value|…`.
         explanations: for each model the buckets that make its gap; empty if not asked for.
         by_featurizer: with several featurizers the comparison of each by its name, the first being this one; else
@@ -102,7 +102,7 @@ class Comparison(SignedResult):
 
     @property
     def joint_verdict(self) -> str:
-        """What several featurizers say together, in sentences; empty for one (see `results.joint_comparison`)."""
+        """The joint verdict of several featurizers, in sentences; empty for one (see `results.joint_comparison`)."""
         return joint_comparison(self.by_featurizer)
 
     def to_dict(self) -> dict[str, Any]:
@@ -118,7 +118,7 @@ class Comparison(SignedResult):
         return values
 
     def document(self) -> Document:
-        """The ranking and its warnings, the table of models, and those of the differences."""
+        """Build the document: ranking, warnings, the table of models, and those of the differences."""
         first, tables = next(iter(self.models.values())), self._tables()
         models = f"{len(self.models)} model{'' if len(self.models) == 1 else 's'}"
         said = (ranking_verdict(self), learned_ranking(self), self.joint_verdict, comparison_headline(self).beside)

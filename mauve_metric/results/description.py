@@ -41,15 +41,15 @@ class Description(SignedResult):
     """Every measure that was asked for, of every model, and of the human texts where it is of one set.
 
     Attributes:
-        measures: names, in the order of the tables; `catalogue.table.MEASURES` says what each is.
+        measures: names, in the order of the tables; `catalogue.table.MEASURES` describes each.
         human: the human texts' values by measure. models: by model and measure.
-        failed: why a measure is missing, by its name.
+        failed: the reason for a missing measure, by its name.
         seconds: how long each took, for all models.
         sizes: how many texts each set holds; the human one first, under "human".
         same_size: texts of each set that measures which move with their number were computed on; None where the sets
             are of one size as they are.
         confidence_level: of the intervals.
-        model_warnings: about each model's texts, by its name; those of the comparison stand in it.
+        model_warnings: about each model's texts, by its name; those of the comparison are in it.
         comparison: MAUVE of the models on common buckets; None if it was not asked for.
         signature_entries: what fixes the numbers. signature: the same as `key:value|key:value|…`.
     """
@@ -72,7 +72,7 @@ class Description(SignedResult):
         return super().to_dict() | {"warnings": [] if self.comparison is None else plain(self.comparison.warnings)}
 
     def document(self) -> Document:
-        """One row a measure, what the marks mean, what is missing and why, and what took long."""
+        """Build the document: one row per measure, meaning of the marks, missing measures, and times."""
         sizes = ", ".join(f"{printable(name)} {size}" for name, size in self.sizes.items())
         parts = (
             Table(self._columns(), self._rows(_BEST), views=("terminal", "markdown", "html")),
@@ -124,7 +124,7 @@ class Description(SignedResult):
         return best if all(distances[best][1] < low for name, (low, _) in distances.items() if name != best) else None
 
     def _columns(self) -> list[Column]:
-        """Of one model its difference and interval too, of several their values."""
+        """Columns of the table: with one model also difference and interval, with several their values."""
         labels = shown_names(list(self.models))
         columns = [Column("title", "measure"), Column("better", "better"), Column("human", "human", ">")]
         columns += [Column(f"model {name}", labels[name], ">") for name in self.models]
@@ -182,7 +182,7 @@ class Description(SignedResult):
 
 
 def title_of(measure: str) -> str:
-    """The name of a measure for people; its own name for what is none, as the features that many share."""
+    """The title of a measure; other names, as that of the shared features, stay."""
     return MEASURES[measure].title if measure in MEASURES else measure
 
 

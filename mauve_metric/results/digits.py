@@ -1,4 +1,4 @@
-"""Numbers as text: with the digits that matter, so that what is not quite 0 or 1 is never shown as 0 or 1."""
+"""Numbers as text, with enough digits that a number near 0 or 1 is never shown as 0 or 1."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ENDS = (-1.0, 0.0, 1.0)  # of scores, p-values and differences
 
 
 def digits(value: float, form: str = ".4f", ends: tuple[float, ...] = ENDS) -> str:
-    """A number in this form; where it would be shown as an end of its range and is none, with more digits.
+    """Format a number, with more digits where it would wrongly be shown as an end of its range.
 
     >>> digits(0.83312), digits(1.0), digits(0.9999954), digits(1 - 1e-12), digits(-1e-6, "+.4f")
     ('0.8331', '1.0000', '0.999995', '>0.9999', '-0.000001')
@@ -27,12 +27,12 @@ def digits(value: float, form: str = ".4f", ends: tuple[float, ...] = ENDS) -> s
     for more in range(_MORE + 1):
         text = format(value, form.replace(f".{places}", f".{places + more}"))
         if float(text) not in ends or float(text) == value:
-            return text if float(text) else format(0.0, form)  # nor before what is rounded to zero
-    return _beside(value, float(text), form if kind == "f" else ".4f")
+            return text if float(text) else format(0.0, form)  # nor before a number that is rounded to zero
+    return _format_bound(value, float(text), form if kind == "f" else ".4f")
 
 
-def _beside(value: float, end: float, form: str) -> str:
-    """On which side of an end of the range a number lies that is too close to it to be told from it."""
+def _format_bound(value: float, end: float, form: str) -> str:
+    """Format a number too close to an end of the range as above or below it."""
     step = 10.0 ** -int(form.split(".")[1][:-1])
     return f">{end - step:{form}}" if value < end else f"<{end + step:{form}}"
 
@@ -58,7 +58,7 @@ def p_words(value: float) -> str:
 
 
 def percent(value: float, total: float) -> str:
-    """A part of a total.
+    """Format a part of a total as a percentage.
 
     >>> percent(1, 8), percent(1, 10_000), percent(0, 0)
     ('12.5 %', '0.01 %', '0 %')

@@ -76,7 +76,7 @@ Part: TypeAlias = Heading | Prose | Table
 
 @dataclass(frozen=True)
 class Document:
-    """What a result says, independent of the format.
+    """Content of a result, independent of the format.
 
     title: shown in the terminal and in reports. parts: in order. tables: those for CSV by name, the first the usual
     one. signatures: each with the name of what it fixes, which is empty for the result itself.
@@ -90,13 +90,13 @@ class Document:
     def terminal(self) -> str:
         """The document for a terminal: parts separated by blank lines, the own signature last."""
         blocks = [[printable(self.title)], *map(_terminal_lines, self.shown("terminal"))]
-        blocks.append(sorted(self._signed("signature"), key=lambda line: line.startswith("signature: ")))
+        blocks.append(sorted(self._signature_lines("signature"), key=lambda line: line.startswith("signature: ")))
         return "\n\n".join("\n".join(lines) for lines in blocks if any(lines))
 
     def markdown(self) -> str:
         """The headings, prose and tables in Markdown, signatures as code."""
         parts = [*map(_markdown_part, self.shown("markdown"))]
-        parts += [f"`{signature.replace('`', ' ')}`" for signature in self._signed()]
+        parts += [f"`{signature.replace('`', ' ')}`" for signature in self._signature_lines()]
         return "\n\n".join(filter(None, parts)) + "\n"
 
     def latex(self) -> str:
@@ -107,7 +107,7 @@ class Document:
                 parts.append(latex_table(part.columns, part.rows))
             elif isinstance(part, Heading):
                 parts.append(f"% {printable(part.text)}")
-        return "\n\n".join([*parts, *(f"% {signature}" for signature in self._signed())]) + "\n"
+        return "\n\n".join([*parts, *(f"% {signature}" for signature in self._signature_lines())]) + "\n"
 
     def csv(self, table: str | None = None) -> str:
         """One table as CSV with a header, numbers in full; the first one by default.
@@ -121,12 +121,12 @@ class Document:
         return csv_table(self.tables[name].columns, self.tables[name].rows)
 
     def shown(self, view: View) -> list[Part]:
-        """The parts of a view, without tables that have no rows."""
+        """Select the parts of a view, without tables that have no rows."""
         parts = [part for part in self.parts if isinstance(part, Heading) or view in part.views]
         return [part for part in parts if not isinstance(part, Table) or part.rows]
 
-    def _signed(self, own: str = "") -> list[str]:
-        """The signatures after what they fix; `own` is the word before those of the result itself."""
+    def _signature_lines(self, own: str = "") -> list[str]:
+        """Lines of the signatures with their titles; `own` is the title of that of the result itself."""
         before = f"{own}: " if own else ""
         return [f"signature of {name}: {text}" if name else before + text for name, text in self.signatures]
 
@@ -143,7 +143,7 @@ def row_from(columns: Sequence[Column], item: object, **more: str | float | None
 
 
 def wrapped(text: str, first: str = "  ", other: str = "  ") -> list[str]:
-    """Prose in lines of `WIDTH` characters."""
+    """Wrap prose in lines of `WIDTH` characters."""
     return textwrap.wrap(printable(text), WIDTH, initial_indent=first, subsequent_indent=other, break_on_hyphens=False)
 
 
@@ -193,7 +193,7 @@ def markdown_table(columns: Sequence[Column], rows: Sequence[TableRow]) -> str:
 
 
 def markdown_text(text: str) -> str:
-    """Text without a mark that Markdown, its tables, links, formulas or HTML would take for its own."""
+    """Escape the marks that Markdown, its tables, links, formulas or HTML interpret."""
     plain = "".join("\\" + mark if mark in "\\|*_`[]<>&~$" else mark for mark in printable(text))
     return " ".join(plain.split())
 
@@ -227,7 +227,7 @@ _FORMULAS = {
 
 
 def latex_text(text: str) -> str:
-    r"""Text with LaTeX's special characters made plain, and as formulas what its fonts for text do not have.
+    r"""Escape LaTeX's special characters; write characters that its text fonts lack as formulas.
 
     >>> latex_text("a_b & 5 %"), latex_text("lowest τ")
     ('a\\_b \\& 5 \\%', 'lowest $\\tau$')

@@ -1,4 +1,4 @@
-"""Why a score is not 1: the gap, its buckets, the texts in them."""
+"""The explanation of a score: the gap 1 - MAUVE, its buckets, and their texts."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _ITEM = (" " * 4 + "- ", " " * 6)  # indents of a text
 
 @dataclass(frozen=True)
 class Explanation(Result):
-    """The gap 1 - MAUVE of a result, taken apart.
+    """The gap 1 - MAUVE of a result, divided among buckets.
 
     Attributes:
         result: the score.
@@ -89,7 +89,7 @@ class Explanation(Result):
     ngrams: tuple[NgramUse, ...] = field(default=(), repr=False)
 
     def document(self) -> Document:
-        """The score, the gap and its parts, the buckets with their texts, and what a classifier goes by."""
+        """Build the document: score, gap and parts, buckets with texts, and evidence of a classifier."""
         result, first = self.result, headline(self.result)
         whose = " of the literature's number" if first.literature else ""
         buckets = Table(
@@ -103,7 +103,7 @@ class Explanation(Result):
             Table(buckets.columns, buckets.rows, views=FILES),
             *map(_bucket_prose, self.buckets),
             Prose([STABILITY_NOTE] if self.buckets else []),
-            *self._learned(),
+            *self._classifier_prose(),
         )
         tables = {"buckets": buckets, "texts": Table(TEXT_COLUMNS, self._text_rows())}
         title = f"The gap between {result.n_q} model texts and {result.n_p} human texts"
@@ -132,8 +132,8 @@ class Explanation(Result):
             for near in texts
         ]
 
-    def _learned(self) -> list[Prose]:
-        """The texts and the n-grams by which a classifier tells the two sets apart."""
+    def _classifier_prose(self) -> list[Prose]:
+        """The texts and the n-grams by which a classifier separates the two sets."""
         extremes = [
             _text_line(f"{side} {scored_label(item)}", item.text)
             for side, texts in (("human", self.most_human), ("model", self.most_model))

@@ -1,4 +1,4 @@
-"""What people think of models: Bradley–Terry scores and what agrees with them; how well people find the boundary."""
+"""Results of human judgement: Bradley–Terry scores with their correlations, and boundary guesses."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ GAME_COLUMNS = (
     Column("players", "players", "d"),
     Column("rounds", "rounds", "d"),
 )
-_NAMED = 6  # pairs of neighbours, of those that are not told apart
+_NAMED = 6  # pairs of neighbours without a significant difference that are named
 CORRELATION_NOTE = (
     "Spearman: 1 where a measure orders the models as people do; better: human is closeness to the human texts' value, "
     "as it is: larger is taken for better. p: of no relation, by permutation, for each measure alone."
@@ -61,7 +61,7 @@ CORRELATION_NOTE = (
 
 @dataclass(frozen=True)
 class ModelScore:
-    """How strong one model is in people's judgement.
+    """Strength of one model in people's judgement.
 
     score: Bradley–Terry times 100, see `bradley_terry`; higher is better, the sum over the models is 0. ci: its
     interval. wins: of its judgements, a tie counting as half unless it was settled otherwise.
@@ -76,7 +76,7 @@ class ModelScore:
 
 @dataclass(frozen=True)
 class ScoreDifference:
-    """How much stronger a is than b: the difference of their scores, and its interval (of this pair alone)."""
+    """Difference of the scores of a and b, and its interval (of this pair alone)."""
 
     a: str
     b: str
@@ -86,10 +86,10 @@ class ScoreDifference:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far a measure orders the models as people do.
+    """Agreement of a measure's order of the models with people's.
 
     correlation: Spearman's, in [-1, 1], 1 for the same order, of the measure so taken that larger is better. reading:
-    what is better of it, see `Measured`. p_value: of "no relation", by permutation, for this measure alone. models: how
+    the better direction, see `Measured`. p_value: of "no relation", by permutation, for this measure alone. models: how
     many were ordered.
     """
 
@@ -124,24 +124,24 @@ class QuestionScores:
             "ties": self.ties,
             "annotators": self.annotators,
             "ranking": [score.model for score in self.models],
-            "models": {score.model: _without(score, "model") for score in self.models},
+            "models": {score.model: _fields_except(score, "model") for score in self.models},
             "differences": plain(self.differences),
-            "correlations": {found.measure: _without(found, "measure") for found in self.agreement},
+            "correlations": {found.measure: _fields_except(found, "measure") for found in self.agreement},
             "failed": dict(self.failed),
         }
 
 
 @dataclass(frozen=True)
 class Judgement(SignedResult):
-    """What people preferred, question by question.
+    """Preferences of people, by question.
 
     Attributes:
         questions: by the name of the column of answers.
         confidence_level: of the intervals.
         quick: judgements that were left out for being too quick.
-        human: the name of the people's own texts among the models, which no measure is asked about; None if it is not
+        human: the name of the people's own texts among the models, which correlations leave out; None if it is not
             there.
-        left_out: models that were measured or judged but not both, where that was asked for.
+        left_out: models that were measured or judged but not both, with `common_models`.
         signature_entries: what fixes the numbers, in order. signature: the same as `key:value|key:value|…`.
     """
 
@@ -154,7 +154,7 @@ class Judgement(SignedResult):
     signature: str = field(init=False)
 
     def document(self) -> Document:
-        """The models of each question, what their scores rest on, and the measures that agree with them."""
+        """Build the document: models of each question, sources of their scores, and correlations of measures."""
         parts: list[Part] = []
         for name, scores in self.questions.items():
             parts += [Heading(name, f"{len(scores.models)} models"), Table(SCORE_COLUMNS, _score_rows(scores))]
@@ -187,11 +187,11 @@ class Judgement(SignedResult):
 
 @dataclass(frozen=True)
 class RoundScores:
-    """How well the boundary was found in some rounds.
+    """Scores of the boundary guesses of some rounds.
 
     Attributes:
-        points: the mean, in [0, 5], see `boundary_points`; the higher, the easier a model's text is told from a
-            person's. ci: its interval, None for a single player or round.
+        points: the mean, in [0, 5], see `boundary_points`; the higher, the easier it is to distinguish a model's
+            text from a person's. ci: its interval, None for a single player or round.
         random, always_last: the mean points of players who do not read, on the same texts.
         exact: the share of right guesses. eventually: the share of guesses at or after the boundary.
         machine: rounds with a machine's text. human: rounds without, and false_alarms: the share of those in which one
@@ -239,12 +239,12 @@ class BoundaryGame(SignedResult):
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python values, fit for JSON, the numbers of all rounds at the top."""
         values = values_of(self)
-        models = {name: _without(scores, "model") for name, scores in self.models.items()}
+        models = {name: _fields_except(scores, "model") for name, scores in self.models.items()}
         del values["total"]
-        return _without(self.total, "model") | values | {"models": models}
+        return _fields_except(self.total, "model") | values | {"models": models}
 
     def document(self) -> Document:
-        """One row for each model, one for all rounds, and what the points mean."""
+        """Build the document: one row for each model, one for all rounds, and the meaning of points."""
         table = Table(GAME_COLUMNS, self._rows())
         shown = [column for column in GAME_COLUMNS if any(row[column.key] is not None for row in table.rows)]
         parts = (Table(shown, table.rows), Prose(self._notes()))
@@ -308,7 +308,7 @@ def _agreement_rows(scores: QuestionScores) -> list[TableRow]:
 
 
 def _facts(scores: QuestionScores, judgement: Judgement) -> list[str]:
-    """What a question's scores rest on, in sentences."""
+    """Sentences on the judgements, the intervals and the close pairs of a question."""
     several = scores.annotators is not None and scores.annotators > 1
     who = "" if scores.annotators is None else f" by {scores.annotators} annotator{'s' if several else ''}"
     quick = f", {judgement.quick} too quick ones left out" if judgement.quick else ""
@@ -331,6 +331,6 @@ def _facts(scores: QuestionScores, judgement: Judgement) -> list[str]:
     return lines
 
 
-def _without(item: object, name: str) -> dict[str, Any]:
+def _fields_except(item: object, name: str) -> dict[str, Any]:
     """The fields but for the name."""
     return {key: value for key, value in values_of(item).items() if key != name}

@@ -1,4 +1,4 @@
-"""The measures of several models, read back from what `describe` and `compare` wrote, or from a table of one's own."""
+"""Measures of several models, read from the output of `describe` or `compare`, or from a table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Measured(NamedTuple):
     """One measure of several models.
 
     values: by the model's name; None where it could not be computed. human: of the human texts, if it is known.
-    reading: what is better: "higher", "lower", "human" for closer to `human`; "as it is" where nobody says.
+    reading: the better direction: "higher", "lower", "human" for closer to `human`; "as it is" if unknown.
     """
 
     values: dict[str, float | None]
@@ -40,17 +40,17 @@ class Measured(NamedTuple):
         if self.reading == "human":
             if self.human is None:
                 raise ValueError("the human texts' value, which it is compared with, is missing")
-            return [_rounded(-abs(value - self.human)) for value in found]
+            return [_round(-abs(value - self.human)) for value in found]
         return [-value for value in found] if self.reading == "lower" else found
 
 
-def _rounded(value: float) -> float:
-    """A difference without the rounding of the subtraction, which would break ties."""
+def _round(value: float) -> float:
+    """Remove the rounding error of a subtraction, which would break ties."""
     return float(f"{value:.12g}")
 
 
 def reading_of(measure: str) -> Reading:
-    """Which direction of a measure is better.
+    """Return the better direction of a measure.
 
     >>> reading_of("mauve"), reading_of("frontier_integral"), reading_of("my_score")
     ('higher', 'lower', 'as it is')
@@ -66,7 +66,7 @@ def read_measures(path: str | Path, human: str = "human") -> dict[str, Measured]
     counts as the better the closer to it.
 
     Raises:
-        FileNotFoundError, ValueError: it holds no measures of several models.
+        FileNotFoundError, ValueError: the file has no measures of several models.
     """
     path = Path(path)
     if path.suffix.lower() in _TABLES:
@@ -119,7 +119,7 @@ def _of_table(table: Table, human: str) -> dict[str, Measured]:
         model = line.values[column]
         for name, values in found.items():
             if model in values:
-                raise ValueError(f"{line.where}: {model!r} stands there twice")
+                raise ValueError(f"{line.where}: {model!r} is given twice")
             values[model] = number_at(line, name, "a number") if line.values[name] else None
     return {name: _with_human(name, values, values.pop(human, None)) for name, values in found.items()}
 
@@ -130,7 +130,7 @@ def _with_human(name: str, values: dict[str, float | None], human: float | None)
 
 
 def given_measures(measures: Mapping[str, Mapping[str, float | None]], human: str = "human") -> dict[str, Measured]:
-    """Measures that a caller has at hand, a mapping from models to values each; see `read_measures` for the directions.
+    """Check the caller's measures, a mapping from models to values each; directions as in `read_measures`.
 
     >>> given_measures({"perplexity": {"human": 12.6, "a": 23.8, "b": 101.9}})["perplexity"].reading
     'human'

@@ -1,4 +1,4 @@
-"""Names of models and files are data: what any of them may do in a terminal, a figure or a spreadsheet is settled here.
+"""Names of models and files made safe for a terminal, a figure and a spreadsheet.
 
 Every view shows names through this file; HTML, Markdown and LaTeX are escaped where they are written, on top of it.
 """
@@ -8,33 +8,33 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-_WITHIN_WORDS = "\u200c\u200d"  # joiners of some scripts and of emoji, the format characters that a name may keep
-_FORMULA = tuple("=+-@＝＋－＠")  # what a spreadsheet takes for the beginning of a formula
-_JOINER = "\u2060"  # a word joiner, which nobody sees
-_MARKUP = re.compile(r"<(?=[/!]|script)", re.IGNORECASE)  # what ends or nests a script in a page
-_OBJECT_KEYS = frozenset(  # what every object of JavaScript has already, so that Vega finds it under that name
+_WITHIN_WORDS = "\u200c\u200d"  # joiners of some scripts and of emoji, the only format characters that a name may keep
+_FORMULA = tuple("=+-@＝＋－＠")  # beginnings of a formula in a spreadsheet
+_JOINER = "\u2060"  # a word joiner, which is invisible
+_MARKUP = re.compile(r"<(?=[/!]|script)", re.IGNORECASE)  # text that ends or nests a script in a page
+_OBJECT_KEYS = frozenset(  # attributes of every JavaScript object, which Vega would find under that name
     "constructor hasOwnProperty isPrototypeOf propertyIsEnumerable toLocaleString toString valueOf __proto__ "
     "__defineGetter__ __defineSetter__ __lookupGetter__ __lookupSetter__".split()
 )
 
 
 def printable(text: str) -> str:
-    r"""Text as one line that a terminal only shows: white space as spaces, what has no shape as its escape.
+    r"""Text as one safe line for a terminal: white space as spaces, invisible characters as escapes.
 
     >>> print(printable("a\nb\x1b[31m\ufffe"))
     a b\x1b[31m\ufffe
     """
-    return text if text.isprintable() else "".join(map(_shown, text))
+    return text if text.isprintable() else "".join(map(_show_mark, text))
 
 
-def _shown(mark: str) -> str:
+def _show_mark(mark: str) -> str:
     if mark.isprintable() or mark in _WITHIN_WORDS:
         return mark
     return " " if mark.isspace() else mark.encode("unicode_escape").decode("ascii")
 
 
 def one_line(text: str) -> str:
-    r"""Text on one line for people: white space and what has no shape as single spaces.
+    r"""Text on one line for people: white space and invisible characters as single spaces.
 
     >>> one_line("  a\tb\u202e c\n")
     'a b c'
@@ -45,7 +45,7 @@ def one_line(text: str) -> str:
 def figure_text(text: str) -> str:
     """`printable` text that stays text in a figure, also in Vega's tables and in a page that holds the figure's data.
 
-    An invisible word joiner stands in what would end a script and behind what every JavaScript object has.
+    An invisible word joiner is put into text that would end a script and after attributes of JavaScript objects.
 
     >>> figure_text("gpt2"), figure_text("</script>"), figure_text("toString")
     ('gpt2', '<\\u2060/script>', 'toString\\u2060')
@@ -55,7 +55,7 @@ def figure_text(text: str) -> str:
 
 
 def spreadsheet_text(text: str) -> str:
-    """`printable` text that a spreadsheet does not take for a formula: an apostrophe stands before what begins one.
+    """`printable` text that a spreadsheet does not take for a formula: an apostrophe precedes its beginning.
 
     >>> spreadsheet_text("gpt2"), spreadsheet_text("=1+1")
     ('gpt2', "'=1+1")
@@ -65,7 +65,7 @@ def spreadsheet_text(text: str) -> str:
 
 
 def shown_names(names: Sequence[str], form: Callable[[str], str] = printable) -> dict[str, str]:
-    r"""For each name what is shown of it; names that would look alike are numbered.
+    r"""The displayed form of each name; names that would look alike are numbered.
 
     >>> shown_names(["a b", "a\nb"])
     {'a b': 'a b', 'a\nb': 'a b (2)'}

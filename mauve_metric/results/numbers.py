@@ -10,7 +10,7 @@ from mauve_metric.uncertainty.learned import Learned
 
 
 class Stripped(NamedTuple):
-    """How many texts of a set one rule of `strip` changed."""
+    """Number of texts of a set that one rule of `strip` changed."""
 
     rule: str
     texts: int
@@ -47,8 +47,8 @@ class GapBucket:
         overlap, other_rank: Jaccard index in [0, 1] of the bucket of a clustering with the next seed that has most of
             its texts, and that bucket's rank there: how stable the finding is.
         words: words and phrases that tell its texts apart from all others.
-        p_words, q_words: what tells its human texts apart from the model texts around its centre, and its model texts
-            from the human ones there. repeated: phrases that its model texts repeat.
+        p_words, q_words: words that separate its human texts from the model texts around its centre, and its model
+            texts from the human ones there. repeated: phrases that its model texts repeat.
         p_texts, q_texts: the texts of both sides nearest to its centre.
     """
 
@@ -109,7 +109,7 @@ class OwnScore(NamedTuple):
 
 @dataclass(frozen=True)
 class Difference:
-    """Whether two models differ.
+    """Difference of two models and its significance.
 
     Attributes:
         a, b: names.
@@ -138,7 +138,7 @@ class Described(NamedTuple):
     """One measure of one model.
 
     value: the number. difference: from the human texts' value; None where the measure is of both sets.
-    ci: the interval of the difference, where there is one, else of the value; None where none can be had honestly.
+    ci: the interval of the difference, where there is one, else of the value; None if no valid interval is known.
     p_value: of "both sets are draws from one distribution", None without a test.
     """
 

@@ -1,4 +1,4 @@
-"""One HTML page with a whole comparison, that opens offline: all texts escaped, figures as pictures, no script."""
+"""A comparison as one HTML page that opens offline: all texts escaped, figures as pictures, no script."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def report_page(comparison: Comparison, measures: Document | None = None) -> str
 
     measures: the document of a description of the same models.
 
-    It holds no script and fetches nothing, which its content security policy also says.
+    The page holds no script and fetches nothing; its content security policy enforces both.
     """
     from mauve_metric.results.charts import of_comparison, of_explanation
 
@@ -131,14 +131,14 @@ def _source(chart: alt.TopLevelMixin) -> str:
 
 
 def _pieces(near: NearText | ScoredText, phrases: Sequence[str]) -> list[marks.Piece]:
-    """What is shown of a text, in pieces."""
+    """The displayed part of a text, in pieces."""
     if not near.text:
         return [marks.Piece("(the text was not given)", False)]
     return marks.marked(near.text, phrases, LONGEST_TEXT)
 
 
 def _signatures(comparison: Comparison) -> list[tuple[str, str]]:
-    """Every signature under the name of what it fixes."""
+    """Every signature with its title."""
     others = [*words.each_featurizer(comparison).items()][1:]
     named = [("comparison", comparison.signature), *((f"comparison, {name}", one.signature) for name, one in others)]
     for name, result in comparison.models.items():

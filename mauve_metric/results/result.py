@@ -1,4 +1,4 @@
-"""A score and what comes with it."""
+"""The result of a comparison of two sets: scores, intervals, warnings, signature."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _INTERVALS = {  # attributes of the scores that have one
 
 @dataclass(frozen=True)
 class MauveResult(SignedResult):
-    """A MAUVE score and what belongs to it. P is the reference (human) side, Q the model's.
+    """A MAUVE score with its uncertainty, curves and signature. P is the reference (human) side, Q the model's.
 
     Direction, range and paper of every score are in `catalogue.table.SCORES`. None stands for what was not asked
     for or cannot be computed (the errors of a set of one text; the lengths of features).
@@ -167,7 +167,7 @@ class MauveResult(SignedResult):
 
     @property
     def joint_verdict(self) -> str:
-        """What several featurizers say together, in sentences; empty for one (see `results.joint_verdict`)."""
+        """The joint verdict of several featurizers, in sentences; empty for one (see `results.joint_verdict`)."""
         return joint_verdict(self.by_featurizer)
 
     def to_dict(self) -> dict[str, Any]:
@@ -183,9 +183,9 @@ class MauveResult(SignedResult):
         return own
 
     def document(self) -> Document:
-        """What the score says, the warnings, every score that was computed, and what they rest on.
+        """Build the document: verdict, warnings, every computed score, and the facts behind them.
 
-        With several featurizers also what each says, and the warnings and signatures of those after the first.
+        With several featurizers also the verdict of each, and the warnings and signatures of the others.
         """
         first, each = headline(self), self.by_featurizer if len(self.by_featurizer) > 1 else {}
         said = (f"{first.sentence}.", learned_sentence(self), verdict(self), self.joint_verdict, first.beside)
@@ -213,7 +213,7 @@ class MauveResult(SignedResult):
         return interval or (None, None)
 
     def plot(self) -> alt.VConcatChart:
-        """The figures of this result as one Altair chart, which a notebook shows (see `charts.of_result`).
+        """Draw the figures of this result as one Altair chart, which a notebook shows (see `charts.of_result`).
 
         Raises:
             ImportError: Altair is not installed.

@@ -1,4 +1,4 @@
-"""Whether a ranking of models holds under other settings: the scores of all settings, and what follows from them."""
+"""Stability of a ranking of models: the scores of all settings, of pairs and of factors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 DESIGN = "design"
 DEFAULT = "default"
-RESCALING = "mauve_scaling_factor"  # which changes the scale of all differences, and so is looked at by ranks alone
+RESCALING = "mauve_scaling_factor"  # changes the scale of all differences, so only ranks are compared
 
 PAIR_COLUMNS = (
     Column("a", "ahead"),
@@ -81,7 +81,7 @@ class SettingScore:
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting and what it makes of the models.
+    """The scores of the models under one setting.
 
     name: what is changed of the default, in words. factor: what is varied; "default", or "design" where several things
     are. changes: by factor, as text. num_buckets, texts: k, and texts of the smallest set. ranking: the best first.
@@ -101,7 +101,7 @@ class Setting:
     in_design: int = 0
 
     def difference(self, a: str, b: str) -> Difference:
-        """That of two models, a minus b."""
+        """The difference of two models, a minus b."""
         found = next(item for item in self.differences if {item.a, item.b} == {a, b})
         if found.a == a:
             return found
@@ -111,7 +111,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class PairStability:
-    """How the difference of two models, a ahead by default, fares under all settings.
+    """Stability of the difference of two models, a ahead by default, over all settings.
 
     default: the difference there. smallest, largest: over the settings with one scaling factor. ahead: settings in
     which a is ahead. real: settings in which a is ahead and told apart from b. turned: settings in which b is ahead and
@@ -133,7 +133,7 @@ class PairStability:
 
     @property
     def verdict(self) -> str:
-        """What can be said of the pair: turned, holds (told apart everywhere), in part, or never told apart."""
+        """Verdict on the pair: turned, holds (told apart everywhere), in part, or never told apart."""
         if self.turned:
             return "turned"
         if self.real == self.settings:
@@ -147,7 +147,7 @@ class PairStability:
 
 @dataclass(frozen=True)
 class FactorEffect:
-    """What one factor does to the models' differences.
+    """Effect of one factor on the models' differences.
 
     settings: in which it alone is changed. lowest_tau: among them. moved: the largest change of a difference from the
     default among them, and pair: of which models; None of c, which scales them all. effect: the largest mean change of
@@ -169,11 +169,11 @@ class Robustness(SignedResult):
 
     Attributes:
         settings: the default first, then one factor at a time, then the small design.
-        failed: featurizers and settings that could not be had, with the reason. left_out: factors likewise.
+        failed: featurizers and settings that failed, with the reason. left_out: factors likewise.
         seconds: that it took. confidence_level: of the intervals.
         default, ranking: the setting that was asked for, and its ranking. agreeing: other settings that rank alike.
-        holds: whether no setting turns a pair, the lower ranked model being ahead and told apart.
-        pairs: what becomes of each difference. factors: what each factor does to them, the strongest first.
+        holds: true if no setting turns a pair, the lower ranked model being ahead and told apart.
+        pairs: the stability of each difference. factors: the effect of each factor, the strongest first.
         signature_entries: what fixes the default, in order. signature: the same as `key:value|key:value|…`.
     """
 
@@ -202,7 +202,7 @@ class Robustness(SignedResult):
 
     @property
     def holds(self) -> bool:
-        """Whether no setting turns a pair: none has the lower ranked model ahead and told apart."""
+        """True if no setting turns a pair: none has the lower ranked model ahead and told apart."""
         return not any(pair.turned for pair in self.pairs)
 
     @cached_property
@@ -270,7 +270,7 @@ class Robustness(SignedResult):
         return found | values
 
     def document(self) -> Document:
-        """Whether the ranking holds, the tables of settings, pairs and factors, and the notes."""
+        """Build the document: verdict on the ranking, tables of settings, pairs and factors, and notes."""
         settings = f"{len(self.settings)} settings" if len(self.settings) > 1 else "one setting"
         labels = shown_names(list(self.ranking))
         has_design = any(setting.in_design for setting in self.settings)
@@ -317,7 +317,7 @@ class Robustness(SignedResult):
         return rows
 
     def _verdict(self, labels: Mapping[str, str]) -> str:
-        """Whether another setting changes the ranking, in words."""
+        """Sentence on the settings that change the ranking."""
         others = len(self.settings) - 1
         turned = [pair for pair in self.pairs if pair.turned]
         if turned:
@@ -342,7 +342,7 @@ class Robustness(SignedResult):
         )
 
     def _facts(self, labels: Mapping[str, str]) -> list[str]:
-        """What else is to be said, in sentences."""
+        """Further sentences on the settings."""
         part = [pair for pair in self.pairs if pair.verdict == "in part"]
         never = [f"{labels[pair.a]} and {labels[pair.b]}" for pair in self.pairs if pair.verdict == "never told apart"]
         lines = [

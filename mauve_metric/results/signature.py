@@ -1,4 +1,4 @@
-"""What fixes how a score was made: an ordered mapping, and the string that shows it."""
+"""Signatures: an ordered mapping of everything that can change a score, and its text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mauve_metric.version import __version__
 def signature_entries(
     p: FeatureSet, q: FeatureSet, config: MauveConfig, more: Mapping[str, object] | None = None
 ) -> dict[str, object]:
-    """What fixes the score, in the order in which the signature shows it: `more` and then the versions last."""
+    """Collect everything that can change the score, in signature order: `more` and then the versions last."""
     entries: dict[str, object] = {
         f"{name}_input": "features" for name, side in (("p", p), ("q", q)) if not side.identity
     }
@@ -29,7 +29,7 @@ def signature_entries(
                 entries[key] = identity[key]
         entries |= {"match_lengths": config.match_lengths, "empty_texts": config.empty_texts}
         entries["strip"] = identity.get("strip", "no")
-    entries |= _knobs_of(config)
+    entries |= _applying_options(config)
     entries |= {"design": design_of(p.groups, q.groups), "n_p": len(p), "n_q": len(q)}
     entries |= {"p_digest": p.digest, "q_digest": q.digest, **(more or {})}
     packages = ["faiss-cpu", "numpy"]
@@ -38,8 +38,8 @@ def signature_entries(
     return entries | versions(*packages)
 
 
-def _knobs_of(config: MauveConfig) -> dict[str, object]:
-    """The options after the features; the quantizer if it is not the usual one, and those of no other quantizer."""
+def _applying_options(config: MauveConfig) -> dict[str, object]:
+    """Options of quantizing and scoring that apply; the quantizer only if it is not the default."""
     return {
         name: getattr(config, name)
         for name, knob in config_fields().items()

@@ -1,4 +1,4 @@
-"""Which errors each featurizer sees, as numbers, tables and a figure."""
+"""Errors that each featurizer detects, as numbers, tables and a figure."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class StressedScore:
     """The score of human texts with a known error of one strength against other human texts.
 
     mauve_debiased, ci: as in `MauveResult`. p_value: of "the error makes no difference", by permutation and corrected
-    for the number of errors and strengths (Holm). seen: whether it is told apart from equal. changed: share of the
+    for the number of errors and strengths (Holm). seen: true if it is told apart from equal. changed: share of the
     texts that the error changed or left out.
     """
 
@@ -50,7 +50,7 @@ class StressedScore:
 
 @dataclass(frozen=True)
 class FeaturizerStress:
-    """What one featurizer sees.
+    """Errors that one featurizer detects.
 
     equal: of the unperturbed texts, strength 0. perturbations: by name, the strengths rising.
     """
@@ -88,8 +88,9 @@ class StressTest(Result):
     """Human texts with known errors, scored against other human texts by several featurizers.
 
     Attributes:
-        featurizers: what each sees, by name, in the order given.
-        failed: why others could not be used. left_out: errors that these texts cannot be given, and why.
+        featurizers: the errors that each detects, by name, in the order given.
+        failed: featurizers that could not be used, with the reason. left_out: errors that cannot be put into these
+            texts, with the reason.
         n_reference, n_perturbed: texts of the half that stays as it is, and of the half that is given errors.
         confidence_level: of the intervals, and of what counts as seen.
         warnings: about the sizes.

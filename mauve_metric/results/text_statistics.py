@@ -17,7 +17,7 @@ Tokenizer = Callable[[str], Tokens]
 
 
 class _Input(NamedTuple):
-    """What the rows compute from."""
+    """Inputs of the measures."""
 
     texts: Sequence[str]
     tokens: NumberedTokens
@@ -35,7 +35,7 @@ def text_statistics(
     prompts: Sequence[Hashable] | None = None,
     measures: Sequence[str] | None = None,
 ) -> dict[str, object]:
-    """The lexical measures of one set of texts, by name.
+    """Compute the lexical measures of one set of texts, by name.
 
     Args:
         texts: strings, at least one.

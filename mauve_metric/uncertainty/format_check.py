@@ -1,4 +1,4 @@
-"""What format alone can do: how well length, line breaks and their like tell two sets of texts apart."""
+"""Test of two sets by format alone: AUC of length, line breaks and similar numbers of each text."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from mauve_metric.measures.cross_fitting import cross_fit
 from mauve_metric.texts.format_numbers import FORMATS
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
-TELLING = 0.6  # AUC above which format is named before anything else
+TELLING = 0.6  # AUC above which a verdict begins with the format
 _SURE = 0.01  # p-value above which it may be chance
 _PERMUTATIONS = 19
 
 
 class FormatCheck(NamedTuple):
-    """AUCs of cross-fitted classifiers of what texts are formatted like.
+    """AUCs of cross-fitted classifiers of the format of texts.
 
     auc: of all numbers together. p_value: of equal sets. each: AUC of each number alone, by its name in `FORMATS`.
     """
@@ -28,12 +28,12 @@ class FormatCheck(NamedTuple):
 
     @property
     def strongest(self) -> str:
-        """The number that tells the sets apart best."""
+        """The number that separates the sets best."""
         return max(self.each, key=lambda name: self.each[name])
 
     @property
     def tells(self) -> bool:
-        """Whether format alone tells the sets apart, by more than chance and than 0.6."""
+        """True if format alone separates the sets, significantly and with an AUC above 0.6."""
         return self.auc > TELLING and self.p_value <= _SURE
 
 
@@ -67,7 +67,7 @@ def check_format(
 
 
 def format_warnings(check: FormatCheck | None) -> list[ScoreWarning]:
-    """That format alone tells the sets apart, with the strongest number and its cure; empty where it does not."""
+    """Warn if format alone separates the sets, with the strongest number and a remedy."""
     if check is None or not check.tells:
         return []
     name = check.strongest

@@ -164,7 +164,7 @@ def test_a_model_that_thinks_scores_as_if_it_did_not() -> None:
 
 def test_a_text_that_never_came_is_an_empty_one() -> None:
     texts = [*MODEL, "<think>I never come to an end"]
-    message = rf"q_text holds 1 empty or .* of {len(texts)} once reasoning is taken off, at positions {len(MODEL)}: "
+    message = rf"q_text holds 1 empty or .* of {len(texts)} once reasoning is taken off, at position {len(MODEL)}: "
     with pytest.raises(ValueError, match=message):
         compute_mauve(p_text=HUMAN, q_text=texts, strip="reasoning", **SMALL)
     with pytest.raises(ValueError, match=rf"text once reasoning is taken off at position {len(MODEL)}: "):

@@ -1,4 +1,4 @@
-"""What all figures share: colours, axes, rows of data, and how a figure becomes a file."""
+"""Shared parts of all figures: colours, axes, rows of data, and their Vega-Lite specification."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COLORS = ("#0072B2", "#B25D24", "#00A362", "#D81FB0", "#6596E0", "#85673C", "#6D
 DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [12, 4], [5, 2, 1, 2, 1, 2], [4, 4], [1, 4])
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 TOO_MUCH, MISSED = "#E66100", "#9A50E8"
-LINE = "#8A8A8A"  # lines to compare with, which stand for no set
+LINE = "#8A8A8A"  # reference lines, which belong to no set
 
 SIDE = 300  # pixels of a curve's square
 GAP = 30  # pixels between two charts
@@ -78,12 +78,12 @@ def equal_line() -> alt.Chart:
 
 
 def cycle(values: Sequence[T], count: int) -> list[T]:
-    """The first of the values, from the beginning again where they are too few."""
+    """Take the first values, repeated from the start where they are too few."""
     return [values[index % len(values)] for index in range(count)]
 
 
 def short_labels(names: Sequence[str], most: int = _LONGEST_LABEL) -> list[str]:
-    """What a figure shows of long names: beginning and end, and a number where these are the same.
+    """Shorten long names for a figure: beginning and end, and a number where these are the same.
 
     >>> short_labels(["gpt2", "a-very-long-name-1", "a-very-long-name-2"], most=9)
     ['gpt2', 'a-ver…e-1', 'a-ver…e-2']

@@ -1,6 +1,6 @@
 """Figures of a result, one definition each: Altair charts for the page, the notebook, the shell and the paper.
 
-Both curves stand on the same axes: to the right the model covers more of the human text, upwards more of its own text
+Both curves have the same axes: to the right the model covers more of the human text, upwards more of its own text
 looks human. A chart carries its data, its score and a description for those who do not see it, and can be read in grey.
 The human texts are grey, the model has the first colour, or that of its place among several.
 """
@@ -167,7 +167,7 @@ def score_chart(result: MauveResult, width: int = 720) -> alt.LayerChart:
     if result.mauve_debiased is not None and result.mauve_ci is not None:
         low, high = result.mauve_ci
         lead, interval = f"{result.mauve_debiased:.3f} of what two human sets reach", f"{low:.3f} to {high:.3f}"
-        learned = _learned(result)
+        learned = _learned_words(result)
         title = heading(
             lead, f"interval: {interval}", *([f"square: {learned}"] * bool(learned)), f"diamond: {literature}"
         )
@@ -259,7 +259,7 @@ def _neighbour_rows(result: MauveResult) -> ChartRows:
 
 
 def _score_rows(result: MauveResult) -> ChartRows:
-    """What is on each line of the score, by kind: the debiased score, that on learned buckets, MAUVE in its span."""
+    """Rows of the lines of the score chart, by kind: debiased score, learned score, MAUVE in its span."""
     floor, ceiling = result.mauve_floor, result.mauve_ceiling
     below: ChartRows = [
         {"kind": "span", "value": floor, "to": ceiling},
@@ -292,7 +292,7 @@ def _interval_rows(name: str, value: float, ci: tuple[float, float], symbol: str
     ]
 
 
-def _learned(result: MauveResult) -> str:
+def _learned_words(result: MauveResult) -> str:
     """The score on learned buckets and its interval, in a few words; empty without one."""
     if result.mauve_classifier is None or result.mauve_classifier_ci is None:
         return ""

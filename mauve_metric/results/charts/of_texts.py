@@ -13,7 +13,7 @@ from mauve_metric.results.names import figure_text, shown_names
 from mauve_metric.results.wording.words import EXCERPT, excerpt
 
 _HUMAN_SHAPE = "circle"
-_READ = 4 * EXCERPT  # characters of a text that are looked at for how it begins
+_READ = 4 * EXCERPT  # characters of a text from which its beginning is taken
 
 
 def map_chart(
@@ -90,7 +90,7 @@ def _points(
     seed: int,
     link: str | None,
 ) -> tuple[ChartRows, int]:
-    """What is drawn, in a random order, so that no set covers the others, and the number of texts there are."""
+    """Points in a random order, so that no set covers the others, and the number of all texts."""
     sizes = [len(part) for part in rows]
     starts = np.cumsum([0, *sizes])
     order = np.random.default_rng(seed).permutation(int(starts[-1]))[:most]
@@ -107,7 +107,7 @@ def _points(
 
 
 def _unique(names: Sequence[str]) -> list[str]:
-    """The names, with something behind the first if a model has the same."""
+    """Names of the sets; the first gets a suffix if a model has the same name."""
     human = names[0]
     while human in names[1:]:
         human += " (reference)"

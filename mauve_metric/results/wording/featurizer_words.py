@@ -11,7 +11,7 @@ _NAMED = 3  # errors in a sentence
 
 
 def on_features(entries: Mapping[str, object]) -> str:
-    """On which features a verdict rests, and which errors their featurizer does not see.
+    """Words for the features of a verdict, and the errors that their featurizer does not detect.
 
     Args:
         entries: of the signature.

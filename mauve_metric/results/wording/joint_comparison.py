@@ -1,4 +1,4 @@
-"""On which pairs of models several featurizers agree, and on which they do not."""
+"""Agreement of several featurizers on pairs of models."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Ahead = dict[str, str | None]  # by featurizer the model of a pair that it puts 
 
 
 def joint_comparison(each: Mapping[str, Comparison]) -> str:
-    """On which pairs of models featurizers agree, in sentences; empty for one of them, and without a ranking.
+    """Agreement of featurizers on pairs of models, in sentences; empty for one, and without a ranking.
 
     Args:
         each: the comparison of the same models, by the featurizer's name.
@@ -88,7 +88,7 @@ def _ahead(pair: tuple[str, str], winner: str) -> str:
 
 
 def _doubts(disputed: Mapping[tuple[str, str], Ahead]) -> list[str]:
-    """What some see and others do not, the pairs of one kind together; then where they contradict each other."""
+    """Pairs that only some featurizers tell apart, grouped by featurizers; then the contradictions."""
     seen: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
     contradictions = []
     for pair, ahead in disputed.items():
@@ -111,5 +111,5 @@ def _put(names: Sequence[str]) -> str:
 
 
 def _sees_less(name: str, ahead: Ahead) -> bool:
-    """Whether another featurizer tells a pair apart in a way that this one does not."""
+    """Return True if another featurizer tells a pair apart and this one does not, or puts the other model ahead."""
     return any(winner not in (None, ahead[name]) for winner in ahead.values())

@@ -1,4 +1,4 @@
-"""Whether several featurizers agree on the same two sets, and which one shows what others do not."""
+"""Agreement of several featurizers on the same two sets."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FEATURIZER_COLUMNS = (
 
 
 def joint_verdict(results: Mapping[str, MauveResult]) -> str:
-    """Whether featurizers agree that two sets differ, in sentences; empty for fewer than two of them.
+    """Agreement of featurizers that two sets differ, in sentences; empty for fewer than two of them.
 
     Args:
         results: of the same two sets, by the featurizer's name.
@@ -82,7 +82,7 @@ def every_one(number: int) -> str:
 
 
 def known_blind_spots(result: MauveResult) -> BlindSpots | None:
-    """What a result's featurizer was measured not to see; None where that is not known, or nothing."""
+    """Errors that a result's featurizer was measured not to detect; None if unknown or without any."""
     return blind_spots({name: str(value) for name, value in result.signature_entries.items()})
 
 
@@ -93,7 +93,7 @@ def unseen_errors(result: MauveResult) -> str:
 
 
 def by_chance(number: int, level: float) -> str:
-    """How often one of so many featurizers, each with this level, sees a difference where there is none."""
+    """Words for the chance that one of so many featurizers shows a difference between equal sets."""
     most = percent(min(number * (1 - level), 1.0), 1.0)
     return f"Where there is none, one of {number} featurizers sees a difference in up to {most} of all cases."
 

@@ -38,7 +38,7 @@ def auc_words(result: MauveResult) -> str:
 
 
 def format_sentence(result: MauveResult) -> str:
-    """That format alone tells the sets apart, and its strongest part; empty where it does not."""
+    """Sentence for sets that format alone separates, with its strongest part; else empty."""
     if not any(warning.code == "format_differs" for warning in result.warnings) or not result.format_aucs:
         return ""
     name = max(result.format_aucs, key=lambda name: (result.format_aucs or {})[name])
@@ -105,7 +105,7 @@ def scored_label(text: ScoredText) -> str:
 
 
 def ngram_sentence(use: NgramUse) -> str:
-    """How much more often one side writes an n-gram, and what of the format it is.
+    """Sentence on the use of an n-gram by either side, with the part of the format that it is.
 
     >>> from mauve_metric.features.ngram_use import NgramUse
     >>> ngram_sentence(NgramUse("⏎⏎", "letters", 0.5, 4.5, 30.0, "line breaks"))

@@ -10,8 +10,8 @@ from mauve_metric.lexical.phrases import phrase_spans
 if TYPE_CHECKING:
     from mauve_metric.results.numbers import GapBucket
 
-READ = 20_000  # characters of a text in which phrases are looked for
-BEFORE = 100  # characters shown before the first phrase where that stands far behind the beginning
+READ = 20_000  # characters of a text that are searched for phrases
+BEFORE = 100  # characters shown before the first phrase if that is far from the beginning
 LEGEND = (
     "Underlined: words that tell the human texts here from the model's, and dashed, those that tell the model's from "
     "the human ones or that it repeats."
@@ -31,7 +31,7 @@ def telling(bucket: GapBucket) -> dict[str, tuple[str, ...]]:
 
 
 def marked(text: str, phrases: Sequence[str], most: int) -> list[Piece]:
-    """A text in pieces, this many characters of it at most, around the first phrase where it stands further behind.
+    """Divide a text into pieces, from its beginning or around the first phrase; most: characters shown.
 
     >>> [tuple(piece) for piece in marked("Not so: he said so.", ["he said"], 100)]
     [('Not so: ', False), ('he said', True), (' so.', False)]

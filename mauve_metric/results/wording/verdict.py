@@ -1,4 +1,4 @@
-"""Whether two sets differ, in words that never contradict the test, the interval, the score or a warning."""
+"""Verdict on two sets, in words that never contradict the test, the interval, the score or a warning."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ LIFTED = {  # warnings that contradict a verdict of no visible difference, with 
 
 
 def verdict(result: MauveResult) -> str:
-    """Whether these texts show a difference between the two sets, on which features, and in which direction.
+    """State if these texts show a difference between the two sets, on which features, in which direction.
 
     The permutation test decides where there is one that can, else the interval; where both are there and disagree,
-    the words say so. A classifier that tells the sets apart decides where these do not: they follow what the texts are
-    about, and matched topics hide every other difference from them. These two tests have Holm's correction: of equal
-    sets, one of them finds a difference with the probability 1 - `confidence_level` at most. Without a difference the
-    words say how large one would have been seen. A warning that contradicts the number withholds the verdict. What
-    format alone can do is said before anything else.
+    the verdict mentions both. A classifier that separates the sets decides where these do not: buckets depend on the
+    topics of the texts, and matched topics hide every other difference. These two tests have Holm's correction: of
+    equal sets, one of them finds a difference with the probability 1 - `confidence_level` at most. Without a
+    difference the words give the smallest detectable one. With a warning that contradicts the number there is no
+    verdict. A difference in format comes first.
     """
     return " ".join(filter(None, (format_sentence(result), _verdict(result))))
 
@@ -82,9 +82,9 @@ def _verdict(result: MauveResult) -> str:
 
 
 def withheld(result: MauveResult, but: Collection[str] = ()) -> str:
-    """The reason for which nothing is to be said of the two sets; empty where something can be.
+    """The reason for which there is no verdict on the two sets; empty if there is one.
 
-    but: codes of warnings that are no reason here.
+    but: codes of warnings to ignore.
     """
     fewest = min(result.n_p, result.n_q)
     if fewest < FEWEST_TEXTS:
@@ -113,7 +113,7 @@ def finding(result: MauveResult) -> Finding:
 
 
 def told_apart(result: MauveResult) -> tuple[bool | None, bool | None]:
-    """Whether buckets, and whether a classifier, tell the sets apart at the config's level; None for what cannot say.
+    """Results of two tests at the config's level: by buckets and by a classifier; None if undecided.
 
     Both tests together have this level, by Holm's correction of their p-values. Of the buckets it is that of the
     permutation test where that can decide. Else it is half the level where the interval ends below 1: an interval errs
@@ -150,7 +150,7 @@ def _not_apart(result: MauveResult, chance: str) -> str:
 
 
 def smallest_shown(result: MauveResult) -> float | None:
-    """How far below 1 a score is that sets of these sizes would tell from 1 in 8 of 10 cases; None without errors."""
+    """Smallest gap below 1 that sets of these sizes would show in 8 of 10 cases; None without errors."""
     if result.frontier_integral_stderr is None:
         return None
     entries = result.signature_entries
@@ -175,17 +175,17 @@ def _test_p_value(result: MauveResult) -> float | None:
 
 
 def _by_interval(result: MauveResult) -> bool:
-    """Whether there is an interval, which ends below what two human sets reach, and the score below their average."""
+    """Return True if the interval ends below scores of two human sets, and the score is below their average."""
     return result.mauve_ci is not None and result.mauve_ci[1] < 1 and result.mauve < result.mauve_ceiling
 
 
 def permutations(result: MauveResult) -> int:
-    """Of the test of a result."""
+    """Number of permutations in the test of a result."""
     return int(signature_number(result.signature_entries, "permutations"))
 
 
 def chance_words(result: MauveResult) -> str:
-    """The p-value and what it rests on, such as "p = 0.005 from 199 permutations"; empty without one."""
+    """The p-value and its number of permutations, such as "p = 0.005 from 199 permutations"; empty without one."""
     if result.p_value is None:
         return ""
     number = permutations(result)
@@ -193,9 +193,9 @@ def chance_words(result: MauveResult) -> str:
 
 
 def texts_needed(result: MauveResult) -> int | None:
-    """Texts a set that would tell the two sets apart if they differ by as much as they seem to; None if none would.
+    """Texts per set that would show a difference as large as the observed one; None if no number would.
 
-    Nor is there a forecast of a number that these sets have already.
+    Also None for a number that these sets already have.
     """
     if result.mauve_debiased is None or result.mauve_debiased >= 1:
         return None
@@ -214,7 +214,7 @@ def texts_needed(result: MauveResult) -> int | None:
 
 
 def direction(result: MauveResult) -> str:
-    """In which direction the model fails."""
+    """Words for the direction in which the model fails."""
     if result.precision is None or result.recall is None:
         quality, coverage, names = result.prd_precision, result.prd_recall, "PRD"
     else:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def with_labels(comparison: Comparison, form: Callable[[str], str] = printable) -> Comparison:
-    """The comparison with its models called by what is shown of their names."""
+    """Replace the models' names in a comparison by their displayed forms."""
     called = shown_names(list(comparison.models), form)
     if all(name == label for name, label in called.items()):
         return comparison
@@ -31,21 +31,21 @@ def with_labels(comparison: Comparison, form: Callable[[str], str] = printable) 
         models={called[name]: result for name, result in comparison.models.items()},
         own={called[name]: own for name, own in comparison.own.items()},
         ranking=tuple(called[name] for name in comparison.ranking),
-        differences=_called(comparison.differences, called),
+        differences=_rename(comparison.differences, called),
         learned_ranking=tuple(called[name] for name in comparison.learned_ranking),
-        learned_differences=_called(comparison.learned_differences, called),
+        learned_differences=_rename(comparison.learned_differences, called),
         explanations={called[name]: explanation for name, explanation in comparison.explanations.items()},
         by_featurizer={name: with_labels(one, form) for name, one in comparison.by_featurizer.items()},
     )
 
 
-def _called(differences: Sequence[Difference], names: Mapping[str, str]) -> tuple[Difference, ...]:
-    """Differences with other names of the models."""
+def _rename(differences: Sequence[Difference], names: Mapping[str, str]) -> tuple[Difference, ...]:
+    """Rename the models in differences."""
     return tuple(replace(item, a=names[item.a], b=names[item.b]) for item in differences)
 
 
 def each_featurizer(comparison: Comparison, form: Callable[[str], str] = printable) -> dict[str, Comparison]:
-    """The comparison of each of several featurizers by what is shown of its name; under "" that of one alone."""
+    """The comparison of each featurizer by its displayed name; key "" when there is only one featurizer."""
     if len(comparison.by_featurizer) < 2:
         return {"": with_labels(comparison, form)}
     called = shown_names(list(comparison.by_featurizer), form)
@@ -53,7 +53,7 @@ def each_featurizer(comparison: Comparison, form: Callable[[str], str] = printab
 
 
 class Headline(NamedTuple):
-    """What is said first of a score: one number and its reading, then the literature's number and its range.
+    """First sentence on a score: one number and its reading, then the literature's number and its range.
 
     number: as text. reading: what the number is. interval: in words. literature: that number as text; empty where it is
     `number` itself. around: what the literature's number lies between. The last three may be empty.
@@ -132,7 +132,7 @@ def comparison_headline(comparison: Comparison) -> Headline:
 
 
 def ranking_verdict(comparison: Comparison) -> str:
-    """Which models these texts tell apart, on which features; of one model, whether it differs from the human texts.
+    """Verdict on the models that these texts tell apart; for one model, on its difference from the human texts.
 
     No model is called the closest unless its difference to every other one is significant, and none is ranked where a
     warning contradicts a score.
@@ -160,7 +160,7 @@ def _highest(comparison: Comparison) -> tuple[str, ...]:
 
 
 def _detectable(comparison: Comparison) -> str:
-    """How large a difference of the two best would have been seen; empty where that is not known."""
+    """Words for the smallest detectable difference of the two best; empty if unknown."""
     smallest = comparison.smallest_difference
     if smallest is None or comparison.differences[0].real:
         return ""
@@ -189,7 +189,7 @@ def ranking_withheld(comparison: Comparison) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names in a sentence.
+    """Join names for a sentence.
 
     >>> listed(["a"]), listed(["a", "b", "c"])
     ('a', 'a, b and c')
@@ -201,7 +201,7 @@ EXCERPT = 160  # characters shown of a text
 
 
 def forecast_sentence(comparison: Comparison) -> str:
-    """What these sets could show, in words; empty for one model, and where a warning contradicts a score."""
+    """Sentence on differences that these sets could show; empty for one model or if a warning contradicts a score."""
     comparison = with_labels(comparison)
     if comparison.smallest_difference is None or ranking_withheld(comparison):
         return ""
@@ -213,7 +213,7 @@ def forecast_sentence(comparison: Comparison) -> str:
         return f"{sentence}; here both have the same score."
     if comparison.texts_needed is None:
         return f"{sentence}; the one seen here would take more than a billion."
-    if not pair.real and comparison.texts_needed <= n:  # as good as enough: a number would contradict what was found
+    if not pair.real and comparison.texts_needed <= n:  # nearly enough: a number would contradict the verdict
         return f"{sentence}."
     return (
         f"{sentence}; if they truly differ by {digits(pair.difference, '.3f')}, that takes about "
@@ -267,7 +267,7 @@ def some_pairs(pairs: Sequence[str]) -> str:
 
 
 class Fact(NamedTuple):
-    """Something that a score rests on: its name, its value as text, what it means."""
+    """A fact behind a score: its name, its value as text, its meaning."""
 
     name: str
     value: str
@@ -275,7 +275,7 @@ class Fact(NamedTuple):
 
 
 def facts(result: MauveResult) -> list[Fact]:
-    """What a result's scores rest on."""
+    """Facts behind a result's scores."""
     found = [
         Fact(
             "floor … ceiling",
@@ -311,7 +311,7 @@ def _lengths(result: MauveResult) -> str:
 
 
 def many_warnings(number: int, more: bool = False) -> str:
-    """How many warnings there are, and what they are for.
+    """Heading above warnings, with their number.
 
     >>> many_warnings(1), many_warnings(3, more=True)
     ('1 thing to know before you believe it', '3 more things to know before you believe it')
@@ -327,7 +327,7 @@ NOTES = (
 
 
 def notes(comparison: Comparison) -> list[str]:
-    """What the columns of the tables are."""
+    """Explanations of the columns of the tables."""
     found = list(NOTES)
     tested = [result for result in comparison.models.values() if result.p_value is not None]
     if tested:
@@ -350,7 +350,7 @@ DIFFERENCE_NOTE = "p: of each pair alone. real: significant with all pairs taken
 def collected_warnings(comparison: Comparison) -> list[tuple[str, ScoreWarning]]:
     """Each warning once, with the models it is about: "all models", names, or "" for the comparison's own.
 
-    What only a featurizer after the first one warns of has its name before that.
+    A warning that only another featurizer than the first has begins with its name.
     """
     first = _warnings_of(with_labels(comparison))
     _, *others = each_featurizer(comparison).items()
@@ -401,7 +401,7 @@ STABILITY_NOTE = (
 
 
 def bucket_title(bucket: GapBucket) -> str:
-    """What a bucket is, in one line."""
+    """The title of a bucket."""
     side = {"too much": "TOO MUCH", "missed": "MISSED", "even": "EVEN"}[bucket.side]
     noise = ", could be noise" if bucket.noise else ""
     return (
@@ -411,7 +411,7 @@ def bucket_title(bucket: GapBucket) -> str:
 
 
 def bucket_facts(bucket: GapBucket) -> list[tuple[str, str]]:
-    """What stands below a bucket's title: names and values, without those that are empty."""
+    """Facts below a bucket's title: names and values, without those that are empty."""
     facts = [
         ("about", ", ".join(bucket.words)),
         ("human texts say", ", ".join(bucket.p_words)),

@@ -89,7 +89,7 @@ def test_boundaries_prints_points_and_those_of_random_guesses(
         (["preferences", "nowhere.csv"], "preferences: there is no file 'nowhere.csv'  [no_file]"),
         (["preferences", "GUESSES"], "must have the columns 'winner' and 'loser'"),
         (["boundaries", "PREFERENCES"], "must have the columns 'boundary' and 'guess'"),
-        (["preferences", "PREFERENCES", "--with", "GUESSES"], "in column 'guess'|stands there twice|no measures"),
+        (["preferences", "PREFERENCES", "--with", "GUESSES"], "in column 'guess'|is given twice|no measures"),
         (
             ["preferences", "PREFERENCES", "--confidence-level", "95"],
             "confidence_level must be a number in (0, 1), got 95",
