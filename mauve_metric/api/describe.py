@@ -53,7 +53,7 @@ _SHOWN_SCORES = (  # of a comparison, in the table
     "prd_recall",
 )
 DEFAULT_LANGUAGE_MODEL = "gpt2"
-_WORDS = "words"  # the tokens of lexical measures unless others are asked for
+_WORDS = "words"  # the default tokens of lexical measures
 
 
 @with_options()

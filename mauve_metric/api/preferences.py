@@ -240,7 +240,7 @@ def _differences(models: list[str], scores: Floats, order: Integers, spread: _Sp
     a, b = order[first], order[second]
 
     def variances(covariance: Floats) -> Floats:
-        """Of each difference, c_aa - c_ba - c_ab + c_bb."""
+        """Variance of each difference, c_aa - c_ba - c_ab + c_bb."""
         return covariance[a, a] - covariance[b, a] - (covariance[a, b] - covariance[b, b])
 
     values, widths = scores[a] - scores[b], spread.widths(variances)

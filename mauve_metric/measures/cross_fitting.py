@@ -118,9 +118,9 @@ def cross_fit(
 def assign_folds(groups: Integers, is_model: Sides, seed: int = 25, folds: int = FOLDS) -> Integers:
     """A fold for every text, (n,): groups stay together, and each side is spread evenly; fewer folds for few groups.
 
-    Groups are dealt out in turn: those of human texts alone, of both, of the model's alone, so that every fold has
+    Groups go to the folds in turn: those of human texts alone, of both, of the model's alone, so that every fold has
     texts of both sides; among these the largest first, equal ones in random order. scikit-learn's
-    `StratifiedGroupKFold` looks at every group for every fold: 13 s for 10 000 texts, where this takes milliseconds.
+    `StratifiedGroupKFold` examines every group for every fold: 13 s for 10 000 texts, where this takes milliseconds.
 
     Args:
         groups: numbers from 0, (n,). is_model: (n,). folds: at most.

@@ -21,7 +21,7 @@ Source: TypeAlias = Literal["split", "forecast"]
 
 @dataclass(frozen=True)
 class Spread:
-    """Of a score over many pairs of equal sets: mean, standard deviation, and the range of the middle 90 %."""
+    """Spread of a score over many pairs of equal sets: mean, standard deviation, and the range of the middle 90 %."""
 
     mean: float
     std: float

@@ -38,7 +38,7 @@ CSV_COLUMNS = (
 
 @dataclass(frozen=True)
 class Description(SignedResult):
-    """Every measure that was asked for, of every model, and of the human texts where it is of one set.
+    """Every selected measure of every model, and of the human texts where it is of one set.
 
     Attributes:
         measures: names, in the order of the tables; `catalogue.table.MEASURES` describes each.

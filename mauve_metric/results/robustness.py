@@ -187,7 +187,7 @@ class Robustness(SignedResult):
 
     @property
     def default(self) -> Setting:
-        """The setting that was asked for, to which all others are compared."""
+        """The requested setting, with which all others are compared."""
         return self.settings[0]
 
     @property

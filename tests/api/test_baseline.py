@@ -1,4 +1,4 @@
-"""What two halves of the human texts score."""
+"""Scores of two halves of the human texts."""
 
 from __future__ import annotations
 

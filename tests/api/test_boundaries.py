@@ -37,7 +37,7 @@ def test_every_number_is_what_a_loop_counts() -> None:
     assert total.players == 7 and total.ci is not None and total.ci[0] < total.points < total.ci[1]
 
 
-def test_models_stand_apart_and_human_texts_last() -> None:
+def test_models_are_separate_rows_and_human_texts_are_last() -> None:
     game = score_boundary_guesses(rounds(), keep_runs=True)
     assert list(game.models)[-1] == "human" and set(game.models) == {"gpt2", "xl", "human"}
     assert sum(scores.rounds for scores in game.models.values()) == 200

@@ -41,7 +41,7 @@ def test_models_are_ranked_by_how_close_they_are(comparison: Comparison) -> None
     assert scores == sorted(scores, reverse=True)
 
 
-def test_all_scores_live_on_one_partition(comparison: Comparison) -> None:
+def test_all_scores_use_one_partition(comparison: Comparison) -> None:
     for a, b in itertools.combinations(comparison.models.values(), 2):
         np.testing.assert_array_equal(a.p_labels, b.p_labels)
         np.testing.assert_array_equal(a.p_hist, b.p_hist)
@@ -82,7 +82,7 @@ def test_inputs_of_all_kinds_agree(comparison: Comparison) -> None:
 # --- differences --------------------------------------------------------------------------------------------------
 
 
-def test_clear_differences_are_real_and_none_is_not(comparison: Comparison) -> None:
+def test_clear_differences_are_real_and_a_zero_difference_is_not(comparison: Comparison) -> None:
     assert [(item.a, item.b) for item in comparison.differences] == [
         ("good", "middle"),
         ("good", "bad"),

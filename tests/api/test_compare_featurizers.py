@@ -26,7 +26,7 @@ OPTIONS: dict[str, Any] = {"num_runs": 1, "knn": False, "num_buckets": 4}
 
 
 def words(texts: list[str]) -> np.ndarray:
-    """How often letters occur: noise, as the words of all texts are drawn alike."""
+    """Letter frequencies: noise, as the words of all texts are drawn alike."""
     return np.array([[text.count(letter) for letter in "aeioru"] for text in texts], dtype=float)
 
 
@@ -55,7 +55,7 @@ def test_the_first_makes_the_comparison_and_each_is_its_own(several: Comparison)
     assert several.explanations and not several.by_featurizer["marks"].explanations
 
 
-def test_who_tells_apart_what_others_do_not_is_said(several: Comparison) -> None:
+def test_the_verdict_names_the_featurizer_that_alone_tells_models_apart(several: Comparison) -> None:
     (pair,) = several.by_featurizer["marks"].differences
     assert (pair.a, pair.real) == ("plain_", True) and not several.differences[0].real
     said = "The featurizers do not agree: marks puts plain_ ahead of loud, which word_s does not tell apart. "

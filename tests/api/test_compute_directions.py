@@ -1,4 +1,4 @@
-"""Which way the scores point: models known to repeat themselves or to write badly, on real text and on Gaussians."""
+"""Directions of the scores: models known to repeat themselves or to write badly, on real text and on Gaussians."""
 
 from __future__ import annotations
 

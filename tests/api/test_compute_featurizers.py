@@ -25,7 +25,7 @@ def marks(texts: list[str]) -> np.ndarray:
 
 
 def blind(texts: list[str]) -> np.ndarray:
-    """Noise that hangs on the text, so that two sets look like draws from one distribution."""
+    """Noise that depends on the text, so that two sets look like draws from one distribution."""
     seeds = [int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") for text in texts]
     return np.stack([np.random.default_rng(seed).normal(3, 1, 6) for seed in seeds])
 
@@ -56,7 +56,7 @@ def test_one_classifier_has_the_features_of_all(result: MauveResult) -> None:
     assert "the features of all featurizers, it is" in " ".join(result.document().terminal().split())
 
 
-def test_who_sees_what_others_do_not_is_said(result: MauveResult) -> None:
+def test_the_verdict_names_the_featurizer_that_alone_sees_a_difference(result: MauveResult) -> None:
     assert result.joint_verdict.startswith("The featurizers do not agree on a difference: marks shows one that blind ")
     assert result.joint_verdict.endswith("one of 2 featurizers sees a difference in up to 10.0 % of all cases.")
     held = json.loads(json.dumps(result.to_dict(), allow_nan=False))
@@ -112,7 +112,7 @@ def test_what_one_featurizer_made_is_refused(sides: Callable[[], dict[str, Any]]
         compute_mauve(**sides(), featurizers=[ngrams, blind])
 
 
-def test_featurizers_that_are_none() -> None:
+def test_invalid_featurizers_are_refused() -> None:
     for wrong, said in (([], "at least one"), ([3], "must be a model name"), (["a", "a"], "two are called 'a'")):
         with pytest.raises((TypeError, ValueError), match=said):
             compute_mauve(**SETS, featurizers=wrong)  # type: ignore[arg-type]

@@ -92,13 +92,13 @@ def test_annotators_never_make_intervals_narrower() -> None:
         assert one.ci[1] - one.ci[0] >= 0.99 * (other.ci[1] - other.ci[0])
 
 
-def test_judgements_that_are_all_alike_are_not_taken_for_certain() -> None:
+def test_equal_judgements_still_have_an_interval() -> None:
     rows = [{"model_a": "x", "model_b": "y", "winner": "tie", "annotator": name} for name in "ab"]
     (first, _) = rank_by_preferences(rows).questions["winner"].models
     assert first.score == 0 and first.ci[1] > 100
 
 
-def test_a_single_judge_is_judged_by_his_judgements() -> None:
+def test_one_annotator_scores_as_no_annotator_column() -> None:
     rows = [row | {"annotator": "gpt-4"} for row in preferences()]
     question = rank_by_preferences(rows).questions["winner"]
     assert question.annotators == 1
@@ -107,7 +107,7 @@ def test_a_single_judge_is_judged_by_his_judgements() -> None:
     assert "by 1 annotator," in str(rank_by_preferences(rows))
 
 
-def test_what_cannot_be_scored_is_said_with_file_and_question(tmp_path: Path) -> None:
+def test_errors_name_file_and_question(tmp_path: Path) -> None:
     path = tmp_path / "p.csv"
     path.write_text("winner,loser\na,b\nb,a\na,c\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"p\.csv, 'winner': 'a' and 'b' never lost to 'c'.*--pseudo-wins"):
@@ -154,7 +154,7 @@ def test_a_comparison_is_read_as_it_is_printed(tmp_path: Path) -> None:
     assert "num_buckets" not in found and "frechet_distance" not in {**found, **question.failed}  # not computed
 
 
-def test_a_table_of_ones_own_is_compared_with_its_human_row(tmp_path: Path) -> None:
+def test_a_custom_table_is_compared_with_its_human_row(tmp_path: Path) -> None:
     path = tmp_path / "own.csv"
     path.write_text(
         "model,perplexity,odd,same,mine\nhuman,12,,,\nnucleus,13,1,1,3\nsampling,30,,1,2\ngreedy,100,2,1,1\n",
@@ -191,7 +191,7 @@ def test_models_that_are_unknown_are_refused_unless_left_out() -> None:
         ("{", "not JSON"),
     ],
 )
-def test_other_files_are_no_measures(tmp_path: Path, content: str, said: str) -> None:
+def test_files_without_measures_are_refused(tmp_path: Path, content: str, said: str) -> None:
     path = tmp_path / "measures.json"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(ValueError, match=said):

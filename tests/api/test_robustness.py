@@ -65,7 +65,7 @@ def test_the_parts_of_one_size_share_no_row() -> None:
     assert len(one) == len(two) == 15 and not set(one) & set(two)
 
 
-def test_what_becomes_of_pairs_and_factors(found: Robustness) -> None:
+def test_stability_of_pairs_and_effects_of_factors(found: Robustness) -> None:
     assert found.holds and found.ranking[-1] == "bad"
     pairs = {(pair.a, pair.b): pair for pair in found.pairs}
     apart = pairs[found.ranking[0], "bad"]
@@ -95,7 +95,7 @@ def test_what_becomes_of_pairs_and_factors(found: Robustness) -> None:
     assert len(with_seed) == len(without) == 6
 
 
-def test_a_ranking_that_hangs_on_the_featurizer() -> None:
+def test_a_ranking_that_depends_on_the_featurizer() -> None:
     human, one, two = (texts_of(60, seed) for seed in range(3))
 
     def first(texts: list[str]) -> np.ndarray:
@@ -188,7 +188,7 @@ def test_automatic_buckets_follow_a_part_of_the_texts() -> None:
     assert (k(False, n=half), k(False, n=half, num_buckets=30)) == (60, 30)
 
 
-def test_factors_that_cannot_be_varied_say_why() -> None:
+def test_factors_that_cannot_be_varied_are_listed_with_the_reason() -> None:
     from mauve_metric.options import MauveConfig
 
     base = Base(MauveConfig(num_buckets=2), (25, 25), {"pooling": "mean"}, 6.0, True)

@@ -66,7 +66,7 @@ def test_each_field_changes_the_signature_of_features(name: str, signatures: dic
     assert name in changed and (name == "quantizer" or changed <= {name, "num_buckets"})
 
 
-def test_a_signature_says_nothing_of_quantizers_that_are_not_used() -> None:
+def test_a_signature_leaves_out_options_of_unused_quantizers() -> None:
     p, q = gaussians(29, 40, 30, 4, 0.5)
     usual = compute_mauve(p_features=p, q_features=q, **QUICK).signature
     assert "|kmeans_num_redo:5|" in usual and "quantizer" not in usual and "drmm" not in usual

@@ -51,7 +51,7 @@ def found() -> StressTest:
     )
 
 
-def test_a_featurizer_sees_what_it_looks_at_and_nothing_else(found: StressTest) -> None:
+def test_a_featurizer_detects_only_errors_in_the_text_it_counts(found: StressTest) -> None:
     bag, shape = found.featurizers["bag"], found.featurizers["shape"]
     assert bag.unseen == ("words_shuffled", "lower_case") and shape.unseen == ("words_shuffled",)
     # the same under every seed that was tried; the corrected p-values of what is seen are .002, those of the rest .97
@@ -63,7 +63,7 @@ def test_a_featurizer_sees_what_it_looks_at_and_nothing_else(found: StressTest) 
     assert bag.equal.mauve_debiased > 0.8 > bag.perturbations["truncated"][-1].mauve_debiased
 
 
-def test_what_cannot_be_tested_is_named_and_the_rest_is_there(
+def test_failed_tests_are_named_and_the_others_are_complete(
     found: StressTest, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert list(found.featurizers) == ["bag", "shape"] and found.failed == {"broken": "no such model"}

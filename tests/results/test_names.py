@@ -76,7 +76,7 @@ def test_the_data_keeps_every_name(nasty: Comparison) -> None:
     assert list(json.loads(json.dumps(found))["mauve_own"]) == list(NASTY)
 
 
-def test_the_terminal_shows_every_name_and_obeys_none(nasty: Comparison) -> None:
+def test_the_terminal_shows_every_name_without_control_sequences(nasty: Comparison) -> None:
     shown = str(nasty)
     assert_plain(shown)
     assert r"\x1b]0;title\x07\x1b[31mred" in shown and r"a\x00b" in shown and r"\ufffe" in shown
@@ -98,7 +98,7 @@ def test_markdown_and_latex_hold_no_markup_of_a_name(nasty: Comparison) -> None:
     assert not any(line.startswith("[") for line in latex.splitlines())  # it would be the option of the line above
 
 
-def test_latex_knows_every_mark_of_a_title() -> None:
+def test_latex_escapes_every_mark_of_a_title() -> None:
     titles = {row.title for row in MEASURES.values()}
     titles |= {column.title for column in (*PAIR_COLUMNS, *FACTOR_COLUMNS, *CSV_COLUMNS)}
     assert {"χ² divergence", "lowest τ"} < titles
@@ -130,7 +130,7 @@ def test_a_figure_draws_every_name_and_runs_none(nasty: Comparison, tmp_path: Pa
         assert not re.search(r"<script>alert\(1\)|alert\(1\)</script>|<!--<script>", page)
 
 
-def test_what_an_object_of_javascript_has_is_a_name_like_any_other() -> None:
+def test_attributes_of_javascript_objects_are_ordinary_names() -> None:
     rng = np.random.default_rng(1)
     data = {name: rng.normal(size=(20, 3)) for name in (*KEYS, "gpt2")}
     found = compare(p_features=rng.normal(size=(20, 3)), models=data, num_buckets=3, num_runs=1)

@@ -97,7 +97,7 @@ def test_a_copy_of_the_human_texts_cannot_be_told_from_them(human: dict[str, flo
     assert values(list(prose(TEXTS, 1)), [index // 4 for index in range(TEXTS)]) == human
 
 
-def test_what_says_that_sizes_matter_moves_with_the_size(human: dict[str, float]) -> None:
+def test_measures_marked_as_size_dependent_change_with_the_size(human: dict[str, float]) -> None:
     """Three times the texts of one distribution: what is marked moves by more than 2 %, and the rest by less than 5."""
     large = values(prose(3 * TEXTS, 5))
     moved = {name: abs(large[name] / human[name] - 1) for name in large if human[name]}
@@ -106,7 +106,7 @@ def test_what_says_that_sizes_matter_moves_with_the_size(human: dict[str, float]
     assert {name for name, share in moved.items() if not rows[name].sizes_matter and share > 0.05} == set()
 
 
-def test_the_dict_is_fit_for_json_and_says_what_it_is() -> None:
+def test_the_dict_is_fit_for_json_and_has_a_signature() -> None:
     texts = prose(6, 0)
     found = text_statistics(texts)
     assert json.loads(json.dumps(found)) == found
@@ -117,7 +117,7 @@ def test_the_dict_is_fit_for_json_and_says_what_it_is() -> None:
     assert found["self_bleu"] == self_bleu([split_words(text) for text in texts])
 
 
-def test_a_tokenizer_of_ones_own() -> None:
+def test_a_custom_tokenizer() -> None:
     def letters(text: str) -> list[int]:
         return [ord(letter) for letter in text]
 
@@ -134,7 +134,7 @@ def test_a_tokenizer_of_ones_own() -> None:
         (["", ""], {"entropy_2", "entropy_4", "zipf", "compression_ratio"}),
     ],
 )
-def test_what_texts_do_not_have_is_none_with_a_reason(texts: list[str], lacking: set[str]) -> None:
+def test_missing_values_are_none_with_a_reason(texts: list[str], lacking: set[str]) -> None:
     found: dict[str, Any] = text_statistics(texts)
     assert lacking <= {name for name, value in found.items() if value is None} == set(found["not_computed"])
     assert all("needs a" in reason or "needs at least" in reason for reason in found["not_computed"].values())

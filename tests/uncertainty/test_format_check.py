@@ -1,4 +1,4 @@
-"""What format alone can do."""
+"""Sets that format alone separates are named with the strongest number."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _ngrams(texts: list[str]) -> np.ndarray:
     return np.array([[text.count(mark) for mark in "abcdeilnorst "] for text in texts], dtype=float)
 
 
-def test_line_breaks_are_named_with_their_cure_and_go_with_it() -> None:
+def test_the_warning_on_line_breaks_names_the_option_that_removes_it() -> None:
     human, model = _texts(60, " ", 0), _texts(60, "\n", 1)
     raw = compute_mauve(p_text=human, q_text=model, featurize_model_name=_ngrams)
     assert raw.format_aucs is not None and raw.format_aucs["line_breaks"] > 0.99
@@ -46,7 +46,7 @@ def test_the_auc_of_one_number_is_that_of_the_number_itself() -> None:
     assert found.strongest == "capitals"
 
 
-def test_equal_formats_and_unknown_texts_say_nothing() -> None:
+def test_equal_formats_and_unknown_texts_give_no_warning() -> None:
     p, q = (np.array([format_numbers(text) for text in _texts(80, " ", seed)]) for seed in (4, 5))
     assert format_warnings(check_format(p, q, None, 0)) == []
     assert check_format(None, q, None, 0) is None and check_format(p[:9], q, None, 0) is None

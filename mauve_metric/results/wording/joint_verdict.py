@@ -77,7 +77,7 @@ def shared_blindness(results: Mapping[str, MauveResult]) -> str:
 
 
 def every_one(number: int) -> str:
-    """So many featurizers, all of them."""
+    """Words for all of so many featurizers."""
     return "both" if number == 2 else f"all {number}"
 
 

@@ -222,7 +222,7 @@ def forecast_sentence(comparison: Comparison) -> str:
 
 
 def _prompts_needed(comparison: Comparison, texts: int) -> str:
-    """So many texts as prompts of as many texts as these have, in words; empty where a prompt has one text."""
+    """Words for a number of texts as prompts of the same size as here; empty where a prompt has one text."""
     if comparison.design != "prompts":
         return ""
     shares = [result.q_prompts / result.n_q for result in comparison.models.values() if result.q_prompts is not None]

@@ -1,4 +1,4 @@
-"""What figures share: colours that can be told apart, names that stay short, one form for the page."""
+"""Shared parts of figures: colours that can be told apart, names that stay short, one form for the page."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def apart(a: str, b: str) -> float:
     )
 
 
-def test_colours_have_one_meaning_and_are_told_apart_by_everybody() -> None:
+def test_colours_have_one_meaning_and_differ_for_any_colour_vision() -> None:
     sides, models = (figure.TOO_MUCH, figure.MISSED), figure.COLORS
     assert len({figure.HUMAN, *sides, *models}) == 3 + len(models)
     # 2.3 is just noticed; two marks that lie apart need several times that
@@ -117,7 +117,7 @@ def test_lines_of_titles_fit_a_phone(charts: dict[str, Any]) -> None:
 
 
 def colors_of(spec: dict[str, Any]) -> dict[str, str]:
-    """Which colour each name has in a chart."""
+    """Colour of each name in a chart."""
     scales = [
         layer["encoding"]["color"]["scale"]
         for layer in spec.get("layer", [spec])

@@ -78,7 +78,7 @@ def test_precision_recall_rows_are_the_curve(result: MauveResult) -> None:
     np.testing.assert_array_equal(column(rows, "quality"), result.prd_curve[:, 1])
 
 
-def test_the_points_of_the_nearest_neighbours_stand_beside_the_curve(result: MauveResult) -> None:
+def test_the_points_of_the_nearest_neighbours_are_drawn_with_the_curve(result: MauveResult) -> None:
     rows = rows_of(of_result.precision_recall_chart(result), layer=4)
     assert [(row["coverage"], row["quality"]) for row in rows] == [
         (result.recall, result.precision),
@@ -99,7 +99,7 @@ def test_a_density_above_one_is_drawn_at_one_and_named(result: MauveResult) -> N
         assert ("drawn at 1" in str(spec["title"])) == (density > 1)
 
 
-def test_the_score_stands_between_floor_and_ceiling(result: MauveResult, score: dict[str, Any]) -> None:
+def test_the_score_is_drawn_between_floor_and_ceiling(result: MauveResult, score: dict[str, Any]) -> None:
     chart = score
     assert chart["layer"][0]["encoding"]["x"]["scale"]["domain"] == [0, 1]
     rows = {row.get("name", row["kind"]): row for row in rows_of(chart)}

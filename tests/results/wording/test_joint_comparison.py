@@ -1,4 +1,4 @@
-"""What several featurizers say of models together follows from which pairs each tells apart."""
+"""The joint verdict on models depends on the pairs that each featurizer tells apart."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def matched() -> MauveResult:
     return replace(found, warnings=(), mauve_debiased=1.0, mauve_ci=(0.99, 1.0))
 
 
-def test_a_difference_that_only_the_classifier_sees_is_said(matched: MauveResult) -> None:
+def test_a_difference_that_only_the_classifier_detects_is_reported(matched: MauveResult) -> None:
     assert matched.mauve > matched.mauve_ceiling - 3 * matched.mauve_ceiling_std
     assert finding(replace(matched, mauve_debiased=None, mauve_ci=None)) == "shown"
     assert told_apart(matched) == (False, True) and finding(matched) == "shown"

@@ -30,7 +30,7 @@ def found(text: str, *phrases: str, most: int = 1000) -> list[str]:
         ("", "he", []),
     ],
 )
-def test_phrases_are_marked_where_they_stand(text: str, phrase: str, wanted: list[str]) -> None:
+def test_phrases_are_marked_at_their_position(text: str, phrase: str, wanted: list[str]) -> None:
     assert found(text, phrase) == wanted
 
 
@@ -49,7 +49,7 @@ def test_long_texts_are_shown_around_the_first_phrase() -> None:
     shown = "".join(piece.text for piece in pieces)
     assert shown.startswith("… ") and shown.endswith("…") and len(shown) <= 304 and "so more words" in shown
     assert "".join(piece.text for piece in marked(text, ["not there"], 300)) == text[:300] + "…"
-    assert found("x " * READ + "he said", "he said", most=50) == []  # further behind nobody looks
+    assert found("x " * READ + "he said", "he said", most=50) == []  # beyond the searched characters
     cut = marked("he said he said", ["he said"], 12)  # a phrase that does not fit is not marked in half
     assert [tuple(piece) for piece in cut] == [("he said", True), (" he s…", False)]
 

@@ -1,4 +1,4 @@
-"""What is said of results and comparisons: one lead, no winner among equals, no correction of one pair."""
+"""Sentences on results and comparisons: one lead, no winner among equals, no correction of one pair."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def lengths(texts: list[str]) -> np.ndarray:
     return np.array([[len(text), text.count(" ") + 1.0] for text in texts])
 
 
-def test_severity_is_said_with_the_codes(result: MauveResult) -> None:
+def test_severity_is_shown_with_the_codes(result: MauveResult) -> None:
     texts = ["a", "b c", "d"] * 9
     copies = compute_mauve(p_text=texts, q_text=texts, featurize_model_name=lengths, num_buckets=2)
     assert "duplicates_between" in {warning.code for warning in copies.warnings if warning.severe}
