@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from mauve_metric.features.feature_set import FeatureSet
 
 FILES = f"{', '.join([*READERS, *FEATURE_FILES])}, a folder of .txt files, or - for standard input"
-_TOOL_FILE = re.compile(
-    r"samples_.+_\d{4}-\d\d-\d\dT.+\.jsonl|generated_predictions\.jsonl"
-)  # the same for every model
+_TOOL_FILE = re.compile(r"samples_.+_\d{4}-\d\d-\d\dT.+\.jsonl|generated_predictions\.jsonl")  # same for all models
 
 
 _READ = (  # arguments that name files or folders to read

@@ -162,9 +162,7 @@ class MauveScore(Metric):  # type: ignore[misc]
         facts = np.concatenate([as_array(rows) for rows in getattr(self, f"{name}_facts")])
         truncated, dropped, marked, *wrapped = getattr(self, f"{name}_counts").tolist()
         marks = Marks(dict(zip(WRAPPING, wrapped, strict=True)), None, marked) if marked == len(facts) else None
-        other = self._identities.get(
-            _SIDES[name == "fake"]
-        )  # this process may have received texts of the other side only
+        other = self._identities.get(_SIDES[name == "fake"])  # this process may have only those texts
         identity = self._identities.get(name, other)
         side = FeatureSet(np.concatenate(parts), identity, truncated=truncated, dropped=dropped, marks=marks)
         return replace(side, **_known_facts(facts))

@@ -79,9 +79,7 @@ def read_result(path: Path, limits: Limits) -> Opened:
         if "models" in values:
             return _comparison(values, limits)
         result, config = _result(values, limits)
-        each = {
-            name: _result(one, limits)[0] for name, one in _results_by_name(values, "by_featurizer", _MOST_FEATURIZERS)
-        }
+        each = {name: _result(one, limits)[0] for name, one in _results_in(values, "by_featurizer", _MOST_FEATURIZERS)}
         return Opened({"model": replace(result, by_featurizer=each)}, None, config)
     except RecursionError:
         said = "nested too deeply"
@@ -115,7 +113,7 @@ def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is no number")
 
 
-def _results_by_name(values: Mapping[str, Any], part: str, most: int) -> list[tuple[str, Mapping[str, Any]]]:
+def _results_in(values: Mapping[str, Any], part: str, most: int) -> list[tuple[str, Mapping[str, Any]]]:
     """The results in a part of a file, with their names."""
     given = values.get(part, {})
     if not isinstance(given, dict) or not all(isinstance(one, dict) for one in given.values()):
@@ -145,7 +143,7 @@ def _check_fields(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
-    read = {name: _result(result, limits) for name, result in _results_by_name(values, "models", limits.model_sets)}
+    read = {name: _result(result, limits) for name, result in _results_in(values, "models", limits.model_sets)}
     results = {name: result for name, (result, _) in read.items()}
     pairs = [
         {name: [{**item, "stderr": None} for item in values.get(name, [])]}
@@ -166,7 +164,7 @@ def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
         explanations={},
         by_featurizer={
             name: found
-            for name, one in _results_by_name(values, "by_featurizer", _MOST_FEATURIZERS)
+            for name, one in _results_in(values, "by_featurizer", _MOST_FEATURIZERS)
             if (found := _comparison(one, limits).comparison)
         },
         **given,

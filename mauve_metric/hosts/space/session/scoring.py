@@ -233,18 +233,16 @@ class Scored:
 
     def explain_learned(self, name: str) -> Explanation:
         """Explain how a classifier separates a model's texts from the human ones, see `explain_learned`."""
-        if name not in self._learned_explanations:
+        if name not in self._explanations:
             number = [*self.results].index(name) + 1
             given = self.embedded.readable.pair(0, number).texts
             human, *models = sides_with_groups(self.embedded, self.results, self.aligned, self.prompts)
             groups = pair_of_groups(human.groups, models[number - 1].groups)
-            self._learned_explanations[name] = explain_learned(
-                self.explain(name), given, groups, self.resolved, REPORT_TEXTS
-            )
-        return self._learned_explanations[name]
+            self._explanations[name] = explain_learned(self.explain(name), given, groups, self.resolved, REPORT_TEXTS)
+        return self._explanations[name]
 
     @cached_property
-    def _learned_explanations(self) -> dict[str, Explanation]:
+    def _explanations(self) -> dict[str, Explanation]:
         return {}
 
     @cached_property

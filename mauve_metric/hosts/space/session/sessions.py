@@ -191,7 +191,7 @@ class Session:
 class Sessions:
     """The sessions by the browser's session name; the least recently used are dropped first.
 
-    gradio's own state (6.31) cannot hold them: a session that gives way to another is dropped without its
+    gradio's own state (6.31) cannot hold them: a session that is removed for another is dropped without its
     `delete_callback`, one whose page was closed is kept for another hour, and the hour counts from when the value was
     last returned, in the middle of a run too.
 

@@ -76,7 +76,7 @@ _TEMPLATES = jinja2.Environment(
 _TEMPLATES.filters |= {"shorten": shorten, "digits": digits, "cell": cell}
 
 
-def _fill_template(name: str, **values: object) -> str:
+def _render(name: str, **values: object) -> str:
     """The template of this name with these values, all of them escaped."""
     return _TEMPLATES.get_template(f"{name}.html").render(values)
 
@@ -96,7 +96,7 @@ def preview(side: TextSet, most: int = _PREVIEW_ROWS) -> str:
     lengths = [len(text.split()) for text in side.texts]
     median = f"{statistics.median(lengths):.0f}" if lengths else None
     empty = sum(not text.strip() for text in side.texts)
-    return _fill_template("preview", side=side, most=most, words=lengths, median=median, empty=empty)
+    return _render("preview", side=side, most=most, words=lengths, median=median, empty=empty)
 
 
 def warnings_list(found: Sequence[tuple[str, ScoreWarning]]) -> str:
@@ -107,34 +107,32 @@ def warnings_list(found: Sequence[tuple[str, ScoreWarning]]) -> str:
     severe = [item for item in found if item[1].severe]
     other = [item for item in found if not item[1].severe]
     title = words.many_warnings(len(other), more=bool(severe))
-    return _fill_template("warnings", severe=severe, other=other, title=title) if found else ""
+    return _render("warnings", severe=severe, other=other, title=title) if found else ""
 
 
 def headline(result: MauveResult) -> str:
     """The score in large letters and what it means."""
     joint = joint_verdict(result.by_featurizer)
     learned = learned_sentence(result)
-    return _fill_template(
-        "headline", lead=words.headline(result), learned=learned, verdict=verdict(result), joint=joint
-    )
+    return _render("headline", lead=words.headline(result), learned=learned, verdict=verdict(result), joint=joint)
 
 
 def featurizers_panel(result: MauveResult) -> str:
     """The scores of the two sets by each of several featurizers; empty for one."""
     each = result.by_featurizer
-    return _fill_template("featurizers", table=featurizers_table(each)) if each else ""
+    return _render("featurizers", table=featurizers_table(each)) if each else ""
 
 
 def scores_panel(result: MauveResult, model: str | None = None) -> str:
     """Every score that was computed, with its direction and meaning; of one of several models under its name."""
     found = [(score, getattr(result, name)) for name, score in SCORES.items()]
     scores = [(score, value) for score, value in found if value is not None]
-    return _fill_template("scores", scores=scores, facts=words.facts(result), model=model)
+    return _render("scores", scores=scores, facts=words.facts(result), model=model)
 
 
 def comparison_headline(comparison: Comparison) -> str:
-    """The headline of a comparison: the models that are told apart, and the sizes that it rests on."""
-    return _fill_template(
+    """The headline of a comparison: the models that differ, and the sample sizes."""
+    return _render(
         "comparison_headline",
         comparison=comparison,
         result=next(iter(comparison.models.values())),
@@ -151,7 +149,7 @@ def comparison_headline(comparison: Comparison) -> str:
 
 def comparison_tables(comparison: Comparison) -> str:
     """The scores of all models and the differences of all pairs; those that are real are bold."""
-    return _fill_template(
+    return _render(
         "comparison_tables",
         tables=comparison.document().tables,
         notes=words.notes(comparison),
@@ -169,7 +167,7 @@ def measures_table(description: Description) -> str:
         known = MEASURES[name]
         group = "scores" if known.in_result else known.group
         shown.append({"group": group, "title": known.title, "meaning": known.meaning, "row": row})
-    return _fill_template(
+    return _render(
         "measures",
         columns=table.columns,
         groups=[(group, list(found)) for group, found in itertools.groupby(shown, lambda item: item["group"])],
@@ -208,13 +206,13 @@ def bucket_panel(bucket: GapBucket, sizes: tuple[int, int]) -> str:
         _bucket_side("model", bucket.q_texts, bucket.q_count, sizes[1], phrases["model"]),
     ]
     legend = marks.LEGEND if any(phrases.values()) else ""
-    return _fill_template(
+    return _render(
         "bucket", title=words.bucket_title(bucket), facts=words.bucket_facts(bucket), legend=legend, sides=sides
     )
 
 
 def learned_panel(explanation: Explanation) -> str:
-    """The texts and the n-grams by which a classifier tells the two sets apart; empty if there is no explanation."""
+    """The texts and the n-grams by which a classifier separates the two sets; empty if there is no explanation."""
     extremes = [("human", explanation.most_human), ("model", explanation.most_model)]
     if not any(texts for _, texts in extremes):
         return ""
@@ -225,7 +223,7 @@ def learned_panel(explanation: Explanation) -> str:
     uses = [ngram_sentence(use) for use in explanation.ngrams]
     normalised = learned_sentence(explanation.result) if explanation.result.normalised else ""
     said = {"normalised": normalised, "note": EXTREMES_NOTE, "ngrams_note": NGRAMS_NOTE}
-    return _fill_template("learned", sides=sides, uses=uses, **said)
+    return _render("learned", sides=sides, uses=uses, **said)
 
 
 def _bucket_side(

@@ -185,7 +185,7 @@ def test_the_schema_of_the_answers_is_correct_and_complete(client: Any) -> None:
         jsonschema.validate(result | {"mauve": "high"}, result_schema())
 
 
-def test_the_schema_for_tools_is_that_of_the_page() -> None:
+def test_tools_get_the_meanings_of_the_parameters() -> None:
     from gradio.utils import get_function_description, get_function_params
 
     endpoints = Endpoints(LIMITS, ["ngrams"], Encoders({"ngrams": ngrams}), Turns(LIMITS))
