@@ -153,7 +153,7 @@ def add_config_options(
 
     featurizers: what is done with several, where there may be several. names: of the only fields that are meant.
     """
-    group = parser.add_argument_group("options that can change the score (they stand in the signature)")
+    group = parser.add_argument_group("options that can change the score (part of the signature)")
     for name, item in config_fields(verb).items():
         if names and name not in names:
             continue

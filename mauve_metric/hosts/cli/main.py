@@ -86,7 +86,7 @@ def parser(everything: bool = False) -> argparse.ArgumentParser:
         description="How close a model's texts are to human texts.",
         epilog=f"Pages of the repository: {page('start')} for the first steps, {page('measures')} for every measure, "
         f"{page('errors')} for errors and warnings (or `mauve-metric warnings CODE` and `mauve-metric errors CODE`; "
-        "the code stands in brackets behind a message).",
+        "a message ends with its code in brackets).",
     )
     whole.add_argument("--version", action="version", version=f"mauve_metric {__version__}")
     added = whole.add_subparsers(required=True, metavar="COMMAND", dest="command", parser_class=CommandParser)

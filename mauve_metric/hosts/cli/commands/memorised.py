@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> None:
         show(json_of(numbers | {"corpus_texts": found.corpus_texts, "corpus_tokens": found.corpus_tokens}))
         return
     lines = [
-        f"{100 * found.rate:.3g} % of the tokens of {len(texts)} texts stand in passages of {options.length} tokens or "
+        f"{100 * found.rate:.3g} % of the tokens of {len(texts)} texts are in passages of {options.length} tokens or "
         f"more of the corpus ({found.corpus_texts} texts, {found.corpus_tokens} tokens)"
     ]
     lines += [
