@@ -44,7 +44,8 @@ FEATURIZERS = {
 }
 PRIVACY = (
     "Texts stay in this server's memory, and what you upload or make in temporary files too, while the page is open, "
-    "an hour at most, visible to no other visitor; what is replaced, cleared or refused is deleted at once; no text is logged."
+    "an hour at most, visible to no other visitor; what is replaced, cleared or refused is deleted at once; no text is "
+    "logged."
 )
 
 
