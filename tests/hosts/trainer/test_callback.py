@@ -568,17 +568,22 @@ def test_grpo_trainer(tiny_chat: str, tmp_path: Path) -> None:
 
 def test_adapters(tiny_gpt2: str, tokenizer: Any, tmp_path: Path) -> None:
     peft = pytest.importorskip("peft")
-    base = new_model(tiny_gpt2)
-    model = peft.get_peft_model(base, peft.LoraConfig(task_type="CAUSAL_LM", init_lora_weights=False))
-    trainer = make_trainer(
-        tiny_gpt2, tokenizer, tmp_path, [mauve_callback(generation_config={"do_sample": False})], model=model
-    )
-    with_adapter = trainer.evaluate()
+    written: list[list[str]] = []
+
+    def noted(texts: list[str]) -> Any:
+        written.append(texts)
+        return features(texts)
+
+    # random weights, scaled by a hundred: the adapter decides what the model writes
+    config = peft.LoraConfig(task_type="CAUSAL_LM", init_lora_weights=False, r=8, lora_alpha=800)
+    model = peft.get_peft_model(new_model(tiny_gpt2), config)
+    callback = mauve_callback(generation_config={"do_sample": False}, featurize_model_name=noted)
+    trainer = make_trainer(tiny_gpt2, tokenizer, tmp_path, [callback], model=model)
+    assert trainer.evaluate()["eval_mean_length"] > 0
+    with_adapter = written[-1]
     with model.disable_adapter():
-        without = trainer.evaluate()
-    assert with_adapter["eval_mean_length"] > 0
-    names = ("eval_mauve", "eval_distinct_4", "eval_repetition", "eval_mean_length")
-    assert [with_adapter[name] for name in names] != [without[name] for name in names]
+        trainer.evaluate()
+    assert written[-1] != with_adapter
     trainer.train()
     assert len(evaluations(trainer)) == 3
 
