@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import operator
 import os
@@ -15,6 +14,7 @@ from mauve_metric.runtime.checks import (
     Check,
     check_bool,
     choice_check,
+    did_you_mean,
     integer_check,
     is_bool,
     number_check,
@@ -42,9 +42,7 @@ def _several(*choices: str) -> Check:
             return "no"
         for word in wanted:
             if word not in choices:
-                near = difflib.get_close_matches(word[:60], choices, n=1)
-                hint = f" (did you mean {near[0]!r}?)" if near else ""
-                raise ValueError(f"{expected}, got {shown(value)}{hint}")
+                raise ValueError(f"{expected}, got {shown(value)}{did_you_mean(word[:60], choices)}")
         return ",".join(choice for choice in choices if choice in wanted)
 
     return check

@@ -148,7 +148,7 @@ def check_models(models: object) -> dict[str, Side]:
     """The sides of the models by name; `TypeError` or `ValueError` for invalid models."""
     if not isinstance(models, Mapping):
         raise TypeError(
-            f"models must be a dict from names to texts, features or References, got {type(models).__name__}"
+            f"models must be a dict from names to texts, features or FeatureSets, got {type(models).__name__}"
         )
     if not models:
         raise ValueError("models must hold at least one model, got none")

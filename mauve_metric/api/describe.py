@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import logging
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -25,7 +24,7 @@ from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
 from mauve_metric.results.numbers import Described
 from mauve_metric.results.signature import versions
-from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.checks import did_you_mean, shown
 from mauve_metric.runtime.failures import EXPECTED, message_of
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.texts.files import TextFile
@@ -182,10 +181,9 @@ def chosen_measures(measures: object) -> tuple[str, ...]:
     wanted = [known.get(name.replace("_", "-"), name) for name in wanted]
     for name in wanted:
         if name not in known.values():
-            near = difflib.get_close_matches(name, known.values(), n=1)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
             raise ValueError(
-                f"measures must be groups ({', '.join(GROUPS)}), 'all' or names of measures, got {name!r}{hint}"
+                f"measures must be groups ({', '.join(GROUPS)}), 'all' or names of measures, got {name!r}"
+                f"{did_you_mean(name, known.values())}"
             )
     if not wanted:
         raise ValueError("measures must name at least one group or measure, got none")

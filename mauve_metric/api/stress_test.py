@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import logging
 import math
 import time
@@ -24,7 +23,7 @@ from mauve_metric.perturbations.table import PERTURBATIONS
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, signature_entries
 from mauve_metric.results.stress_test import FeaturizerStress, StressedScore, StressTest
-from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.checks import did_you_mean, shown
 from mauve_metric.runtime.failures import EXPECTED, message_of
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.texts.files import TextFile
@@ -125,8 +124,7 @@ def chosen_perturbations(perturbations: object) -> tuple[str, ...]:
     wanted = [part.strip().lower().replace("-", "_") for part in parts if part.strip()]
     for name in wanted:
         if name not in PERTURBATIONS:
-            near = difflib.get_close_matches(name, PERTURBATIONS, n=1)
-            hint = f" (did you mean {near[0]!r}?)" if near else f": expected some of {', '.join(PERTURBATIONS)}"
+            hint = did_you_mean(name, PERTURBATIONS) or f": expected some of {', '.join(PERTURBATIONS)}"
             raise ValueError(f"perturbations: there is none called {name!r}{hint}")
     if not wanted:
         raise ValueError("perturbations must name at least one error, got none")

@@ -319,20 +319,24 @@ class _Moments:
         of_model = self.of_model.sum(axis=0) - self.of_model[fold]
         model_mean = of_model / models
         human_mean = (n * mean[:, None] - of_model) / np.maximum(n - models, 1)
-        variance = float(np.trace(covariance, dtype=np.float64)) / d
-        if variance <= 0:
-            return np.zeros_like(model_mean), np.zeros(model_mean.shape[1])
-        shrinkage = ledoit_wolf(covariance, (self.fourth.sum() - self.fourth[fold]) / n, n, d)
-        covariance *= 1 - shrinkage
-        covariance[np.diag_indices_from(covariance)] += shrinkage * variance
-        weights = _solve(covariance, (model_mean - human_mean).astype(np.float32))
+        fourth = (self.fourth.sum() - self.fourth[fold]) / n
+        weights = _solve_shrunk(covariance, (model_mean - human_mean).astype(np.float32), fourth, n, d)
         return weights, np.einsum("ij,ij->j", weights, (model_mean + human_mean) / 2)
 
 
-def _solve(matrix: Array, right: Array) -> Array:
-    """Solve a positive definite system, (d, d) and (d, m) → (d, m); the matrix is overwritten."""
+def _solve_shrunk(matrix: Array, right: Array, fourth: float, n: float, d: int) -> Array:
+    """Shrink a matrix towards a multiple of I and solve for `right` (…, m); zeros if the rows do not vary.
+
+    matrix: as the first argument of `ledoit_wolf`; it is overwritten. fourth, n, d: see there.
+    """
     from scipy.linalg import cho_factor, cho_solve
 
+    variance = float(np.trace(matrix, dtype=np.float64)) / d
+    if variance <= 0:
+        return np.zeros_like(right)
+    shrinkage = ledoit_wolf(matrix, fourth, n, d)
+    matrix *= 1 - shrinkage
+    matrix[np.diag_indices_from(matrix)] += shrinkage * variance
     found: Array = cho_solve(cho_factor(matrix.T, overwrite_a=True, check_finite=False), right, check_finite=False)
     return found
 
@@ -384,13 +388,7 @@ def _scores_of_few_rows(rows: Array, fold_of: Integers, sides: Array, seen: Side
         own -= own.mean(axis=0)
         own -= own.mean(axis=1)[:, None]
         own /= n
-        variance = float(np.trace(own, dtype=np.float64)) / d
-        if variance <= 0:
-            continue
-        shrinkage = ledoit_wolf(own, fourth, float(n), d)
-        own *= 1 - shrinkage
-        own[np.diag_indices_from(own)] += shrinkage * variance
-        weights = _solve(own, model_mean - human_mean)
+        weights = _solve_shrunk(own, model_mean - human_mean, fourth, float(n), d)
         found[held] = products[np.ix_(held, fitted)] @ weights - np.einsum("ij,ij->j", weights, middle)
     return found
 

@@ -77,6 +77,16 @@ def number_check(low: float, high: float, *, low_included: bool = False, high_in
     return check
 
 
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A suggestion that follows an unknown name in a message; empty if no known name is similar.
+
+    >>> did_you_mean("kmean", ["kmeans", "drmm"])
+    " (did you mean 'kmeans'?)"
+    """
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
 def choice_check(*choices: object) -> Check:
     """A check for one of a few values."""
 
@@ -87,9 +97,7 @@ def choice_check(*choices: object) -> Check:
                 return value
         names = ", ".join(repr(choice) for choice in choices)
         written = value[:60] if isinstance(value, str) else shown(value)
-        near = difflib.get_close_matches(written, [str(choice) for choice in choices], n=1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise ValueError(f"{name} must be one of {names}, got {shown(value)}{hint}")
+        raise ValueError(f"{name} must be one of {names}, got {shown(value)}{did_you_mean(written, map(str, choices))}")
 
     return check
 

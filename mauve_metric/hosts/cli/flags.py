@@ -76,6 +76,12 @@ def add_confidence_level(parser: CommandParser) -> None:
     parser.add_argument("--confidence-level", type=float, default=0.95, help="of the intervals (default: 0.95)")
 
 
+def add_codes(parser: CommandParser) -> None:
+    """Add the arguments of a command that explains codes."""
+    parser.add_argument("codes", metavar="CODE", nargs="*", help="the word in brackets (none: all of them)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
 def argument_type(check: Callable[[str], Value]) -> Callable[[str], Value]:
     """Make the `type` of an argument from a check; its `ValueError` or `TypeError` becomes wrong usage."""
 

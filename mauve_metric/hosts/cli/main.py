@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import difflib
 import io
 import logging
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mauve_metric.hosts.cli.commands import (
@@ -40,6 +39,7 @@ from mauve_metric.hosts.cli.output import drop_output, tell
 from mauve_metric.hosts.cli.pages import page
 from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.results.names import printable
+from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.texts.files import READERS
 from mauve_metric.version import __version__
 
@@ -112,10 +112,10 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     given = list(sys.argv[1:] if arguments is None else arguments)
     whole = parser("--help-all" in given)
     if given and not given[0].startswith("-") and given[0] not in COMMANDS:
-        whole.error(f"there is no command {given[0]!r}{_nearest(given[0], COMMANDS)}")
+        whole.error(f"there is no command {given[0]!r}{did_you_mean(given[0], COMMANDS)}")
     options, unknown = whole.parse_known_args(given)
     if unknown:
-        whole.error(f"unrecognized arguments: {' '.join(unknown)}{_nearest(unknown[0], _flags(options.command))}")
+        whole.error(f"unrecognized arguments: {' '.join(unknown)}{did_you_mean(unknown[0], _flags(options.command))}")
     alone = any(not getattr(options, name, True) for name in ("model", "models"))
     if alone and not _may_hold_both(named_file(options.human)[1]):
         whole.error(f"{options.command} {options.human}: expected MODEL after HUMAN, or a file that holds both")
@@ -123,12 +123,6 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     if wrong is not None:
         whole.error(wrong)
     return options
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    """A suggestion for an unknown name; empty if no known name is similar."""
-    near = difflib.get_close_matches(name, list(known), n=1)
-    return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 def _flags(command: str) -> list[str]:

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.results.names import printable
 
 if TYPE_CHECKING:
@@ -75,12 +74,6 @@ def _format_document(document: Document, options: argparse.Namespace, title: str
     if options.markdown:
         return document.markdown()
     return document.latex() if options.latex else replace(document, title=title or document.title).terminal()
-
-
-def add_codes(parser: CommandParser) -> None:
-    """Add the arguments of a command that explains codes."""
-    parser.add_argument("codes", metavar="CODE", nargs="*", help="the word in brackets (none: all of them)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def show_advice(known: Mapping[str, tuple[str, str]], options: argparse.Namespace) -> None:

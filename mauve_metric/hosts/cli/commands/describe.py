@@ -42,7 +42,7 @@ def add_arguments(parser: CommandParser) -> None:
     add_field_options(parser)
     add_design_options(parser)
     add_output_options(parser, "measures")
-    add_run_options(parser)
+    add_run_options(parser, "describe")
     add_config_options(parser, "describe")
 
 

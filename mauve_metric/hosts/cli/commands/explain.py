@@ -31,7 +31,7 @@ def add_arguments(parser: CommandParser) -> None:
     add_field_options(parser)
     add_design_options(parser)
     add_output_options(parser, "buckets", "texts")
-    add_run_options(parser)
+    add_run_options(parser, "explain")
     add_config_options(parser, "explain")
 
 

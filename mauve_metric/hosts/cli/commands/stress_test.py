@@ -25,7 +25,7 @@ def add_arguments(parser: CommandParser) -> None:
     add_text_field(parser)
     add_filter(parser)
     add_output_options(parser, "scores")
-    add_run_options(parser)
+    add_run_options(parser, "stress_test")
     parser.add_argument(
         "--perturbations",
         metavar="NAMES",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from mauve_metric.hosts.cli.output import add_codes, show_advice
+from mauve_metric.hosts.cli.flags import add_codes
+from mauve_metric.hosts.cli.output import show_advice
 
 HELP = "say what a warning means and what to do about it"
 add_arguments = add_codes
