@@ -5,7 +5,6 @@ The examples' values stand in docs/measures.json; `--run` computes them again (t
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 import sys
@@ -36,16 +35,16 @@ HEAD = """# Measures
 One card for each number: range, better direction, meaning, how it misleads, formula, test and paper.
 
 * [Scores](#score) come from `compute_mauve` and `mauve-metric score`.
-* All others come from `describe` and `mauve-metric describe HUMAN MODEL [MODEL …]`: one table with the value of the human
-  texts, the difference and, where one is valid, an interval. `--measures` takes groups, names or `all`; without it the
-  measures marked ● are computed. In that table \\* marks a model that differs from the human texts by more than chance,
-  ◂ a value that is better than all others by its interval.
+* All others come from `describe` and `mauve-metric describe HUMAN MODEL [MODEL …]`: one table with the value of the
+  human texts, the difference and, where one is valid, an interval. `--measures` takes groups, names or `all`; without
+  it the measures marked ● are computed. In that table \\* marks a model that differs from the human texts by more than
+  chance, ◂ a value that is better than all others by its interval.
 
 **Better: human** means that nearer to the human texts' value is better. **Intervals** of means over texts are Welch's
-(texts of one prompt count as one draw); other measures have their own or none. A measure that **depends on the number of
-texts** is computed on equal numbers, drawn by the seed. **Examples** are 600 human passages, nucleus sampling and greedy
-decoding by the small model of `examples/`, featurized by minilm: scores on each model's own buckets, measures on common
-ones. Written by `docs/make_measures.py`.
+(texts of one prompt count as one draw); other measures have their own or none. A measure that **depends on the number
+of texts** is computed on equal numbers, drawn by the seed. **Examples** are 600 human passages, nucleus sampling and
+greedy decoding by the small model of `examples/`, featurized by minilm: scores on each model's own buckets, measures on
+common ones. Written by `docs/make_measures.py`.
 """
 SCORE_HEAD = """## score
 
@@ -134,8 +133,8 @@ def _check(name: str, row: Measure, values: Mapping[str, Any]) -> None:
         advice = f"add formula= to its row: the anchor of a heading in docs/mathematics.md, got {row.formula!r}"
     elif not row.trap:
         advice = "add trap= to its row: how it misleads"
-    elif not (ROOT / "tests" / _test(row)).exists() or not _docstring(_test(row)):
-        advice = f"add tests/{_test(row)}, with a docstring that says what the measure is compared with"
+    elif not (ROOT / "tests" / _test(row)).exists():
+        advice = f"add tests/{_test(row)}"
     elif _on_examples(row) and not any(name in values[model] for model in MODELS):
         advice = "add its values on the examples: run python docs/make_measures.py --run"
     else:
@@ -152,12 +151,6 @@ def _anchors() -> set[str]:
     """The anchors of the headings in docs/mathematics.md."""
     heads = re.findall(r"^#+ (.+)$", (ROOT / "docs" / "mathematics.md").read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
-
-
-def _docstring(test: str) -> str:
-    """The first paragraph of the docstring of a test file."""
-    said = ast.get_docstring(ast.parse((ROOT / "tests" / test).read_text(encoding="utf-8"))) or ""
-    return said.split("\n\n")[0].replace("\n", " ").replace("*", "\\*")
 
 
 def run() -> dict[str, dict[str, dict[str, float]]]:
