@@ -18,6 +18,7 @@ from mauve_metric.features.likelihood.likelihood_measures import (
 )
 
 _row = partial(Measure, group="language-model", needs="likelihoods", cheap=False, formula="under-a-language-model")
+_decoded = partial(_row, needs="decoder", paper="Martins et al. 2020, §4.3; Pillutla et al. 2021, Table 9")
 
 LANGUAGE_MODEL: dict[str, Measure] = {
     "generation_perplexity": _row(
@@ -37,7 +38,7 @@ LANGUAGE_MODEL: dict[str, Measure] = {
         high=None,
         paper="Martins et al. 2020, §4.3",
         meaning="perplexity with every probability raised by ε = 1e-5",
-        trap="moves with ε and the vocabulary: compare under one language model only",
+        trap="moves with ε and the vocabulary, and is not that of the tables, which `decoder_perplexity` is",
         compute=epsilon_perplexity,
     ),
     "log_probability": _row(
@@ -56,7 +57,7 @@ LANGUAGE_MODEL: dict[str, Measure] = {
         low=0.0,
         high=1.0,
         paper="Martins et al. 2020, §4.3",
-        meaning="how much of a language model's probability lies on the tokens that came",
+        meaning="how much of a language model's whole distribution lies on the tokens that came",
         trap="says as much about the language model as about the texts",
         compute=sparsemax_score,
     ),
@@ -68,6 +69,33 @@ LANGUAGE_MODEL: dict[str, Measure] = {
         paper="Martins et al. 2020, §4.3",
         meaning="divergence of a language model's distribution from the token that came",
         trap="says as much about the language model as about the texts",
+        compute=token_jensen_shannon,
+    ),
+    "decoder_perplexity": _decoded(
+        title="ε-perplexity of the decoder",
+        better="lower",
+        low=1.0,
+        high=None,
+        meaning="ε-perplexity (ε = 1e-5) of the human texts under the language model with a model's decoder",
+        trap="says how much of human text a decoder can write, not how its own texts look: read it beside MAUVE",
+        compute=epsilon_perplexity,
+    ),
+    "decoder_sparsemax": _decoded(
+        title="Sparsemax score of the decoder",
+        better="higher",
+        low=0.0,
+        high=1.0,
+        meaning="sparsemax score of the human texts under the language model with a model's decoder",
+        trap="greedy decoding has the share of tokens that it guesses, whatever it gives the others",
+        compute=sparsemax_score,
+    ),
+    "decoder_jensen_shannon": _decoded(
+        title="Token Jensen–Shannon of the decoder",
+        better="lower",
+        low=0.0,
+        high=math.log(2),
+        meaning="divergence of the language model's distribution with a model's decoder from the human tokens",
+        trap="decoders differ little in it: every token that did not come costs at most log 2",
         compute=token_jensen_shannon,
     ),
     "rep": _row(

@@ -198,7 +198,8 @@ class RoundScores:
         machine: rounds with a machine's text. human: rounds without, and false_alarms: the share of those in which one
             was found; None without such rounds.
         alpha: Krippendorff's, of those who saw the same text: they agree if both said "machine" at or after the
-            boundary, or both "no machine"; None where it is not defined. players: None where the table does not name them.
+            boundary, or both "no machine"; None where it is not defined.
+        players: None where the table does not name them.
         seconds: the mean on a sentence, looks longer than the limit cut to it; None without times.
     """
 
