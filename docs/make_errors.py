@@ -62,10 +62,9 @@ After those marked **severe** the score may not mean what it seems to mean: mend
 ERRORS_HEAD = """## Errors
 
 In the shell the code is in brackets behind the message, and `mauve-metric errors CODE` prints its entry. In
-Python the same message comes as an exception. Below each code are calls that fail, and what they say.
+Python the same message comes as an exception.
 
-Here `p` has shape (40, 6) and `q` (30, 6), `with_nan` is `p` with NaN in row 3, and `texts` is a list of 20 strings.
-`lengths` is a featurizer, a function from texts to an array. `human.jsonl` and `model.jsonl` hold 20 texts each.
+In the examples `p` has shape (40, 6), `q` (30, 6), and `texts` is a list of 20 strings.
 """
 
 EXCEPTIONS = {
@@ -147,21 +146,20 @@ def _warnings() -> str:
 
 
 def _errors() -> str:
-    """Likewise, with calls that fail."""
+    """Likewise, with a call that fails."""
     parts = [ERRORS_HEAD]
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         write_files()
         for code, guide in GUIDES.items():
             parts.append(f"### {code}\n\n{guide.cause}\n\n*What to do:* {guide.cure}\n")
-            parts += _table(code)
-        parts += ["### Without a code\n\nWhat is rare says all that there is to say.\n", *_table("")]
+            parts += _example(code)
+        parts += ["### Without a code\n\nRare errors have no code; the message is complete.\n", *_example("")]
     return "\n".join(parts)
 
 
-def _table(code: str) -> list[str]:
-    """Calls that fail with an error of this code."""
-    rows = [f"| `{call}` | {_cell(said(call, code))} |" for call in EXAMPLES[code]]
-    return ["\n".join(["| call | error |", "|---|---|", *rows]) + "\n"] if rows else []
+def _example(code: str) -> list[str]:
+    """A call that fails with an error of this code, and its message."""
+    return [f"*Example:* `{call}` gives\n\n> {_cell(said(call, code))}\n" for call in EXAMPLES[code][:1]]
 
 
 def _exceptions() -> str:

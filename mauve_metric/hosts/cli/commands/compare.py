@@ -29,7 +29,7 @@ def add_arguments(parser: CommandParser) -> None:
     add_models(parser)
     add_field_options(parser)
     add_design_options(parser)
-    add_output_options(parser, "models", "differences", "learned_differences")
+    add_output_options(parser, "models", "differences", "learned_differences", "together_differences")
     parser.add_argument("--buckets", type=count, default=5, help="buckets a model in the report (default: 5)")
     add_run_options(parser, "compare")
     add_config_options(parser, "compare", featurizers="the first makes the ranking, all are compared")
