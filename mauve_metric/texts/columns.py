@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+from mauve_metric.runtime.errors import NoSuchField
 from mauve_metric.texts.tables import read_table
 
 TableData: TypeAlias = str | Path | Iterable[Mapping[str, object]]  # a file, or its rows by column
@@ -34,7 +35,7 @@ class Table(NamedTuple):
     def column_called(self, name: str) -> str:
         """The column of exactly this name; `ValueError` that lists the columns."""
         if name not in self.columns:
-            raise ValueError(f"{self.name} has no column {name!r}: it has {', '.join(map(repr, self.columns))}")
+            raise NoSuchField(f"{self.name} has no column {name!r}: it has {', '.join(map(repr, self.columns))}")
         return name
 
 

@@ -72,7 +72,8 @@ def check_decoder(decoder: Decoder) -> Decoder:
             )
     found: dict[str, float] = {}
     for name, value in decoder.items():
-        found[name] = check_count(name, value) if name == "top_k" else _CHECKS.get(name, _SHARE)(name, value)
+        check = check_count if name == "top_k" else _CHECKS.get(name, _SHARE)
+        found[name] = cast("float", check(name, value))
     no_change = [name for name in ("temperature", "top_p", "typical_p") if found.get(name) == 1]
     return cast("Decoder", {name: found[name] for name in _WARPERS if name in found and name not in no_change})
 

@@ -28,6 +28,7 @@ from mauve_metric.features.likelihood.language_model import COLUMNS, find_head, 
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.runtime.atomic_files import written_whole
 from mauve_metric.runtime.devices import resolve_device
+from mauve_metric.runtime.errors import NotFinite
 from mauve_metric.runtime.failures import one_line
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.texts.files import read_texts
@@ -299,7 +300,7 @@ def _of_columns(
     table = np.concatenate(columns, axis=1).astype(np.float64)
     never_taken = np.isneginf(table[0]) if "decoder" in encoder.identity else False
     if not np.isfinite(np.where(never_taken, 0.0, table)).all():
-        raise ValueError(
+        raise NotFinite(
             f"the model {encoder.name!r} must give finite log-probabilities, and does not in {encoder.dtype}: try "
             "dtype='float32'"
         )
