@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from mauve_metric.runtime.errors import NoSuchField
 from mauve_metric.texts.tables import read_table
 
 TableData: TypeAlias = str | Path | Iterable[Mapping[str, object]]  # a file, or its rows by column
@@ -36,7 +37,7 @@ class Table(NamedTuple):
     def column_called(self, name: str) -> str:
         """The column of exactly this name; `ValueError` that lists the columns."""
         if name not in self.columns:
-            raise ValueError(f"{self.name} has no column {name!r}: it has {', '.join(map(repr, self.columns))}")
+            raise NoSuchField(f"{self.name} has no column {name!r}: it has {', '.join(map(repr, self.columns))}")
         return name
 
 
