@@ -39,6 +39,13 @@ def add_arguments(parser: CommandParser) -> None:
         ("--training", "FILE", "texts or features that the models were trained on, to find copies of"),
     ):
         parser.add_argument(flag, metavar=metavar, help=text)
+    parser.add_argument(
+        "--decoder",
+        metavar="[MODEL:]DECODER",
+        action="append",
+        help="how the texts were decoded (greedy, sampling, temperature=0.7,top_p=0.95), of all models or of one: adds "
+        "measures of the group language-model",
+    )
     add_field_options(parser)
     add_design_options(parser)
     add_output_options(parser, "measures")
@@ -59,11 +66,13 @@ def run(options: argparse.Namespace) -> None:
     """Compute the measures, show the table and write the report."""
     from mauve_metric.api.describe import describe
 
+    decoders = dict(text.rpartition(":")[::2] for text in options.decoder or ())
     description = describe(
         **sides_of_models(options),
         **given_options(options),
         measures=options.measures,
         language_model=options.language_model,
+        decoder=decoders.get("", decoders or None),
         tokenizer=options.tokenizer,
         training=options.training,
         aligned=options.aligned,
