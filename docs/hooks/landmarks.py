@@ -23,3 +23,8 @@ def on_post_page(output: str, **_: Any) -> str:
     """Name the search dialog and the sections of the menu."""
     output = output.replace(DIALOG, f'{DIALOG} aria-label="Search"')
     return SECTION.sub(lambda found: f'aria-label="{found["title"]}"{found["more"]}', output)
+
+
+def on_post_template(output_content: str, **_: Any) -> str:
+    """Do the same on the page for addresses that do not exist."""
+    return on_post_page(output_content)

@@ -50,7 +50,8 @@ def text_source(
     Args:
         name: the argument's name, for errors.
         data: a list, tuple, numpy array, pandas or polars column or frame, pyarrow array, `datasets.Dataset` or
-            one of its columns (a list of texts is made of them), or an `IterableDataset`, generator or other iterator (streamed).
+            one of its columns (a list of texts is made of them), or an `IterableDataset`, generator or other iterator
+            (streamed).
         text_field: the column of a `Dataset`; None: "text", or the only text column.
         empty_texts: "error" or "drop" for empty and whitespace-only texts; "keep" takes any number of them, none at
             all too, and makes a list of a stream.
