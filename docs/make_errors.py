@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import re
 import shlex
 import tempfile
 from pathlib import Path
@@ -14,8 +15,8 @@ from unittest import mock
 import numpy as np
 
 from mauve_metric import compare, compute_mauve
-from mauve_metric.hosts.cli.error_guide import GUIDES, code_of
 from mauve_metric.hosts.cli.main import main
+from mauve_metric.runtime.errors import KINDS, CodedError, code_of
 from mauve_metric.uncertainty.score_warnings import SEVERE
 from mauve_metric.uncertainty.warning_guide import ADVICE
 
@@ -150,8 +151,8 @@ def _errors() -> str:
     parts = [ERRORS_HEAD]
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         write_files()
-        for code, guide in GUIDES.items():
-            parts.append(f"### {code}\n\n{guide.cause}\n\n*What to do:* {guide.cure}\n")
+        for code, kind in KINDS.items():
+            parts.append(f"### {code}\n\n{kind.cause()}\n\n*What to do:* {kind.cure}\n")
             parts += _example(code)
         parts += ["### Without a code\n\nRare errors have no code; the message is complete.\n", *_example("")]
     return "\n".join(parts)
@@ -190,14 +191,13 @@ def said(call: str, code: str = "") -> str:
     Raises:
         AssertionError: the call raises none, or one of another code.
     """
-    message = _said_in_shell(call) if call.startswith("mauve-metric ") else _said_in_python(call)
-    known = code_of(message) or ""
+    message, known = _said_in_shell(call) if call.startswith("mauve-metric ") else _said_in_python(call)
     if known != code:
         raise AssertionError(f"{call} must be of the code {code!r}, is of {known!r}: {message}")
     return message
 
 
-def _said_in_shell(line: str) -> str:
+def _said_in_shell(line: str) -> tuple[str, str]:
     err, offline = io.StringIO(), mock.patch("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with contextlib.redirect_stderr(err), contextlib.redirect_stdout(io.StringIO()), offline:
         try:
@@ -206,10 +206,12 @@ def _said_in_shell(line: str) -> str:
             status = error.code
     if status == 0:
         raise AssertionError(f"{line} raises no error")
-    return err.getvalue().splitlines()[-1].removeprefix("mauve-metric: ").replace(f"{Path.cwd()}/", "/home/me/")
+    message = err.getvalue().splitlines()[-1].removeprefix("mauve-metric: ").replace(f"{Path.cwd()}/", "/home/me/")
+    code = re.search(r"\[(\w+)\]$", message)
+    return message, code[1] if code else ""
 
 
-def _said_in_python(call: str) -> str:
+def _said_in_python(call: str) -> tuple[str, str]:
     rng = np.random.default_rng(0)
     p, q = rng.normal(size=(40, 6)), rng.normal(size=(30, 6))
     with_nan = p.copy()
@@ -220,7 +222,8 @@ def _said_in_python(call: str) -> str:
     try:
         eval(call, names)
     except (ValueError, TypeError, OSError) as error:
-        return f"{type(error).__name__}: {error}"
+        kind = next(kind for kind in type(error).__mro__ if not issubclass(kind, CodedError))
+        return f"{kind.__name__}: {error}", code_of(error) or ""
     raise AssertionError(f"{call} raises no error")
 
 

@@ -23,6 +23,7 @@ from mauve_metric.runtime.checks import (
     unknown_options,
 )
 from mauve_metric.runtime.devices import check_device_name
+from mauve_metric.runtime.errors import NotTexts, UnknownOption, WrongOption
 from mauve_metric.texts.sources import text_source
 
 Function = TypeVar("Function", bound=Callable[..., object])
@@ -69,7 +70,7 @@ def _prefix(name: str, value: object) -> object:
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        raise ValueError(f"{name} must be text, got {value!a:.60}, with half of a surrogate pair") from error
+        raise NotTexts(f"{name} must be text, got {value!a:.60}, with half of a surrogate pair") from error
     if len(value) > LONGEST_PREFIX:
         raise ValueError(f"{name} must be at most {LONGEST_PREFIX} characters long, got {len(value)}: {shown(value)}")
     return value
@@ -526,10 +527,10 @@ def split_options(given: Mapping[str, object], verb: str = "") -> tuple[MauveCon
     options: dict[str, Any] = dict(given)
     use_float64 = check_bool("use_float64", options.pop("use_float64", False))
     if use_float64 and options.setdefault("dtype", "float64") != "float64":
-        raise ValueError(f"use_float64=True and dtype={options['dtype']!r} contradict each other: give one of them")
+        raise WrongOption(f"use_float64=True and dtype={options['dtype']!r} contradict each other: give one of them")
     problem = unknown_options(options, [*config_fields(), *run_fields(), "use_float64"])
     if problem:
-        raise TypeError(problem)
+        raise UnknownOption(problem)
     useless = [name for name in options if name not in (*config_fields(verb), *run_fields(verb), "use_float64")]
     if useless:
         raise TypeError(f"{useless[0]} is of no use to {verb}: leave it out")
@@ -578,4 +579,4 @@ def check_option_names(options: Mapping[str, object], function: Callable[..., ob
     own = [name for name in inspect.signature(function).parameters if name != "self"]
     problem = unknown_options(options, [*own, *option_names()])
     if problem:
-        raise TypeError(problem)
+        raise UnknownOption(problem)

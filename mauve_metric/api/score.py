@@ -34,6 +34,8 @@ from mauve_metric.uncertainty.learned import Learned, learned_score, permuted_au
 
 logger = logging.getLogger(__name__)
 
+NOT_READ_AGAIN = "the texts were read once, and not kept to be read without their format"
+
 
 class HistogramScores(NamedTuple):
     """Scores that depend on the histograms alone, by the names of `MauveResult`."""
@@ -328,6 +330,7 @@ def score_buckets(
     uncertainty = score_uncertainty(scores.mauve, histograms, others, config)
     ceiling = uncertainty.ceiling, uncertainty.ceiling_std
     formats = None if learned is None else check_format(p.format_numbers, q.format_numbers, groups, config.seed)
+    of_format = format_warnings(formats)
     found = score_warnings.all_warnings(p, q, histograms, scores.mauve, scores.mauve_floor, *ceiling, texts_a_bucket)
     found += score_warnings.quantizer_warnings(problems)
     found += score_warnings.design_warnings(histograms.groups, uncertainty.problem, k)
@@ -342,12 +345,13 @@ def score_buckets(
         p_value=p_value,
         design=design_of(p.groups, q.groups),
         num_buckets=k,
-        warnings=(*found, *wrapping_warnings.wrapping_warnings(p, q), *format_warnings(formats)),
+        warnings=(*found, *wrapping_warnings.wrapping_warnings(p, q), *of_format),
         signature_entries=signature_entries(p, q, config, entries or {}),
         p_labels=runs[0][0],
         q_labels=runs[0][1],
         format_auc=None if formats is None else formats.auc,
         format_aucs=None if formats is None else formats.each,
+        normalised_missing=NOT_READ_AGAIN if of_format else None,
     )
 
 
@@ -379,6 +383,7 @@ def _fields_of_learned(learned: Learned | None) -> dict[str, Any]:
         return {}
     found = {"mauve_classifier": learned.mauve, "mauve_classifier_stderr": learned.stderr, "learned": learned}
     found |= {name: getattr(learned, name) for name in ("auc", "auc_ci", "auc_p_value")}
+    found |= {f"learned_{name}": tuple(getattr(learned, name).tolist()) for name in ("p_counts", "q_counts")}
     return found | {"mauve_classifier_ci": learned.ci}
 
 

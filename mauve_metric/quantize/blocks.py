@@ -25,6 +25,7 @@ from mauve_metric.quantize import kmeans
 from mauve_metric.quantize.nearest_centres import assign
 from mauve_metric.quantize.projection import Projection, fit_projection
 from mauve_metric.runtime.atomic_files import check_can_be_written, naming, written_whole
+from mauve_metric.runtime.errors import NotWritten
 
 logger = logging.getLogger(__name__)
 
@@ -241,7 +242,7 @@ def load_clustering(file: Path, key: str) -> tuple[Clustering, str] | None:
             if _checksum(*arrays) != str(stored["checksum"]):
                 raise ValueError("its checksum is wrong")
     except _OtherFile:
-        raise ValueError(
+        raise NotWritten(
             f"{str(file)!r} is a numpy file of something else, which a checkpoint would replace: give another folder"
         ) from None
     except _DAMAGE:

@@ -26,6 +26,7 @@ from mauve_metric.quantize.quantized import Quantized
 from mauve_metric.quantize.quantizers import QUANTIZERS, StackedSets
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.devices import check_device
+from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.progress import progress_bar, watch_blocks
 from mauve_metric.runtime.tensors import ProjectedRows
 from mauve_metric.runtime.threads import fitting_threads
@@ -257,7 +258,7 @@ def _in_blocks(
     if not QUANTIZERS[config.quantizer].in_blocks:
         most = f"at most {MOST_NUMBERS_AT_ONCE} numbers in all sets together"
         size = math.prod(stacked.shape)
-        raise ValueError(f"quantizer={config.quantizer!r} does not work in blocks, and reads {most}, got {size}")
+        raise WrongOption(f"quantizer={config.quantizer!r} does not work in blocks, and reads {most}, got {size}")
     if QUANTIZERS[config.quantizer].on == "features":
         of_rows = _sets_of_rows(stacking, groups)
         labels = [_cluster(stacked, of_rows, config, offset).labels for offset in range(clusterings)]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from mauve_metric.runtime.atomic_files import check_can_be_written, written_whole
+from mauve_metric.runtime.errors import NotWritten
 from mauve_metric.runtime.optional_imports import import_vl_convert
 
 if TYPE_CHECKING:
@@ -57,4 +58,4 @@ def check_figure_path(path: str | Path) -> None:
     """
     if Path(path).suffix.lower() not in FIGURE_FILES:
         known = ", ".join(FIGURE_FILES)
-        raise ValueError(f"a figure cannot be written to {str(path)!r}: expected a name that ends in {known}")
+        raise NotWritten(f"a figure cannot be written to {str(path)!r}: expected a name that ends in {known}")

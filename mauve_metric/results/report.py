@@ -15,6 +15,7 @@ from mauve_metric.results.figure_files import chart_svg
 from mauve_metric.results.numbers import NearText, ScoredText
 from mauve_metric.results.wording import learned_words, marks, words
 from mauve_metric.runtime.atomic_files import check_can_be_written, written_whole
+from mauve_metric.runtime.errors import NotWritten
 
 if TYPE_CHECKING:
     import altair as alt
@@ -48,7 +49,7 @@ def check_report_path(path: str | Path) -> None:
     """
     if Path(path).suffix.lower() not in REPORT_FILES:
         known = ", ".join(REPORT_FILES)
-        raise ValueError(f"a report cannot be written to {str(path)!r}: expected a name that ends in {known}")
+        raise NotWritten(f"a report cannot be written to {str(path)!r}: expected a name that ends in {known}")
 
 
 def report_page(comparison: Comparison, measures: Document | None = None) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Features, Floats, Integers, Labels
+from mauve_metric.arrays import Counts, Features, Floats, Integers, Labels
 from mauve_metric.features.rows import ConcatenatedRows, as_rows
 from mauve_metric.measures.cross_fitting import (
     CrossFitted,
@@ -35,6 +35,7 @@ class Learned(NamedTuple):
 
     mauve: debiased. stderr, ci: of it, for this partition. auc: in [0, 1], ½ for sets that cannot be told apart.
     auc_ci: its interval. auc_p_value: of "both sets are draws from one distribution", one-sided. num_buckets: k.
+    p_counts, q_counts: human and model texts in each bucket, (k,).
     p_labels, q_labels: the bucket of each text, from the most human to the most model-like, (n_p,) and (n_q,).
     p_ranks, q_ranks: rank of the score of each text within its fold, in (0, 1), (n_p,) and (n_q,).
     p_scores, q_scores: what a classifier of the other folds says of each text, above 0 on the model's side.
@@ -47,6 +48,8 @@ class Learned(NamedTuple):
     auc_ci: tuple[float, float]
     auc_p_value: float
     num_buckets: int
+    p_counts: Counts
+    q_counts: Counts
     p_labels: Labels
     q_labels: Labels
     p_ranks: Floats
@@ -101,6 +104,8 @@ def learned_score(
         auc_ci=auc_interval(fitted, level),
         auc_p_value=1.0 if fitted.p_value is None else fitted.p_value,
         num_buckets=num_buckets,
+        p_counts=counted.p_counts,
+        q_counts=counted.q_counts,
         p_labels=labels[:n_p][np.argsort(p_order)],
         q_labels=labels[n_p:][np.argsort(q_order)],
         p_ranks=fitted.ranks[:n_p][np.argsort(p_order)],

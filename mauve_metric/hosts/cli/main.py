@@ -40,6 +40,8 @@ from mauve_metric.hosts.cli.pages import page
 from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.results.names import printable
 from mauve_metric.runtime.checks import did_you_mean
+from mauve_metric.runtime.errors import code_of
+from mauve_metric.runtime.failures import message_of
 from mauve_metric.texts.files import READERS
 from mauve_metric.version import __version__
 
@@ -72,7 +74,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except (ValueError, TypeError, OSError, ImportError, RuntimeError, MemoryError) as error:
             if options.debug:
                 raise
-            tell(f"error: {_with_code(' '.join(str(error).split()) or type(error).__name__)}")
+            code = code_of(error)
+            tell(f"error: {message_of(error)}" + ("" if code is None else f"  [{code}]"))
             return 1
 
 
@@ -134,14 +137,6 @@ def _flags(command: str) -> list[str]:
 
 def _may_hold_both(path: str) -> bool:
     return path == "-" or Path(path).is_dir() or Path(path).suffix.lower() in set(READERS) - {".txt"}
-
-
-def _with_code(message: str) -> str:
-    """An error's message with its code, if it has one: `mauve-metric errors CODE` explains it."""
-    from mauve_metric.hosts.cli.error_guide import code_of
-
-    code = code_of(message)
-    return message if code is None else f"{message}  [{code}]"
 
 
 class _Line(logging.Formatter):

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mauve_metric.results.names import printable
+from mauve_metric.runtime.errors import NotWritten
 
 if TYPE_CHECKING:
     from mauve_metric.results.document import Document
@@ -35,7 +36,7 @@ def show(text: object) -> None:
         raise
     except OSError as error:
         drop_output()
-        raise OSError(f"standard output cannot be written: {error.strerror}") from error
+        raise NotWritten(f"standard output cannot be written: {error.strerror}") from error
 
 
 def drop_output() -> None:

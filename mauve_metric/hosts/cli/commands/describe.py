@@ -31,6 +31,13 @@ def add_arguments(parser: CommandParser) -> None:
         ("--training", "FILE", "texts or features that the models were trained on, to find copies of"),
     ):
         parser.add_argument(flag, metavar=metavar, help=text)
+    parser.add_argument(
+        "--decoder",
+        metavar="[MODEL:]DECODER",
+        action="append",
+        help="how the texts were decoded (greedy, sampling, temperature=0.7,top_p=0.95), of all models or of one: adds "
+        "measures of the group language-model",
+    )
     add_score_options(parser, "describe", "measures")
 
 
@@ -47,4 +54,6 @@ def run(options: argparse.Namespace) -> None:
     """Compute the measures, show the table and write the report."""
     from mauve_metric.api.describe import describe
 
-    show_result(describe(**keywords_of(describe, options) | sides_of_models(options)), options)
+    decoders = dict(text.rpartition(":")[::2] for text in options.decoder or ())
+    given = keywords_of(describe, options) | {"decoder": decoders.get("", decoders or None)}
+    show_result(describe(**given | sides_of_models(options)), options)
