@@ -18,14 +18,8 @@ EXAMPLES = """examples:
 def add_arguments(parser: CommandParser) -> None:
     """Add the models, the forms of the tables and the report."""
     add_models(parser)
-<<<<<<< HEAD
-    tables = ("models", "differences", "learned_differences")
+    tables = ("models", "differences", "learned_differences", "together_differences")
     add_score_options(parser, "compare", *tables, featurizers="the first makes the ranking, all are compared")
-=======
-    add_field_options(parser)
-    add_design_options(parser)
-    add_output_options(parser, "models", "differences", "learned_differences", "together_differences")
->>>>>>> main
     parser.add_argument("--buckets", type=count, default=5, help="buckets a model in the report (default: 5)")
 
 
