@@ -47,7 +47,8 @@ def run(options: argparse.Namespace) -> None:
 
     texts = read_texts(options.texts, options.text_field, filter=options.filter)
     with launched_rank() as rank:
-        features = featurize(texts, **keywords_of(featurize, options) | {"distributed": rank is not None})
+        given = {"texts": texts, "distributed": rank is not None}
+        features = featurize(**keywords_of(featurize, options) | given)
     if not rank:
         features.save(options.output)
         n, d = features.features.shape
