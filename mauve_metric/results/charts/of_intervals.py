@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from mauve_metric.results.charts.figure import AXIS_STYLE, COLORS, SIDE, heading, short_labels
+from mauve_metric.results.charts.figure import AXIS_STYLE, COLORS, SIDE, ChartRow, heading, short_labels
 from mauve_metric.results.digits import digits
 from mauve_metric.results.names import figure_text
 
@@ -26,7 +26,7 @@ def intervals_chart(values: Values, title: str, *below: str) -> alt.FacetChart:
     shown = []
     for panel, name, value, ci in values:
         label, (low, high) = figure_text(name), ci or (None, None)
-        named = {"panel": figure_text(panel), "label": label}
+        named: ChartRow = {"panel": figure_text(panel), "label": label}
         shown.append(named | {"value": value, "low": low, "high": high, "short": short[label]})
     tooltip = [alt.Tooltip("label:N")]
     tooltip += [alt.Tooltip(f"{key}:Q", format=".4f") for key in ("value", "low", "high")]
