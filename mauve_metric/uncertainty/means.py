@@ -26,9 +26,7 @@ def mean_interval(
     >>> round(low, 3), round(high, 3)
     (-0.484, 4.484)
     """
-    zeros = np.zeros(2)
-    found = difference_interval(values, zeros, level, groups)
-    return found
+    return difference_interval(values, np.zeros(2), level, groups)
 
 
 def difference_interval(
