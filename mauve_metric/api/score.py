@@ -28,6 +28,7 @@ from mauve_metric.runtime import tensors
 from mauve_metric.runtime.tensors import ProjectedRows
 from mauve_metric.runtime.threads import fitting_threads
 from mauve_metric.uncertainty import intervals, jackknife, resampling, score_warnings, wrapping_warnings
+from mauve_metric.uncertainty.divergence_intervals import few_texts_a_bucket
 from mauve_metric.uncertainty.format_check import check_format, format_warnings
 from mauve_metric.uncertainty.jackknife import CurveBand
 from mauve_metric.uncertainty.learned import Learned, learned_score, permuted_aucs
@@ -152,12 +153,14 @@ class Estimates(NamedTuple):
     """Debiased scores with errors, also those that a result hides; None where no error is known.
 
     values: of MAUVE and the frontier integral. problem: the reason for which a result shows no errors, else None.
+    few_texts_a_bucket: the frontier integral has no interval that holds.
     """
 
     values: tuple[float, float] | None = None
     mauve: intervals.Estimate | None = None
     frontier_integral: intervals.Estimate | None = None
     problem: str | None = None
+    few_texts_a_bucket: bool = False
 
 
 def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig) -> Estimates:
@@ -185,7 +188,8 @@ def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig) -> Estim
         found = intervals.with_errors(of_run, level, float(variances[0]), float(variances[1]))
         each.append(found if problem is None else intervals.inflated(of_run, *found, level))
     mauve, integral = (_mean([found[place] for found in each]) for place in (0, 1))
-    return Estimates((mauve.value, integral.value), mauve, integral, problem)
+    few = few_texts_a_bucket(first.p_counts, first.q_counts)
+    return Estimates((mauve.value, integral.value), mauve, integral, problem, few)
 
 
 def _mean(found: Sequence[intervals.Estimate]) -> intervals.Estimate:
@@ -202,7 +206,9 @@ def _hide_invalid_errors(estimates: Estimates) -> tuple[Debiased, Debiased]:
         return Debiased(), Debiased()
     if estimates.problem is not None or estimates.mauve is None or estimates.frontier_integral is None:
         return Debiased(estimates.values[0]), Debiased(estimates.values[1])
-    return Debiased(*estimates.mauve[:3]), Debiased(*estimates.frontier_integral[:3])
+    integral = estimates.frontier_integral
+    ci = None if estimates.few_texts_a_bucket else integral.ci
+    return Debiased(*estimates.mauve[:3]), Debiased(integral.value, integral.stderr, ci)
 
 
 def _band(histograms: Histograms, config: MauveConfig) -> CurveBand:
