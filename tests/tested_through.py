@@ -116,7 +116,6 @@ TESTED_THROUGH = {
     ),
     "quantize/test_drmm.py": (
         "arrays",
-        "quantize/quantized",
         "quantize/scaled_rows",
     ),
     "quantize/test_on_device.py": (
@@ -141,7 +140,6 @@ TESTED_THROUGH = {
         "texts/inspect_logs",
         "texts/lines",
     ),
-    "uncertainty/test_learned.py": ("quantize/learned_buckets",),
     "results/test_document.py": (
         "results/result_methods",
         "results/charts/of_intervals",
