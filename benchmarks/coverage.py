@@ -12,6 +12,8 @@ errors" and a percentile bootstrap of the plug-in score would have covered.
 from __future__ import annotations
 
 import argparse
+import csv
+import sys
 from collections.abc import Callable, Iterator
 from statistics import NormalDist
 
@@ -106,15 +108,15 @@ def coverage(draw: Draw, repeats: int, rng: np.random.Generator) -> dict[str, fl
     return dict(zip(names, np.nanmean(np.array(rows, dtype=float), axis=0).tolist(), strict=True))
 
 
-def cases(small: bool) -> Iterator[tuple[str, Draw]]:
-    """Every population, by name."""
+def cases(small: bool) -> Iterator[tuple[tuple[str, int, int, float], Draw]]:
+    """Every population: kind, texts a side, buckets, shift."""
     for n in (200, 1000) if small else (200, 1000, 5000):
         for k in sorted({20, n // 10}):
             for shift in (0.5, 1.0) if small else (0.0, 0.15, 0.3, 0.5, 1.0, 1.5, 2.0):
-                yield f"discrete  n={n:<5} k={k:<4} shift={shift}", discrete(k, n, shift)
+                yield ("discrete", n, k, shift), discrete(k, n, shift)
             for shift in (1.0,) if small else (0.0, 0.25, 0.5, 1.0, 1.5, 2.0):
-                yield f"Gaussian  n={n:<5} k={k:<4} shift={shift}", gaussian(k, n, shift, fitted=False)
-                yield f"k-means   n={n:<5} k={k:<4} shift={shift}", gaussian(k, n, shift, fitted=True)
+                yield ("Gaussian", n, k, shift), gaussian(k, n, shift, fitted=False)
+                yield ("k-means", n, k, shift), gaussian(k, n, shift, fitted=True)
 
 
 def false_rejections(n: int, k: int, repeats: int, rng: np.random.Generator) -> float:
@@ -131,24 +133,22 @@ def false_rejections(n: int, k: int, repeats: int, rng: np.random.Generator) -> 
 
 
 def main() -> None:
-    """Print both tables as Markdown."""
+    """Print the coverage as CSV (`benchmarks/results/coverage.csv`), the permutation test on stderr."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=500)
     parser.add_argument("--small", action="store_true", help="a few cases only")
     options = parser.parse_args()
-    print("| population | truth | plug-in | debiased | covered | FI covered | plug-in ± covered | percentile covered |")
-    print("|---|---|---|---|---|---|---|---|", flush=True)
+    shares = ("covered", "FI covered", "plug-in covered", "percentile covered")
+    table = csv.writer(sys.stdout, lineterminator="\n")
+    table.writerow(["population", "n", "k", "shift", "truth", "plug-in", "debiased", *shares])
     for name, draw in cases(options.small):
         found = coverage(draw, options.repeats, np.random.default_rng(1))
         numbers = [f"{found[key]:.4f}" for key in ("truth", "plug-in", "debiased")]
-        shares = [
-            f"{100 * found[key]:.1f} %" for key in ("covered", "FI covered", "plug-in covered", "percentile covered")
-        ]
-        print(f"| {name} | {' | '.join([*numbers, *shares])} |", flush=True)
-    print("\n| permutation test, true null | rejected at 5 % |\n|---|---|", flush=True)
+        table.writerow([*name, *numbers, *(f"{100 * found[key]:.1f}" for key in shares)])
+        sys.stdout.flush()
     for n, k in ((200, 20), (500, 50), (1000, 100)):
         share = false_rejections(n, k, options.repeats, np.random.default_rng(2))
-        print(f"| n={n} k={k} | {100 * share:.1f} % |", flush=True)
+        print(f"permutation test, n={n} k={k}: rejected {100 * share:.1f} % of true nulls", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -12,9 +12,11 @@ as by default.
 from __future__ import annotations
 
 import argparse
+import csv
 import itertools
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +30,7 @@ from mauve_metric.quantize.histograms import Histograms, auto_num_buckets, count
 from mauve_metric.uncertainty import resampling
 from mauve_metric.uncertainty.differences import difference_of, joint_errors
 
+RESULTS = Path(__file__).parent / "results"
 SHIFT = 0.4  # log-ratio of the two histograms, a normal draw for each bucket times this
 PERMUTATIONS = 99
 
@@ -50,6 +53,11 @@ class Case(NamedTuple):
     by_texts: bool = False
 
     @property
+    @property
+    def texts(self) -> str:
+        """Texts a prompt on either side, as the tables show them."""
+        return f"{self.p_texts} and {self.q_texts}"
+
     def buckets(self) -> int:
         """A tenth of the smaller number of prompts, as by default, or of texts."""
         times = (self.p_texts, self.q_texts) if self.by_texts else (1, 1)
@@ -70,7 +78,7 @@ SIZES = (20, 50, 200)
 
 
 def cases() -> list[Case]:
-    """The designs of docs/coverage.md."""
+    """The designs of `benchmarks/results/coverage_prompts.csv`."""
     found = [Case("independent", prompts, 1, 1, 0.0, shared=False) for prompts in SIZES]
     found += [Case("aligned", g, 1, 1, rho) for g, rho in itertools.product(SIZES, (0.0, 0.5, 0.9))]
     for g, m in itertools.product(SIZES, (2, 5, 20)):
@@ -189,32 +197,27 @@ def percent(share: float) -> str:
 
 
 def main() -> None:
-    """Print the tables."""
+    """Write `coverage_prompts.csv` and `coverage_differences.csv` (percent) to the folder of results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=500)
     parser.add_argument("--differences", type=int, default=200, help="repeats for differences of two models")
     options = parser.parse_args()
-    error = 100 * math.sqrt(0.05 * 0.95 / options.repeats)
-    print(f"{options.repeats} repeats a cell: shares near 95 % or 5 % have a standard error of {error:.1f} points.\n")
-    columns = "MAUVE covered | integral covered | no interval | test rejects | as independent"
-    print(f"| texts | prompts | m | ρ | k | {columns} |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
-    for title, shift in (("equal", 0.0), ("different", SHIFT)):
+    columns = ["MAUVE covered", "integral covered", "no interval", "test rejects", "as independent"]
+    with open(RESULTS / "coverage_prompts.csv", "w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(["texts", "prompts", "m", "ρ", "k", *columns])
+        for title, shift in (("equal", 0.0), ("different", SHIFT)):
+            for case in cases():
+                found = run(case, shift, options.repeats)
+                design = [f"{title}, {case.design}", case.prompts, case.texts, f"{case.correlation:g}"]
+                table.writerow([*design, found.k, *map(percent, found[2:])])
+    with open(RESULTS / "coverage_differences.csv", "w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(["texts", "ρ", "prompts", "m", "covered"])
         for case in cases():
-            found = run(case, shift, options.repeats)
-            shares = [percent(share) for share in found[2:]]
-            texts = f"{case.p_texts} and {case.q_texts}"
-            name = f"{title}, {case.design}"
-            print(
-                f"| {name} | {case.prompts} | {texts} | {case.correlation:g} | {found.k} | {' | '.join(shares)} |",
-                flush=True,
-            )
-    print(f"\n| difference of two models, {options.differences} repeats | prompts | m | covered |\n|---|---|---|---|")
-    for case in cases():
-        if case.prompts in (50, 200) and case.q_texts in (1, 5):
-            covered = percent(difference_covered(case, options.differences))
-            texts = f"{case.p_texts} and {case.q_texts}"
-            print(f"| {case.design}, ρ = {case.correlation:g} | {case.prompts} | {texts} | {covered} |", flush=True)
+            if case.prompts in (50, 200) and case.q_texts in (1, 5):
+                covered = percent(difference_covered(case, options.differences))
+                table.writerow([case.design, f"{case.correlation:g}", case.prompts, case.texts, covered])
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import re
 import shlex
 import tempfile
 from pathlib import Path
@@ -14,12 +15,16 @@ from unittest import mock
 import numpy as np
 
 from mauve_metric import compare, compute_mauve
-from mauve_metric.hosts.cli.error_guide import GUIDES, code_of
 from mauve_metric.hosts.cli.main import main
+from mauve_metric.runtime.errors import KINDS, CodedError, code_of
 from mauve_metric.uncertainty.score_warnings import SEVERE
 from mauve_metric.uncertainty.warning_guide import ADVICE
 
-HEAD = """# Errors and warnings
+HEAD = """---
+search:
+  boost: 2
+---
+# Errors and warnings
 
 **An error** means that there is no number. Its message names the argument, what was expected and what came. In the
 shell it is one line on stderr and the exit status is 1 (2 for a wrong command line); `--debug` shows where it arose.
@@ -62,10 +67,9 @@ After those marked **severe** the score may not mean what it seems to mean: mend
 ERRORS_HEAD = """## Errors
 
 In the shell the code is in brackets behind the message, and `mauve-metric errors CODE` prints its entry. In
-Python the same message comes as an exception. Below each code are calls that fail, and what they say.
+Python the same message comes as an exception.
 
-Here `p` has shape (40, 6) and `q` (30, 6), `with_nan` is `p` with NaN in row 3, and `texts` is a list of 20 strings.
-`lengths` is a featurizer, a function from texts to an array. `human.jsonl` and `model.jsonl` hold 20 texts each.
+In the examples `p` has shape (40, 6), `q` (30, 6), and `texts` is a list of 20 strings.
 """
 
 EXCEPTIONS = {
@@ -147,21 +151,20 @@ def _warnings() -> str:
 
 
 def _errors() -> str:
-    """Likewise, with calls that fail."""
+    """Likewise, with a call that fails."""
     parts = [ERRORS_HEAD]
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         write_files()
-        for code, guide in GUIDES.items():
-            parts.append(f"### {code}\n\n{guide.cause}\n\n*What to do:* {guide.cure}\n")
-            parts += _table(code)
-        parts += ["### Without a code\n\nWhat is rare says all that there is to say.\n", *_table("")]
+        for code, kind in KINDS.items():
+            parts.append(f"### {code}\n\n{kind.cause()}\n\n*What to do:* {kind.cure}\n")
+            parts += _example(code)
+        parts += ["### Without a code\n\nRare errors have no code; the message is complete.\n", *_example("")]
     return "\n".join(parts)
 
 
-def _table(code: str) -> list[str]:
-    """Calls that fail with an error of this code."""
-    rows = [f"| `{call}` | {_cell(said(call, code))} |" for call in EXAMPLES[code]]
-    return ["\n".join(["| call | error |", "|---|---|", *rows]) + "\n"] if rows else []
+def _example(code: str) -> list[str]:
+    """A call that fails with an error of this code, and its message."""
+    return [f"*Example:* `{call}` gives\n\n> {_cell(said(call, code))}\n" for call in EXAMPLES[code][:1]]
 
 
 def _exceptions() -> str:
@@ -192,14 +195,13 @@ def said(call: str, code: str = "") -> str:
     Raises:
         AssertionError: the call raises none, or one of another code.
     """
-    message = _said_in_shell(call) if call.startswith("mauve-metric ") else _said_in_python(call)
-    known = code_of(message) or ""
+    message, known = _said_in_shell(call) if call.startswith("mauve-metric ") else _said_in_python(call)
     if known != code:
         raise AssertionError(f"{call} must be of the code {code!r}, is of {known!r}: {message}")
     return message
 
 
-def _said_in_shell(line: str) -> str:
+def _said_in_shell(line: str) -> tuple[str, str]:
     err, offline = io.StringIO(), mock.patch("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with contextlib.redirect_stderr(err), contextlib.redirect_stdout(io.StringIO()), offline:
         try:
@@ -208,10 +210,12 @@ def _said_in_shell(line: str) -> str:
             status = error.code
     if status == 0:
         raise AssertionError(f"{line} raises no error")
-    return err.getvalue().splitlines()[-1].removeprefix("mauve-metric: ").replace(f"{Path.cwd()}/", "/home/me/")
+    message = err.getvalue().splitlines()[-1].removeprefix("mauve-metric: ").replace(f"{Path.cwd()}/", "/home/me/")
+    code = re.search(r"\[(\w+)\]$", message)
+    return message, code[1] if code else ""
 
 
-def _said_in_python(call: str) -> str:
+def _said_in_python(call: str) -> tuple[str, str]:
     rng = np.random.default_rng(0)
     p, q = rng.normal(size=(40, 6)), rng.normal(size=(30, 6))
     with_nan = p.copy()
@@ -222,7 +226,8 @@ def _said_in_python(call: str) -> str:
     try:
         eval(call, names)
     except (ValueError, TypeError, OSError) as error:
-        return f"{type(error).__name__}: {error}"
+        kind = next(kind for kind in type(error).__mro__ if not issubclass(kind, CodedError))
+        return f"{kind.__name__}: {error}", code_of(error) or ""
     raise AssertionError(f"{call} raises no error")
 
 

@@ -5,7 +5,6 @@ The examples' values stand in docs/measures.json; `--run` computes them again (t
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 import sys
@@ -33,34 +32,29 @@ GROUPS = {
 }
 HEAD = """# Measures
 
-A card for each number that the package computes: what it means, its range, which way is better, how it misleads,
-what it is on the example texts, and which test holds it to something independent.
+One card for each number: range, better direction, meaning, how it misleads, formula, test and paper.
 
-* `compute_mauve` and `mauve-metric score` give [the scores](#score), with MAUVE at their head.
-* `describe` and `mauve-metric describe HUMAN MODEL [MODEL …]` give all the others, in one table beside the value for
-  the human texts, with the difference and an interval where an honest one can be had. `--measures` takes groups,
-  names, or `all`; those marked ● are computed without being asked for. In the table, \\* says that a model differs from
-  the human texts by more than chance, ◂ that a value is the best and apart from all others by its interval.
+* [Scores](#score) come from `compute_mauve` and `mauve-metric score`.
+* All others come from `describe` and `mauve-metric describe HUMAN MODEL [MODEL …]`: one table with the value of the
+  human texts, the difference and, where one is valid, an interval. `--measures` takes groups, names or `all`; without
+  it the measures marked ● are computed. In that table \\* marks a model that differs from the human texts by more than
+  chance, ◂ a value that is better than all others by its interval.
 
-**better**: *human* means the nearer to the human texts' value the better. **interval**: of a mean over texts it is
-Welch's, which is what a bootstrap over texts comes to (where prompts are given, texts of one prompt count as one draw);
-other measures bring their own, or have none, since resampling a biased number would put the interval beside it.
-**moves with the size**: computed on as many texts of each set, drawn by the seed, where sets differ in size.
-
-*On the examples* gives values of the 600 human passages, of nucleus sampling and of greedy decoding by the small model
-of `examples/`, featurized by minilm; scores on each model's own buckets, measures on common ones.
-
-This page is written by `docs/make_measures.py` from the tables in the code.
+**Better: human** means that nearer to the human texts' value is better. **Intervals** of means over texts are Welch's,
+of shares of texts Newcombe's (texts of one prompt count as one draw); other measures have their own or none. A measure
+that **depends on the number of texts** is computed on equal numbers, drawn by the seed. **Examples** are 600 human
+passages, nucleus sampling and greedy decoding by the small model of `examples/`, featurized by minilm: scores on each
+model's own buckets, measures on common ones. Written by `docs/make_measures.py`.
 """
 SCORE_HEAD = """## score
 
-What `compute_mauve(p_text=human, q_text=model)` returns as attributes, and what is in the JSON of
-`mauve-metric score HUMAN MODEL --json`.
+Attributes of the result of `compute_mauve(p_text=human, q_text=model)`, and keys of `mauve-metric score --json`.
+`frechet_distance` is computed with `frechet_distance=True`.
 """
 
 _GIVEN = {
-    "prompts": "several of each prompt (`q_groups`, `--prompt-field`)",
-    "training": "those of the training texts (`training`)",
+    "prompts": "several texts a prompt: `q_groups`, `--prompt-field`",
+    "training": "training texts: `training`",
 }
 
 
@@ -77,9 +71,9 @@ def page() -> str:
 
 
 def _table(rows: Mapping[str, Measure]) -> str:
-    lines = ["| measure | | better | range | what it is |", "|---|---|---|---|---|"]
+    lines = ["| measure | | better | meaning |", "|---|---|---|---|"]
     for name, row in rows.items():
-        cells = (f"[`{name}`](#{name})", "●" if row.cheap else "", row.better, _range(row), row.meaning)
+        cells = (f"[`{name}`](#{name})", "●" if row.cheap else "", row.better, row.meaning)
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
 
@@ -90,21 +84,18 @@ def _range(row: Measure) -> str:
 
 def _card(name: str, row: Measure, values: Mapping[str, Any]) -> str:
     _check(name, row, values)
-    better = "the nearer to the human value the better" if row.better == "human" else f"{row.better} is better"
-    size = "; moves with the size" if row.sizes_matter and not row.in_result else ""
+    better = "nearer to the human value is better" if row.better == "human" else f"{row.better} is better"
+    size = "; depends on the number of texts" if row.sizes_matter and not row.in_result else ""
     lines = [
         f"### {name}\n",
-        f"**{row.title.replace('*', '')}**: {row.meaning}.\n",
-        f"* Range {_range(row)}; {better}{size}.",
-        f"* Mind: {row.trap}.",
-        f"* Call: {_call(name, row)}.",
-        f"* Formula: [{row.formula.replace('-', ' ')}](mathematics.md#{row.formula}). Paper: {row.paper}.",
-        f"* Held to: {_docstring(_test(row))} ([test](../tests/{_test(row)}))",
+        f"**{row.title.replace('*', '')}** ({_range(row)}; {better}{size}): {row.meaning}.\n",
+        f"* Caution: {row.trap}.",
+        f"* {_source(row)}[Formula](mathematics.md#{row.formula}), [test](../tests/{_test(row)}), {row.paper}.",
     ]
     shown = [(who, values[who].get(name)) for who in ("human", *MODELS)]
     known = [f"{who} {_number(value)}" for who, value in shown if value is not None]
     if known:
-        lines.insert(5, f"* On the examples: {', '.join(known)}.")
+        lines.insert(3, f"* Examples: {', '.join(known)}.")
     return "\n".join(lines) + "\n"
 
 
@@ -112,13 +103,12 @@ def _number(value: float) -> str:
     return f"{value:.4g}" if value == 0 or abs(value) >= 1e-4 else f"{value:.1e}"
 
 
-def _call(name: str, row: Measure) -> str:
+def _source(row: Measure) -> str:
+    """The function of a measure and what it needs; nothing for a score, which `compute_mauve` returns."""
     if row.in_result:
-        asked = ", frechet_distance=True" if name == "frechet_distance" else ""
-        return f"`compute_mauve(p_text=human, q_text=model{asked}).{name}`"
+        return ""
     needs = ", ".join(_GIVEN.get(given, given) for given in row.inputs.given)
-    function = f"`{_function(row).__module__}.{_function(row).__qualname__}`"
-    return f"`mauve-metric describe HUMAN MODEL --measures {name}`, {function}; needs {needs}"
+    return f"`{_function(row).__module__.removeprefix('mauve_metric.')}.{_function(row).__qualname__}` ({needs}). "
 
 
 def _function(row: Measure) -> Callable[..., Any]:
@@ -143,8 +133,8 @@ def _check(name: str, row: Measure, values: Mapping[str, Any]) -> None:
         advice = f"add formula= to its row: the anchor of a heading in docs/mathematics.md, got {row.formula!r}"
     elif not row.trap:
         advice = "add trap= to its row: how it misleads"
-    elif not (ROOT / "tests" / _test(row)).exists() or not _docstring(_test(row)):
-        advice = f"add tests/{_test(row)}, with a docstring that says what the measure is compared with"
+    elif not (ROOT / "tests" / _test(row)).exists():
+        advice = f"add tests/{_test(row)}"
     elif _on_examples(row) and not any(name in values[model] for model in MODELS):
         advice = "add its values on the examples: run python docs/make_measures.py --run"
     else:
@@ -161,12 +151,6 @@ def _anchors() -> set[str]:
     """The anchors of the headings in docs/mathematics.md."""
     heads = re.findall(r"^#+ (.+)$", (ROOT / "docs" / "mathematics.md").read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
-
-
-def _docstring(test: str) -> str:
-    """The first paragraph of the docstring of a test file."""
-    said = ast.get_docstring(ast.parse((ROOT / "tests" / test).read_text(encoding="utf-8"))) or ""
-    return said.split("\n\n")[0].replace("\n", " ").replace("*", "\\*")
 
 
 def run() -> dict[str, dict[str, dict[str, float]]]:

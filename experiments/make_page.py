@@ -1,7 +1,7 @@
 """Write `docs/experiments.md` from the results, with their figures: `python experiments/make_page.py`.
 
-The figures go to `docs/figures/`. Of each page of `experiments/results/` it takes the title, the command, the figure,
-and what a person saw in it and wrote of paper and result. A test compares the page with the results.
+The figures go to `docs/figures/`. Of each page of `experiments/results/` it takes the title, the figure and its
+text alternative. A test compares the page with the results.
 """
 
 from __future__ import annotations
@@ -12,10 +12,14 @@ from pathlib import Path
 from common import BY_HAND, INK, RESULTS, ROOT
 
 PAGE, FIGURES = ROOT / "docs" / "experiments.md", ROOT / "docs" / "figures"
-HEAD = """# Experiments
+HEAD = """---
+search:
+  exclude: true
+---
+# Experiments
 
-What the papers found, tried again on a small scale: each is one script of `experiments/` with one table and one figure,
-on a processor. The page of each table names the machine and the time.
+Small replications of published experiments, run on a CPU. Each is one script of `experiments/`; the page of its table
+has the command, the machine, the time, and where the result differs from the paper.
 
 <!-- Written by experiments/make_page.py from the results. -->
 """
@@ -39,10 +43,10 @@ def section(result: Path) -> str:
             f"{result.name} must have a title, a command, the part {BY_HAND!r} and in it <!-- seen: … -->, what the "
             "figure shows"
         )
-    table = f"[The table](../experiments/results/{result.name})"
+    table = f"[Table, command, and comparison with the paper](../experiments/results/{result.name})"
     light = f"![{seen[1]}](figures/{result.stem}-light.svg#only-light)"
     dark = f"![The same figure on a dark page.](figures/{result.stem}-dark.svg#only-dark)"
-    return f"\n## {title[1]}\n\n{command[0]}\n\n{light}\n{dark}\n\n{said}\n\n{table}\n"
+    return f"\n## {title[1]}\n\n{light}\n{dark}\n\n{table}\n"
 
 
 def figures(result: Path) -> dict[str, str]:

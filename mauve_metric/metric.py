@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,9 +12,9 @@ from typing import Any
 import datasets
 import evaluate
 
-from mauve_metric.api.compute import compute_mauve
+from mauve_metric.api.compute import score_sides
 from mauve_metric.arrays import TextData
-from mauve_metric.features.feature_set import FeatureSet
+from mauve_metric.features.feature_set import FeatureSet, Kind, Side
 from mauve_metric.hosts.evaluate.metric_card import (
     CITATION,
     CODEBASE_URLS,
@@ -150,18 +149,19 @@ class Mauve(StoredTexts):
         self, *, predictions: Sequence[Sequence[str]], references: Sequence[Sequence[str]], **options: Any
     ) -> MauveOutput:
         """Rows of texts and features by their names in this view → the scores."""
-        sides: dict[str, Any] = {}
+        sides: dict[str, Side] = {}
         for side, rows in (("p", references), ("q", predictions)):
-            texts_name, features_name = _SIDES[side]
+            texts_name, features_name = choices = _SIDES[side]
             features, texts = options.pop(features_name, None), list(chain.from_iterable(rows))
             if features is None and not texts:
                 raise ValueError(f"there are no {texts_name}: give texts as {texts_name} or arrays as {features_name}")
             if features is None:
-                sides[f"{side}_text"] = texts
+                sides[side] = Side("text", texts_name, texts, None, f"{side}_groups", choices)
             else:
-                sides[side if isinstance(features, FeatureSet) else f"{side}_features"] = features
-        with names_of_this_view():
-            return MauveOutput(compute_mauve(**sides, **options))
+                kind: Kind = "set" if isinstance(features, FeatureSet) else "features"
+                sides[side] = Side(kind, features_name, features, None, f"{side}_groups", choices)
+        of_compute = {name: options.pop(name) for name in _OF_COMPUTE if name in options}
+        return MauveOutput(score_sides(sides, options, **of_compute))
 
 
 def check_names(options: Mapping[str, object]) -> None:
@@ -179,22 +179,3 @@ def check_names(options: Mapping[str, object]) -> None:
                 "references and predictions, features as reference_features and prediction_features"
                 + (", and texts instead of tokens" if match[2] == "tokens" else "")
             )
-
-
-@contextlib.contextmanager
-def names_of_this_view() -> Iterator[None]:
-    """Errors of `compute_mauve` with the names that this view has for its arguments."""
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        error.args = tuple(to_view_names(part) if isinstance(part, str) else part for part in error.args)
-        raise
-
-
-def to_view_names(message: str) -> str:
-    """Put the names of this view in place of those of `compute_mauve`.
-
-    >>> to_view_names("p_features and q_text")
-    'reference_features and predictions'
-    """
-    return _CORE_NAME.sub(lambda match: _SIDES[match[1]][match[2] == "features"], message)

@@ -18,6 +18,9 @@ CODE = r"(?ms:^ *(?P<fence>`{3,}).*?^ *(?P=fence) *$)|(?P<tick>`+).+?(?P=tick)"
 LINK = re.compile(rf"{CODE}|\]\((?!https?:|mailto:|#)(?P<path>[^)\s#]+)(?P<anchor>#[^)\s]*)?\)")
 # In the repository: on the site.
 OWN_PAGES = {"CHANGELOG.md": "changelog.md", "leaderboard/README.md": "leaderboard.md"}
+UNSEARCHED = "---\nsearch:\n  exclude: true\n---\n"
+LAST_FOUND = "---\nsearch:\n  boost: 0.1\nhide:\n  - toc\n---\n"
+FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 LANGUAGES = {".py": "python", ".sh": "sh", ".toml": "toml", ".yml": "yaml", "": "text"}  # shown; others are copied
 
 
@@ -54,15 +57,16 @@ def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
 
 
 def page_of(file: Path, path: str) -> str:
-    """What the site shows of a file: a document as it is, a folder's list of files, or the lines of a program, in
-    which the search does not look."""
+    """What the site shows of a file: a document as it is, a folder's list of files, or the lines of a program.
+
+    The search ignores these pages, except for those in the menu, which rank below help."""
     if file.is_dir():
         names = sorted(item.name for item in file.iterdir() if item.suffix in (".md", *LANGUAGES) and item.is_file())
-        return f"# {path}\n\n" + "\n".join(f"* [{name}]({name})" for name in names) + "\n"
+        return f"{UNSEARCHED}# {path}\n\n" + "\n".join(f"* [{name}]({name})" for name in names) + "\n"
     text = file.read_text(encoding="utf-8")
     if file.suffix == ".md":
-        return text
-    return f"---\nsearch:\n  exclude: true\n---\n# {path}\n\n````{LANGUAGES[file.suffix]}\n{text}\n````\n"
+        return (LAST_FOUND if path in OWN_PAGES else UNSEARCHED) + FRONT_MATTER.sub("", text)
+    return f"{UNSEARCHED}# {path}\n\n````{LANGUAGES[file.suffix]}\n{text}\n````\n"
 
 
 def linked(markdown: str, path: PurePosixPath) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Unpack
 
 import numpy as np
 
-from mauve_metric.api.each_featurizer import jobs_of, with_each
+from mauve_metric.api.each_featurizer import jobs_of, learned_together, with_each
 from mauve_metric.api.explain import explain_learned, explain_model
 from mauve_metric.api.score import (
     Estimates,
@@ -39,7 +39,7 @@ from mauve_metric.quantize.partition import Partition, partition_sets, without_f
 from mauve_metric.quantize.quantizers import num_buckets_of
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
-from mauve_metric.results.numbers import Difference, OwnScore
+from mauve_metric.results.numbers import Difference, LearnedScore, OwnScore
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, signature_entries
 from mauve_metric.runtime.checks import check_bool, check_count
@@ -48,7 +48,7 @@ from mauve_metric.uncertainty import forecast, intervals
 from mauve_metric.uncertainty.buckets import holm
 from mauve_metric.uncertainty.comparison_warnings import comparison_warnings, partition_warnings
 from mauve_metric.uncertainty.differences import JointErrors, design_effect, difference_of, joint_errors
-from mauve_metric.uncertainty.learned import learned_estimates
+from mauve_metric.uncertainty.learned import Learned, learned_estimates
 
 
 @with_options()
@@ -87,8 +87,10 @@ def compare(
         texts: how many texts of each side to keep for a bucket.
         featurizers: several, each as `featurize_model_name`; a dict gives them names. Each compares the texts of all
             sets. The first one's comparison is the result (that of `featurize_model_name` if it is given too), with the
-            buckets; those of all are in its `by_featurizer`, the joint verdict in its `joint_verdict`. Another
-            one that cannot be used is named in a warning. The other options hold for all of them.
+            buckets; those of all are in its `by_featurizer`, the joint verdict in its `joint_verdict`, the learned
+            scores of one classifier of all their features in each model's `together`, and in `together_ranking` and
+            `together_differences`. Another one that cannot be used is named in a warning. The other options hold for
+            all of them.
         **options: see `compute_mauve`.
 
     Returns:
@@ -116,24 +118,51 @@ def compare(
 
     job = Featurizing(config, run, frozenset(options))
     if featurizers is None:
-        return _compare_one(list(sides), opened, job, buckets, texts)
+        return _compare_one(list(sides), opened, job, buckets, texts)[0]
     jobs, opened = jobs_of(featurizers, opened, job), opened.kept()
     first, *_ = jobs
-    found, missing = with_each(
-        jobs, lambda name, own: _compare_one(list(sides), opened, own, buckets if name == first else 0, texts)
-    )
-    return replace(found[first], by_featurizer=found, warnings=(*found[first].warnings, *missing))
+    read = []
+
+    def compared(name: str, own: Featurizing) -> Comparison:
+        comparison, sets = _compare_one(list(sides), opened, own, buckets if name == first else 0, texts)
+        read.append(sets)
+        return comparison
+
+    found, missing = with_each(jobs, compared)
+    result = compare_together(found[first], read, config)
+    return replace(result, by_featurizer=found, warnings=(*result.warnings, *missing))
 
 
-def _compare_one(names: Sequence[str], opened: OpenedSides, job: Featurizing, buckets: int, texts: int) -> Comparison:
-    """Make the comparison of one featurizer. names: of the models. job: featurizes, and has the options."""
+def compare_together(comparison: Comparison, sets: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> Comparison:
+    """Add the learned scores of one classifier of the features of all featurizers, their ranking and differences.
+
+    Args:
+        sets: by each featurizer the human texts and those of each model, in the order of the comparison.
+        config: of the comparison.
+    """
+    found = {
+        name: learned_together([(own[0], own[number]) for own in sets], config)
+        for number, name in enumerate(comparison.models, start=1)
+    }
+    ranking, differences = _by_learned_score(found, [side.groups for side in sets[0]], config)
+    models = {
+        name: result if (own := found[name]) is None else replace(result, together=LearnedScore.of(own))
+        for name, result in comparison.models.items()
+    }
+    return replace(comparison, models=models, together_ranking=ranking, together_differences=differences)
+
+
+def _compare_one(
+    names: Sequence[str], opened: OpenedSides, job: Featurizing, buckets: int, texts: int
+) -> tuple[Comparison, list[FeatureSet]]:
+    """The comparison of one featurizer, and its features of all sets. job: featurizes, and has the options."""
     config = job.config
     with job:
         read = read_sides(job, opened)
     check_sides({opened.sides[name].argument: side for name, (side, _) in read.items()})
     (human, human_texts), *reads = read.values()
     models = {name: side for name, (side, _) in zip(names, reads, strict=True)}
-    return compare_features(
+    comparison = compare_features(
         human,
         models,
         config,
@@ -142,6 +171,7 @@ def _compare_one(names: Sequence[str], opened: OpenedSides, job: Featurizing, bu
         buckets=buckets,
         texts=texts,
     )
+    return comparison, [human, *models.values()]
 
 
 def check_models(models: object) -> dict[str, Side]:
@@ -234,7 +264,9 @@ def compare_features(
     estimates = {name: _estimates(kept, number, groups, resolved).mauve for number, name in enumerate(names, start=1)}
     values = {name: _quality(result)[0] for name, result in results.items()}
     differences = ranked_differences(estimates, values, ranking, errors, resolved.confidence_level)
-    learned_ranking, learned_differences = _by_learned_score(results, groups, resolved)
+    learned_ranking, learned_differences = _by_learned_score(
+        {name: result.learned for name, result in results.items()}, groups, resolved
+    )
     explanations = {}
     if readable is not None and buckets:
         explanations = _explain_models(results, partition, groups, resolved, readable, buckets, texts)
@@ -298,15 +330,15 @@ def _explain_models(
 
 
 def _by_learned_score(
-    results: Mapping[str, MauveResult], groups: Sequence[Integers | None], config: MauveConfig
+    found: Mapping[str, Learned | None], groups: Sequence[Integers | None], config: MauveConfig
 ) -> tuple[tuple[str, ...], tuple[Difference, ...]]:
     """Models that have a learned score, in falling order of it, and the differences of all their pairs.
 
     Args:
-        groups: codes of the texts of P and of each model.
+        found: the learned score of each model. groups: codes of the texts of P and of each model.
     """
-    own = {name: (result.learned, code) for (name, result), code in zip(results.items(), groups[1:], strict=True)}
-    known = {name: (learned, code) for name, (learned, code) in own.items() if learned is not None}
+    own = zip(found.items(), groups[1:], strict=True)
+    known = {name: (learned, code) for (name, learned), code in own if learned is not None}
     if not known:
         return (), ()
     scores = {name: learned.mauve for name, (learned, _) in known.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Unpack
+from typing import Any, Unpack
 
 from mauve_metric.api.each_featurizer import jobs_of, with_each, with_together
 from mauve_metric.api.normalised import format_differs, with_normalised
@@ -13,6 +13,7 @@ from mauve_metric.arrays import FeatureData, TextData, TokenData
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side, given_side
 from mauve_metric.features.sides import (
     OpenedSides,
+    check_columns,
     check_same_encoder,
     design_of_two,
     open_sides,
@@ -81,12 +82,24 @@ def compute_mauve(
     >>> 0 < out.mauve < 1, out.num_buckets, out.divergence_curve.shape
     (True, 20, (27, 2))
     """
-    config, run = split_options(options, "compute_mauve")
-    num_buckets_of(config)
     sides = {
         "p": given_side("p", {"set": p, "features": p_features, "tokens": p_tokens, "text": p_text}),
         "q": given_side("q", {"set": q, "features": q_features, "tokens": q_tokens, "text": q_text}),
     }
+    return score_sides(sides, options, aligned, p_groups, q_groups, featurizers)
+
+
+def score_sides(
+    sides: Mapping[str, Side],
+    options: Mapping[str, Any],
+    aligned: object = False,
+    p_groups: object = None,
+    q_groups: object = None,
+    featurizers: Sequence[Featurizer] | Mapping[str, Featurizer] | None = None,
+) -> MauveResult:
+    """`compute_mauve` of the sides "p" and "q", which errors name by their arguments."""
+    config, run = split_options(options, "compute_mauve")
+    num_buckets_of(config)
     opened = open_sides(sides, config, run, design_of_two(aligned, p_groups, q_groups))
     job = Featurizing(config, run, frozenset(options))
     if featurizers is None:
@@ -113,6 +126,7 @@ def _score_one(
     with job:
         sides = {name: opened.placed(name, job.side(side)) for name, side in job.prepared(opened.sides).items()}
         p_side, q_side = opened.grouped(sides).values()
+        check_columns({side.argument: sides[name] for name, side in opened.sides.items()})
         check_same_encoder(p_side.identity, q_side.identity)
         result = score_features(p_side, q_side, config, quiet, job.run)
         if format_differs(result):

@@ -18,7 +18,7 @@ from mauve_metric.results.numbers import LearnedScore
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.failures import EXPECTED, message_of
-from mauve_metric.uncertainty.learned import learned_score
+from mauve_metric.uncertainty.learned import Learned, learned_score
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 Given = TypeVar("Given")
@@ -68,16 +68,23 @@ def with_each(
 def with_together(
     result: MauveResult, sides: Sequence[tuple[FeatureSet, FeatureSet]], config: MauveConfig
 ) -> MauveResult:
-    """Add the learned score of one classifier of the features of all featurizers, side by side.
+    """Add the learned score of one classifier of the features of all featurizers, if there is one."""
+    found = learned_together(sides, config)
+    return result if found is None else replace(result, together=LearnedScore.of(found))
+
+
+def learned_together(sides: Sequence[tuple[FeatureSet, FeatureSet]], config: MauveConfig) -> Learned | None:
+    """The learned score of one classifier of the features of all featurizers, side by side.
 
     Args:
-        sides: P and Q of the same texts by each featurizer; in memory, else the result stays as it is.
-        config: of the result.
+        sides: P and Q of the same texts by each featurizer.
+
+    Returns:
+        None for one featurizer, features that are not in memory, and too few texts.
     """
     rows = [[tensors.in_memory(side.features) for side in every] for every in zip(*sides, strict=True)]
     known = [[part for part in of_side if part is not None] for of_side in rows]
     if len(sides) < 2 or min(map(len, known)) < len(sides):
-        return result
+        return None
     p, q = (np.concatenate(of_side, axis=1) for of_side in known)
-    found = learned_score(p, q, pair_of_groups(sides[0][0].groups, sides[0][1].groups), config)
-    return result if found is None else replace(result, together=LearnedScore.of(found))
+    return learned_score(p, q, pair_of_groups(sides[0][0].groups, sides[0][1].groups), config)

@@ -15,6 +15,7 @@ from mauve_metric.texts.sources import TextSource
 from mauve_metric.uncertainty.learned import learned_score
 
 MOST_TEXTS = 1000  # of both sides, which a model or a user's function featurizes a second time
+TWICE = f"the featurizer would have to read all texts a second time, which is done for at most {MOST_TEXTS} texts"
 
 
 def with_normalised(
@@ -26,28 +27,33 @@ def with_normalised(
 ) -> MauveResult:
     """Add the learned score of the same texts normalised, where format alone separates the two sets.
 
-    The result stays as it is without the warning `format_differs`, where texts are cut, and for more than `MOST_TEXTS`
-    texts that no packaged function makes features of.
+    The result stays as it is without the warning `format_differs`. Its `normalised_missing` says why there is no such
+    score: texts that are not known or cut, or more than `MOST_TEXTS` that no packaged function makes features of, since
+    to read these again costs as much as the first time.
 
     Args:
         texts: of P and of Q, as they were scored; None: not known.
         groups: codes of texts that are not independent; None: each is alone. config: of the result.
         job: makes features as those of the result were made; None: only functions of texts can.
     """
-    p, q = texts
-    model = str(result.signature_entries.get("featurize_model_name"))
+    if not format_differs(result):
+        return result
+    (p, q), model = texts, str(result.signature_entries.get("featurize_model_name"))
     if model in TEXT_FUNCTIONS:
         config = replace(config, featurize_model_name=model)
-    elif result.n_p + result.n_q > MOST_TEXTS:
-        return result
     if job is None and text_function(config.featurize_model_name) is not None:
         job = Featurizing(config, RunOptions(cache=False))
-    whole = result.signature_entries.get("match_lengths") == "no"
-    if job is None or p is None or q is None or not whole or not format_differs(result):
+    if job is None or p is None or q is None:
         return result
+    if result.signature_entries.get("match_lengths") != "no":
+        return replace(result, normalised_missing="texts are cut to match lengths")
+    if model not in TEXT_FUNCTIONS and result.n_p + result.n_q > MOST_TEXTS:
+        return replace(result, normalised_missing=TWICE)
     sides = [job.of_texts("texts", TextSource([normalised_text(text) for text in side])) for side in (p, q)]
     found = learned_score(sides[0].features, sides[1].features, groups, config)
-    return result if found is None else replace(result, normalised=LearnedScore.of(found))
+    if found is None:
+        return replace(result, normalised_missing="without format too few different texts are left")
+    return replace(result, normalised=LearnedScore.of(found), normalised_missing=None)
 
 
 def format_differs(result: MauveResult) -> bool:

@@ -23,7 +23,8 @@ from mauve_metric.perturbations.table import PERTURBATIONS
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, signature_entries
 from mauve_metric.results.stress_test import FeaturizerStress, StressedScore, StressTest
-from mauve_metric.runtime.checks import did_you_mean, shown
+from mauve_metric.runtime.checks import did_you_mean, listed_names, shown
+from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.failures import EXPECTED, message_of
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.texts.files import TextFile
@@ -118,10 +119,7 @@ def chosen_perturbations(perturbations: object) -> tuple[str, ...]:
     """
     if perturbations is None:
         return tuple(PERTURBATIONS)
-    if not isinstance(perturbations, (str, list, tuple)) or not all(isinstance(part, str) for part in perturbations):
-        raise TypeError(f"perturbations must be names, in a list or joined by commas, got {shown(perturbations)}")
-    parts = perturbations.split(",") if isinstance(perturbations, str) else perturbations
-    wanted = [part.strip().lower().replace("-", "_") for part in parts if part.strip()]
+    wanted = [name.replace("-", "_") for name in listed_names("perturbations", perturbations, "names")]
     for name in wanted:
         if name not in PERTURBATIONS:
             hint = did_you_mean(name, PERTURBATIONS) or f": expected some of {', '.join(PERTURBATIONS)}"
@@ -154,7 +152,7 @@ def _checked_config(config: MauveConfig, cells: int) -> MauveConfig:
     alpha = 1 - config.confidence_level
     needed = math.ceil(cells / alpha)
     if 0 < config.permutations < needed:
-        raise ValueError(
+        raise WrongOption(
             f"permutations must be at least {needed} to tell any of {cells} sets apart at "
             f"confidence_level={config.confidence_level:g}, got {config.permutations}"
         )
@@ -298,5 +296,5 @@ class _Stressing:
 
 def _p_value(result: MauveResult) -> float:
     if result.p_value is None:
-        raise ValueError("permutations must be at least 1 to tell sets apart")
+        raise WrongOption("permutations must be at least 1 to tell sets apart")
     return result.p_value

@@ -7,14 +7,19 @@ from functools import partial
 from mauve_metric.catalogue.row import Measure
 from mauve_metric.uncertainty import divergence_intervals
 
-_row = partial(Measure, group="buckets", needs="both histograms", formula="other-divergences-of-the-buckets")
+_row = partial(
+    Measure,
+    group="buckets",
+    needs="both histograms",
+    formula="other-divergences-of-the-buckets",
+    better="lower",
+    low=0,
+    high=None,
+)
 
 BUCKETS: dict[str, Measure] = {
     "kl_forward": _row(
         title="KL(human‖model)",
-        better="lower",
-        low=0,
-        high=None,
         paper="Pimentel et al. 2023",
         meaning="how unlikely human texts are for the model, in nats, debiased with ½ a text a bucket",
         trap="buckets without a model text decide it, and half a text there keeps it finite",
@@ -23,9 +28,6 @@ BUCKETS: dict[str, Measure] = {
     ),
     "kl_backward": _row(
         title="KL(model‖human)",
-        better="lower",
-        low=0,
-        high=None,
         paper="Pimentel et al. 2023",
         meaning="how unlikely the model's texts are among human ones, in nats, debiased with ½ a text a bucket",
         trap="buckets without a human text decide it, and half a text there keeps it finite",
@@ -35,7 +37,6 @@ BUCKETS: dict[str, Measure] = {
     "kl_exponentiated": _row(
         title="exp(-KL/10)",
         better="higher",
-        low=0,
         high=1,
         paper="Pimentel et al. 2023",
         meaning="the forward KL brought to one scale with MAUVE",
@@ -45,9 +46,6 @@ BUCKETS: dict[str, Measure] = {
     ),
     "chi_square": _row(
         title="χ² divergence",
-        better="lower",
-        low=0,
-        high=None,
         paper="Pillutla et al. 2023",
         meaning="Σ(p-q)²/q, debiased with a text a bucket; led by the buckets that the model hardly fills",
         trap="a single bucket with next to no model text can make all of it",
@@ -56,8 +54,6 @@ BUCKETS: dict[str, Measure] = {
     ),
     "hellinger": _row(
         title="squared Hellinger",
-        better="lower",
-        low=0,
         high=2,
         paper="Pillutla et al. 2023",
         meaning="Σ(√p-√q)², debiased",
@@ -66,8 +62,6 @@ BUCKETS: dict[str, Measure] = {
     ),
     "total_variation": _row(
         title="total variation",
-        better="lower",
-        low=0,
         high=1,
         paper="Pillutla et al. 2023",
         meaning="share of texts that one set has too many of; bias of sampling mostly taken off",
@@ -77,8 +71,6 @@ BUCKETS: dict[str, Measure] = {
     ),
     "le_cam": _row(
         title="Le Cam",
-        better="lower",
-        low=0,
         high=1,
         paper="Pillutla et al. 2023",
         meaning="½Σ(p-q)²/(p+q), debiased",
@@ -87,8 +79,6 @@ BUCKETS: dict[str, Measure] = {
     ),
     "jensen_shannon_debiased": _row(
         title="Jensen–Shannon, debiased",
-        better="lower",
-        low=0,
         high=0.6931471805599453,
         paper="Lin 1991",
         meaning="divergence from the even mixture, in nats, without the bias of sampling",

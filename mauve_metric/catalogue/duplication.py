@@ -9,55 +9,47 @@ from mauve_metric.duplicates.copied_text import copied_substrings, near_duplicat
 from mauve_metric.duplicates.near_duplicates import near_duplicates
 from mauve_metric.duplicates.repeated_substrings import repeated_substrings
 
-_row = partial(Measure, group="duplication", formula="duplicates-and-copied-passages")
+_row = partial(
+    Measure,
+    group="duplication",
+    formula="duplicates-and-copied-passages",
+    low=0.0,
+    high=1.0,
+    paper="Lee et al. 2022",
+    sizes_matter=True,
+)
 
 DUPLICATION: dict[str, Measure] = {
     "near_duplicates": _row(
         title="Near duplicates",
         better="human",
-        low=0.0,
-        high=1.0,
-        paper="Lee et al. 2022",
         meaning="Share of texts that nearly repeat another one of their set",
         trap="texts of one template count too, without any copying; paraphrases do not",
         needs="texts",
         compute=near_duplicates,
-        sizes_matter=True,
     ),
     "near_duplicates_across": _row(
         title="Near duplicates of human texts",
         better="lower",
-        low=0.0,
-        high=1.0,
-        paper="Lee et al. 2022",
         meaning="Share of the model's texts that nearly repeat a human text",
         trap="paraphrases and copied parts of texts are not found",
         needs="both texts",
         compute=near_duplicates_across,
-        sizes_matter=True,
     ),
     "repeated_substrings": _row(
         title="Repeated passages",
         better="human",
-        low=0.0,
-        high=1.0,
-        paper="Lee et al. 2022",
         meaning="Share of tokens in passages of 50 tokens that the set repeats",
         trap="texts of fewer than 50 tokens have none",
         needs="tokens",
         compute=repeated_substrings,
-        sizes_matter=True,
     ),
     "copied_substrings": _row(
         title="Passages of human texts",
         better="lower",
-        low=0.0,
-        high=1.0,
-        paper="Lee et al. 2022",
         meaning="Share of the model's words in passages of 50 words that occur in the human texts",
         trap="texts of fewer than 50 words have none; quotations count too",
         needs="both texts",
         compute=copied_substrings,
-        sizes_matter=True,
     ),
 }

@@ -17,12 +17,21 @@ from mauve_metric.features.likelihood.likelihood_measures import (
     wrep,
 )
 
-_row = partial(Measure, group="language-model", needs="likelihoods", cheap=False, formula="under-a-language-model")
+_row = partial(
+    Measure,
+    group="language-model",
+    needs="likelihoods",
+    cheap=False,
+    formula="under-a-language-model",
+    better="human",
+    low=0.0,
+    high=1.0,
+)
+_decoded = partial(_row, needs="decoder", paper="Martins et al. 2020, §4.3; Pillutla et al. 2021, Table 9")
 
 LANGUAGE_MODEL: dict[str, Measure] = {
     "generation_perplexity": _row(
         title="Perplexity",
-        better="human",
         low=1.0,
         high=None,
         paper="Pillutla et al. 2021, §4",
@@ -32,17 +41,15 @@ LANGUAGE_MODEL: dict[str, Measure] = {
     ),
     "epsilon_perplexity": _row(
         title="ε-perplexity",
-        better="human",
         low=1.0,
         high=None,
         paper="Martins et al. 2020, §4.3",
         meaning="perplexity with every probability raised by ε = 1e-5",
-        trap="moves with ε and the vocabulary: compare under one language model only",
+        trap="moves with ε and the vocabulary, and is not that of the tables, which `decoder_perplexity` is",
         compute=epsilon_perplexity,
     ),
     "log_probability": _row(
         title="Log-probability",
-        better="human",
         low=None,
         high=0.0,
         paper="Solaiman et al. 2019",
@@ -52,29 +59,45 @@ LANGUAGE_MODEL: dict[str, Measure] = {
     ),
     "sparsemax_score": _row(
         title="Sparsemax score",
-        better="human",
-        low=0.0,
-        high=1.0,
         paper="Martins et al. 2020, §4.3",
-        meaning="how much of a language model's probability lies on the tokens that came",
+        meaning="how much of a language model's whole distribution lies on the tokens that came",
         trap="says as much about the language model as about the texts",
         compute=sparsemax_score,
     ),
     "token_jensen_shannon": _row(
         title="Token Jensen–Shannon",
-        better="human",
-        low=0.0,
         high=math.log(2),
         paper="Martins et al. 2020, §4.3",
         meaning="divergence of a language model's distribution from the token that came",
         trap="says as much about the language model as about the texts",
         compute=token_jensen_shannon,
     ),
+    "decoder_perplexity": _decoded(
+        title="ε-perplexity of the decoder",
+        better="lower",
+        low=1.0,
+        high=None,
+        meaning="ε-perplexity (ε = 1e-5) of the human texts under the language model with a model's decoder",
+        trap="says how much of human text a decoder can write, not how its own texts look: read it beside MAUVE",
+        compute=epsilon_perplexity,
+    ),
+    "decoder_sparsemax": _decoded(
+        title="Sparsemax score of the decoder",
+        better="higher",
+        meaning="sparsemax score of the human texts under the language model with a model's decoder",
+        trap="greedy decoding has the share of tokens that it guesses, whatever it gives the others",
+        compute=sparsemax_score,
+    ),
+    "decoder_jensen_shannon": _decoded(
+        title="Token Jensen–Shannon of the decoder",
+        better="lower",
+        high=math.log(2),
+        meaning="divergence of the language model's distribution with a model's decoder from the human tokens",
+        trap="decoders differ little in it: every token that did not come costs at most log 2",
+        compute=token_jensen_shannon,
+    ),
     "rep": _row(
         title="rep-64",
-        better="human",
-        low=0.0,
-        high=1.0,
         paper="Welleck et al. 2020, §6",
         meaning="share of tokens for which the first choice of a language model stands among the 64 before",
         trap="people repeat words too: near the human value is good, not 0",
@@ -82,9 +105,6 @@ LANGUAGE_MODEL: dict[str, Measure] = {
     ),
     "wrep": _row(
         title="wrep-64",
-        better="human",
-        low=0.0,
-        high=1.0,
         paper="Welleck et al. 2020, §6",
         meaning="the same where that choice is not the token that came",
         trap="people repeat words too: near the human value is good, not 0",
@@ -92,9 +112,6 @@ LANGUAGE_MODEL: dict[str, Measure] = {
     ),
     "rank_1": _row(
         title="Rank 1",
-        better="human",
-        low=0.0,
-        high=1.0,
         paper="Gehrmann et al. 2019, §3",
         meaning="share of tokens that are the first choice of a language model",
         trap="a language model finds its own texts likely: take another one than wrote them",
@@ -102,9 +119,6 @@ LANGUAGE_MODEL: dict[str, Measure] = {
     ),
     "rank_2_5": _row(
         title="Rank 2–5",
-        better="human",
-        low=0.0,
-        high=1.0,
         paper="Gehrmann et al. 2019, §3",
         meaning="share of tokens among its first five choices, but not the first",
         trap="a language model finds its own texts likely: take another one than wrote them",
@@ -112,9 +126,6 @@ LANGUAGE_MODEL: dict[str, Measure] = {
     ),
     "rank_6_100": _row(
         title="Rank 6–100",
-        better="human",
-        low=0.0,
-        high=1.0,
         paper="Gehrmann et al. 2019, §3",
         meaning="share of tokens among its first hundred choices, but not the first five",
         trap="a language model finds its own texts likely: take another one than wrote them",
@@ -122,9 +133,6 @@ LANGUAGE_MODEL: dict[str, Measure] = {
     ),
     "rank_above_100": _row(
         title="Rank above 100",
-        better="human",
-        low=0.0,
-        high=1.0,
         paper="Gehrmann et al. 2019, §3",
         meaning="share of tokens that are not among its first hundred choices",
         trap="top-k and nucleus sampling empty it, whatever the quality",

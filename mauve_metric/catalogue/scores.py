@@ -14,14 +14,11 @@ _SAJJADI = "Sajjadi et al. 2018"
 _KYNKAANNIEMI = "Kynkäänniemi et al. 2019"
 _NAEEM = "Naeem et al. 2020"
 
-_row = partial(Measure, group="score", needs="result", in_result=True)
+_row = partial(Measure, group="score", needs="result", in_result=True, better="higher", low=0, high=1)
 
 SCORE: dict[str, Measure] = {
     "mauve": _row(
         title="MAUVE",
-        better="higher",
-        low=0,
-        high=1,
         paper=_PILLUTLA,
         meaning="area under the divergence curve on the literature's grid",
         trap="equal sets score about .96 at ten texts a bucket, not 1; it compares only at one n, k, c and featurizer",
@@ -30,9 +27,6 @@ SCORE: dict[str, Measure] = {
     ),
     "mauve_debiased": _row(
         title="MAUVE, debiased",
-        better="higher",
-        low=0,
-        high=1,
         paper=_PILLUTLA,
         meaning="exact area without the bias of sampling",
         trap="takes off the bias of sampling, not that of the buckets: coarse ones still hide differences",
@@ -41,9 +35,6 @@ SCORE: dict[str, Measure] = {
     ),
     "mauve_classifier": _row(
         title="MAUVE, learned buckets",
-        better="higher",
-        low=0,
-        high=1,
         paper=_PILLUTLA,
         meaning="debiased MAUVE by what separates the sets best",
         trap="sees trivial differences first: line breaks or length alone can bring it to the floor",
@@ -53,8 +44,6 @@ SCORE: dict[str, Measure] = {
     "auc": _row(
         title="classifier AUC",
         better="lower",
-        low=0,
-        high=1,
         paper="Lopez-Paz & Oquab 2017",
         meaning="how often a model's text scores above a human one; 0.5: not told apart",
         trap="below .5 is no difference: with few texts held-out scores lean to the wrong side",
@@ -63,9 +52,6 @@ SCORE: dict[str, Measure] = {
     ),
     "mauve_star": _row(
         title="MAUVE*",
-        better="higher",
-        low=0,
-        high=1,
         paper="Pillutla et al. 2023",
         meaning="MAUVE of histograms smoothed by half a text a bucket",
         trap="moves with the number of buckets, empty ones too, and lifts low scores most",
@@ -74,9 +60,6 @@ SCORE: dict[str, Measure] = {
     ),
     "mauve_exact": _row(
         title="MAUVE, exact area",
-        better="higher",
-        low=0,
-        high=1,
         paper=_PILLUTLA,
         meaning="MAUVE with every mixture weight, no grid",
         trap="differs from `mauve` by up to .001: not the digits that the literature prints",
@@ -86,8 +69,6 @@ SCORE: dict[str, Measure] = {
     "frontier_integral": _row(
         title="frontier integral",
         better="lower",
-        low=0,
-        high=1,
         paper=_LIU,
         meaning="average divergence along the frontier",
         trap="equal sets have about .03 at ten texts a bucket, not 0",
@@ -98,8 +79,6 @@ SCORE: dict[str, Measure] = {
         title="frontier int., debiased",
         group="buckets",
         better="lower",
-        low=0,
-        high=1,
         paper=_LIU,
         meaning="average divergence along the frontier, without the bias of sampling",
         trap="0 does not mean equal: what is left after the bias is taken off is clipped there",
@@ -111,8 +90,6 @@ SCORE: dict[str, Measure] = {
     "frontier_integral_star": _row(
         title="frontier integral*",
         better="lower",
-        low=0,
-        high=1,
         paper=_LIU,
         meaning="frontier integral of smoothed histograms",
         trap="moves with the number of buckets, empty ones too",
@@ -122,7 +99,6 @@ SCORE: dict[str, Measure] = {
     "jensen_shannon": _row(
         title="Jensen–Shannon",
         better="lower",
-        low=0,
         high=0.6931471805599453,
         paper="Lin 1991",
         meaning="divergence from the even mixture, in nats",
@@ -134,9 +110,6 @@ SCORE: dict[str, Measure] = {
     ),
     "precision": _row(
         title="precision (k-NN)",
-        better="higher",
-        low=0,
-        high=1,
         paper=_KYNKAANNIEMI,
         meaning="quality: model texts like human ones",
         trap="an outlying human text has a large ball, and every model text in it counts as good",
@@ -145,9 +118,6 @@ SCORE: dict[str, Measure] = {
     ),
     "recall": _row(
         title="recall (k-NN)",
-        better="higher",
-        low=0,
-        high=1,
         paper=_KYNKAANNIEMI,
         meaning="coverage: human texts like the model's",
         trap="outlying model texts have large balls: noise can lift it",
@@ -156,8 +126,6 @@ SCORE: dict[str, Measure] = {
     ),
     "density": _row(
         title="density (k-NN)",
-        better="higher",
-        low=0,
         high=None,
         paper=_NAEEM,
         meaning="quality, counting neighbours; about 1 if equal",
@@ -167,9 +135,6 @@ SCORE: dict[str, Measure] = {
     ),
     "coverage": _row(
         title="coverage (k-NN)",
-        better="higher",
-        low=0,
-        high=1,
         paper=_NAEEM,
         meaning="coverage: human texts with a model text close by",
         trap="equal sets have about .94 at k = 4, not 1",
@@ -178,9 +143,6 @@ SCORE: dict[str, Measure] = {
     ),
     "prd_precision": _row(
         title="PRD precision (F 1/8)",
-        better="higher",
-        low=0,
-        high=1,
         paper=_SAJJADI,
         meaning="quality, from the buckets",
         trap="a model that repeats a few texts gets buckets of its own for them, and looks bad on both sides",
@@ -189,9 +151,6 @@ SCORE: dict[str, Measure] = {
     ),
     "prd_recall": _row(
         title="PRD recall (F 8)",
-        better="higher",
-        low=0,
-        high=1,
         paper=_SAJJADI,
         meaning="coverage, from the buckets",
         trap="as for `prd_precision`; only the nearest neighbours then say which side fails",
@@ -200,9 +159,6 @@ SCORE: dict[str, Measure] = {
     ),
     "prd_area": _row(
         title="PRD area",
-        better="higher",
-        low=0,
-        high=1,
         paper=_SAJJADI,
         meaning="area under the exact precision-recall curve",
         trap="mixes both sides again: it does not say which one fails",

@@ -9,6 +9,7 @@ import numpy as np
 from mauve_metric.arrays import Estimate, Integers
 from mauve_metric.duplicates.near_duplicates import near_duplicate_partners
 from mauve_metric.duplicates.repeated_substrings import LENGTH, copied_tokens
+from mauve_metric.runtime.errors import EmptyTexts
 
 RESAMPLES = 1000
 FEWEST_COPIES = 10  # texts with copies; fewer do not show how much the size of copies varies
@@ -33,7 +34,7 @@ def near_duplicates_across(
     from scipy.stats import binomtest
 
     if not len(model):
-        raise ValueError("model holds no texts")
+        raise EmptyTexts("model holds no texts")
     found = int((near_duplicate_partners(model, human) >= 0).sum())
     low, high = binomtest(found, len(model)).proportion_ci(level, method="wilson")
     return Estimate(found / len(model), (float(low), float(high)))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
+from mauve_metric.runtime.errors import DamagedFile, NoFile, UnknownEnding
 from mauve_metric.texts.files import READERS, read_texts
 from mauve_metric.texts.lines import decode
 from mauve_metric.texts.records import Record, loaded, plain_text
@@ -52,9 +53,9 @@ def _files_of(path: Path) -> list[Path]:
             raise ValueError(f"the folder {path} holds no file of texts: expected {', '.join(_ENDINGS)}")
         return found
     if not path.is_file():
-        raise FileNotFoundError(f"there is no file {str(path)!r}")
+        raise NoFile(f"there is no file {str(path)!r}")
     if not path.name.lower().endswith(_ENDINGS):
-        raise ValueError(f"{path} has an unknown ending: expected {', '.join(_ENDINGS)}, or a folder of such files")
+        raise UnknownEnding(f"{path} has an unknown ending: expected {', '.join(_ENDINGS)}, or a folder of such files")
     return [path]
 
 
@@ -68,7 +69,7 @@ def _texts_of(file: Path, text_field: str | None) -> Iterator[CorpusText]:
             try:
                 yield from _running(lines, file) if name.endswith(".txt") else _of_lines(lines, file, text_field)
             except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-                raise ValueError(f"{file} is not a gzip file that can be read: {error}") from error
+                raise DamagedFile(f"{file} is not a gzip file that can be read: {error}") from error
     else:
         for number, text in enumerate(read_texts(file, text_field), 1):
             yield CorpusText(text, f"{file}, text {number}")
@@ -108,7 +109,7 @@ def _decode(raw: bytes, file: Path, line: int) -> str:
         return raw.decode()
     except UnicodeDecodeError as error:
         line += raw.count(b"\n", 0, error.start)
-        raise ValueError(f"{file} is not UTF-8: line {line} holds the byte 0x{raw[error.start]:02x}") from error
+        raise DamagedFile(f"{file} is not UTF-8: line {line} holds the byte 0x{raw[error.start]:02x}") from error
 
 
 def _of_lines(lines: BinaryIO, file: Path, text_field: str | None) -> Iterator[CorpusText]:

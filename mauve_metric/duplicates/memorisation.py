@@ -12,6 +12,7 @@ from mauve_metric.arrays import Floats, Integers
 from mauve_metric.duplicates.corpus import CorpusText
 from mauve_metric.duplicates.repeated_substrings import LENGTH, Span, check_length, covered, spans_of, window_groups
 from mauve_metric.lexical.tokens import Tokens, number_tokens, spaced_tokens
+from mauve_metric.runtime.errors import EmptyTexts
 
 _AT_ONCE = 1 << 20  # tokens of the corpus that are sorted together with those of the generations
 _UNKNOWN = -1  # the number of a token that no generation has
@@ -70,7 +71,7 @@ def memorisation(
         table.read(item if isinstance(item, CorpusText) else CorpusText(item, f"text {table.texts + 1}"))
     table.look_up()
     if not table.texts:
-        raise ValueError("corpus holds no texts")
+        raise EmptyTexts("corpus holds no texts")
     return table.found()
 
 

@@ -31,6 +31,7 @@ from mauve_metric.features.cache_file import (
     make_private_folder,
 )
 from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.errors import NoFile
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +66,7 @@ def _expand(folder: str | Path) -> Path:
     try:
         return Path(folder).expanduser()
     except RuntimeError as error:
-        raise FileNotFoundError(f"there is no folder {str(folder)!r}: {error}") from error
+        raise NoFile(f"there is no folder {str(folder)!r}: {error}") from error
 
 
 def max_cache_bytes() -> int:

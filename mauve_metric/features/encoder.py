@@ -18,6 +18,7 @@ from mauve_metric.features.pretrained import (
     tokenizer_sha256,
     weights_sha256,
 )
+from mauve_metric.runtime.errors import DamagedFile
 from mauve_metric.runtime.optional_imports import import_torch
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ def _text_limit(
     }
     for key, limit in limits.items():
         if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float))):
-            raise ValueError(f"the model {name!r} is damaged: its {key} must be a number, got {limit!r:.60}")
+            raise DamagedFile(f"the model {name!r} is damaged: its {key} must be a number, got {limit!r:.60}")
     known = [int(limit) for limit in limits.values() if limit is not None and 1 <= limit < 10**9]
     return min(known) if known else None
 
@@ -204,7 +205,7 @@ def _pooling(name: str, pooling: str, declared: Mapping[str, Mapping[str, Any]])
     for key, value in flags.items():
         if not isinstance(value, bool):
             kind = f"{_FLAG}{key} in 1_Pooling/config.json must be true or false"
-            raise ValueError(f"the model {name!r} is damaged: {kind}, got {value!r:.60}")
+            raise DamagedFile(f"the model {name!r} is damaged: {kind}, got {value!r:.60}")
     chosen = [key for key, value in flags.items() if value]
     if not chosen and "mean_tokens" not in flags:
         chosen = [str(modes.get("pooling_mode", "mean"))]

@@ -22,6 +22,7 @@ from mauve_metric.features.rows import CheckedRows, all_rows, check_features, ha
 from mauve_metric.runtime.archives import check_directory
 from mauve_metric.runtime.atomic_files import written_whole
 from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.errors import DamagedFile, NoFile
 from mauve_metric.runtime.failures import one_line
 from mauve_metric.runtime.optional_imports import import_parquet
 from mauve_metric.runtime.outputs import check_replaceable
@@ -84,7 +85,7 @@ def _check_facts(facts: Mapping[str, Any], features: Features, source: Path, pat
         ValueError: it was changed since, or the features were.
     """
     if _CHECKSUM in facts and facts[_CHECKSUM] != _checksum(facts):
-        raise ValueError(f"{source} is damaged: the facts about the features have another checksum")
+        raise DamagedFile(f"{source} is damaged: the facts about the features have another checksum")
     if _HASH in facts and facts[_HASH] != hash_of_rows(features):
         raise ValueError(f"{source} was written for other features than {path} holds: save both again, or delete it")
     if _HASH not in facts:
@@ -109,11 +110,11 @@ def _from_meta(features: Features, meta: Mapping[str, Any], path: Path) -> Store
         formats = meta.get("format_numbers")
         values["format_numbers"] = None if formats is None else np.array(formats, dtype=np.float64)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{path} is damaged: the facts about the features are not complete ({error!r})") from error
+        raise DamagedFile(f"{path} is damaged: the facts about the features are not complete ({error!r})") from error
     for name in ("lengths", "text_hashes", "opening_hashes", "format_numbers"):
         dimensions = 2 if name == "format_numbers" else 1
         if values[name] is not None and (values[name].ndim, len(values[name])) != (dimensions, features.shape[0]):
-            raise ValueError(f"{path} is damaged: {features.shape[0]} features and {values[name].size} {name}")
+            raise DamagedFile(f"{path} is damaged: {features.shape[0]} features and {values[name].size} {name}")
     return StoredFeatures(features, **values)
 
 
@@ -228,7 +229,7 @@ def read_features(path: str | Path) -> StoredFeatures:
     """
     path = Path(path)
     if not path.is_file():
-        raise FileNotFoundError(f"there is no file {str(path)!r}")
+        raise NoFile(f"there is no file {str(path)!r}")
     if path.suffix.lower() == ".parquet":
         return _read_parquet(path)
     with path.open("rb") as file:
@@ -258,7 +259,7 @@ def _with_sidecar(features: Features, sidecar: Path, path: Path) -> StoredFeatur
     try:
         meta = _json_object(sidecar.read_text(encoding="utf-8"), sidecar)
     except UnicodeDecodeError as error:
-        raise ValueError(f"{sidecar} is damaged: it is not UTF-8") from error
+        raise DamagedFile(f"{sidecar} is damaged: it is not UTF-8") from error
     stored = _from_meta(features, meta, sidecar)
     _check_facts(meta, features, sidecar, path)
     return stored
@@ -287,7 +288,7 @@ def _read_npz(path: Path) -> StoredFeatures:
     ) as error:
         if isinstance(error, ValueError) and str(path) in str(error):
             raise
-        raise ValueError(f"{path} is not a numpy file of numbers: {one_line(error)}") from error
+        raise DamagedFile(f"{path} is not a numpy file of numbers: {one_line(error)}") from error
     return StoredFeatures(features) if meta is None else _from_meta(features, _json_object(meta, path), path)
 
 
@@ -303,9 +304,9 @@ def _json_object(content: str, path: Path) -> dict[str, Any]:
     try:
         value = json.loads(content)
     except (ValueError, RecursionError) as error:  # not JSON, integers of 5000 digits, or too deep
-        raise ValueError(f"{path} is damaged: {one_line(error)}") from error
+        raise DamagedFile(f"{path} is damaged: {one_line(error)}") from error
     if not isinstance(value, dict):
-        raise ValueError(f"{path} is damaged: expected a JSON object, got {type(value).__name__}")
+        raise DamagedFile(f"{path} is damaged: expected a JSON object, got {type(value).__name__}")
     return value
 
 

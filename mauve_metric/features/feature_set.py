@@ -28,6 +28,7 @@ from mauve_metric.features.rows import CheckedRows, check_features, hash_of_rows
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, name_of, text_function
 from mauve_metric.options import MauveConfig, Options, RunOptions, split_options, with_options
 from mauve_metric.runtime.devices import resolve_device
+from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.runtime.tensors import TensorRows, is_on_device
 from mauve_metric.texts.files import read_texts
@@ -391,11 +392,11 @@ class Featurizing:
     def matched(self, sides: Mapping[str, Side]) -> dict[str, Side]:
         """Both sides' texts as lists, and the encoder's length set to the shorter side's median length in tokens."""
         if text_function(self.config.featurize_model_name) is not None:
-            raise ValueError("match_lengths='truncate' needs a language model: a function has no tokens to count")
+            raise WrongOption("match_lengths='truncate' needs a language model: a function has no tokens to count")
         matched: dict[str, Side] = {}
         for name, side in sides.items():
             if side.kind != "text":
-                raise ValueError(f"match_lengths='truncate' needs texts on both sides, got {side.argument}")
+                raise WrongOption(f"match_lengths='truncate' needs texts on both sides, got {side.argument}")
             texts = text_source(side.argument, side.content, text_field=self.run.text_field, empty_texts="keep").texts
             matched[name] = side.with_texts(list(texts))
         encoder = self.load()

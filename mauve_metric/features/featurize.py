@@ -22,6 +22,7 @@ from mauve_metric.features.batches import (
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.estimate import announce
 from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.errors import EmptyTexts
 from mauve_metric.runtime.model_state import settings_kept
 from mauve_metric.runtime.processes import agree, my_share, rank_and_size, together
 from mauve_metric.runtime.threads import fitting_threads
@@ -59,7 +60,7 @@ def tokenize(encoder: Encoder, texts: Sequence[str]) -> tuple[list[list[int]], l
         ids = encoder.tokenizer(texts, truncation=True, max_length=length, **options)["input_ids"]
         empty = [index for index, row in enumerate(ids) if not row]
         if empty:
-            raise ValueError(f"text {empty[0]} has no token for {encoder.name}: {texts[empty[0]]!r}")
+            raise EmptyTexts(f"text {empty[0]} has no token for {encoder.name}: {texts[empty[0]]!r}")
         full = [index for index, row in enumerate(ids) if len(row) >= length]
         whole = encoder.tokenizer([texts[index] for index in full], **options)["input_ids"] if full else []
     cut = {index for index, row in zip(full, whole, strict=True) if len(row) > length}

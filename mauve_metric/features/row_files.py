@@ -21,6 +21,7 @@ from mauve_metric.arrays import Array, FeatureRows, Integers
 from mauve_metric.features.parquet_files import ParquetFeatures
 from mauve_metric.features.rows import BLOCK_ROWS, ConcatenatedRows, MappedRows, check_kind, numbers_of
 from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.errors import DamagedFile, NoFile, NoSuchField, NotFeatures, NotWritten, UnknownEnding
 from mauve_metric.runtime.failures import one_line
 
 
@@ -62,18 +63,18 @@ def npy_header(name: str, file: BinaryIO, size: int) -> tuple[tuple[int, int], b
             raise ValueError(f"unknown version {version}")
         shape, fortran, dtype = read[version](file)
     except NOT_A_HEADER as error:
-        raise ValueError(f"{name} is not a numpy file of numbers: {one_line(error)}") from error
+        raise DamagedFile(f"{name} is not a numpy file of numbers: {one_line(error)}") from error
     if dtype.kind not in "fiu":
-        raise ValueError(f"{name} is not a numpy file of numbers: it holds {one_line(dtype)}")
+        raise DamagedFile(f"{name} is not a numpy file of numbers: it holds {one_line(dtype)}")
     if len(shape) != 2 or min(shape) < 1 or any(isinstance(length, bool) for length in shape):
-        raise ValueError(
+        raise NotFeatures(
             f"{name} must hold numbers of shape (n, d) with n and d at least 1, got {one_line(dtype)} "
             f"{shown(tuple(shape))}"
         )
     expected = file.tell() + math.prod(shape) * dtype.itemsize
     if size != expected:
         ends = "ends before, at" if size < expected else "goes on, to"
-        raise ValueError(f"{name} is not a numpy file of numbers: {shown(expected)} bytes expected, it {ends} {size}")
+        raise DamagedFile(f"{name} is not a numpy file of numbers: {shown(expected)} bytes expected, it {ends} {size}")
     return (int(shape[0]), int(shape[1])), bool(fortran), dtype
 
 
@@ -203,10 +204,10 @@ def _of_path(name: str, path: Path) -> FeatureRows:
     if path.is_dir():
         shards = sorted(file for file in path.iterdir() if file.suffix.lower() in (".npy", ".parquet"))
         if not shards:
-            raise ValueError(f"the folder {path} holds no .npy or .parquet files of features")
+            raise UnknownEnding(f"the folder {path} holds no .npy or .parquet files of features")
         return ConcatenatedRows([_of_path(name, shard) for shard in shards])
     if not path.is_file():
-        raise FileNotFoundError(f"{name}: there is no file {shown(str(path), most=200)}")
+        raise NoFile(f"{name}: there is no file {shown(str(path), most=200)}")
     if path.suffix.lower() == ".parquet":
         parquet = ParquetFeatures(path)
         return BlockwiseRows(parquet.shape, parquet.blocks)
@@ -217,7 +218,7 @@ def _of_dataset(name: str, data: TableOfFeatures) -> FeatureRows:
     columns = data.column_names
     column = "features" if "features" in columns else columns[0] if len(columns) == 1 else None
     if column is None:
-        raise ValueError(f"{name} has no column 'features', it has {', '.join(columns)}")
+        raise NoSuchField(f"{name} has no column 'features', it has {', '.join(columns)}")
 
     def opened() -> Iterator[Array]:
         width = None
@@ -225,14 +226,14 @@ def _of_dataset(name: str, data: TableOfFeatures) -> FeatureRows:
             rows = numbers_of(f"{name}, from row {start} on,", data[start : start + BLOCK_ROWS][column])
             width = width or rows.shape[1]
             if rows.shape[1] != width:
-                raise ValueError(
+                raise NotFeatures(
                     f"{name} must have rows of one length, got {rows.shape[1]} numbers after rows of {width}"
                 )
             yield rows
 
     first = next(opened(), None)
     if first is None:
-        raise ValueError(f"{name} must hold at least one row, got none")
+        raise NotFeatures(f"{name} must hold at least one row, got none")
     return BlockwiseRows((len(data), first.shape[1]), opened)
 
 
@@ -254,7 +255,7 @@ def _of_iterator(name: str, data: Iterator[ArrayLike]) -> FeatureRows:
             _write(name, file, rows)
             parts[-1].count += len(rows)
     if not parts:
-        raise ValueError(f"{name} must hold at least one row, got none")
+        raise NotFeatures(f"{name} must hold at least one row, got none")
     return ConcatenatedRows(
         [NpyRows(path, (part.count, part.width), part.dtype, part.offset, folder) for part in parts]
     )
@@ -275,4 +276,4 @@ def _write(name: str, file: BinaryIO, rows: Array) -> None:
         file.write(rows.tobytes())
         file.flush()
     except OSError as error:
-        raise OSError(error.errno, f"the blocks of {name} cannot be kept: {error.strerror}", file.name) from error
+        raise NotWritten(f"the blocks of {name} cannot be kept: {error.strerror}: {file.name!r}") from error

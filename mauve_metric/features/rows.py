@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from mauve_metric.arrays import Array, FeatureRows, Features, Integers
+from mauve_metric.runtime.errors import NotFeatures, NotFinite, UnlikeFeatures
 from mauve_metric.runtime.tensors import as_array, is_tensor
 
 BLOCK_ROWS = 2048  # at 1280 columns a block in float64 is small enough for its memory to be used again
@@ -67,7 +68,7 @@ class ConcatenatedRows:
     def __init__(self, sources: Sequence[FeatureRows]) -> None:
         widths = {source.shape[1] for source in sources}
         if len(widths) != 1:
-            raise ValueError(f"all parts must have the same number of columns, got {sorted(widths)}")
+            raise UnlikeFeatures(f"all parts must have the same number of columns, got {sorted(widths)}")
         self.sources = list(sources)
         self.shape: tuple[int, int] = (sum(source.shape[0] for source in sources), widths.pop())
 
@@ -145,7 +146,7 @@ class CheckedRows:
         rows = _at_most_float64(self.name, rows, numbers)
         bad = ~np.isfinite(rows).all(axis=1)
         if bad.any():
-            raise ValueError(f"{self.name} must be finite: row {numbers[bad.argmax()]} holds NaN or infinity")
+            raise NotFinite(f"{self.name} must be finite: row {numbers[bad.argmax()]} holds NaN or infinity")
         return rows
 
 
@@ -163,7 +164,7 @@ def check_features(name: str, features: object) -> Array:
     bad = ~np.isfinite(array).all(axis=1)
     if bad.any():
         first = int(np.argmax(bad))
-        raise ValueError(f"{name} must be finite: {int(bad.sum())} rows hold NaN or infinity, the first is row {first}")
+        raise NotFinite(f"{name} must be finite: {int(bad.sum())} rows hold NaN or infinity, the first is row {first}")
     return array
 
 
@@ -175,16 +176,16 @@ def numbers_of(name: str, data: object) -> Array:
     """
     rows = data if isinstance(data, (list, tuple)) else [data]
     if any(np.ma.is_masked(row) for row in rows):
-        raise ValueError(
+        raise NotFinite(
             f"{name} holds masked values, which are not left out by themselves: give the rows without one, as in "
             "features[~numpy.ma.getmaskarray(features).any(axis=1)].data"
         )
     try:
         array = as_array(data) if is_tensor(data) else np.asarray(data)
     except ValueError as error:
-        raise ValueError(f"{name} must be one array (n, d): its rows have different lengths") from error
+        raise NotFeatures(f"{name} must be one array (n, d): its rows have different lengths") from error
     except (TypeError, RuntimeError) as error:  # tensors that numpy has no form for, on their own or in a list
-        raise TypeError(f"{name} must be an array of numbers, got {type(data).__name__}: {error}") from error
+        raise NotFeatures(f"{name} must be an array of numbers, got {type(data).__name__}: {error}") from error
     check_kind(name, array.shape, array.dtype)
     return array
 
@@ -196,9 +197,9 @@ def check_kind(name: str, shape: Sequence[int], dtype: np.dtype[np.generic]) -> 
         TypeError: of another type. ValueError: of another shape.
     """
     if dtype.kind not in "fiu":
-        raise TypeError(f"{name} must be an array of numbers, got dtype {dtype}")
+        raise NotFeatures(f"{name} must be an array of numbers, got dtype {dtype}")
     if len(shape) != 2 or 0 in shape:
-        raise ValueError(f"{name} must have shape (n, d) with n and d at least 1, got {tuple(shape)}")
+        raise NotFeatures(f"{name} must have shape (n, d) with n and d at least 1, got {tuple(shape)}")
 
 
 def _at_most_float64(name: str, rows: Array, numbers: Integers) -> Array:
@@ -209,7 +210,7 @@ def _at_most_float64(name: str, rows: Array, numbers: Integers) -> Array:
         shorter = rows.astype(np.float64)
     lost = (np.isfinite(rows) & ~np.isfinite(shorter)).any(axis=1)
     if lost.any():
-        raise ValueError(f"{name} must be finite in float64: row {numbers[lost.argmax()]} holds a larger number")
+        raise NotFinite(f"{name} must be finite in float64: row {numbers[lost.argmax()]} holds a larger number")
     return shorter
 
 

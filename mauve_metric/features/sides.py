@@ -17,6 +17,7 @@ from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
 from mauve_metric.measures.groups import FEWEST_GROUPS, code_groups
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.runtime.checks import check_bool, shown
+from mauve_metric.runtime.errors import RowsDiffer, UnlikeFeatures
 from mauve_metric.texts.files import READERS, Role, SideTexts, TextFile
 from mauve_metric.texts.joined import join
 
@@ -30,7 +31,7 @@ def check_columns(sides: Mapping[str, FeatureSet]) -> None:
     if len({side.features.shape[1] for side in sides.values()}) > 1:
         *most, last = sides
         shapes = [str(side.features.shape) for side in sides.values()]
-        raise ValueError(
+        raise UnlikeFeatures(
             f"{', '.join(most)} and {last} must have the same number of columns, got shapes "
             f"{', '.join(shapes[:-1])} and {shapes[-1]}"
         )
@@ -114,7 +115,7 @@ def _rows_as_groups(sizes: Mapping[str, int]) -> Groups:
     """The number of each row as its group; `ValueError` for sides of unequal size."""
     if len(set(sizes.values())) > 1:
         shown = ", ".join(f"{name} {count}" for name, count in sizes.items())
-        raise ValueError(
+        raise RowsDiffer(
             f"aligned=True needs sets of equal size, the human one included, got {shown}: where only some texts share "
             "prompts, give p_groups and q_groups"
         )
@@ -128,7 +129,7 @@ def align(sides: Mapping[str, FeatureSet]) -> dict[str, FeatureSet]:
         ValueError: sides of unequal size, or texts that were dropped.
     """
     if any(side.dropped for side in sides.values()):
-        raise ValueError("aligned=True needs every row: empty texts were dropped, so that rows no longer correspond")
+        raise RowsDiffer("aligned=True needs every row: empty texts were dropped, so that rows no longer correspond")
     groups = _rows_as_groups({name: len(side) for name, side in sides.items()})
     return {name: replace(side, groups=np.asarray(groups[name], dtype=np.int64)) for name, side in sides.items()}
 
@@ -150,7 +151,7 @@ def _checked_design(aligned: object, groups: Mapping[str, tuple[str, object]]) -
         if given is None:
             continue
         if aligned:
-            raise ValueError(f"aligned=True and {argument} contradict each other: give one of them")
+            raise RowsDiffer(f"aligned=True and {argument} contradict each other: give one of them")
         unordered = isinstance(given, (Mapping, set, frozenset)) or getattr(given, "ndim", 1) != 1
         if isinstance(given, (str, bytes)) or unordered or not isinstance(given, Iterable):
             raise TypeError(f"{argument} must hold one group, such as its prompt, for each text, got {shown(given)}")
@@ -188,11 +189,11 @@ def open_models(
     """
     aligned, p_groups, q_groups = design
     if q_groups is not None and not isinstance(q_groups, Mapping):
-        raise TypeError(f"q_groups must be a dict from names of models to groups, got {type(q_groups).__name__}")
+        raise RowsDiffer(f"q_groups must be a dict from names of models to groups, got {type(q_groups).__name__}")
     of_models = dict(q_groups or {})
     for name in of_models:
         if name not in models:
-            raise ValueError(f"q_groups must name {', '.join(models)}, got {name!r}")
+            raise RowsDiffer(f"q_groups must name {', '.join(models)}, got {name!r}")
     sides, groups = {"human": human}, {"human": (human.groups_argument, p_groups)}
     for name, side in models.items():
         sides[f"model {name}"], groups[f"model {name}"] = side, (side.groups_argument, of_models.get(name))
@@ -336,7 +337,7 @@ def _read_side(job: Featurizing, side: Side) -> tuple[FeatureSet, list[str] | No
         found = job.side(side)
         found = replace(found, dropped=found.dropped + source.dropped)
     if len(found) != len(texts):
-        raise ValueError(
+        raise UnlikeFeatures(
             f"{side.choices[-1]} must hold one text for each row of {side.argument}, got {len(texts)} for {len(found)}"
         )
     return found, texts
@@ -367,6 +368,6 @@ def check_same_encoder(p: Mapping[str, str] | None, q: Mapping[str, str] | None)
     different = [key for key in keys if p.get(key) != q.get(key)]
     if different:
         entries = ", ".join(f"{key} {p.get(key)} and {q.get(key)}" for key in different)
-        raise ValueError(
+        raise UnlikeFeatures(
             f"the two sets were featurized differently (P by {p.get('model')}, Q by {q.get('model')}): {entries}"
         )

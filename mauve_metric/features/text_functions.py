@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mauve_metric.features import ngrams
+from mauve_metric.runtime.errors import WrongOption
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...))
 
@@ -69,7 +70,7 @@ def function_digest(function: object) -> str:
         for part in _parts(function, getattr(function, "__module__", None), {}):
             digest.update(len(part).to_bytes(8, "little") + part)
     except Exception as error:  # whatever an object raises that cannot be pickled
-        raise ValueError(
+        raise WrongOption(
             f"featurize_model_name must be a function whose features can be found again, and {name_of(function)} "
             f"depends on an object that cannot be hashed ({type(error).__name__}: {error}): give the function an "
             "attribute revision, a text that changes when its features do"

@@ -43,8 +43,8 @@ def frechet_distance(p: Array, q: Array) -> float:
         return math.ldexp(scaled, 2 * exponent)
     except OverflowError:
         raise ValueError(
-            "frechet_distance is in squared units of the features and cannot be given as a number for p_features and "
-            f"q_features as large as 2^{exponent}: divide both by a common factor"
+            "frechet_distance is in squared units of the features and cannot be given as a number for features as "
+            f"large as 2^{exponent}: divide both by a common factor"
         ) from None
 
 

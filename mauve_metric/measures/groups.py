@@ -14,8 +14,9 @@ from mauve_metric.arrays import Counts, Integers, Labels
 Design = Literal["independent", "aligned", "prompts"]
 
 FEWEST_GROUPS = 10  # below, no interval: a variance of so few numbers is too uncertain
-FEW_GROUPS = 50  # up to here, intervals of texts that share prompts cover 87 to 99 % (docs/coverage.md)
-GROUPS_A_BUCKET = 2  # below, the bias left over is larger than the error (docs/coverage.md)
+# From `benchmarks/results/coverage_prompts.csv`.
+FEW_GROUPS = 50  # up to here, intervals of texts that share prompts cover 87 to 99 %
+GROUPS_A_BUCKET = 2  # below, the bias left over is larger than the error
 
 
 def code_groups(

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Floats, Labels
-from mauve_metric.quantize.quantized import Advance, Quantized
+from mauve_metric.quantize.histograms import Advance, Quantized
 from mauve_metric.quantize.scaled_rows import scaled_rows
+from mauve_metric.runtime.errors import NotFinite, WrongOption
 from mauve_metric.runtime.tensors import ProjectedRows, as_array, full_precision
 from mauve_metric.runtime.tensors import steps as blocks_of
 from mauve_metric.runtime.threads import one_torch_thread
@@ -107,7 +108,7 @@ def drmm(
 
     if len(rows) < components:
         expected = f"drmm_components must be at most the number of texts of all sets, {len(rows)}"
-        raise ValueError(f"{expected}, got {components}")
+        raise WrongOption(f"{expected}, got {components}")
     with torch.no_grad(), full_precision(), one_torch_thread():
         scaled = scaled_rows(rows, "drmm")
         draw = torch.Generator().manual_seed(seed)
@@ -222,7 +223,7 @@ def _train(
                 layer.log_variance.clamp_(min=_LEAST_LOG_VARIANCE)
         found.append(as_array(losses).astype(np.float64))
         if not np.isfinite(found[-1]).all():
-            raise ValueError(f"quantizer='drmm': the loss is NaN or infinite after {start + len(numbers)} steps")
+            raise NotFinite(f"quantizer='drmm': the loss is NaN or infinite after {start + len(numbers)} steps")
         if advance is not None:
             advance(start + len(numbers), steps)
     return np.concatenate(found)

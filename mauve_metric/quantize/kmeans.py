@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from mauve_metric.arrays import Integers, Labels, Rows
 from mauve_metric.quantize import on_device
 from mauve_metric.quantize.nearest_centres import AllCentres, NearestCentres, assign, nearest_centres
+from mauve_metric.runtime.errors import TooManyBuckets
 from mauve_metric.runtime.optional_imports import import_faiss
 from mauve_metric.runtime.tensors import ProjectedRows, is_tensor, on_cpu
 
@@ -318,7 +319,7 @@ def kmeans(rows: ProjectedRows, num_buckets: int, num_redo: int = 5, max_iter: i
         Shape (n,), in 0 … k - 1.
     """
     if num_buckets > len(rows):
-        raise ValueError(
+        raise TooManyBuckets(
             f"num_buckets must be at most the number of texts of both sets, {len(rows)}, got {num_buckets}"
         )
     if not is_tensor(rows):

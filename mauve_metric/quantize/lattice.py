@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Array, Floats, Integers, Labels
+from mauve_metric.runtime.errors import NotFinite
 
 DIMENSIONS = 4
 _BLOCK = 2**16  # vectors processed at once
@@ -99,7 +100,7 @@ def nearest_points(vectors: Array, squared_radius: int = 50) -> Labels:
     if vectors.ndim != 2 or vectors.shape[1] != DIMENSIONS:
         raise ValueError(f"vectors must have shape (n, {DIMENSIONS}), got {vectors.shape}")
     if not np.isfinite(vectors).all():
-        raise ValueError("vectors must be finite, got NaN or infinity")
+        raise NotFinite("vectors must be finite, got NaN or infinity")
     labels = [_nearest(vectors[start : start + _BLOCK], squared_radius) for start in range(0, len(vectors), _BLOCK)]
     return np.concatenate([np.zeros(0, dtype=np.int64), *labels])
 

@@ -22,10 +22,11 @@ from mauve_metric.features.rows import (
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.quantize import blocks, covariance, projection
 from mauve_metric.quantize.content_order import content_order
-from mauve_metric.quantize.quantized import Quantized
+from mauve_metric.quantize.histograms import Quantized
 from mauve_metric.quantize.quantizers import QUANTIZERS, StackedSets
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.devices import check_device
+from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.progress import progress_bar, watch_blocks
 from mauve_metric.runtime.tensors import ProjectedRows
 from mauve_metric.runtime.threads import fitting_threads
@@ -257,7 +258,7 @@ def _in_blocks(
     if not QUANTIZERS[config.quantizer].in_blocks:
         most = f"at most {MOST_NUMBERS_AT_ONCE} numbers in all sets together"
         size = math.prod(stacked.shape)
-        raise ValueError(f"quantizer={config.quantizer!r} does not work in blocks, and reads {most}, got {size}")
+        raise WrongOption(f"quantizer={config.quantizer!r} does not work in blocks, and reads {most}, got {size}")
     if QUANTIZERS[config.quantizer].on == "features":
         of_rows = _sets_of_rows(stacking, groups)
         labels = [_cluster(stacked, of_rows, config, offset).labels for offset in range(clusterings)]
@@ -265,13 +266,8 @@ def _in_blocks(
     else:
         labels, fitted = blocks.label_rows(
             stacked,
-            num_buckets=int(config.num_buckets),
-            explained_variance=config.kmeans_explained_var,
-            pca_max_data=config.pca_max_data,
-            num_redo=config.kmeans_num_redo,
-            max_iter=config.kmeans_max_iter,
-            seed=config.seed,
-            num_runs=clusterings,
+            config,
+            clusterings,
             checkpoint=None if run.checkpoint is None else Path(run.checkpoint).expanduser(),
             watch=watch_blocks if run.verbose else blocks.unwatched,
         )

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from mauve_metric.arrays import FeatureRows, Integers
-from mauve_metric.measures.cross_fitting import auto_learned_buckets
+from mauve_metric.measures.cross_fitting import auto_learned_buckets, buckets_of_ranks, cross_fit, same_rows
 from mauve_metric.options import MauveConfig
 from mauve_metric.quantize import drmm, kmeans, lattice, spreading
-from mauve_metric.quantize.histograms import auto_num_buckets
-from mauve_metric.quantize.learned_buckets import learned_labels
-from mauve_metric.quantize.quantized import Advance, Quantized
+from mauve_metric.quantize.histograms import Advance, Quantized, auto_num_buckets
+from mauve_metric.runtime.errors import TooManyBuckets, WrongOption
 from mauve_metric.runtime.tensors import ProjectedRows, as_array, is_tensor
 
 MOST_CELLS = 100_000  # each takes a few numbers in every histogram, interval and resampling
@@ -61,7 +60,7 @@ def _drmm_cells(config: MauveConfig, n: int) -> int:
     cells = int(config.drmm_components**config.drmm_layers)
     if cells > MOST_CELLS:
         power = f"{config.drmm_components}^{config.drmm_layers}"
-        raise ValueError(f"drmm_components to the power of drmm_layers must be at most {MOST_CELLS}, got {power}")
+        raise WrongOption(f"drmm_components to the power of drmm_layers must be at most {MOST_CELLS}, got {power}")
     return cells
 
 
@@ -79,8 +78,10 @@ def _lattice_cells(config: MauveConfig, n: int) -> int:
 def _classifier(
     rows: ProjectedRows | FeatureRows, sets: StackedSets, config: MauveConfig, seed: int, advance: Advance | None
 ) -> Quantized:
+    """Buckets of a cross-fitted classifier's scores, from the most human to the most model-like."""
     given = as_array(rows) if is_tensor(rows) else rows
-    return Quantized(learned_labels(given, sets.set_of > 0, sets.groups, int(config.num_buckets), seed))
+    fitted = cross_fit(given, sets.set_of > 0, same_rows(given, sets.groups), seed=seed)
+    return Quantized(buckets_of_ranks(fitted.ranks, int(config.num_buckets)))
 
 
 def _classifier_cells(config: MauveConfig, n: int) -> int:
@@ -106,13 +107,13 @@ def num_buckets_of(config: MauveConfig, *sizes: int) -> int:
     """
     cells = QUANTIZERS[config.quantizer].cells(config, min(sizes, default=1))
     if config.num_buckets not in ("auto", cells):
-        raise ValueError(
+        raise WrongOption(
             f"num_buckets must be 'auto' or left out with quantizer={config.quantizer!r}, which makes {cells}, "
             f"got {config.num_buckets}"
         )
     if config.quantizer == "kmeans" and sizes and cells > sum(sizes):
         which = "both" if len(sizes) == 2 else "all"
-        raise ValueError(
+        raise TooManyBuckets(
             f"num_buckets must be at most the number of texts of {which} sets, {' + '.join(map(str, sizes))}, "
             f"got {cells}"
         )

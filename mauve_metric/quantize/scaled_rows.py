@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.tensors import ProjectedRows, as_tensor, is_tensor, steps
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def scaled_rows(rows: ProjectedRows, quantizer: str) -> torch.Tensor:
     for some in steps(n, d):
         variance += (rows[some].double() / largest - mean).square().sum() / (n * d)
     if bool((rows == rows[0]).all()) or not bool(variance > 0):
-        raise ValueError(f"quantizer={quantizer!r} needs features that differ, got {n} equal ones")
+        raise WrongOption(f"quantizer={quantizer!r} needs features that differ, got {n} equal ones")
     scaled = torch.empty((n, d), dtype=torch.float32, device=rows.device)
     for some in steps(n, d):
         scaled[some] = ((rows[some].double() / largest - mean) / variance.sqrt()).float()

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mauve_metric.arrays import Floats, Integers, Rows
+from mauve_metric.quantize.histograms import Advance, Quantized
 from mauve_metric.quantize.lattice import DIMENSIONS, nearest_points, num_points
-from mauve_metric.quantize.quantized import Advance, Quantized
 from mauve_metric.quantize.scaled_rows import scaled_rows
+from mauve_metric.runtime.errors import NotFinite, WrongOption
 from mauve_metric.runtime.optional_imports import import_faiss, import_torch
 from mauve_metric.runtime.tensors import ProjectedRows, as_array, full_precision, index_of, is_tensor
 from mauve_metric.runtime.tensors import steps as blocks_of
@@ -73,7 +74,9 @@ def lattice(
     """
     torch = import_torch()
     if len(rows) < LEAST_ROWS:
-        raise ValueError(f"quantizer='lattice' needs at least {LEAST_ROWS} texts in all sets together, got {len(rows)}")
+        raise WrongOption(
+            f"quantizer='lattice' needs at least {LEAST_ROWS} texts in all sets together, got {len(rows)}"
+        )
     draw = torch.Generator().manual_seed(seed)
     with torch.inference_mode(False), torch.enable_grad(), full_precision(), one_torch_thread():
         scaled = scaled_rows(rows, "lattice")
@@ -192,7 +195,7 @@ def _train(
             total += loss.detach()
         losses[epoch] = float(total) / batches
         if not math.isfinite(losses[epoch]):
-            raise ValueError(f"quantizer='lattice': the loss is NaN or infinite after {epoch + 1} epochs")
+            raise NotFinite(f"quantizer='lattice': the loss is NaN or infinite after {epoch + 1} epochs")
         if advance is not None:
             advance((epoch + 1) * batches, epochs * batches)
     return losses

@@ -16,7 +16,11 @@ from mauve_metric.results.numbers import Difference, OwnScore
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.result_methods import SignedResult
 from mauve_metric.results.wording.joint_comparison import joint_comparison
-from mauve_metric.results.wording.learned_words import LEARNED_DIFFERENCES, learned_ranking
+from mauve_metric.results.wording.learned_words import (
+    LEARNED_DIFFERENCES,
+    TOGETHER_DIFFERENCES,
+    learned_ranking,
+)
 from mauve_metric.results.wording.words import (
     DIFFERENCE_NOTE,
     collected_warnings,
@@ -26,6 +30,7 @@ from mauve_metric.results.wording.words import (
     notes,
     ranking_verdict,
     warnings_prose,
+    with_labels,
 )
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
@@ -82,6 +87,8 @@ class Comparison(SignedResult):
         learned_ranking: names by falling `mauve_classifier`, of the models that have one.
         learned_differences: of every pair of these, the better one first; their intervals allow for the human texts
             and the prompts that two scores share.
+        together_ranking, together_differences: the same of the learned scores by one classifier of the features of all
+            featurizers, which are in each model's `together`; empty for one featurizer.
     """
 
     models: dict[str, MauveResult]
@@ -99,6 +106,8 @@ class Comparison(SignedResult):
     by_featurizer: Mapping[str, Comparison] = field(default_factory=dict, repr=False, metadata={"in_dict": False})
     learned_ranking: tuple[str, ...] = ()
     learned_differences: tuple[Difference, ...] = ()
+    together_ranking: tuple[str, ...] = ()
+    together_differences: tuple[Difference, ...] = ()
 
     @property
     def joint_verdict(self) -> str:
@@ -129,6 +138,8 @@ class Comparison(SignedResult):
         parts += [tables["differences"], Prose([*several, forecast_sentence(self)])]
         if self.learned_differences:
             parts += [Heading(LEARNED_DIFFERENCES), tables["learned_differences"]]
+        if self.together_differences:
+            parts += [Heading(TOGETHER_DIFFERENCES), tables["together_differences"]]
         others = [(printable(name), one.signature) for name, one in [*self.by_featurizer.items()][1:]]
         title = f"{models} against {first.n_p} human texts, {first.num_buckets} common buckets"
         return Document(title, parts, tables, [("", self.signature), *others])
@@ -163,6 +174,7 @@ class Comparison(SignedResult):
             "models": table((*MODEL_COLUMNS, *tested), _model_rows),
             "differences": table(DIFFERENCE_COLUMNS, lambda one: _difference_rows(one.differences)),
             "learned_differences": table(DIFFERENCE_COLUMNS, lambda one: _difference_rows(one.learned_differences)),
+            "together_differences": Table(DIFFERENCE_COLUMNS, _difference_rows(with_labels(self).together_differences)),
         }
 
 

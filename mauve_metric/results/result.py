@@ -35,7 +35,7 @@ SCORE_COLUMNS = (
     Column("meaning", "meaning"),
 )
 FACT_COLUMNS = (Column("name", "rests on"), Column("value", "value"), Column("meaning", "meaning"))
-_INTERVALS = {  # attributes of the scores that have one
+INTERVALS = {  # attributes of the scores that have one
     "mauve_debiased": "mauve_ci",
     "mauve_classifier": "mauve_classifier_ci",
     "auc": "auc_ci",
@@ -70,8 +70,8 @@ class MauveResult(SignedResult):
         format_auc, format_aucs: the same AUC of a classifier that sees only how texts are formatted (length, line
             breaks, quotation marks and so on), and of each of these alone; None where the texts are not known.
         normalised: where these tell the two sets apart (warning `format_differs`), the learned score and AUC of the
-            same texts with each run of white space as one blank and in small letters; None where texts are not known
-            or cut, and for more than 1000 texts unless the featurizer is "ngrams".
+            same texts with each run of white space as one blank and in small letters.
+        normalised_missing: why `normalised` is not there although format tells the two sets apart, as one clause.
         together: with several featurizers, the learned score and AUC of one classifier of all their features.
         frontier_integral, frontier_integral_star: in [0, 1], lower is better (Liu et al. 2021, §3).
         frontier_integral_debiased, frontier_integral_stderr, frontier_integral_ci: as for MAUVE.
@@ -94,6 +94,8 @@ class MauveResult(SignedResult):
         by_featurizer: with several featurizers the result of each by its name, the first being this one; else empty.
         curve_mixtures: λ, KL(q‖r_λ) and KL(p‖r_λ) of each inner point of `divergence_curve`, shape (m, 3).
         curve_band: the debiased curve and its pointwise band, see `jackknife.frontier_band`.
+        learned_p_counts, learned_q_counts: human and model texts in each bucket of `mauve_classifier`, (k,), from the
+            most human to the most model-like.
         learned: buckets and ranks of each text by the classifier (see `uncertainty.learned.Learned`).
         p_labels, q_labels: bucket of each text, shape (n_p,) and (n_q,). These and `signature_entries` are not in
             `to_dict`.
@@ -161,7 +163,10 @@ class MauveResult(SignedResult):
     format_auc: float | None = None
     format_aucs: Mapping[str, float] | None = None
     normalised: LearnedScore | None = None
+    normalised_missing: str | None = None
     together: LearnedScore | None = None
+    learned_p_counts: tuple[int, ...] | None = None
+    learned_q_counts: tuple[int, ...] | None = None
     learned: Learned | None = field(default=None, repr=False, metadata={"in_dict": False})
     by_featurizer: Mapping[str, MauveResult] = field(default_factory=dict, repr=False, metadata={"in_dict": False})
 
@@ -209,7 +214,7 @@ class MauveResult(SignedResult):
 
     def _ends(self, score: str) -> tuple[float, float] | tuple[None, None]:
         """The interval of a score."""
-        interval: tuple[float, float] | None = getattr(self, _INTERVALS.get(score, ""), None)
+        interval: tuple[float, float] | None = getattr(self, INTERVALS.get(score, ""), None)
         return interval or (None, None)
 
     def plot(self) -> alt.VConcatChart:

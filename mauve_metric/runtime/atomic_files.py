@@ -8,6 +8,8 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
+from mauve_metric.runtime.errors import NoFile, NotWritten
+
 
 @contextlib.contextmanager
 def written_whole(path: str | Path) -> Iterator[Path]:
@@ -41,11 +43,11 @@ def check_can_be_written(path: str | Path) -> None:
         ValueError: no file can have that name.
     """
     if "\0" in str(path):
-        raise ValueError(f"{str(path)!r} cannot be written: a file's name holds no null character")
+        raise NotWritten(f"{str(path)!r} cannot be written: a file's name holds no null character")
     with naming(path):
         target = Path(os.path.realpath(path))
         if not target.parent.is_dir():
-            raise FileNotFoundError(f"there is no folder {str(target.parent)!r}")
+            raise NoFile(f"there is no folder {str(target.parent)!r}")
         if target.is_dir():
             raise IsADirectoryError("it is a folder")
         if target.exists() and not os.access(target, os.W_OK):
@@ -69,6 +71,7 @@ def naming(path: str | Path) -> Iterator[None]:
         kind = type(OSError(error.errno or 0, "")) if error.errno else type(error)
         named = kind(f"{str(path)!r} cannot be written: {error.strerror or error}")
         named.errno = error.errno
+        vars(named)["code"] = NotWritten.code
         raise named from error
 
 

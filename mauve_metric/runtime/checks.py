@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import math
 import operator
 from collections.abc import Callable, Iterable
 from typing import SupportsFloat, SupportsIndex
+
+from mauve_metric.runtime.errors import WrongOption
 
 Check = Callable[[str, object], object]
 RENAMED = {"paired": "aligned", "prompts_of": "q_groups"}  # of earlier versions, for messages
@@ -39,19 +42,20 @@ def integer_check(low: int, high: int = 2**31 - 16, *, also: tuple[object, ...] 
         if any(type(value) is type(other) and value == other for other in also):
             return value
         expected = f"{name} must be an integer from {low} to {high}{alternatives}"
-        if is_bool(value) or not isinstance(value, SupportsIndex):
-            raise TypeError(f"{expected}, got {shown(value)}")
-        try:
-            number = operator.index(value)
-        except TypeError:
-            raise TypeError(f"{expected}, got {shown(value)}") from None
-        if number in also:
-            return number
-        if not low <= number <= high:
-            raise ValueError(f"{expected}, got {shown(number)}")
+        number = _integer(expected, value)
+        if number not in also and not low <= number <= high:
+            raise WrongOption(f"{expected}, got {shown(number)}")
         return number
 
     return check
+
+
+def _integer(expected: str, value: object) -> int:
+    """An integer, numpy's too, but no boolean."""
+    if not is_bool(value) and isinstance(value, SupportsIndex):
+        with contextlib.suppress(TypeError):
+            return operator.index(value)
+    raise WrongOption(f"{expected}, got {shown(value)}")
 
 
 def number_check(low: float, high: float, *, low_included: bool = False, high_included: bool = True) -> Check:
@@ -61,17 +65,15 @@ def number_check(low: float, high: float, *, low_included: bool = False, high_in
     def check(name: str, value: object) -> float:
         expected = f"{name} must be a number in {interval}"
         if is_bool(value) or not isinstance(value, (SupportsFloat, SupportsIndex)):
-            raise TypeError(f"{expected}, got {shown(value)}")
+            raise WrongOption(f"{expected}, got {shown(value)}")
         try:
             number = float(value)
-        except OverflowError:
-            raise ValueError(f"{expected}, got {shown(value)}") from None
-        except (TypeError, ValueError):
-            raise TypeError(f"{expected}, got {shown(value)}") from None
+        except (OverflowError, TypeError, ValueError):
+            raise WrongOption(f"{expected}, got {shown(value)}") from None
         above = number >= low if low_included else number > low
         below = number <= high if high_included else number < high
         if not (above and below) or math.isinf(number):
-            raise ValueError(f"{expected}, got {shown(number)}")
+            raise WrongOption(f"{expected}, got {shown(number)}")
         return number
 
     return check
@@ -97,9 +99,23 @@ def choice_check(*choices: object) -> Check:
                 return value
         names = ", ".join(repr(choice) for choice in choices)
         written = value[:60] if isinstance(value, str) else shown(value)
-        raise ValueError(f"{name} must be one of {names}, got {shown(value)}{did_you_mean(written, map(str, choices))}")
+        raise WrongOption(
+            f"{name} must be one of {names}, got {shown(value)}{did_you_mean(written, map(str, choices))}"
+        )
 
     return check
+
+
+def listed_names(argument: str, value: object, expected: str) -> list[str]:
+    """Names in a list or joined by commas, in small letters; `TypeError` for anything else.
+
+    >>> listed_names("vary", "Seed, pooling", "names of factors")
+    ['seed', 'pooling']
+    """
+    if not isinstance(value, (str, list, tuple)) or not all(isinstance(part, str) for part in value):
+        raise TypeError(f"{argument} must be {expected}, in a list or joined by commas, got {shown(value)}")
+    parts = value.split(",") if isinstance(value, str) else value
+    return [part.strip().lower() for part in parts if part.strip()]
 
 
 def unknown_options(names: Iterable[str], known: Iterable[str]) -> str:
@@ -120,21 +136,16 @@ def unknown_options(names: Iterable[str], known: Iterable[str]) -> str:
 def check_bool(name: str, value: object) -> bool:
     """Return True or False, numpy's too; otherwise `TypeError`."""
     if not is_bool(value):
-        raise TypeError(f"{name} must be True or False, got {shown(value)}")
+        raise WrongOption(f"{name} must be True or False, got {shown(value)}")
     return bool(value)
 
 
 def check_count(name: str, value: object, low: int = 1) -> int:
     """A number as it was given, an integer of at least `low`; otherwise `TypeError` or `ValueError`."""
     expected = f"{name} must be an integer of at least {low}"
-    if is_bool(value) or not isinstance(value, SupportsIndex):
-        raise TypeError(f"{expected}, got {shown(value)}")
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{expected}, got {shown(value)}") from None
+    number = _integer(expected, value)
     if number < low:
-        raise ValueError(f"{expected}, got {shown(number)}")
+        raise WrongOption(f"{expected}, got {shown(number)}")
     return number
 
 

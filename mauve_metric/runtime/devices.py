@@ -6,6 +6,7 @@ import operator
 import re
 from typing import TYPE_CHECKING, SupportsIndex, cast
 
+from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.failures import one_line
 from mauve_metric.runtime.optional_imports import import_torch
 
@@ -62,10 +63,10 @@ def resolve_device(device: str | None = None, device_id: int | None = None) -> s
     device = check_device_name("device", device)
     if device_id is not None:
         if isinstance(device_id, bool) or not isinstance(device_id, SupportsIndex) or operator.index(device_id) < -1:
-            raise ValueError(f"device_id must be -1 (CPU) or the number of a CUDA device, got {device_id!r}")
+            raise WrongOption(f"device_id must be -1 (CPU) or the number of a CUDA device, got {device_id!r}")
         wanted = "cpu" if device_id == -1 else f"cuda:{int(device_id)}"
         if device not in (None, "auto", wanted):
-            raise ValueError(f"device={device!r} and device_id={device_id} name two devices: give one of them")
+            raise WrongOption(f"device={device!r} and device_id={device_id} name two devices: give one of them")
         device = wanted
     if device is None or device == "auto":
         if torch.cuda.is_available():
@@ -74,7 +75,7 @@ def resolve_device(device: str | None = None, device_id: int | None = None) -> s
     try:
         parsed = torch.device(device)
     except (RuntimeError, TypeError, ValueError) as error:
-        raise ValueError(
+        raise WrongOption(
             f"device must be 'auto' or a torch device such as 'cpu' or 'cuda:0', got {device!r}"
         ) from error
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
@@ -98,7 +99,7 @@ def check_device(device: str) -> torch.device:
         found = torch.device(device)
         torch.zeros(1, dtype=torch.float64, device=found)
     except (RuntimeError, TypeError, ValueError, AssertionError) as error:
-        raise ValueError(
+        raise WrongOption(
             f"score_device must be a device that torch has here and that knows float64, got {device!r}: "
             f"{one_line(error)}"
         ) from error

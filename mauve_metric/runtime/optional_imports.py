@@ -8,6 +8,8 @@ import importlib.metadata
 from functools import partial
 from types import ModuleType
 
+from mauve_metric.runtime.errors import NoPackage
+
 
 def package_versions(*packages: str) -> dict[str, str]:
     """The installed version of each package, "unknown" for one that is not there."""
@@ -25,7 +27,7 @@ def _import(module: str, need: str, install: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise ImportError(f"{need}: pip install {install}") from error
+        raise NoPackage(f"{need}: pip install {install}") from error
 
 
 def import_torch() -> ModuleType:

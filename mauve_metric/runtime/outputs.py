@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from mauve_metric.runtime.errors import NotWritten
+
 _HEAD_BYTES = 1000  # of a file, in which its mark is looked for
 
 
@@ -30,7 +32,7 @@ def check_outputs(
             continue  # a pipe or a device, which nothing replaces; a folder, which cannot be written
         for other in (*read, *map(Path, outputs[:number])):
             if _is_same(output, other):
-                raise ValueError(f"{str(output)!r} is to be written, and would replace {str(other)!r}: {_CURE}")
+                raise NotWritten(f"{str(output)!r} is to be written, and would replace {str(other)!r}: {_CURE}")
         for source in read:
             if source.is_dir() and _is_same(output.parent, source):
                 raise ValueError(f"{str(output)!r} is to be written, and {str(source)!r}, its folder, is read: {_CURE}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from mauve_metric.arrays import Array, Features, Integers, Labels, Rows
+from mauve_metric.runtime.errors import NotFeatures, NotFinite
 
 if TYPE_CHECKING:
     import torch
@@ -30,13 +31,13 @@ class TensorRows:
     def __init__(self, name: str, tensor: torch.Tensor) -> None:
         tensor = tensor.detach()
         if not tensor.dtype.is_floating_point:
-            raise TypeError(f"{name} must be an array of numbers, got dtype {tensor.dtype}")
+            raise NotFeatures(f"{name} must be an array of numbers, got dtype {tensor.dtype}")
         if tensor.ndim != 2 or 0 in tensor.shape:
-            raise ValueError(f"{name} must have shape (n, d) with n and d at least 1, got {tuple(tensor.shape)}")
+            raise NotFeatures(f"{name} must have shape (n, d) with n and d at least 1, got {tuple(tensor.shape)}")
         bad = ~tensor.isfinite().all(dim=1)
         if bool(bad.any()):
             first = int(bad.int().argmax())
-            raise ValueError(
+            raise NotFinite(
                 f"{name} must be finite: {int(bad.sum())} rows hold NaN or infinity, the first is row {first}"
             )
         self.tensor = tensor

@@ -22,6 +22,7 @@ from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.features.rows import EvenBlocks, all_rows, as_rows
 from mauve_metric.features.text_functions import function_digest, name_of, text_function
 from mauve_metric.options import MauveConfig, RunOptions, config_fields
+from mauve_metric.runtime.errors import EmptyTexts, UnlikeFeatures
 from mauve_metric.runtime.failures import message_of
 from mauve_metric.sharding.text_shards import Shard, on_this_machine
 from mauve_metric.texts.files import Role, TextFile
@@ -102,7 +103,9 @@ class ShardFeaturizer:
         except NoTextsError as error:
             return ShardDone(0, error.dropped, error.stripped)
         except Exception as error:
-            kind = ValueError if isinstance(error, (ValueError, TypeError)) else OSError
+            kind = (
+                ValueError if isinstance(error, (ValueError, TypeError)) and not isinstance(error, OSError) else OSError
+            )
             message = message_of(error)
             raise kind(message if task.shard.name in message else f"{task}: {message}") from error
 
@@ -152,11 +155,11 @@ def joined_shards(name: str, tasks: Sequence[ShardTask], done: Sequence[ShardDon
     """
     parts = [read_lazily(task.target) for task, shard in zip(tasks, done, strict=True) if shard.texts]
     if not parts:
-        raise ValueError(f"{name} must hold at least one non-empty text, got {len(tasks)} files of which none does")
+        raise EmptyTexts(f"{name} must hold at least one non-empty text, got {len(tasks)} files of which none does")
     first = parts[0]
     for part in parts[1:]:
         if part.identity != first.identity or part.features.shape[1] != first.features.shape[1]:
-            raise ValueError(
+            raise UnlikeFeatures(
                 "all shards must be featurized by one model, got "
                 f"{dict(first.identity or {})} with {first.features.shape[1]} columns and "
                 f"{dict(part.identity or {})} with {part.features.shape[1]}"

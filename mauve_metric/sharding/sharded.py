@@ -21,6 +21,7 @@ from mauve_metric.quantize.blocks import CHECKPOINT_FILE
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.atomic_files import naming
 from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.errors import RowsDiffer
 from mauve_metric.runtime.outputs import check_outputs
 from mauve_metric.runtime.progress import job_progress
 from mauve_metric.sharding.feature_shards import (
@@ -91,7 +92,7 @@ def score_sharded(
     job = _job(p_text, q_text, folder, options)
     if prompt_field is not None:
         if aligned or design.groups:
-            raise ValueError("prompt_field contradicts aligned, p_groups and q_groups: give one of them")
+            raise RowsDiffer("prompt_field contradicts aligned, p_groups and q_groups: give one of them")
         design = GivenDesign(groups={"p": job.prompts(job.p, prompt_field), "q": job.prompts(job.q, prompt_field)})
     tasks = [*job.p, *job.q]
     with (

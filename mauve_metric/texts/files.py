@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.errors import EmptyTexts, NoFile, NoSuchField, SeveralTexts, UnknownEnding
 from mauve_metric.texts.formats import INSPECT, Column, Format, format_of, key_of, text_column
 from mauve_metric.texts.inspect_logs import inspect_records
 from mauve_metric.texts.lines import decode, lines_of, read_bytes
@@ -67,7 +68,7 @@ def read_texts(
     file = TextFile(path, text_field, filter=filter)
     if side is None and file.holds_both:
         said = file.says("reference", "prediction")
-        raise ValueError(
+        raise NoSuchField(
             f"{said}: say which are meant with side='reference' or 'prediction', or name their field with text_field "
             "(--text-field)"
         )
@@ -97,7 +98,7 @@ class SideTexts(NamedTuple):
         """`ValueError` for texts of nothing but white space, with the place of the first."""
         empty = [number for number, text in enumerate(self.texts) if not text.strip()]
         if empty and self.where is not None:
-            raise ValueError(
+            raise EmptyTexts(
                 f"{self.where[empty[0]]}: the text in {self.field!r} is empty, as are {len(empty)} of {len(self.texts)}"
                 " in all; a model that says nothing is a finding: pass empty_texts='drop' to score the others"
             )
@@ -145,6 +146,8 @@ class TextFile:
         self.format: Format | None = None
         self.group: str | None = None
         self._records: list[Record] | None = None
+        if str(path) == "":
+            raise ValueError("a file must have a name, got ''")
         self._path = Path(path)
         if str(path) == "-":
             self.name, self._records = "standard input", _standard_input()
@@ -155,18 +158,18 @@ class TextFile:
         if self._records is not None:
             self._recognise(any(given.values()), filter)
         elif filter is not None:
-            raise ValueError(f"{self.name} has no field that filter={filter!r} could choose from")
+            raise NoSuchField(f"{self.name} has no field that filter={filter!r} could choose from")
 
     def _read(self) -> None:
         path, suffix = self._path, self._path.suffix.lower()
         if path.is_dir():
             return
         if not path.is_file():
-            raise FileNotFoundError(f"there is no file {str(path)!r}")
+            raise NoFile(f"there is no file {str(path)!r}")
         if suffix not in READERS:
             known = ", ".join(READERS)
             packed = f" ({suffix} is compressed: unpack it first)" if suffix in COMPRESSED else ""
-            raise ValueError(
+            raise UnknownEnding(
                 f"{path} has an unknown ending {path.suffix!r}{packed}: expected {known}, or a folder of .txt files"
             )
         if suffix in TABLES:
@@ -309,13 +312,13 @@ def _of_group(
     """The records of one group, and its name."""
     if field is None or not has_field(records[0], field):
         if wanted is not None:
-            raise ValueError(f"{name} has no field that filter={wanted!r} could choose from")
+            raise NoSuchField(f"{name} has no field that filter={wanted!r} could choose from")
         return records, None
     groups = [str(value_at(record, field)) for record in records]
     found = list(dict.fromkeys(groups))
     listed = ", ".join(map(repr, found))
     if wanted is None and len(found) > 1:
-        raise ValueError(
+        raise SeveralTexts(
             f"{name} holds {len(found)} runs over the same documents, of {field} {listed}: choose one with filter, "
             f"such as --filter {found[0]}"
         )
@@ -361,7 +364,7 @@ def _file_in(folder: Path) -> Path:
     if texts and not known:
         return folder
     if not known:
-        raise ValueError(f"the folder {folder} holds no .txt files, and no file of a tool that is known")
+        raise UnknownEnding(f"the folder {folder} holds no .txt files, and no file of a tool that is known")
     if len(known) > 1 or texts:
         names = ", ".join(repr(file.name) for file in known) + (f" and {len(texts)} .txt files" if texts else "")
         raise ValueError(f"the folder {folder} holds {names}: expected one of them, give its own name")

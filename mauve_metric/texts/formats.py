@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, SeveralTexts
 from mauve_metric.texts.records import Record, has_field, text_at, value_at
 
 
@@ -62,14 +63,14 @@ def _harness_completion(record: Record) -> str:
     if not isinstance(value, list):
         return text_at(record, path)
     if not value:
-        raise ValueError(f"{record.where}: 'filtered_resps' is empty: expected the model's text")
+        raise EmptyTexts(f"{record.where}: 'filtered_resps' is empty: expected the model's text")
     if _is_likelihood(value) or all(map(_is_likelihood, value)):
         raise ValueError(
             f"{record.where}: 'filtered_resps' holds likelihoods of choices and no text: this is not a task in which "
             "the model writes, and MAUVE is not for it"
         )
     inner = ".0" if isinstance(value[0], list) else ""
-    raise ValueError(
+    raise SeveralTexts(
         f"{record.where}: 'filtered_resps' holds {len(value)} responses: choose one with prediction_field, such as "
         f"{path}.0{inner}"
     )
@@ -151,7 +152,7 @@ def _only_choice(field: str) -> Callable[[Record], str]:
             raise ValueError(f"{record.where}: expected a list of choices in {field!r}, got {choices!r:.60}")
         text = "message.content" if has_field(record, f"{field}.0.message") else "text"
         if len(choices) > 1:
-            raise ValueError(
+            raise SeveralTexts(
                 f"{record.where}: {field!r} holds {len(choices)} answers: choose one with prediction_field, such as "
                 f"{field}.0.{text}"
             )
@@ -232,7 +233,7 @@ def format_of(record: Record) -> Format | None:
         return None
     if len(fitting) > 1 or (fitting and "text" in record.value):
         fields = [known.prediction.field for known in fitting] + (["text"] if "text" in record.value else [])
-        raise ValueError(
+        raise NoSuchField(
             f"{record.where} could be {' or '.join(known.title for known in fitting)}: say which field holds the "
             f"texts with text_field, or with reference_field and prediction_field: {', '.join(map(repr, fields))}"
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
 
+from mauve_metric.runtime.errors import NotOneSet
 from mauve_metric.texts.files import SideTexts, TextFile
 
 _SHOWN = 3  # how many keys an error lists
@@ -44,16 +45,14 @@ def join(files: Mapping[str, TextFile], *, human: bool, common_rows: bool = Fals
             if file.has_two_fields:
                 file.side("reference")  # the message lists missing rows
         names = " or ".join(file.name for file in files.values())
-        raise ValueError(f"there are no human texts beside the model's in {names}: give them, or name their field")
+        raise NotOneSet(f"there are no human texts beside the model's in {names}: give them, or name their field")
     if order is not None:
         note = "/common_rows" if any(left_out.values()) else ""
         models = {name: _rows(side, order[name], note) for name, side in models.items()}
         golds = {name: _rows(side, order[name], note) for name, side in golds.items()}
     if len({len(side.texts) for side in golds.values()}) > 1:
         shown = ", ".join(f"{name} {len(side.texts)}" for name, side in golds.items())
-        raise ValueError(
-            f"the files differ in their number of human texts ({shown}): give those as a file of their own"
-        )
+        raise NotOneSet(f"the files differ in their number of human texts ({shown}): give those as a file of their own")
     _check_agreement(golds)
     common = None if order is None else [keys[row] for row in order[next(iter(files))]]
     gold = next(iter(golds.values()), None)
@@ -96,7 +95,7 @@ def _check_same_keys(keys: Mapping[str, Sequence[str | int]], common: set[str | 
         else "none is in all"
     )
     if lacking:
-        raise ValueError(
+        raise NotOneSet(
             f"the models' files do not hold the same {len(everything)} rows: {'; '.join(lacking)}; {choice}"
         )
 
@@ -110,7 +109,7 @@ def _check_documents(models: Mapping[str, SideTexts], order: Mapping[str, Sequen
         for mine, its in zip(order[first], order[name], strict=True):
             if side.documents[mine] != other.documents[its]:
                 key, places = (side.keys or ())[mine], (side.where or (), other.where or ())
-                raise ValueError(
+                raise NotOneSet(
                     f"row {key!r} is another document for {first} ({places[0][mine]}) than for {name} "
                     f"({places[1][its]}): compare runs of one task and one version of it"
                 )
@@ -125,7 +124,7 @@ def _check_agreement(golds: Mapping[str, SideTexts]) -> None:
         row = next((row for row, text in enumerate(side.texts) if text != other.texts[row]), None)
         if row is not None:
             places = [str(row) if found.where is None else found.where[row] for found in (side, other)]
-            raise ValueError(
+            raise NotOneSet(
                 f"the human texts of {first} and {name} differ, first at {places[0]} and {places[1]}: give the human "
                 "texts as a file of their own"
             )

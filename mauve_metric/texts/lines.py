@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from mauve_metric.runtime.errors import DamagedFile, NoFile
+
 _WIDE_SHARE = 0.04  # of the characters of UTF-16 are spaces and ends of lines, even where no letter is Latin
 
 
@@ -11,12 +13,12 @@ def decode(raw: bytes, name: str) -> str:
     """Decode UTF-8; `ValueError` gives the first invalid byte."""
     encoding = _wide_encoding(raw)
     if encoding is not None:
-        raise ValueError(f"{name} is not UTF-8: it looks like {encoding}; save it as UTF-8")
+        raise DamagedFile(f"{name} is not UTF-8: it looks like {encoding}; save it as UTF-8")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        raise ValueError(
+        raise DamagedFile(
             f"{name} is not UTF-8: byte {error.start} on line {line} is 0x{raw[error.start]:02x}; save it as UTF-8"
         ) from error
 
@@ -30,7 +32,7 @@ def read_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError as error:
-        raise FileNotFoundError(f"there is no file {str(path)!r}") from error
+        raise NoFile(f"there is no file {str(path)!r}") from error
     except IsADirectoryError as error:
         raise IsADirectoryError(f"{str(path)!r} is a folder, expected a file") from error
     except (OSError, ValueError) as error:  # ValueError: a null character in the name

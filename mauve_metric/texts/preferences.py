@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from mauve_metric.runtime.errors import NoSuchField
 from mauve_metric.texts.columns import Line, Table, TableData, listed, number_at, open_table
 
 _FIRST = ("model_a", "model1", "system_a", "model_1", "a")
@@ -97,7 +98,7 @@ def _slow_enough(table: Table, min_seconds: float | None) -> list[Line]:
         return table.lines
     column = table.column(*_SECONDS)
     if column is None:
-        raise ValueError(f"{table.name} has no column {_SECONDS[0]!r} for min_seconds: it has {listed(table.columns)}")
+        raise NoSuchField(f"{table.name} has no column {_SECONDS[0]!r} for min_seconds: it has {listed(table.columns)}")
     lines = [line for line in table.lines if number_at(line, column, "seconds") >= min_seconds]
     if not lines:
         raise ValueError(f"{table.name}: no judgement took {min_seconds:g} seconds or more")
@@ -121,7 +122,7 @@ def _answer_columns(table: Table, answers: Sequence[str] | None) -> list[str]:
     known = table.column(*_ANSWERS)
     columns = [column for column in table.columns if _QUESTION.fullmatch(column.strip())]
     if known is None and not columns:
-        raise ValueError(
+        raise NoSuchField(
             f"{table.name} has no column 'winner' with the answers: name it with answers (--answer); "
             f"it has {listed(table.columns)}"
         )

@@ -7,6 +7,7 @@ import reprlib
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from mauve_metric.runtime.errors import DamagedFile, NoSuchField, NotTexts
 from mauve_metric.texts.sources import choose_field
 
 
@@ -49,12 +50,12 @@ def loaded(content: str, name: str, line: int | None = None) -> object:
         value: object = json.loads(content)
     except json.JSONDecodeError as error:
         if line is None:
-            raise ValueError(f"{name}, line {error.lineno}: not JSON: {error.msg}") from error
-        raise ValueError(f"{where}: not JSON: {error.msg} at column {error.colno}") from error
+            raise DamagedFile(f"{name}, line {error.lineno}: not JSON: {error.msg}") from error
+        raise DamagedFile(f"{where}: not JSON: {error.msg} at column {error.colno}") from error
     except RecursionError as error:
-        raise ValueError(f"{where}: not JSON that can be read: it is nested too deep") from error
+        raise DamagedFile(f"{where}: not JSON that can be read: it is nested too deep") from error
     except ValueError as error:  # Python reads no integer of more than some thousand digits
-        raise ValueError(f"{where}: not JSON that can be read: a whole number of too many digits") from error
+        raise DamagedFile(f"{where}: not JSON that can be read: a whole number of too many digits") from error
     return value
 
 
@@ -77,7 +78,7 @@ def value_at(record: Record, path: str) -> object:
         elif isinstance(value, list) and part.isdecimal() and int(part[:9]) < len(value):
             value = value[int(part)]
         else:
-            raise ValueError(f"{record.where} has no field {path!r}; {_holds(value, passed)}")
+            raise NoSuchField(f"{record.where} has no field {path!r}; {_holds(value, passed)}")
         passed = f"{passed}.{part}" if passed else part
     return value
 
@@ -110,7 +111,7 @@ def text_at(record: Record, path: str) -> str:
     if isinstance(value, str):
         return value
     choose = f"; name one of its places, such as {path}.0" if isinstance(value, list) and value else ""
-    raise ValueError(f"{record.where}: expected a text in {path!r}, got {_show(value)}{choose}")
+    raise NotTexts(f"{record.where}: expected a text in {path!r}, got {_show(value)}{choose}")
 
 
 def plain_text(record: Record, text_field: str | None) -> str:
@@ -122,7 +123,7 @@ def plain_text(record: Record, text_field: str | None) -> str:
     else:
         value = record.value
     if not isinstance(value, str):
-        raise ValueError(f"{record.where}: expected a text, got {_show(value)}")
+        raise NotTexts(f"{record.where}: expected a text, got {_show(value)}")
     return value
 
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, NotTexts
 from mauve_metric.texts.wrapping import Stripping
 
 _SHOWN = 5  # how many positions an error lists
 
 
-class NoTextsError(ValueError):
+class NoTextsError(EmptyTexts):
     """A side or a file that holds no text at all, or, with empty_texts="drop", none that is not empty.
 
     dropped: how many empty texts it holds. stripped: how many texts each rule changed before they were empty.
@@ -48,8 +49,9 @@ def text_source(
 
     Args:
         name: the argument's name, for errors.
-        data: a list, tuple, numpy array, pandas column, pyarrow array, `datasets.Dataset` or one of its columns (a
-            list of texts is made of them), or an `IterableDataset`, generator or other iterator (streamed).
+        data: a list, tuple, numpy array, pandas or polars column or frame, pyarrow array, `datasets.Dataset` or
+            one of its columns (a list of texts is made of them), or an `IterableDataset`, generator or other iterator
+            (streamed).
         text_field: the column of a `Dataset`; None: "text", or the only text column.
         empty_texts: "error" or "drop" for empty and whitespace-only texts; "keep" takes any number of them, none at
             all too, and makes a list of a stream.
@@ -59,11 +61,13 @@ def text_source(
         TypeError: not texts. ValueError: none at all, or empty ones with "error".
     """
     if isinstance(data, (str, bytes)):
-        raise TypeError(f"{name} must be a list of texts, got a single {type(data).__name__}: {data[:40]!r}")
+        raise NotTexts(f"{name} must be a list of texts, got a single {type(data).__name__}: {data[:40]!r}")
     if isinstance(data, (dict, set, frozenset)) or data is None:  # a set has no order to repeat a score in
-        raise TypeError(f"{name} must be a list of texts, got {type(data).__name__}")
+        raise NotTexts(f"{name} must be a list of texts, got {type(data).__name__}")
     if hasattr(data, "column_names") and hasattr(data, "features"):
         data = _dataset_column(name, data, text_field)
+    elif hasattr(data, "collect_schema"):
+        data = _polars_column(name, data, text_field)
     elif hasattr(data, "columns") and hasattr(data, "iloc"):
         data = data[choose_field(name, list(data.columns), text_field)].tolist()
     elif hasattr(data, "to_pylist"):
@@ -71,7 +75,7 @@ def text_source(
     elif hasattr(data, "tolist"):
         data = data.tolist()
     if not isinstance(data, Iterable):
-        raise TypeError(f"{name} must be a list of texts, got {type(data).__name__}")
+        raise NotTexts(f"{name} must be a list of texts, got {type(data).__name__}")
     if not hasattr(data, "__len__"):  # a stream, such as the column of an IterableDataset
         data = iter(data)
     source = TextSource((), stripping=stripping)
@@ -86,7 +90,7 @@ def text_source(
         return source
     empty = [index for index, text in enumerate(texts) if not text.strip()]
     if empty and empty_texts == "error":
-        raise ValueError(_empty_message(name, empty, len(texts), stripping))
+        raise EmptyTexts(_empty_message(name, empty, len(texts), stripping))
     source.texts = [text for text in texts if text.strip()] if empty else texts
     source.dropped = len(empty)
     if not source.texts:
@@ -106,6 +110,12 @@ def _dataset_column(name: str, data: Any, text_field: str | None) -> Any:
     return (row[field] for row in data)
 
 
+def _polars_column(name: str, data: Any, text_field: str | None) -> list[Any]:
+    """The text column of a polars `DataFrame` or `LazyFrame`, which reads that column alone."""
+    column = data.lazy().select(choose_field(name, data.collect_schema().names(), text_field)).collect()
+    return list(column.to_series().to_list())
+
+
 def choose_field(name: str, fields: Sequence[str], text_field: str | None) -> str:
     """The field that holds the texts: the one asked for, "text", or the only one."""
     chosen = _wanted_field(name, fields, text_field)
@@ -117,13 +127,13 @@ def choose_field(name: str, fields: Sequence[str], text_field: str | None) -> st
 def _wanted_field(name: str, fields: Sequence[str], text_field: str | None) -> str:
     if text_field is not None:
         if text_field not in fields:
-            raise ValueError(f"{name} has no field {text_field!r}; it has {', '.join(map(repr, fields))}")
+            raise NoSuchField(f"{name} has no field {text_field!r}; it has {', '.join(map(repr, fields))}")
         return text_field
     if "text" in fields:
         return "text"
     if len(fields) == 1:
         return fields[0]
-    raise ValueError(f"{name} has no field 'text': choose one of {', '.join(map(repr, fields))} with text_field")
+    raise NoSuchField(f"{name} has no field 'text': choose one of {', '.join(map(repr, fields))} with text_field")
 
 
 def _check_strings(name: str, texts: Sequence[object]) -> None:
@@ -133,12 +143,12 @@ def _check_strings(name: str, texts: Sequence[object]) -> None:
 
 def _check_string(name: str, index: int, text: object) -> None:
     if not isinstance(text, str):
-        raise TypeError(f"{name} must hold strings only, got {type(text).__name__} at position {index}: {shown(text)}")
+        raise NotTexts(f"{name} must hold strings only, got {type(text).__name__} at position {index}: {shown(text)}")
     if not text.isascii():
         try:
             text.encode()
         except UnicodeEncodeError as error:
-            raise ValueError(
+            raise NotTexts(
                 f"{name} holds half of a surrogate pair, which is no character, at position {index}: {text!a:.60}"
             ) from error
 
@@ -169,11 +179,11 @@ def _checked_stream(
             kept += 1
             yield text
         elif empty_texts == "error":
-            raise ValueError(
+            raise EmptyTexts(
                 f"{name} holds an empty or whitespace-only text{_after(stripping)} at position {index}: remove it, "
                 "or pass empty_texts='drop'"
             )
         else:
             source.dropped += 1
     if not kept:
-        raise ValueError(f"{name} must hold at least one non-empty text, got none")
+        raise EmptyTexts(f"{name} must hold at least one non-empty text, got none")

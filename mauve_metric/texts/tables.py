@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from mauve_metric.runtime.errors import DamagedFile, EmptyTexts, NotTexts
 from mauve_metric.runtime.failures import one_line
 from mauve_metric.runtime.optional_imports import import_parquet
 from mauve_metric.texts.lines import decode, read_bytes
@@ -32,18 +33,18 @@ def read_table(path: Path) -> tuple[list[str], list[TableRow]]:
         delimiter = csv_delimiter(content, path)
         reader = csv.DictReader(io.StringIO(content, newline=""), delimiter=delimiter)
         if not reader.fieldnames:
-            raise ValueError(f"{path} is empty: expected a header line")
+            raise EmptyTexts(f"{path} is empty: expected a header line")
         rows = []
         for row in reader:
             if None in row:
                 mark = _DELIMITERS[delimiter]
-                raise ValueError(
+                raise DamagedFile(
                     f"{path}, line {reader.line_num}: more values than the header has columns; quote a {mark}"
                 )
             rows.append(TableRow(reader.line_num, row))
         return list(reader.fieldnames), rows
     except csv.Error as error:
-        raise ValueError(f"{path}, line {reader.line_num}: not CSV: {error}") from error
+        raise DamagedFile(f"{path}, line {reader.line_num}: not CSV: {error}") from error
     finally:
         csv.field_size_limit(previous)
 
@@ -112,7 +113,7 @@ def parquet_texts(path: Path, text_field: str | None) -> Iterator[str]:
                 return
             for text in texts:
                 if not isinstance(text, str):
-                    raise ValueError(f"{path}, row {number}: expected a text in {column!r}, got {type(text).__name__}")
+                    raise NotTexts(f"{path}, row {number}: expected a text in {column!r}, got {type(text).__name__}")
                 yield text
                 number += 1
 
@@ -125,7 +126,7 @@ def _reading_parquet(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, KeyError, pyarrow.ArrowException) as error:
-        raise ValueError(f"{path} is not a parquet file that can be read: {one_line(error)}") from error
+        raise DamagedFile(f"{path} is not a parquet file that can be read: {one_line(error)}") from error
 
 
 def field_names(path: Path) -> list[str]:

@@ -6,6 +6,8 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from mauve_metric.runtime.errors import WrongOption
+
 _THINK = "think|thinking|thought|reasoning|seed:think"
 _TAG = re.compile(
     rf"<(?P<a>/?)(?P<A>{_THINK})>|\[(?P<b>/?)(?P<B>THINK)\]|◁(?P<c>/?)(?P<C>think)▷"
@@ -226,7 +228,7 @@ class Stripping:
     def __init__(self, rules: str = "no", prompts: Sequence[str] | None = None) -> None:
         wanted = [] if rules == "no" else rules.split(",")
         if "prompts" in wanted and not prompts:
-            raise ValueError(
+            raise WrongOption(
                 f"strip={rules!r} needs the prompts: pass prompts=[…] or the name of their file (--prompts FILE)"
             )
         self.echo = PromptEcho(prompts or ()) if "prompts" in wanted else None

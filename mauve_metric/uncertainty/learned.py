@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Features, Floats, Integers, Labels
+from mauve_metric.arrays import Counts, Features, Floats, Integers, Labels
 from mauve_metric.features.rows import ConcatenatedRows, as_rows
 from mauve_metric.measures.cross_fitting import (
     CrossFitted,
@@ -26,6 +26,9 @@ from mauve_metric.runtime.threads import fitting_threads
 from mauve_metric.uncertainty import intervals, jackknife
 from mauve_metric.uncertainty.differences import JointErrors, effect_covariance
 
+if TYPE_CHECKING:
+    import torch
+
 PERMUTATIONS = 49  # after which the classifier is fitted anew, for the p-value of its AUC
 _MOST_SCORES = 2**27  # float32 scores held at once
 
@@ -35,6 +38,7 @@ class Learned(NamedTuple):
 
     mauve: debiased. stderr, ci: of it, for this partition. auc: in [0, 1], ½ for sets that cannot be told apart.
     auc_ci: its interval. auc_p_value: of "both sets are draws from one distribution", one-sided. num_buckets: k.
+    p_counts, q_counts: human and model texts in each bucket, (k,).
     p_labels, q_labels: the bucket of each text, from the most human to the most model-like, (n_p,) and (n_q,).
     p_ranks, q_ranks: rank of the score of each text within its fold, in (0, 1), (n_p,) and (n_q,).
     p_scores, q_scores: what a classifier of the other folds says of each text, above 0 on the model's side.
@@ -47,6 +51,8 @@ class Learned(NamedTuple):
     auc_ci: tuple[float, float]
     auc_p_value: float
     num_buckets: int
+    p_counts: Counts
+    q_counts: Counts
     p_labels: Labels
     q_labels: Labels
     p_ranks: Floats
@@ -77,6 +83,7 @@ def learned_score(
     >>> found.mauve < 0.05, found.auc > 0.99, found.auc_p_value < 0.001
     (True, True, True)
     """
+    device = _device_of(p, q)
     (p, p_order), (q, q_order) = _by_content(p), _by_content(q)
     groups = None if groups is None else (groups[0][p_order], groups[1][q_order])
     rows = _stacked(p, q)
@@ -86,7 +93,7 @@ def learned_score(
     if min(len(np.unique(together[is_model == side])) for side in (False, True)) < FEWEST_TEXTS:
         return None
     permutations = min(PERMUTATIONS, max(_MOST_SCORES // n, 19))
-    fitted = cross_fit(rows, is_model, together, seed=config.seed, permutations=permutations)
+    fitted = cross_fit(rows, is_model, together, seed=config.seed, permutations=permutations, device=device)
     sizes = (n_p, n - n_p) if groups is None else [len(np.unique(side)) for side in groups]
     num_buckets = auto_learned_buckets(min(sizes))
     labels = buckets_of_ranks(fitted.ranks, num_buckets)
@@ -101,6 +108,8 @@ def learned_score(
         auc_ci=auc_interval(fitted, level),
         auc_p_value=1.0 if fitted.p_value is None else fitted.p_value,
         num_buckets=num_buckets,
+        p_counts=counted.p_counts,
+        q_counts=counted.q_counts,
         p_labels=labels[:n_p][np.argsort(p_order)],
         q_labels=labels[n_p:][np.argsort(q_order)],
         p_ranks=fitted.ranks[:n_p][np.argsort(p_order)],
@@ -112,12 +121,13 @@ def learned_score(
 
 def permuted_aucs(p: Features, q: Features, groups: tuple[Integers, Integers] | None, config: MauveConfig) -> Floats:
     """The AUC, then those of `config.permutations` classifiers fitted to permuted sides, (1 + permutations,)."""
+    device = _device_of(p, q)
     (p, p_order), (q, q_order) = _by_content(p), _by_content(q)
     groups = None if groups is None else (groups[0][p_order], groups[1][q_order])
     rows = _stacked(p, q)
     together = same_rows(rows, None if groups is None else np.concatenate(groups))
     is_model = np.arange(len(together)) >= p.shape[0]
-    fitted = cross_fit(rows, is_model, together, seed=config.seed, permutations=config.permutations)
+    fitted = cross_fit(rows, is_model, together, seed=config.seed, permutations=config.permutations, device=device)
     return np.concatenate([[fitted.auc], fitted.permuted])
 
 
@@ -155,6 +165,12 @@ def auc_interval(fitted: CrossFitted, level: float) -> tuple[float, float]:
     """Interval of the AUC, which allows for the groups and for the training texts that the folds share."""
     ci = auc_of_scores(fitted.held_out, level).ci
     return (0.0, 1.0) if ci is None else ci
+
+
+def _device_of(p: Features, q: Features) -> torch.device | None:
+    """The GPU that the features are on; None for those in memory."""
+    device = tensors.device_of([p, q])
+    return None if device is None or device.type == "cpu" else device
 
 
 def _by_content(side: Features) -> tuple[Features, Integers]:

@@ -47,12 +47,33 @@ def test_the_first_makes_the_comparison_and_each_is_its_own(several: Comparison)
         alone = compare(TEXTS, MODELS, featurize_model_name=one, **OPTIONS)
         assert several.by_featurizer[name].to_dict() == alone.to_dict() == own["by_featurizer"][name]
         assert alone.by_featurizer == {} and alone.joint_verdict == "" and "joint_verdict" not in alone.to_dict()
-    assert several.to_dict() == own["by_featurizer"]["word_s"] | {
-        "by_featurizer": own["by_featurizer"],
-        "joint_verdict": several.joint_verdict,
-    }
+    first = own["by_featurizer"]["word_s"]
+    added = {name: own[name] for name in ("by_featurizer", "joint_verdict", "together_ranking", "together_differences")}
+    models = {name: one | {"together": own["models"][name]["together"]} for name, one in first["models"].items()}
+    assert own == first | added | {"models": models}
     assert json.loads(json.dumps(own, allow_nan=False))["joint_verdict"] == several.joint_verdict
     assert several.explanations and not several.by_featurizer["marks"].explanations
+
+
+def test_one_classifier_has_the_features_of_all(several: Comparison) -> None:
+    """Equal to the learned scores of a comparison of features that are put side by side."""
+
+    def both(texts: list[str]) -> np.ndarray:
+        return np.concatenate([words(texts), marks(texts)], axis=1)
+
+    alone = compare(TEXTS, MODELS, featurize_model_name=both, **OPTIONS)
+    for name, result in several.models.items():
+        expected = alone.models[name]
+        assert result.together is not None and result.together.auc == expected.auc
+        assert result.together.mauve_classifier_ci == expected.mauve_classifier_ci
+    assert several.together_ranking == alone.learned_ranking == ("plain_", "loud")
+    assert several.together_differences == alone.learned_differences and several.together_differences[0].real
+    assert not several.learned_differences[0].real
+    said = " ".join(several.document().terminal().split())
+    assert "By one classifier of the features of all featurizers: plain_ " in said
+    assert "by all featurizers together" in said and alone.together_ranking == ()
+    rows = list(csv.DictReader(io.StringIO(several.to_csv("together_differences"))))
+    assert [row["real"] for row in rows] == ["yes"]
 
 
 def test_the_verdict_names_the_featurizer_that_alone_tells_models_apart(several: Comparison) -> None:

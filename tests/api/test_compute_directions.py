@@ -168,7 +168,7 @@ NO_SCORES = {
         "p_value",
         "auc_p_value",
     ),
-    *("format_auc", "format_aucs", "normalised", "together", "p_prompts", "q_prompts"),
+    *("format_auc", "format_aucs", "normalised", "normalised_missing", "together", "p_prompts", "q_prompts"),
     *("n_p", "n_q", "num_buckets", "p_dropped", "q_dropped", "p_truncated", "q_truncated"),
     *("p_median_length", "q_median_length"),
 }

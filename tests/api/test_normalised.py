@@ -10,6 +10,8 @@ import pytest
 
 from mauve_metric import compute_mauve, explain
 from mauve_metric.api import normalised
+from mauve_metric.api.score import NOT_READ_AGAIN
+from mauve_metric.results.wording.learned_words import learned_sentence
 
 WORDS = ["the", "old", "barn", "river", "cold", "and", "so", "left"]
 RUN: dict[str, Any] = {"num_runs": 1, "aligned": True}
@@ -32,7 +34,7 @@ def test_the_score_without_format_is_that_of_texts_without_it() -> None:
     report = " ".join(found.document().terminal().split())
     assert f"in small letters, that score is {plain.mauve_classifier:.3f}" in report
     assert json.loads(json.dumps(found.to_dict()))["normalised"]["auc"] == found.normalised.auc
-    assert plain.normalised is None
+    assert plain.normalised is None is plain.normalised_missing is found.normalised_missing
     explained = explain(p_text=human, q_text=broken, featurize_model_name="ngrams", **RUN)
     assert explained.result.normalised == found.normalised
     assert f"AUC {plain.auc:.3f}" in " ".join(str(explained).split())
@@ -52,10 +54,14 @@ def test_a_function_of_the_users_reads_few_texts_again_and_many_once(monkeypatch
     monkeypatch.setattr(normalised, "MOST_TEXTS", 119)
     found = compute_mauve(p_text=human, q_text=broken, featurize_model_name=featurizer, **RUN)
     assert found.normalised is None and len(calls) == 6
+    assert "not known: the featurizer would have to read all texts a second time" in learned_sentence(found)
     assert found.format_auc is not None and found.format_auc > 0.6
 
 
 def test_streams_are_not_read_again() -> None:
     human, _, broken = _sets()
     found = compute_mauve(p_text=human, q_text=iter(broken), featurize_model_name="ngrams", num_runs=1)
+    assert found.normalised_missing == NOT_READ_AGAIN and "not known: the texts were read once" in learned_sentence(
+        found
+    )
     assert found.normalised is None and "format_differs" in [warning.code for warning in found.warnings]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from mauve_metric.runtime.errors import DamagedFile
 from mauve_metric.texts.files import read_texts
 from mauve_metric.texts.sources import text_source
 
@@ -57,7 +58,7 @@ def test_a_flipped_bit_in_a_page_with_a_checksum_is_found(tmp_path: Path) -> Non
     path.write_bytes(raw)
     with pytest.raises(ValueError, match=r"t\.parquet is not a parquet file that can be read: .*CRC") as caught:
         read_texts(path)
-    assert type(caught.value) is ValueError
+    assert isinstance(caught.value, DamagedFile)
 
 
 def test_parquet_text_that_is_no_utf8_is_said(tmp_path: Path) -> None:
@@ -68,7 +69,7 @@ def test_parquet_text_that_is_no_utf8_is_said(tmp_path: Path) -> None:
     parquet.write_table(pyarrow.table({"text": column}), tmp_path / "t.parquet")
     with pytest.raises(ValueError, match=r"t\.parquet is not a parquet file that can be read") as caught:
         read_texts(tmp_path / "t.parquet")
-    assert type(caught.value) is ValueError
+    assert isinstance(caught.value, DamagedFile)
 
 
 @pytest.mark.parametrize(

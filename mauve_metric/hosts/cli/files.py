@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.runtime.atomic_files import check_can_be_written
+from mauve_metric.runtime.errors import NotOneSet
 from mauve_metric.runtime.outputs import check_outputs
 from mauve_metric.texts.files import FEATURE_FILES, READERS, TextFile
 
@@ -146,12 +147,12 @@ def sides_of_models(options: argparse.Namespace) -> dict[str, Any]:
         names = names_of_models(given)
         return {"models": dict(zip(names, (human, *models.values()), strict=True))}
     if both[0] and models:
-        raise ValueError(
+        raise NotOneSet(
             f"{options.human!r} holds human texts and a model's, and not every other file does: write it as "
             f"NAME={options.human} to compare its model too, or give the human texts as a file of their own first"
         )
     if not models:
-        raise ValueError(f"{options.human!r} is the only file: expected MODEL after HUMAN, or a file that holds both")
+        raise NotOneSet(f"{options.human!r} is the only file: expected MODEL after HUMAN, or a file that holds both")
     names = names_of_models(options.models)
     side = {"p_text" if isinstance(human, TextFile) else "p": human}
     return {"models": dict(zip(names, models.values(), strict=True)), **side}

@@ -36,10 +36,11 @@ from mauve_metric.hosts.cli.commands import (
 from mauve_metric.hosts.cli.files import check_output_files, named_file
 from mauve_metric.hosts.cli.flags import add_log_options
 from mauve_metric.hosts.cli.output import drop_output, tell
-from mauve_metric.hosts.cli.pages import page
 from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.results.names import printable
 from mauve_metric.runtime.checks import did_you_mean
+from mauve_metric.runtime.errors import code_of
+from mauve_metric.runtime.failures import message_of
 from mauve_metric.texts.files import READERS
 from mauve_metric.version import __version__
 
@@ -48,6 +49,15 @@ _IN_THE_ORDER_OF_THE_HELP = (
     *(deduplicate, memorised, preferences, boundaries, cache, warnings, errors),
 )
 COMMANDS = {command.__name__.split(".")[-1].replace("_", "-"): command for command in _IN_THE_ORDER_OF_THE_HELP}
+
+
+def page(name: str) -> str:
+    """The place of a page of the documentation in the repository.
+
+    >>> page("errors")
+    'docs/errors.md'
+    """
+    return f"docs/{name}.md"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -72,7 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except (ValueError, TypeError, OSError, ImportError, RuntimeError, MemoryError) as error:
             if options.debug:
                 raise
-            tell(f"error: {_with_code(' '.join(str(error).split()) or type(error).__name__)}")
+            code = code_of(error)
+            tell(f"error: {message_of(error)}" + ("" if code is None else f"  [{code}]"))
             return 1
 
 
@@ -134,14 +145,6 @@ def _flags(command: str) -> list[str]:
 
 def _may_hold_both(path: str) -> bool:
     return path == "-" or Path(path).is_dir() or Path(path).suffix.lower() in set(READERS) - {".txt"}
-
-
-def _with_code(message: str) -> str:
-    """An error's message with its code, if it has one: `mauve-metric errors CODE` explains it."""
-    from mauve_metric.hosts.cli.error_guide import code_of
-
-    code = code_of(message)
-    return message if code is None else f"{message}  [{code}]"
 
 
 class _Line(logging.Formatter):

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import Any, Unpack
 
+from mauve_metric.runtime.errors import NoPackage
+
 try:
     from inspect_ai.scorer import SampleScore, Score, Target, metric, scorer
     from inspect_ai.solver import TaskState
 except ImportError as error:
-    raise ImportError(
-        "mauve_metric.hosts.plugins.inspect needs Inspect: pip install 'mauve_metric[inspect]'"
-    ) from error
+    raise NoPackage("mauve_metric.hosts.plugins.inspect needs Inspect: pip install 'mauve_metric[inspect]'") from error
 
 from mauve_metric.hosts.plugins.pair_scores import Pair, PairScores
 from mauve_metric.options import Options

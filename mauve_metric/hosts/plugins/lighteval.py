@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Unpack
 
+from mauve_metric.runtime.errors import NoPackage
+
 try:
     from lighteval.metrics.metrics_corpus import CorpusLevelComputation
     from lighteval.metrics.sample_preparator import GenerativeCorpusMetricInput, GenerativePreparator
     from lighteval.metrics.utils.metric_utils import CorpusLevelMetric
     from lighteval.tasks.requests import SamplingMethod
 except ImportError as error:
-    raise ImportError(
+    raise NoPackage(
         "mauve_metric.hosts.plugins.lighteval needs lighteval: pip install 'mauve_metric[lighteval]'"
     ) from error
 

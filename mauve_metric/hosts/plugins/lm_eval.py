@@ -20,6 +20,7 @@ from typing import NamedTuple, Unpack
 
 from mauve_metric.hosts.plugins.pair_scores import SCORES, Pair, PairScores, check_text
 from mauve_metric.options import Options
+from mauve_metric.runtime.errors import NoSuchField
 
 INCLUDE = Path(__file__).with_name("lm_eval_mauve.yaml")
 REFERENCE_FIELD = "target"
@@ -63,7 +64,7 @@ def task_functions(reference_field: str = REFERENCE_FIELD, **options: Unpack[Opt
 
     def process_results(doc: Document, results: Sequence[object]) -> dict[str, Pair]:
         if reference_field not in doc:
-            raise ValueError(
+            raise NoSuchField(
                 f"the document has no field {reference_field!r}, only {', '.join(map(repr, doc))}: name the field of "
                 "the human text with mauve_metric.hosts.plugins.lm_eval.task_functions(reference_field=…)"
             )

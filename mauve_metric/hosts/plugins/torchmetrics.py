@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from mauve_metric.runtime.errors import NoPackage
+
 try:
     import torch
     from torchmetrics import Metric
     from torchmetrics.utilities import distributed
 except ImportError as error:
-    raise ImportError(
+    raise NoPackage(
         "mauve_metric.hosts.plugins.torchmetrics needs torchmetrics: pip install 'mauve_metric[torchmetrics]'"
     ) from error
 

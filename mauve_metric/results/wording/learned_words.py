@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mauve_metric.results.digits import digits, p_words
@@ -12,7 +12,7 @@ from mauve_metric.texts.format_numbers import FORMATS
 if TYPE_CHECKING:
     from mauve_metric.features.ngram_use import NgramUse
     from mauve_metric.results.comparison import Comparison
-    from mauve_metric.results.numbers import LearnedScore, ScoredText
+    from mauve_metric.results.numbers import Difference, LearnedScore, ScoredText
     from mauve_metric.results.result import MauveResult
 
 
@@ -74,19 +74,30 @@ def learned_sentence(result: MauveResult) -> str:
 def learned_ranking(comparison: Comparison) -> str:
     """The models by falling score on learned buckets with intervals, and how many differences are significant.
 
-    Empty for one model, or where none has such a score.
+    With several featurizers also by one classifier of all their features. Empty for one model, or where none has such a
+    score.
     """
     if len(comparison.learned_ranking) < 2:
         return ""
+    first = "By what separates each model from the human texts best (learned buckets)"
+    said = _ranked_models(comparison, first, comparison.learned_ranking, comparison.learned_differences)
+    if len(comparison.together_ranking) < 2:
+        return said
+    second, together = "By one classifier of the features of all featurizers", comparison.together_ranking
+    return f"{said} {_ranked_models(comparison, second, together, comparison.together_differences)}"
+
+
+def _ranked_models(comparison: Comparison, title: str, ranking: Sequence[str], pairs: Sequence[Difference]) -> str:
+    """The models of one ranking with their scores, and how many of their differences are significant."""
     called = shown_names(list(comparison.models))
     found = []
-    for name in comparison.learned_ranking:
+    for name in ranking:
         result = comparison.models[name]
-        value, ends = result.mauve_classifier or 0.0, result.mauve_classifier_ci
+        score = result if pairs is comparison.learned_differences else result.together
+        value, ends = (0.0, None) if score is None else (score.mauve_classifier or 0.0, score.mauve_classifier_ci)
         interval = "" if ends is None else f" ({digits(ends[0], '.2f')} to {digits(ends[1], '.2f')})"
         found.append(f"{called[name]} {digits(value, '.2f')}{interval}")
-    ranked = f"By what separates each model from the human texts best (learned buckets): {', '.join(found)}."
-    pairs = comparison.learned_differences
+    ranked = f"{title}: {', '.join(found)}."
     level = f"{100 * (1 - comparison.confidence_level):.3g} %"
     if len(pairs) == 1:
         real = "" if pairs[0].real else "not "
@@ -97,6 +108,7 @@ def learned_ranking(comparison: Comparison) -> str:
 
 
 LEARNED_DIFFERENCES = "Differences of the scores on learned buckets"
+TOGETHER_DIFFERENCES = "Differences of the learned scores by all featurizers together"
 EXTREMES_NOTE = (
     "Texts at the two ends of the classifier behind the learned buckets, which was not fitted to them: the human texts "
     "that it finds most human, and the model's that it finds most like the model's."
@@ -136,9 +148,10 @@ def ngram_sentence(use: NgramUse) -> str:
 
 
 def normalised_sentence(result: MauveResult) -> str:
-    """The learned score without line breaks, runs of blanks and capitals; empty where it is not known."""
+    """The learned score without line breaks, runs of blanks and capitals, or why it is not known; else empty."""
     if result.normalised is None:
-        return ""
+        missing = result.normalised_missing
+        return f"That score without format is not known: {missing}." if missing else ""
     same = "With each run of line breaks and blanks as one blank and in small letters, that score is"
     return f"{same} {_score_words(result.normalised)}."
 

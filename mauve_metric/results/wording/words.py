@@ -34,6 +34,8 @@ def with_labels(comparison: Comparison, form: Callable[[str], str] = printable) 
         differences=_rename(comparison.differences, called),
         learned_ranking=tuple(called[name] for name in comparison.learned_ranking),
         learned_differences=_rename(comparison.learned_differences, called),
+        together_ranking=tuple(called[name] for name in comparison.together_ranking),
+        together_differences=_rename(comparison.together_differences, called),
         explanations={called[name]: explanation for name, explanation in comparison.explanations.items()},
         by_featurizer={name: with_labels(one, form) for name, one in comparison.by_featurizer.items()},
     )

@@ -6,6 +6,7 @@ import argparse
 
 from mauve_metric.hosts.cli.flags import add_codes
 from mauve_metric.hosts.cli.output import show_advice
+from mauve_metric.runtime.errors import KINDS
 
 HELP = "say what an error means and what to do about it"
 add_arguments = add_codes
@@ -13,6 +14,4 @@ add_arguments = add_codes
 
 def run(options: argparse.Namespace) -> None:
     """Show cause and cure of the codes."""
-    from mauve_metric.hosts.cli.error_guide import GUIDES
-
-    show_advice({code: (guide.cause, guide.cure) for code, guide in GUIDES.items()}, options)
+    show_advice({code: (kind.cause(), kind.cure) for code, kind in KINDS.items()}, options)

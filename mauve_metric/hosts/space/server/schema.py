@@ -42,8 +42,9 @@ def comparison_schema() -> Schema:
     meanings, hints = attributes(Comparison), get_type_hints(Comparison)
     models = {"models": _values(result_schema()), "mauve_own": _values(_of_type(float))}
     named = models | {"own": _values(_record(OwnScore)), "differences": _list(_record(Difference, leave=("stderr",)))}
-    named["learned_differences"] = named["differences"]
-    for name in ("ranking", "learned_ranking", "confidence_level", "design", "smallest_difference", "texts_needed"):
+    named["learned_differences"] = named["together_differences"] = named["differences"]
+    rankings = ("ranking", "learned_ranking", "together_ranking")
+    for name in (*rankings, "confidence_level", "design", "smallest_difference", "texts_needed"):
         named[name] = _of_type(hints[name])
     named |= {"warnings": _list(_record(ScoreWarning)), "signature": _of_type(str)}
     meanings["mauve_own"] = meanings["own"]

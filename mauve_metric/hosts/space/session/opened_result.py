@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import BaseModel, Field, ValidationError, create_model
 
 from mauve_metric.api.explain import explain_result
-from mauve_metric.api.score import score_histograms, score_uncertainty
+from mauve_metric.api.score import curve_band, debiased_estimates, score_histograms
 from mauve_metric.arrays import Floats, Integers
 from mauve_metric.hosts.space.limits import Limits, check_name, check_options
 from mauve_metric.lexical.phrases import Readable
@@ -30,6 +30,7 @@ _MOST_FEATURIZERS = 8  # in one file
 _MOST_TEXTS = 4_000_000  # of all results of a file: their labels take eight bytes each
 _WARNINGS = Annotated[tuple[ScoreWarning, ...], Field(max_length=100)]
 _OF_HISTOGRAMS = ("p_hist", "q_hist", "divergence_curve", "prd_curve")  # computed anew
+_PAIRS = ("differences", "learned_differences", "together_differences")
 _OF_SCORES = ("mauve_scaling_factor", "divergence_curve_discretization_size", "confidence_level", "seed", "num_runs")
 
 
@@ -145,16 +146,13 @@ def _check_fields(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
 def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
     read = {name: _result(result, limits) for name, result in _results_in(values, "models", limits.model_sets)}
     results = {name: result for name, (result, _) in read.items()}
-    pairs = [
-        {name: [{**item, "stderr": None} for item in values.get(name, [])]}
-        for name in ("differences", "learned_differences")
-    ]
-    given = _check_fields(Comparison, {**values, **pairs[0], **pairs[1]})
+    pairs = {name: [{**item, "stderr": None} for item in values.get(name, [])] for name in _PAIRS}
+    given = _check_fields(Comparison, {**values, **pairs})
     if not results or sorted(given["ranking"]) != sorted(results):
         raise ValueError("ranking must name every model once")
-    if {*given["own"]} != {*results} or {*given["learned_ranking"]} - {*results}:
-        raise ValueError("own and learned_ranking must be of the models")
-    for found in (given["differences"], given["learned_differences"]):
+    if {*given["own"]} != {*results} or {*given["learned_ranking"], *given["together_ranking"]} - {*results}:
+        raise ValueError("own, learned_ranking and together_ranking must be of the models")
+    for found in (given[name] for name in _PAIRS):
         compared = [(item.a, item.b) for item in found]
         if {name for pair in compared for name in pair} - {*results} or len({*compared}) < len(compared):
             raise ValueError("own and differences must be of the models")
@@ -186,7 +184,8 @@ def _result(values: Mapping[str, Any], limits: Limits) -> tuple[MauveResult, Mau
         raise ValueError("its mauve is not that of its own histograms: the file was changed")
     given["mauve_runs"] = np.array(given["mauve_runs"], dtype=np.float64)
     given |= {name: getattr(scores, name) for name in (*_OF_HISTOGRAMS, "curve_mixtures")}
-    given["curve_band"] = score_uncertainty(scores.mauve, histograms, [], config).band
+    has_errors = debiased_estimates([histograms], config).problem is None
+    given["curve_band"] = curve_band(histograms, config) if has_errors else None
     given |= {f"{side}_labels": np.repeat(np.arange(len(part)), part) for side, part in zip("pq", counts, strict=True)}
     return MauveResult(signature_entries=entries, **given), config
 

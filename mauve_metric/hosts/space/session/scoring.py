@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mauve_metric.api.compare import check_sides, compare_features
+from mauve_metric.api.compare import check_sides, compare_features, compare_together
 from mauve_metric.api.each_featurizer import with_together
 from mauve_metric.api.explain import explain_learned, explain_model
 from mauve_metric.api.normalised import with_normalised
@@ -334,12 +334,14 @@ def with_all(each: Mapping[str, Scored]) -> Scored:
     first = next(iter(each.values()))
     if len(each) == 1:
         return first
+    sets = [sides_with_groups(one.embedded, first.results, first.aligned, first.prompts) for one in each.values()]
     if first.comparison is not None:
         comparisons = {name: one.comparison for name, one in each.items() if one.comparison is not None}
-        return replace(first, comparison=replace(first.comparison, by_featurizer=comparisons), each=each)
+        comparison = compare_together(first.comparison, sets, first.resolved)
+        comparison = replace(comparison, by_featurizer=comparisons)
+        return replace(first, results=comparison.models, comparison=comparison, each=each)
     ((model, result),) = first.results.items()
-    pairs = [sides_with_groups(one.embedded, first.results, first.aligned, first.prompts) for one in each.values()]
-    result = with_together(result, [(human, other) for human, other in pairs], first.resolved)
+    result = with_together(result, [(human, other) for human, other in sets], first.resolved)
     by_featurizer = {name: one.results[model] for name, one in each.items()}
     return replace(first, results={model: replace(result, by_featurizer=by_featurizer)}, each=each)
 

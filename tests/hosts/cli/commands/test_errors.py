@@ -6,20 +6,20 @@ import json
 
 import pytest
 
-from mauve_metric.hosts.cli.error_guide import GUIDES
-from mauve_metric.hosts.cli.main import main
-from mauve_metric.hosts.cli.pages import page
+from mauve_metric.hosts.cli.main import main, page
+from mauve_metric.runtime.errors import KINDS
 from mauve_metric.uncertainty.warning_guide import ADVICE
 
 
 @pytest.mark.parametrize(("command", "code"), [("warnings", "few_texts"), ("errors", "no_file")])
 def test_the_shell_explains_a_code(command: str, code: str, capsys: pytest.CaptureFixture[str]) -> None:
-    known = {name: {"cause": entry.cause, "cure": entry.cure} for name, entry in (ADVICE | GUIDES).items()}
+    known = {name: {"cause": entry.cause, "cure": entry.cure} for name, entry in ADVICE.items()}
+    known |= {name: {"cause": kind.cause(), "cure": kind.cure} for name, kind in KINDS.items()}
     assert main([command, code]) == 0
     assert capsys.readouterr().out == f"{code}\n  {known[code]['cause']}\n  → {known[code]['cure']}\n"
     assert main([command, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found == {name: known[name] for name in (ADVICE if command == "warnings" else GUIDES)}
+    assert found == {name: known[name] for name in (ADVICE if command == "warnings" else KINDS)}
     assert main([command, "many_texts"]) == 1
     assert f"CODE must be among {next(iter(found))}, " in capsys.readouterr().err
 

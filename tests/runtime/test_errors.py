@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import builtins
+import pickle
 
 import pytest
 from samples import PACKAGE, ROOT, script
 
-from mauve_metric.hosts.cli.error_guide import GUIDES, code_of
-from mauve_metric.hosts.cli.pages import page
+from mauve_metric.hosts.cli.main import page
+from mauve_metric.runtime.checks import check_count
+from mauve_metric.runtime.errors import KINDS, NotFinite, code_of
 from mauve_metric.uncertainty.warning_guide import ADVICE
 
 SPACE = PACKAGE / "hosts" / "space"  # the page shows its errors itself
@@ -47,20 +49,33 @@ def test_a_call_without_an_error_is_refused() -> None:
 
 
 def test_every_error_with_a_code_has_a_cause_and_a_cure() -> None:
-    assert set(GUIDES) == set(script("docs/make_errors").EXAMPLES) - {""} and not set(GUIDES) & set(ADVICE)
-    for code, guide in GUIDES.items():
-        assert guide.cause.endswith(".") and guide.cure.endswith("."), code
+    assert set(KINDS) == set(script("docs/make_errors").EXAMPLES) - {""} and not set(KINDS) & set(ADVICE)
+    for code, kind in KINDS.items():
+        assert kind.cause().endswith(".") and kind.cure.endswith("."), code
 
 
 @pytest.mark.parametrize(
-    ("message", "code"),
+    ("error", "code"),
     [
-        ("figures need Altair: pip install 'mauve_metric[space]'", "no_package"),
-        ("MemoryError", "no_memory"),
-        ("CUDA out of memory. Tried to allocate 2 GiB", "no_memory"),
-        ("CODE must be among few_texts, got 'many_texts'", None),
-        ("there is no Ray cluster to work with at 'auto'", None),
+        (MemoryError(), "no_memory"),
+        (RuntimeError("CUDA out of memory. Tried to allocate 2 GiB"), "no_memory"),
+        (NotFinite("p must be finite"), "not_finite"),
+        (pickle.loads(pickle.dumps(NotFinite("p must be finite"))), "not_finite"),
+        (ValueError("p must be finite"), None),
+        (SystemExit(2), None),
     ],
 )
-def test_the_code_of_a_message(message: str, code: str | None) -> None:
-    assert code_of(message) == code
+def test_the_code_of_an_error(error: BaseException, code: str | None) -> None:
+    assert code_of(error) == code
+    try:
+        raise RuntimeError("the worker failed") from error
+    except RuntimeError as outer:
+        assert code_of(outer) == code
+
+
+@pytest.mark.parametrize("value", [0, "1", None, True, 2.0])
+def test_a_wrong_value_is_an_error_of_its_type_and_of_its_value(value: object) -> None:
+    for kind in (ValueError, TypeError):
+        with pytest.raises(kind, match="folds must be an integer of at least 2") as caught:
+            check_count("folds", value, 2)
+        assert code_of(caught.value) == "wrong_option"

@@ -1,0 +1,201 @@
+"""Errors that users often meet: each kind has a code, its cause (the docstring) and its cure.
+
+The message of an error says what is wrong with this input. Its code leads to more, in the shell
+(`mauve-metric errors CODE`) and on the page of errors and warnings.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class CodedError(Exception):
+    """An error that has a code. cure: what to do."""
+
+    code: str
+    cure: ClassVar[str]
+
+    @classmethod
+    def cause(cls) -> str:
+        """The docstring on one line: when the error comes."""
+        return " ".join((cls.__doc__ or "").split())
+
+
+class NotWritten(CodedError, ValueError, OSError):
+    """A file that is to be written cannot be: its folder does not exist, may not be changed or is full, or the file is
+    one of the inputs.
+    """
+
+    code = "not_written"
+    cure = "Name another place. The places of `--plot`, `--report` and `-o` are checked before anything is computed."
+
+
+class NoFile(CodedError, FileNotFoundError):
+    """A file or folder that is to be read is not there."""
+
+    code = "no_file"
+    cure = (
+        "Check the name, and the folder from which you run: names count from there. A name with blanks needs quotes "
+        "in the shell."
+    )
+
+
+class UnknownEnding(CodedError, ValueError):
+    """The name of a file says how it is read, and this ending, or this folder, says nothing that is known."""
+
+    code = "unknown_ending"
+    cure = (
+        "Rename or convert it: `.jsonl`, `.json`, `.txt`, `.csv`, `.tsv` and `.parquet` for texts, `.npy`, `.npz` and "
+        "`.parquet` for features."
+    )
+
+
+class NoSuchField(CodedError, ValueError):
+    """Nothing says which field or column of a file holds the texts, or the one that was named is not there."""
+
+    code = "no_such_field"
+    cure = (
+        "`--text-field NAME` (`text_field=`) names it; `doc.story` is a field inside another one. A file with both "
+        "sides takes `--reference-field` and `--prediction-field`."
+    )
+
+
+class SeveralTexts(CodedError, ValueError):
+    """A record of a harness holds several texts where one is expected: answers, gold texts, runs of one document."""
+
+    code = "several_texts"
+    cure = "Choose one as the message says: `--filter`, or a field with a number such as `resps.0.0`."
+
+
+class NotOneSet(CodedError, ValueError):
+    """The files do not make two sides: one lacks the human texts, or the models' files hold other documents."""
+
+    code = "not_one_set"
+    cure = "Give the human texts as a file of their own, first. `--common-rows` leaves out what not all models have."
+
+
+class DamagedFile(CodedError, ValueError):
+    """A file is not what its name says, or was cut off while it was written."""
+
+    code = "damaged_file"
+    cure = (
+        "Open it at the line or byte that the message names. Write texts as UTF-8; make features again by `mauve-metric"
+        " featurize`."
+    )
+
+
+class EmptyTexts(CodedError, ValueError):
+    """A text is empty, or a set has none. A model that writes nothing is a finding: empty texts are not left out in
+    silence.
+    """
+
+    code = "empty_texts"
+    cure = '`--empty-texts drop` (`empty_texts="drop"`) leaves them out; the result says how many they were.'
+
+
+class NotTexts(CodedError, ValueError, TypeError):
+    """A side must be a list of texts, and is one text, or holds something else: numbers, None, half a character."""
+
+    code = "not_texts"
+    cure = (
+        'Put a single text into a list. Take records without a text out, or write "" and let `empty_texts="drop"` '
+        "count them."
+    )
+
+
+class UnlikeFeatures(CodedError, ValueError):
+    """The two sides were not made by one featurizer with one setting, or the texts are not those of the features."""
+
+    code = "unlike_features"
+    cure = "Featurize both sides again, by the same command (`mauve-metric featurize`)."
+
+
+class NotFinite(CodedError, ValueError):
+    """Features hold NaN, infinity or masked values: a model that overflowed, often in float16, or a division by 0."""
+
+    code = "not_finite"
+    cure = '`dtype="float32"` (`--dtype`). Look at the text of the row that the message names; do not replace NaN by 0.'
+
+
+class NotFeatures(CodedError, ValueError, TypeError):
+    """Features must be one array of numbers with a row for each text and a column for each feature."""
+
+    code = "not_features"
+    cure = "`features.reshape(n, -1)` for one row a text; check that tokens or texts were not given as features."
+
+
+class TooManyBuckets(CodedError, ValueError):
+    """There cannot be more buckets than texts; ten texts a bucket are what a score needs."""
+
+    code = "too_many_buckets"
+    cure = 'Leave `num_buckets` at `"auto"`, lower it, or take more texts.'
+
+
+class UnknownOption(CodedError, TypeError):
+    """There is no option of this name; a misspelt one would otherwise be left out in silence."""
+
+    code = "unknown_option"
+    cure = "Take the name that the message proposes, or one of `mauve-metric score --help-all`."
+
+
+class RowsDiffer(CodedError, ValueError, TypeError):
+    """Rows are to be compared one by one, and the sets do not have the same number of rows."""
+
+    code = "rows_differ"
+    cure = (
+        "Give one text a prompt in every file, in one order; where texts share prompts in another way, give "
+        "`p_groups` and `q_groups`, one group for each text."
+    )
+
+
+class NoModel(CodedError, ValueError, OSError):
+    """A model is not on this machine and the Hub cannot be reached, or its folder is not one of a model."""
+
+    code = "no_model"
+    cure = (
+        "`--featurize-model-name minilm` or `ngrams` needs no download. Else download the model once where there is a "
+        "network, and name its folder."
+    )
+
+
+class WrongOption(CodedError, ValueError, TypeError):
+    """An option has a value that it cannot have, or one that does not go with another option."""
+
+    code = "wrong_option"
+    cure = (
+        "The message says what is expected; `mauve-metric score --help-all` and the page of options have all defaults."
+    )
+
+
+class NoPackage(CodedError, ImportError):
+    """A package that only this needs is not installed."""
+
+    code = "no_package"
+    cure = "Run the line of the message in the environment of `mauve_metric`: `python -m pip --version` names it."
+
+
+class NoMemory(CodedError, MemoryError):
+    """Memory ended, the machine's or the GPU's."""
+
+    code = "no_memory"
+    cure = (
+        "`--max-batch-tokens` bounds a batch of texts. Features in files are read in blocks, and texts in many files "
+        "are scored by `mauve-metric score … -o DIR`."
+    )
+
+
+KINDS = {kind.code: kind for kind in CodedError.__subclasses__()}
+
+
+def code_of(error: BaseException) -> str | None:
+    """The code of an error, or of the one that it was raised from; None if it has no code.
+
+    >>> code_of(NoFile("there is no file 'nowhere.txt'")), code_of(ValueError("a rare one"))
+    ('no_file', None)
+    """
+    code: str | None = getattr(error, "code", None)
+    if code in KINDS:
+        return code
+    if isinstance(error, MemoryError) or "out of memory" in str(error) or "Unable to allocate" in str(error):
+        return NoMemory.code
+    return None if error.__cause__ is None else code_of(error.__cause__)
