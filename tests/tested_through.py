@@ -45,7 +45,7 @@ TESTED_THROUGH = {
     "duplicates/test_near_duplicates.py": ("duplicates/deduplicate",),
     "duplicates/test_same_origin.py": ("lexical/word_counts",),
     "features/likelihood/test_likelihood_measures.py": ("catalogue/language_model",),
-    "features/likelihood/test_likelihoods.py": ("features/likelihood/language_model",),
+    "features/likelihood/test_likelihoods.py": ("features/likelihood/decoder", "features/likelihood/language_model"),
     "features/test_rows.py": (
         "features/parquet_files",
         "features/row_files",
@@ -68,7 +68,6 @@ TESTED_THROUGH = {
     "hosts/cli/commands/test_errors.py": ("hosts/cli/commands/warnings",),
     "hosts/cli/commands/test_preferences.py": ("hosts/cli/commands/boundaries",),
     "hosts/cli/commands/test_robustness.py": ("hosts/cli/commands/baseline",),
-    "runtime/test_errors.py": ("hosts/cli/pages",),
     "hosts/cli/test_flags.py": ("hosts/cli/parser",),
     "hosts/cli/test_main.py": (
         "hosts/cli/commands/cache",
@@ -117,7 +116,6 @@ TESTED_THROUGH = {
     ),
     "quantize/test_drmm.py": (
         "arrays",
-        "quantize/quantized",
         "quantize/scaled_rows",
     ),
     "quantize/test_on_device.py": (
@@ -142,7 +140,6 @@ TESTED_THROUGH = {
         "texts/inspect_logs",
         "texts/lines",
     ),
-    "uncertainty/test_learned.py": ("quantize/learned_buckets",),
     "results/test_document.py": (
         "results/result_methods",
         "results/charts/of_intervals",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,12 @@ from mauve_metric.api.described_set import DescribedSet, alone, beside, of_both,
 from mauve_metric.arrays import Estimate, Floats, Integers
 from mauve_metric.catalogue.row import Measure
 from mauve_metric.duplicates.same_origin import texts_of_one_origin
+from mauve_metric.features.likelihood.decoder import Decoder
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.numbers import Described
+from mauve_metric.uncertainty.divergence_intervals import TEXTS_OF_ROUGH, chi_square, few_texts_a_bucket
 
 
 def _ignore_progress() -> None:
@@ -28,7 +30,7 @@ class DescribedSets:
 
     human, models, training: the sets; training is None where none was given. level: of the intervals. seed: of draws.
     no_features, no_buckets: why the sets have none; empty where they have. comparison: holds the buckets.
-    watch: called before each set is measured; what it raises ends the measure.
+    decoders: of the models that have one. watch: called before each set is measured; what it raises ends the measure.
     """
 
     human: DescribedSet
@@ -40,6 +42,7 @@ class DescribedSets:
     no_buckets: str = ""
     comparison: Comparison | None = None
     watch: Callable[[], None] = _ignore_progress
+    decoders: Mapping[str, Decoder] = field(default_factory=dict)
 
     @property
     def smallest(self) -> int:
@@ -50,14 +53,21 @@ class DescribedSets:
         """Return True if a measure lacks an optional input that was not given."""
         if "prompts" in row.inputs.given:
             return not any(item.has_repeated_groups for item in (self.human, *self.models.values()))
+        if "a decoder" in row.inputs.given:
+            return not self.decoders
         return "training" in row.inputs.given and self.training is None
 
     def measure(self, row: Measure) -> tuple[float | None, dict[str, Described]]:
         """Compute the human texts' value, where there is one, and that of each model."""
         if "features" in row.inputs.given and self.no_features:
             raise ValueError(self.no_features)
+        if row.needs == "decoder":
+            return None, {name: self._decoded(row, decoder) for name, decoder in self.decoders.items()}
         if row.inputs.sets > 1:
-            return None, {name: of_both(self._between(row, name)) for name in self.models}
+            found = {name: of_both(self._between(row, name)) for name in self.models}
+            if "histograms" in row.inputs.forms and row.compute is not chi_square:
+                found = {name: self._with_reason(item, name) for name, item in found.items()}
+            return None, found
         level, human = self.level, value_of(self._of_one(row, self.human))
         found = {}
         for name, item in self.models.items():
@@ -70,6 +80,11 @@ class DescribedSets:
                 groups = (item.groups, self.human.groups)
                 found[name] = beside(values, human, level, *((None, None) if "prompts" in row.inputs.forms else groups))
         return None if human is None else float(np.mean(human)), found
+
+    def _decoded(self, row: Measure, decoder: Decoder) -> Described:
+        self.watch()
+        values = np.asarray(row.compute(self.human.decoded(decoder)))
+        return alone(values, self.level, self.human.groups)
 
     def _of_one(self, row: Measure, item: DescribedSet) -> float | Floats | Estimate | None:
         self.watch()
@@ -95,6 +110,12 @@ class DescribedSets:
         options |= {} if pair is None else {"groups": pair}
         third = [self.training] if row.inputs.sets == 3 and self.training is not None else []
         return row.on(human, model, *third, **options)
+
+    def _with_reason(self, item: Described, name: str) -> Described:
+        """The entry with the reason for a missing interval, if that is the number of texts a bucket."""
+        counts = self._counts(name)
+        few = item.ci is None and few_texts_a_bucket(counts.p_counts, counts.q_counts, TEXTS_OF_ROUGH)
+        return item._replace(no_interval="none: few texts a bucket") if few else item
 
     def _counts(self, name: str) -> Histograms:
         """The histograms of the human texts and a model's."""

@@ -17,8 +17,6 @@ from mauve_metric.results.result_methods import SignedResult
 if TYPE_CHECKING:
     import altair as alt
 
-    from mauve_metric.results.charts.figure import ChartRows
-
 QUESTION = Column("question", "question")
 _NO_ENDS = ()  # a score is any number, and 0 is the mean
 SCORE_COLUMNS = (
@@ -177,12 +175,8 @@ class Judgement(SignedResult):
         """The models' scores with their intervals, a panel for each question."""
         from mauve_metric.results.charts.of_intervals import intervals_chart
 
-        rows: ChartRows = [
-            {"panel": name, "label": item.model, "value": item.score, "low": item.ci[0], "high": item.ci[1]}
-            for name, scores in self.questions.items()
-            for item in scores.models
-        ]
-        return intervals_chart(rows, "Bradley–Terry scores", f"{100 * self.confidence_level:g} % intervals")
+        values = [(name, one.model, one.score, one.ci) for name, of in self.questions.items() for one in of.models]
+        return intervals_chart(values, "Bradley–Terry scores", f"{100 * self.confidence_level:g} % intervals")
 
 
 @dataclass(frozen=True)
@@ -193,11 +187,13 @@ class RoundScores:
         points: the mean, in [0, 5], see `boundary_points`; the higher, the easier it is to distinguish a model's
             text from a person's. ci: its interval, None for a single player or round.
         random, always_last: the mean points of players who do not read, on the same texts.
-        exact: the share of right guesses. eventually: the share of guesses at or after the boundary.
+        exact: the share of right guesses. eventually: of the rounds with a machine's text, the share
+            in which the player said "machine" at or after the boundary; None without such rounds.
         machine: rounds with a machine's text. human: rounds without, and false_alarms: the share of those in which one
             was found; None without such rounds.
-        alpha: Krippendorff's, of "guessed at or after the boundary" by those who saw the same text; None where it is
-            not defined. players: None where the table does not name them.
+        alpha: Krippendorff's, of those who saw the same text: they agree if both said "machine" at or after the
+            boundary, or both "no machine"; None where it is not defined.
+        players: None where the table does not name them.
         seconds: the mean on a sentence, looks longer than the limit cut to it; None without times.
     """
 
@@ -209,7 +205,7 @@ class RoundScores:
     random: float
     always_last: float
     exact: float
-    eventually: float
+    eventually: float | None
     machine: int
     human: int
     false_alarms: float | None
@@ -245,7 +241,7 @@ class BoundaryGame(SignedResult):
 
     def document(self) -> Document:
         """Build the document: one row for each model, one for all rounds, and the meaning of points."""
-        table = Table(GAME_COLUMNS, self._rows())
+        table = Table(GAME_COLUMNS, [row_from(GAME_COLUMNS, scores, model=label) for label, scores in self._labelled()])
         shown = [column for column in GAME_COLUMNS if any(row[column.key] is not None for row in table.rows)]
         parts = (Table(shown, table.rows), Prose(self._notes()))
         return Document("", parts, {"models": table}, [("", self.signature)])
@@ -254,20 +250,14 @@ class BoundaryGame(SignedResult):
         """The mean points with their intervals."""
         from mauve_metric.results.charts.of_intervals import intervals_chart
 
-        shown: ChartRows = [
-            {"panel": "points", "label": row["model"], "value": row["points"], "low": row["low"], "high": row["high"]}
-            for row in self._rows()
-        ]
+        values = [("points", label, scores.points, scores.ci) for label, scores in self._labelled()]
         level = f"{100 * self.confidence_level:g} % intervals"
-        return intervals_chart(shown, "Points for finding the boundary", level, "lower: harder to tell from people")
+        return intervals_chart(values, "Points for finding the boundary", level, "lower: harder to tell from people")
 
-    def _rows(self) -> list[TableRow]:
-        """One row a model, the hardest to tell from people first, and one of all rounds."""
+    def _labelled(self) -> list[tuple[str, RoundScores]]:
+        """The scores of each model, the hardest to tell from people first, and those of all rounds."""
         labels = shown_names(list(self.models))
-        rows: list[TableRow] = []
-        for label, scores in [*((labels[name], own) for name, own in self.models.items()), ("(all)", self.total)]:
-            rows.append(row_from(GAME_COLUMNS, scores, model=label))
-        return rows
+        return [*((labels[name], own) for name, own in self.models.items()), ("(all)", self.total)]
 
     def _notes(self) -> list[str]:
         total = self.total
@@ -275,9 +265,10 @@ class BoundaryGame(SignedResult):
             f"Points: 5 for the very sentence, one less for each sentence after it; those who do not read get "
             f"{digits(total.random, '.2f')} by guessing at random and {digits(total.always_last, '.2f')} by always "
             "saying that no machine wrote. The lower, the harder a text is to tell from a person's.",
-            f"{percent(total.exact, 1)} of the guesses are right, {percent(total.eventually, 1)} at or after the "
-            "boundary.",
+            f"{percent(total.exact, 1)} of the guesses are right.",
         ]
+        if total.eventually is not None:
+            found[-1] += f" {percent(total.eventually, 1)} of the machine's texts are found at or after the boundary."
         if total.ci is not None:
             over = "rounds" if total.players is None else "rounds by other players"
             found.append(f"Intervals: {100 * self.confidence_level:g} %, over other {over}.")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import inspect
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, TypeVar
 
 from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.options import VERBATIM, config_fields, run_fields
-from mauve_metric.results.figure_files import FIGURE_FILES, check_figure_path
+from mauve_metric.results.figure_files import FIGURE_FILES, REPORT_FILES, check_ending
 from mauve_metric.texts.files import FEATURE_FILES
 
 Value = TypeVar("Value")
@@ -65,10 +66,12 @@ def add_output_options(parser: CommandParser, *tables: str) -> None:
         text = f"print the table of {table.replace('_', ' ')} as CSV"
         form.add_argument(flag, dest="csv", action="store_const", const=table, help=text)
     form.add_argument("--latex", action="store_true", help="print LaTeX tables")
+    figure = argument_type(lambda path: check_ending("figure", path, FIGURE_FILES))
     group.add_argument(
-        "--plot", metavar="FILE", type=_figure_file, help=f"also draw a figure to FILE: {', '.join(FIGURE_FILES)}"
+        "--plot", metavar="FILE", type=figure, help=f"also draw a figure to FILE: {', '.join(FIGURE_FILES)}"
     )
-    group.add_argument("--report", metavar="FILE", type=_report_file, help="also write an HTML page to FILE")
+    report = argument_type(lambda path: check_ending("report", path, REPORT_FILES))
+    group.add_argument("--report", metavar="FILE", type=report, help="also write an HTML page to FILE")
 
 
 def add_confidence_level(parser: CommandParser) -> None:
@@ -118,20 +121,16 @@ def add_log_options(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--debug", action="store_true", help="show the whole traceback of an error")
 
 
-@argument_type
-def _figure_file(path: str) -> str:
-    """Check the suffix of a figure's name before anything is computed."""
-    check_figure_path(path)
-    return path
+def add_score_options(parser: CommandParser, verb: str, *tables: str, featurizers: str = "") -> None:
+    """Add the flags of a command that scores several sides: those of files, prompts, output, speed and score.
 
-
-@argument_type
-def _report_file(path: str) -> str:
-    """Check the suffix of a report's name before anything is computed."""
-    from mauve_metric.results.report import check_report_path
-
-    check_report_path(path)
-    return path
+    verb: the public function. tables: see `add_output_options`. featurizers: see `add_config_options`.
+    """
+    add_field_options(parser)
+    add_design_options(parser)
+    add_output_options(parser, *tables)
+    add_run_options(parser, verb)
+    add_config_options(parser, verb, featurizers)
 
 
 def features_file(path: str) -> str:
@@ -207,12 +206,6 @@ class Once(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
-def featurizers_given(options: argparse.Namespace) -> dict[str, Any]:
-    """The featurizers of a command that takes several, as keywords: one under its own name, several together."""
-    given = options.featurizers or []
-    return {"featurize_model_name": given[0]} if len(given) == 1 else {"featurizers": given} if given else {}
-
-
 def _config_value(name: str) -> Callable[[str], object]:
     """The parser of one config flag: a number or a truth value where it is one, checked by the field's own check."""
     check = config_fields()[name].metadata["check"]
@@ -232,10 +225,13 @@ def _literal(name: str, text: str) -> str | int | float | bool:
     return text
 
 
-def given_options(options: argparse.Namespace) -> dict[str, Any]:
-    """The keywords of `compute_mauve` that were given on the command line."""
-    names = [*config_fields(), *(name for name, item in run_fields().items() if item.metadata["stage"] == "speed")]
-    given = {name: getattr(options, name) for name in names if hasattr(options, name)}
-    if getattr(options, "prompts", None) is not None:
-        given["prompts"] = options.prompts
-    return given | {"verbose": not options.quiet}
+def keywords_of(function: Callable[..., object], options: argparse.Namespace) -> dict[str, Any]:
+    """The arguments of a command line that a public function takes, by name; the files' fields are read with the files.
+
+    One featurizer of several has its own keyword, so that the function takes it as that of its options.
+    """
+    given = vars(options) | {"verbose": not options.quiet, "text_field": None}
+    if len(given.get("featurizers") or ()) == 1:
+        given |= {"featurizers": None, "featurize_model_name": options.featurizers[0]}
+    taken = inspect.signature(function).parameters
+    return {name: value for name, value in given.items() if name in taken and value is not None}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from mauve_metric.hosts.cli.commands.score import score_and_show
-from mauve_metric.hosts.cli.flags import Once, add_config_options, add_output_options, given_options
+from mauve_metric.hosts.cli.flags import Once, add_config_options, add_output_options, keywords_of
+from mauve_metric.hosts.cli.output import show_result_of
 from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.texts.examples import examples_folder
 from mauve_metric.texts.files import read_texts
@@ -29,8 +29,11 @@ def add_arguments(parser: CommandParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Score the texts and show the result."""
+    from mauve_metric.api.compute import compute_mauve
+
     folder = examples_folder()
     human, model = folder / "human.jsonl", folder / "nucleus.jsonl"
-    given = {"featurize_model_name": "minilm"} | given_options(options)
+    given = {"featurize_model_name": "minilm"} | keywords_of(compute_mauve, options)
     title = f"examples/{model.name} (model) against examples/{human.name} (human)"
-    score_and_show({"p_text": read_texts(human), "q_text": read_texts(model)}, given, options, title)
+    sides = {"p_text": read_texts(human), "q_text": read_texts(model)}
+    show_result_of(compute_mauve, options, given | sides, title)
