@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from mauve_metric.hosts.cli.commands.score import score_and_show
 from mauve_metric.hosts.cli.flags import Once, add_config_options, add_output_options, given_options
 from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.texts.examples import examples_folder
 from mauve_metric.texts.files import read_texts
+
+if TYPE_CHECKING:
+    from mauve_metric.features.feature_set import FeatureSet
 
 HELP = "score a small language model's texts that come with the package"
 
@@ -22,15 +28,28 @@ def add_arguments(parser: CommandParser) -> None:
         action=Once,
         choices=("minilm", "ngrams"),
         default=argparse.SUPPRESS,
-        help="one of the two that need no download (default: minilm)",
+        help="one of the two that need no download (default: minilm, whose features are in the package)",
     )
     add_config_options(parser, names=("quantizer", "num_buckets", "seed"))
 
 
 def run(options: argparse.Namespace) -> None:
     """Score the texts and show the result."""
-    folder = examples_folder()
-    human, model = folder / "human.jsonl", folder / "nucleus.jsonl"
+    human, model = (examples_folder() / f"{name}.jsonl" for name in ("human", "nucleus"))
     given = {"featurize_model_name": "minilm"} | given_options(options)
-    title = f"examples/{model.name} (model) against examples/{human.name} (human)"
-    score_and_show({"p_text": read_texts(human), "q_text": read_texts(model)}, given, options, title)
+    if given["featurize_model_name"] == "minilm":
+        sides: dict[str, Any] = {"p": _stored(human), "q": _stored(model)}
+    else:
+        sides = {"p_text": read_texts(human), "q_text": read_texts(model)}
+    score_and_show(sides, given, options, f"examples/{model.name} (model) against examples/{human.name} (human)")
+
+
+def _stored(file: Path) -> FeatureSet:
+    """The features in the package of an example's texts, with the texts' format."""
+    from mauve_metric.features.feature_set import FeatureSet
+    from mauve_metric.texts.fingerprints import TextHashes
+
+    hashes = TextHashes()
+    for _ in hashes.watch(read_texts(file)):
+        pass
+    return replace(FeatureSet.load(file.with_suffix(".npz")), **hashes.fields())
