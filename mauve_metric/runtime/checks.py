@@ -12,7 +12,8 @@ from typing import SupportsFloat, SupportsIndex
 from mauve_metric.runtime.errors import WrongOption
 
 Check = Callable[[str, object], object]
-RENAMED = {"paired": "aligned", "prompts_of": "q_groups"}  # of earlier versions, for messages
+# names of earlier versions and of evaluate
+RENAMED = {"paired": "aligned", "prompts_of": "q_groups", "references": "p_text", "predictions": "q_text"}
 
 
 def is_bool(value: object) -> bool:
