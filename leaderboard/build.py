@@ -20,8 +20,11 @@ import numpy as np
 from mauve_metric import Histograms, MauveConfig
 from mauve_metric.api.score import Debiased, Uncertainty, score_histograms, score_uncertainty
 from mauve_metric.catalogue.table import SCORES
+from mauve_metric.measures.cross_fitting import auto_learned_buckets
 from mauve_metric.results.digits import digits
 from mauve_metric.uncertainty import score_warnings
+from mauve_metric.uncertainty.intervals import Estimate
+from mauve_metric.uncertainty.learned import debiased
 from mauve_metric.uncertainty.score_warnings import SEVERE
 from mauve_metric.uncertainty.warning_guide import ADVICE
 
@@ -37,7 +40,12 @@ How close the texts of models and decoders are to the human passages of `{human}
 The score is the debiased one: 1 for texts of the same distribution, whatever their number. Each entry is scored on
 buckets of its own, so that it does not move when others come. Precision and recall are those of the histograms
 ([PRD](../docs/mathematics.md)): every number in this table is computed from the numbers of texts in the buckets of the
-published score. The intervals are for these buckets: other ones would move a score too.
+published score, or for the learned score and its AUC in those of
+[a classifier that separates the two sets](../docs/saturation.md). The intervals are for these buckets: other ones would
+move a score too.
+
+The learned score falls where a model's texts are about the right things and still can be told from people's: an AUC
+of ½ says that they cannot, 1 that every one can.
 
 **Entries whose intervals overlap are not told apart by this table.** For the difference of two, `mauve-metric compare`
 both sets of texts.
@@ -73,12 +81,15 @@ class Entry(NamedTuple):
     """One row of the table.
 
     about: entry.json. result: of the model, as in compare.json. score: debiased, with its interval, of its histograms.
+    learned: the same of its learned histograms. auc: of the buckets of these.
     """
 
     name: str
     about: Mapping[str, str]
     result: Mapping[str, Any]
     score: Debiased
+    learned: Estimate
+    auc: float
 
 
 def read_entry(folder: Path, rules: Mapping[str, Any]) -> Entry:
@@ -97,12 +108,13 @@ def read_entry(folder: Path, rules: Mapping[str, Any]) -> Entry:
     result = models[folder.name]
     try:
         _check_settings(result, rules)
-        score = _checked_score(result, rules)
+        config = _config(rules)
+        scores = _checked_score(result, config, rules), *_checked_learned(result, config)
     except (KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
         raise ValueError(f"{folder.name}/compare.json is no result of compare: {error!r}") from error
     except ValueError as error:
         raise ValueError(f"{folder.name}/compare.json: {error}") from error
-    return Entry(folder.name, about, result, score)
+    return Entry(folder.name, about, result, *scores)
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -147,14 +159,55 @@ def _check_settings(result: Mapping[str, Any], rules: Mapping[str, Any]) -> None
         raise ValueError(f"n_q must be at least {rules['least_texts']} texts, got {result['n_q']}")
 
 
-def _checked_score(result: Mapping[str, Any], rules: Mapping[str, Any]) -> Debiased:
+def _config(rules: Mapping[str, Any]) -> MauveConfig:
+    """What the numbers that follow from histograms depend on."""
+    found = _settings(rules["signature"])
+    return MauveConfig(
+        mauve_scaling_factor=float(found["mauve_scaling_factor"]),
+        confidence_level=float(found["confidence_level"]),
+        num_runs=1,
+    )
+
+
+def _checked_learned(result: Mapping[str, Any], config: MauveConfig) -> tuple[Estimate, float]:
+    """The learned score of an entry's learned histograms, and the AUC of their buckets.
+
+    Raises:
+        ValueError: the score, its error or interval does not follow, or the AUC of the buckets is not in that of texts.
+    """
+    p, q = (_learned_counts(result, side) for side in ("p", "q"))
+    score = debiased(Histograms(p, q), config)
+    for name, value in zip(("", "_stderr", "_ci"), score, strict=False):
+        if not _agree(value, given := result[f"mauve_classifier{name}"]):
+            raise ValueError(
+                f"mauve_classifier{name} must follow from learned_p_counts and learned_q_counts, {value}, got {given}"
+            )
+    below = np.cumsum(p) - p / 2
+    auc, (low, high) = float(q @ below / (p.sum() * q.sum())), result["auc_ci"]
+    if not low <= result["auc"] <= high or not low <= auc <= high:
+        raise ValueError(
+            f"auc_ci must hold auc and that of the learned buckets, {auc:.6f}, got {low:.6f} to {high:.6f}"
+        )
+    return score, auc
+
+
+def _learned_counts(result: Mapping[str, Any], side: str) -> np.ndarray:
+    counts, n = result[f"learned_{side}_counts"], result[f"n_{side}"]
+    if len(counts) != auto_learned_buckets(min(result["n_p"], result["n_q"])):
+        raise ValueError(f"learned_{side}_counts must be of as many buckets as the texts call for, got {len(counts)}")
+    if not all(type(count) is int and count >= 0 for count in counts) or sum(counts) != n:
+        raise ValueError(f"learned_{side}_counts must be {n} texts in buckets")
+    return np.array(counts, dtype=np.int64)
+
+
+def _checked_score(result: Mapping[str, Any], config: MauveConfig, rules: Mapping[str, Any]) -> Debiased:
     """The debiased score of an entry's histograms; what it says of them must follow from them.
 
     Raises:
         ValueError: a score is out of its range or does not follow, or a warning is missing.
     """
     for name, score in SCORES.items():
-        value = result.get(name)  # entries of older versions have no learned scores
+        value = result[name]
         if value is not None and not (score.low if score.low is not None else -math.inf) <= value <= _high(score.high):
             raise ValueError(f"{name} must be in its range, got {value}")
     if any(result[name] is None for name in SHOWN):
@@ -162,11 +215,6 @@ def _checked_score(result: Mapping[str, Any], rules: Mapping[str, Any]) -> Debia
     if not all(isinstance(warning["code"], str) for warning in result["warnings"]):
         raise ValueError("warnings must have codes")
     found = _settings(rules["signature"])
-    config = MauveConfig(
-        mauve_scaling_factor=float(found["mauve_scaling_factor"]),
-        confidence_level=float(found["confidence_level"]),
-        num_runs=1,
-    )
     histograms = Histograms(*(_counts(result, side) for side in ("p", "q")))
     uncertainty = score_uncertainty(result["mauve"], histograms, [], config)
     for name, value in _following(histograms, config, uncertainty).items():
@@ -259,6 +307,9 @@ def page(entries: list[Entry], rules: Mapping[str, Any]) -> str:
         "entry",
         "score",
         "95 % interval",
+        "learned",
+        "95 % interval",
+        "AUC",
         "MAUVE",
         "PRD precision",
         "PRD recall",
@@ -266,20 +317,28 @@ def page(entries: list[Entry], rules: Mapping[str, Any]) -> str:
         "model",
         "decoding",
     )
-    lines = [f"| {' | '.join((*heads, 'by', 'version'))} |", "|--:|---|--:|---|--:|--:|--:|--:|---|---|---|---|"]
+    lines = [
+        f"| {' | '.join((*heads, 'by', 'version'))} |",
+        "|--:|---|--:|---|--:|---|--:|--:|--:|--:|--:|---|---|---|---|",
+    ]
     for rank, entry in enumerate(sorted(entries, key=lambda entry: -entry.score.value), start=1):
         result = entry.result
         told = [entry.about[name] for name in ("model", "decoding", "by")]
         about = [text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ") for text in told]
         severe = " !" if any(warning["code"] in SEVERE for warning in result["warnings"]) else ""
-        score = digits(entry.score.value, ".3f")
         mauve, precision, recall = (digits(result[name], ".3f") for name in SHOWN)
-        interval = "\u00a0…\u00a0".join(digits(end, ".3f") for end in entry.score.ci)
-        cells = (str(rank), f"[{entry.name}]({entry.name}/entry.json)", f"{score}{severe}", interval)
+        cells = [str(rank), f"[{entry.name}]({entry.name}/entry.json)", *_score_cells(entry.score)]
+        cells[2] += severe
+        cells += [*_score_cells(entry.learned), digits(entry.auc, ".3f")]
         version = _settings(result["signature"])["mauve_metric"]
         lines.append(f"| {' | '.join((*cells, mauve, precision, recall, str(result['n_q']), *about, version))} |")
     fill = {"human": rules["human"], "least": rules["least_texts"]}
     return HEAD.format(**fill) + "\n".join(lines) + "\n" + TAIL.format(**fill)
+
+
+def _score_cells(score: Debiased | Estimate) -> tuple[str, str]:
+    """A score and its interval."""
+    return digits(score.value, ".3f"), "\u00a0…\u00a0".join(digits(end, ".3f") for end in score.ci or ())
 
 
 def build(folder: Path, *, check: bool) -> list[str]:

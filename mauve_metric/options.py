@@ -7,6 +7,7 @@ import operator
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, SupportsIndex, TypedDict, TypeVar
 
@@ -25,7 +26,6 @@ from mauve_metric.runtime.devices import check_device_name
 from mauve_metric.runtime.errors import NotTexts, UnknownOption, WrongOption
 from mauve_metric.texts.sources import text_source
 
-Value = TypeVar("Value")
 Function = TypeVar("Function", bound=Callable[..., object])
 Featurizer = str | tuple[object, object] | Callable[[list[str]], object]
 
@@ -133,38 +133,40 @@ def _folder(name: str, value: object, expected: str) -> str | Path:
 
 
 def option(
-    default: Value,
-    check: Check,
-    stage: str,
+    default: object,
+    check: Check | tuple[object, ...],
     help: str,
-    choices: tuple[object, ...] | None = None,
+    *,
+    stage: str,
     metavar: str | None = None,
     of: str | None = None,
     label: str | None = None,
     most: float | None = None,
     ignored_by: tuple[str, ...] = (),
     common: bool = False,
-) -> Value:
-    """A field of options: its default, its check, the stage that reads it, its meaning, and what the shell calls it.
+) -> Any:
+    """A field of options: its default, its check or its choices, its meaning, and the stage that reads it.
 
-    of: the one quantizer that reads it. label: of its control on the page, where that is not its name. most: the
-    largest value that the page takes. ignored_by: the public functions that make no use of it. common: many people
-    use it, so that the short help of a command has it.
+    metavar: its value in the help of the shell. of: the one quantizer that reads it. label: of its control on the page,
+    where that is not its name. most: the largest value that the page takes. ignored_by: the public functions that make
+    no use of it. common: many people use it, so that the short help of a command has it.
     """
-    metadata = {"check": check, "stage": stage, "help": help, "choices": choices, "metavar": metavar, "of": of}
+    choices = check if isinstance(check, tuple) else None
+    checked = choice_check(*check) if isinstance(check, tuple) else check
+    metadata = {"check": checked, "stage": stage, "help": help, "choices": choices, "metavar": metavar, "of": of}
     metadata |= {"label": label, "most": most, "ignored_by": ignored_by, "common": common}
     return field(default=default, metadata=metadata)
 
 
-POOLINGS = ("auto", "last", "mean", "cls")
-DTYPES = ("float32", "float64", "bfloat16", "float16")
-ROW_ORDERS = ("qp", "pq")
-EMPTY_TEXTS = ("error", "drop")
+_featurize, _quantize, _score = (
+    partial(option, stage="featurize"),
+    partial(option, stage="quantize"),
+    partial(option, stage="score"),
+)
+_speed, _texts, _host = partial(option, stage="speed"), partial(option, stage="texts"), partial(option, stage="host")
+
 # What can be taken off texts, in order.
 STRIP = ("reasoning", "special_tokens", "prompts", "markdown", "whitespace", "line_breaks")
-MATCH_LENGTHS = ("no", "truncate")
-QUANTIZERS = ("kmeans", "drmm", "lattice", "classifier")
-KNN = ("auto", True, False)
 _SCORES_APART = ("human_baseline", "robustness", "stress_test")  # which have MAUVE alone
 VERBATIM = ("featurize_model_name", "text_prefix")  # whose text is never read as a number, nor stripped
 LONGEST_PREFIX = 1000  # characters; more would leave little room for a text
@@ -188,201 +190,173 @@ class MauveConfig:
     ValueError: mauve_scaling_factor must be a number in [1e-06, 10000], got -1.0
     """
 
-    featurize_model_name: Featurizer = option(
+    featurize_model_name: Featurizer = _featurize(
         "gpt2-large",
         _model,
-        "featurize",
         "featurizer: 'minilm' or 'ngrams' (packaged, no download), or any name or local folder that transformers' "
         "AutoModel loads; "
         "in Python also a (model, tokenizer) pair or a function from texts to an array",
         common=True,
     )
-    max_text_length: int | None = option(
+    max_text_length: int | None = _featurize(
         None,
         integer_check(1, also=(None,)),
-        "featurize",
         "tokens kept of each text; unset: 1024, or the most that the model takes if that is less",
         most=4096,
     )
-    pooling: Literal["auto", "last", "mean", "cls"] = option(
+    pooling: Literal["auto", "last", "mean", "cls"] = _featurize(
         "auto",
-        choice_check(*POOLINGS),
-        "featurize",
+        ("auto", "last", "mean", "cls"),
         "how the token states become one feature: last token, mean over tokens, first token; "
         "auto: what the literature or a sentence encoder's own folder says, the last token otherwise",
-        POOLINGS,
     )
-    text_prefix: str | None = option(
+    text_prefix: str | None = _featurize(
         None,
         _prefix,
-        "featurize",
         "text put before each text of both sets, such as 'query: '; unset: what the featurizer was trained with, for "
         "those with a preset (e5), else none",
     )
-    dtype: Literal["float32", "float64", "bfloat16", "float16"] = option(
+    dtype: Literal["float32", "float64", "bfloat16", "float16"] = _featurize(
         "float32",
-        choice_check(*DTYPES),
-        "featurize",
+        ("float32", "float64", "bfloat16", "float16"),
         "number format in which the model runs",
-        DTYPES,
         label="Number format",
     )
-    empty_texts: Literal["error", "drop"] = option(
+    empty_texts: Literal["error", "drop"] = _featurize(
         "error",
-        choice_check(*EMPTY_TEXTS),
-        "featurize",
+        ("error", "drop"),
         "what to do with empty or whitespace-only texts: stop, or drop and count them",
-        EMPTY_TEXTS,
     )
-    strip: str | list[str] | tuple[str, ...] = option(
+    strip: str | list[str] | tuple[str, ...] = _featurize(
         "no",
         _several(*STRIP),
-        "featurize",
         f"what to take off the texts of both sets, joined by commas: {', '.join(STRIP)} (prompts: a leading copy of "
         "one of them)",
         common=True,
     )
-    match_lengths: Literal["no", "truncate"] = option(
+    match_lengths: Literal["no", "truncate"] = _featurize(
         "no",
-        choice_check(*MATCH_LENGTHS),
-        "featurize",
+        ("no", "truncate"),
         "truncate: cut the texts of both sets to the smaller of their two median lengths, in tokens",
-        MATCH_LENGTHS,
         ignored_by=("featurize", "score_sharded", "stress_test"),
         common=True,
     )
-    quantizer: Literal["kmeans", "drmm", "lattice", "classifier"] = option(
+    quantizer: Literal["kmeans", "drmm", "lattice", "classifier"] = _quantize(
         "kmeans",
-        choice_check(*QUANTIZERS),
-        "quantize",
+        ("kmeans", "drmm", "lattice", "classifier"),
         "how features become buckets; drmm: a deep residual mixture model, lattice: points of an integer sphere that "
         "a network spreads them over, both trained on them; classifier: scores of a cross-fitted classifier of the two "
         "sets",
-        QUANTIZERS,
         common=True,
     )
-    num_buckets: int | Literal["auto"] = option(
+    num_buckets: int | Literal["auto"] = _quantize(
         "auto",
         integer_check(1, also=("auto",)),
-        "quantize",
         "number of k-means buckets; auto: a tenth of the smaller set, at least 2 (classifier: a fifteenth, 4 to 50)",
         label="Number of buckets",
         common=True,
     )
-    row_order: Literal["qp", "pq"] = option(
+    row_order: Literal["qp", "pq"] = _quantize(
         "qp",
-        choice_check(*ROW_ORDERS),
-        "quantize",
+        ("qp", "pq"),
         "order in which the two sets are stacked before clustering; it moves the k-means start",
-        ROW_ORDERS,
     )
-    pca_max_data: int = option(
+    pca_max_data: int = _quantize(
         -1,
         integer_check(2, 2**63 - 1, also=(-1,)),
-        "quantize",
         "most rows that the PCA is fitted on; -1: all",
         label="Most rows for the PCA",
     )
-    kmeans_explained_var: float = option(
-        0.9, number_check(0, 1), "quantize", "share of the variance that the PCA keeps; 1: every component"
+    kmeans_explained_var: float = _quantize(
+        0.9, number_check(0, 1), "share of the variance that the PCA keeps; 1: every component"
     )
-    kmeans_num_redo: int = option(
-        5, integer_check(1, 10_000), "quantize", "k-means restarts; the best is kept", of="kmeans", most=20
+    kmeans_num_redo: int = _quantize(
+        5, integer_check(1, 10_000), "k-means restarts; the best is kept", of="kmeans", most=20
     )
-    kmeans_max_iter: int = option(
-        500, integer_check(1, 10_000_000), "quantize", "most iterations of one k-means run", of="kmeans", most=2000
+    kmeans_max_iter: int = _quantize(
+        500, integer_check(1, 10_000_000), "most iterations of one k-means run", of="kmeans", most=2000
     )
-    drmm_layers: int = option(
-        3, integer_check(1, 16), "quantize", "drmm: mixtures, each of what the one before left", of="drmm", most=3
+    drmm_layers: int = _quantize(
+        3, integer_check(1, 16), "drmm: mixtures, each of what the one before left", of="drmm", most=3
     )
-    drmm_components: int = option(
+    drmm_components: int = _quantize(
         10,
         integer_check(2, 1000),
-        "quantize",
         "drmm: Gaussians of a layer; buckets are their number to the power of layers",
         of="drmm",
         most=10,
     )
-    drmm_steps: int = option(
-        10_000, integer_check(1, 10_000_000), "quantize", "drmm: training steps, 64 rows each", of="drmm", most=10_000
+    drmm_steps: int = _quantize(
+        10_000, integer_check(1, 10_000_000), "drmm: training steps, 64 rows each", of="drmm", most=10_000
     )
-    lattice_squared_radius: int = option(
+    lattice_squared_radius: int = _quantize(
         50,
         integer_check(1, 1000),
-        "quantize",
         "lattice: squared radius of the integer sphere (50 gives 744 buckets)",
         of="lattice",
         most=50,
     )
-    lattice_epochs: int = option(
-        50, integer_check(1, 100_000), "quantize", "lattice: training passes over the features", of="lattice", most=50
+    lattice_epochs: int = _quantize(
+        50, integer_check(1, 100_000), "lattice: training passes over the features", of="lattice", most=50
     )
-    lattice_hidden: int = option(
-        256, integer_check(1, 65_536), "quantize", "lattice: width of the network", of="lattice", most=256
+    lattice_hidden: int = _quantize(
+        256, integer_check(1, 65_536), "lattice: width of the network", of="lattice", most=256
     )
-    lattice_spread: float = option(
-        1.0, number_check(0, 1000), "quantize", "lattice: weight of spreading over the sphere in the loss", of="lattice"
+    lattice_spread: float = _quantize(
+        1.0, number_check(0, 1000), "lattice: weight of spreading over the sphere in the loss", of="lattice"
     )
-    seed: int = option(25, integer_check(0), "quantize", "seed of the clustering", common=True)
-    divergence_curve_discretization_size: int = option(
-        25, integer_check(2, 1_000_000), "score", "number of mixture weights on the divergence curve", most=1000
+    seed: int = _quantize(25, integer_check(0), "seed of the clustering", common=True)
+    divergence_curve_discretization_size: int = _score(
+        25, integer_check(2, 1_000_000), "number of mixture weights on the divergence curve", most=1000
     )
-    mauve_scaling_factor: float = option(
+    mauve_scaling_factor: float = _score(
         5,
         number_check(SMALLEST_SCALING_FACTOR, 10_000, low_included=True),
-        "score",
         "scaling constant c in exp(-c·KL); 5 in the literature",
         label="Scaling factor c",
         most=100,
     )
 
-    num_runs: int | Literal["auto"] = option(
+    num_runs: int | Literal["auto"] = _score(
         "auto",
         integer_check(1, 10_000, also=("auto",)),
-        "score",
         "clusterings with as many seeds, for the spread over them; auto: 5 below 1000 texts a side, else 1",
         most=10,
         ignored_by=("human_baseline",),
     )
-    confidence_level: float = option(
+    confidence_level: float = _score(
         0.95,
         number_check(0, 1, high_included=False),
-        "score",
         "level of the intervals of the debiased scores",
         label="Level of the intervals",
     )
-    permutations: int = option(
+    permutations: int = _score(
         0,
         integer_check(0, 10_000_000),
-        "score",
         "random splits of the permutation test; 0: no test, no p-value",
         most=9999,
         ignored_by=("explain", "human_baseline", "robustness"),
         common=True,
     )
-    knn: bool | Literal["auto"] = option(
+    knn: bool | Literal["auto"] = _score(
         "auto",
-        choice_check(*KNN),
-        "score",
+        ("auto", True, False),
         "nearest-neighbour precision, recall, density, coverage; auto: up to 10000 texts a side; "
         "true: above 20000 a side on as many random ones",
-        KNN,
         label="Nearest-neighbour scores",
         ignored_by=_SCORES_APART,
     )
-    knn_k: int = option(
+    knn_k: int = _score(
         4,
         integer_check(1, 1000),
-        "score",
         "the neighbour that sets the radius of a ball",
         label="Neighbour that sets the radius",
         most=100,
         ignored_by=_SCORES_APART,
     )
-    frechet_distance: bool = option(
+    frechet_distance: bool = _score(
         False,
         choice_check(True, False),
-        "score",
         "also the Fréchet distance of the features",
         ignored_by=_SCORES_APART,
     )
@@ -421,68 +395,60 @@ class RunOptions:
     command line.
     """
 
-    device: str | None = option(
+    device: str | None = _speed(
         None,
         check_device_name,
-        "speed",
         "auto (CUDA, else MPS, else CPU) or a torch device: cpu, cuda:0, mps, …",
         common=True,
     )
-    device_id: int | None = option(
+    device_id: int | None = _host(
         None,
         _integer_or_none(-1, "-1 (CPU) or the number of a CUDA device"),
-        "host",
         "the number of a CUDA device, -1 for the CPU, as in mauve-text",
     )
-    batch_size: int | None = option(None, _COUNT, "speed", "most texts of a batch")
-    max_batch_tokens: int | None = option(None, _COUNT, "speed", "tokens of a batch")
-    verbose: bool = option(False, check_bool, "host", "a progress bar on stderr")
-    text_field: str | None = option(
+    batch_size: int | None = _speed(None, _COUNT, "most texts of a batch")
+    max_batch_tokens: int | None = _speed(None, _COUNT, "tokens of a batch")
+    verbose: bool = _host(False, check_bool, "a progress bar on stderr")
+    text_field: str | None = _texts(
         None,
         _column,
-        "texts",
         "field or column of the texts; unset: 'text' or the only one",
         metavar="NAME",
         common=True,
     )
-    prompts: Iterable[str] | str | Path | None = option(
+    prompts: Iterable[str] | str | Path | None = _texts(
         None,
         _prompts,
-        "texts",
         "what the texts were written from, for strip=prompts: a file of texts; in Python also a list",
         metavar="FILE",
     )
-    cache: bool | str | Path = option(
+    cache: bool | str | Path = _speed(
         True,
         _folder_or_bool,
-        "speed",
         "keep features in this folder; in Python also True (the usual place) or False (keep none)",
         metavar="FOLDER",
         ignored_by=("score_sharded",),
         common=True,
     )
-    checkpoint: str | Path | None = option(
+    checkpoint: str | Path | None = _speed(
         None,
         _folder_or_none,
-        "speed",
         "keep the clustering of features read in blocks in this folder, for a run that is taken up again",
         metavar="FOLDER",
         ignored_by=("featurize",),
     )
-    score_device: str | None = option(
+    score_device: str | None = _speed(
         None,
         check_device_name,
-        "speed",
         "project, cluster and find neighbours on this torch device, such as cuda:0; unset: features that are CUDA "
         "tensors stay on their GPU, all others are scored on the CPU (scores agree to 1e-3 between devices)",
         metavar="DEVICE",
         ignored_by=("featurize",),
     )
-    compile: bool = option(False, check_bool, "speed", "run the model through torch.compile")
-    distributed: bool = option(
+    compile: bool = _speed(False, check_bool, "run the model through torch.compile")
+    distributed: bool = _host(
         False,
         check_bool,
-        "host",
         "every process of the torch process group calls with the same texts; each featurizes its share",
         ignored_by=("score_sharded", "stress_test"),
     )

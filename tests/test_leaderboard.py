@@ -86,6 +86,16 @@ BAD: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
         changed(mauve_debiased=0.99, mauve_ci=[0.98, 1.0]),
         "mauve_ci must meet the interval that follows from .*, got 0.980000 to 1.000000",
     ),
+    "a better learned score": (
+        changed(mauve_classifier=0.5),
+        "mauve_classifier must follow from learned_p_counts and learned_q_counts, 0.00.*, got 0.5",
+    ),
+    "a better learned interval": (changed(mauve_classifier_ci=[0.0, 1.0]), "mauve_classifier_ci must follow from"),
+    "a smaller learned error": (changed(mauve_classifier_stderr=0.0), "mauve_classifier_stderr must follow from"),
+    "a better AUC": (changed(auc=0.5, auc_ci=[0.4, 0.6]), "auc_ci must hold auc and that of the learned buckets, 0.99"),
+    "fewer learned texts": (changed(learned_q_counts=[15] * 39 + [14]), "learned_q_counts must be 600 texts"),
+    "one learned bucket": (changed(learned_q_counts=[600]), "learned_q_counts must be of as many buckets .*, got 1"),
+    "no learned buckets": (changed(learned_q_counts=None), "is no result of compare: TypeError"),
     "no interval": (changed(frontier_integral_ci=None), "is no result of compare: TypeError"),
     "no warnings": (changed(warnings=[]), "warnings must hold .*not_literature_featurizer"),
     "an unknown warning": (lambda c: c["models"]["greedy"]["warnings"].append({"code": "x"}), "known codes alone, got"),
@@ -128,7 +138,7 @@ def test_scores_that_nothing_checks_are_not_shown(builder: ModuleType, folder: P
     file = folder / "greedy" / "compare.json"
     compared = json.loads(file.read_text(encoding="utf-8"))
     before = builder.page([builder.read_entry(folder / "greedy", rules)], rules)
-    said = {"mauve_stderr": 1e-9, "precision": 1.0, "recall": 1.0, "auc": 0.5, "mauve_classifier": 1.0}
+    said = {"mauve_stderr": 1e-9, "precision": 1.0, "recall": 1.0, "auc": 0.99, "auc_ci": [0.0, 1.0], "format_auc": 0.5}
     compared["models"]["greedy"] |= said
     file.write_text(json.dumps(compared), encoding="utf-8")
     assert builder.page([builder.read_entry(folder / "greedy", rules)], rules) == before

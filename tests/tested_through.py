@@ -45,7 +45,7 @@ TESTED_THROUGH = {
     "duplicates/test_near_duplicates.py": ("duplicates/deduplicate",),
     "duplicates/test_same_origin.py": ("lexical/word_counts",),
     "features/likelihood/test_likelihood_measures.py": ("catalogue/language_model",),
-    "features/likelihood/test_likelihoods.py": ("features/likelihood/language_model",),
+    "features/likelihood/test_likelihoods.py": ("features/likelihood/decoder", "features/likelihood/language_model"),
     "features/test_rows.py": (
         "features/parquet_files",
         "features/row_files",

@@ -87,7 +87,8 @@ def _score_rounds(name: str, read: Guesses, all_human_points: float, level: floa
     points = game.boundary_points(boundary, guess, read.sentences, all_human_points=all_human_points)
     ci = mean_interval(points, level, read.players)
     random, always_last = game.chance_points(boundary, read.sentences, all_human_points=all_human_points)
-    human = boundary == read.sentences + 1
+    human, never = boundary == read.sentences + 1, guess == read.sentences + 1
+    found = (guess >= boundary) & ~never
     return RoundScores(
         model=name,
         rounds=len(points),
@@ -97,19 +98,20 @@ def _score_rounds(name: str, read: Guesses, all_human_points: float, level: floa
         random=random,
         always_last=always_last,
         exact=float((guess == boundary).mean()),
-        eventually=float((guess >= boundary).mean()),
+        eventually=float(found[~human].mean()) if not human.all() else None,
         machine=int((~human).sum()),
         human=int(human.sum()),
         false_alarms=float((guess < boundary)[human].mean()) if human.any() else None,
-        alpha=None if read.texts is None else _alpha(guess >= boundary, np.array(read.texts)),
+        alpha=None if read.texts is None else _alpha(found, never, np.array(read.texts)),
         seconds=_seconds(read),
     )
 
 
-def _alpha(found: Array, texts: Array) -> float | None:
-    """Krippendorff's α; None where it is not defined."""
+def _alpha(found: Array, never: Array, texts: Array) -> float | None:
+    """Krippendorff's α; None where it is not defined. A guess before the boundary agrees with no other guess."""
+    categories = np.where(found, -1, np.where(never, -2, np.arange(len(texts))))
     try:
-        return game.krippendorff_alpha(found, texts)
+        return game.krippendorff_alpha(categories, texts)
     except ValueError:
         return None
 

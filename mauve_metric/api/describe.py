@@ -17,6 +17,7 @@ from mauve_metric.arrays import FeatureData, TextData
 from mauve_metric.catalogue.row import Group, Measure
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.features.feature_set import FeatureSet, given_side
+from mauve_metric.features.likelihood.decoder import Decoder, describe_decoder, parse_decoder
 from mauve_metric.features.likelihood.language_model import check_language_model
 from mauve_metric.features.sides import open_models
 from mauve_metric.options import MauveConfig, Options, RunOptions, with_options
@@ -65,6 +66,7 @@ def describe(
     p: FeatureSet | None = None,
     measures: str | Sequence[str] | None = None,
     language_model: str | tuple[Any, Any] | None = None,
+    decoder: str | Mapping[str, str] | None = None,
     tokenizer: object = None,
     training: object = None,
     aligned: bool = False,
@@ -85,6 +87,9 @@ def describe(
             only for measures that need them.
         language_model: for the group language-model: a name or folder that transformers loads, or a (model, tokenizer)
             pair; None: gpt2.
+        decoder: how the models' texts were decoded: "greedy", "sampling", or settings of generation such as
+            "temperature=0.7,top_p=0.95"; or one for each model by its name. The group language-model then has the
+            measures that are defined for the decoder's distribution, of the human texts.
         tokenizer: whose token ids lexical measures count: a name, a folder, or a function from text to tokens; None:
             words and punctuation marks.
         training: a third set, the texts, features or file that the models were trained on, to find copies of.
@@ -110,6 +115,7 @@ def describe(
     config, run = scoring_options(options, "describe")
     sides = check_models(models)
     _check_names(sides)
+    decoders = _decoders(decoder, sides, names)
     human = given_side("p", {"set": p, "features": p_features, "text": p_text})
     opened = open_models(human, sides, config, run, (aligned, p_groups, q_groups), common_rows)
     reading = Reading(config, run, frozenset(options), opened, tokenizing(tokenizer), _likelihoods(language_model, run))
@@ -119,11 +125,13 @@ def describe(
     sets = DescribedSets(
         human_set, dict(zip(sides, of_models, strict=True)), third, config.confidence_level, config.seed, reading.failed
     )
+    sets.decoders = decoders
     seconds = {"features": reading.seconds} if with_features else {}
     more: dict[str, object] = {
         "tokens": _WORDS if tokenizer is None else _name_of(tokenizer),
         "language_model": _name_of(language_model or DEFAULT_LANGUAGE_MODEL),
     }
+    more |= {"decoder": ";".join(f"{name}:{describe_decoder(own) or 'sampling'}" for name, own in decoders.items())}
     more |= {} if third is None else {"n_training": len(third)}
     return _Work(config, run, sets, {}, seconds).described(names, more)
 
@@ -297,6 +305,7 @@ class _Work:
         forms = {form for name in order for form in MEASURES[name].inputs.forms}
         left_out = set() if "tokens" in forms else {"tokens"}
         left_out |= set() if "likelihoods" in forms else {"language_model"}
+        left_out |= set() if any(MEASURES[name].needs == "decoder" for name in order) else {"decoder"}
         shown = {name: value for name, value in more.items() if name not in left_out}
         return {**entries, "measures": ",".join(order), **shown, **versions()}
 
@@ -329,16 +338,33 @@ def _name_of(model: object) -> str:
     return model if isinstance(model, str) else str(getattr(model, "name_or_path", None) or type(model).__name__)
 
 
-def _likelihoods(model: str | tuple[Any, Any] | None, run: RunOptions) -> Callable[[list[str]], Likelihoods]:
+def _decoders(
+    given: str | Mapping[str, str] | None, models: Mapping[str, object], measures: Sequence[str]
+) -> dict[str, Decoder]:
+    """The decoder of each model that has one; `TypeError` or `ValueError` for invalid ones."""
+    if given is None:
+        return {}
+    named = dict.fromkeys(models, given) if isinstance(given, str) else given
+    if not isinstance(named, Mapping) or not all(isinstance(value, str) for value in named.values()):
+        raise TypeError(f"decoder must be a str, or a dict of one for each model, got {shown(given)}")
+    for name in named:
+        if name not in models:
+            raise ValueError(f"decoder must name models, got {name!r}{did_you_mean(name, models)}")
+    if not any(MEASURES[name].needs == "decoder" for name in measures if name != "score"):
+        raise ValueError("decoder is for measures of the group language-model: name it in measures (--measures)")
+    return {name: parse_decoder(str(value)) for name, value in named.items()}
+
+
+def _likelihoods(model: str | tuple[Any, Any] | None, run: RunOptions) -> Callable[..., Likelihoods]:
     """Function from texts to likelihoods; `TypeError` or `ValueError` for an invalid language model."""
     if model is not None:
         check_language_model("language_model", model)
 
-    def of(texts: list[str]) -> Likelihoods:
+    def of(texts: list[str], **decoder: Unpack[Decoder]) -> Likelihoods:
         from mauve_metric.features.likelihood.likelihoods import likelihoods
 
         names = ("device", "batch_size", "max_batch_tokens", "cache", "verbose")
         named = DEFAULT_LANGUAGE_MODEL if model is None else model
-        return likelihoods(texts, named, **{name: getattr(run, name) for name in names})
+        return likelihoods(texts, named, **{name: getattr(run, name) for name in names}, **decoder)
 
     return of

@@ -33,7 +33,7 @@ class Reading:
     given: frozenset[str]
     opened: OpenedSides
     tokenize: Callable[[str], Sequence[Hashable]]
-    likely: Callable[[list[str]], Likelihoods]
+    likely: Callable[..., Likelihoods]
     failed: str = ""
     seconds: float = 0.0
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from mauve_metric.api.described_set import DescribedSet, alone, beside, of_both,
 from mauve_metric.arrays import Estimate, Floats, Integers
 from mauve_metric.catalogue.row import Measure
 from mauve_metric.duplicates.same_origin import texts_of_one_origin
+from mauve_metric.features.likelihood.decoder import Decoder
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.results.comparison import Comparison
@@ -28,7 +29,7 @@ class DescribedSets:
 
     human, models, training: the sets; training is None where none was given. level: of the intervals. seed: of draws.
     no_features, no_buckets: why the sets have none; empty where they have. comparison: holds the buckets.
-    watch: called before each set is measured; what it raises ends the measure.
+    decoders: of the models that have one. watch: called before each set is measured; what it raises ends the measure.
     """
 
     human: DescribedSet
@@ -40,6 +41,7 @@ class DescribedSets:
     no_buckets: str = ""
     comparison: Comparison | None = None
     watch: Callable[[], None] = _ignore_progress
+    decoders: Mapping[str, Decoder] = field(default_factory=dict)
 
     @property
     def smallest(self) -> int:
@@ -50,12 +52,16 @@ class DescribedSets:
         """Return True if a measure lacks an optional input that was not given."""
         if "prompts" in row.inputs.given:
             return not any(item.has_repeated_groups for item in (self.human, *self.models.values()))
+        if "a decoder" in row.inputs.given:
+            return not self.decoders
         return "training" in row.inputs.given and self.training is None
 
     def measure(self, row: Measure) -> tuple[float | None, dict[str, Described]]:
         """Compute the human texts' value, where there is one, and that of each model."""
         if "features" in row.inputs.given and self.no_features:
             raise ValueError(self.no_features)
+        if row.needs == "decoder":
+            return None, {name: self._decoded(row, decoder) for name, decoder in self.decoders.items()}
         if row.inputs.sets > 1:
             return None, {name: of_both(self._between(row, name)) for name in self.models}
         level, human = self.level, value_of(self._of_one(row, self.human))
@@ -70,6 +76,11 @@ class DescribedSets:
                 groups = (item.groups, self.human.groups)
                 found[name] = beside(values, human, level, *((None, None) if "prompts" in row.inputs.forms else groups))
         return None if human is None else float(np.mean(human)), found
+
+    def _decoded(self, row: Measure, decoder: Decoder) -> Described:
+        self.watch()
+        values = np.asarray(row.compute(self.human.decoded(decoder)))
+        return alone(values, self.level, self.human.groups)
 
     def _of_one(self, row: Measure, item: DescribedSet) -> float | Floats | Estimate | None:
         self.watch()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from mauve_metric.arrays import Array, Estimate, Floats, Integers
 from mauve_metric.catalogue.row import Form
 from mauve_metric.features.feature_set import FeatureSet
+from mauve_metric.features.likelihood.decoder import Decoder, describe_decoder
 from mauve_metric.lexical.tokens import NumberedTokens, number_tokens, split_words
 from mauve_metric.results.numbers import Described
 from mauve_metric.runtime.checks import shown
@@ -31,7 +32,8 @@ class DescribedSet:
     side: FeatureSet | None = None
     groups: Integers | None = None  # codes of `measures.groups`
     tokenize: Callable[[str], Sequence[Hashable]] = split_words
-    likely: Callable[[list[str]], Likelihoods] | None = None
+    likely: Callable[..., Likelihoods] | None = None
+    of_decoders: dict[str, Likelihoods] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.texts) if self.texts is not None else len(self.side or ())
@@ -75,9 +77,16 @@ class DescribedSet:
     @cached_property
     def likelihoods(self) -> Likelihoods:
         """Likelihoods of the texts under the language model."""
+        return self.decoded({})
+
+    def decoded(self, decoder: Decoder) -> Likelihoods:
+        """Likelihoods of the texts under the language model with a decoder."""
         if self.likely is None:
             raise ValueError("it needs a language model")
-        return self.likely(self.needed_texts())
+        words = describe_decoder(decoder)
+        if words not in self.of_decoders:
+            self.of_decoders[words] = self.likely(self.needed_texts(), **decoder)
+        return self.of_decoders[words]
 
     def drawn(self, size: int, seed: int) -> DescribedSet:
         """A random sample of the texts in their order; the set itself if it is no larger."""

@@ -56,41 +56,6 @@ class HistogramScores(NamedTuple):
     prd_curve: Floats
 
 
-class Debiased(NamedTuple):
-    """A debiased score with its error and interval; None with one text on a side."""
-
-    value: float | None = None
-    stderr: float | None = None
-    ci: tuple[float, float] | None = None
-
-
-class Uncertainty(NamedTuple):
-    """Uncertainty of a score: scores of equal sets and of other clusterings, errors and intervals.
-
-    problem: the reason if errors, intervals and band are None, else None.
-    """
-
-    ceiling: float
-    ceiling_std: float
-    runs: Floats
-    mean: float
-    std: float | None
-    scope: str
-    mauve: Debiased
-    frontier_integral: Debiased
-    band: CurveBand | None
-    problem: str | None
-
-
-class Neighbours(NamedTuple):
-    """`support.SupportScores`, or None for each."""
-
-    precision: float | None = None
-    recall: float | None = None
-    density: float | None = None
-    coverage: float | None = None
-
-
 def score_histograms(histograms: Histograms, config: MauveConfig) -> HistogramScores:
     """Compute every score that depends on the histograms alone."""
     c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
@@ -115,36 +80,6 @@ def score_histograms(histograms: Histograms, config: MauveConfig) -> HistogramSc
         divergence_curve=curve,
         curve_mixtures=np.stack([weights, type_one, type_two], axis=1),
         prd_curve=np.stack([prd.recall, prd.precision], axis=1),
-    )
-
-
-def score_uncertainty(
-    mauve: float, histograms: Histograms, others: Sequence[Histograms], config: MauveConfig
-) -> Uncertainty:
-    """Compute debiased scores, errors, intervals, ceiling and the spread over clusterings.
-
-    Args:
-        mauve: of the histograms. others: the histograms of other clusterings: debiased scores are means over them, or
-            without any those of the first one.
-    """
-    c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
-    runs = len(others) + 1 if config.num_runs == "auto" else config.num_runs
-    areas = (curve_area(divergence_curve(*run.probabilities(), c, points)) for run in others)
-    plug_in = [mauve, *areas][:runs]
-    null = resampling.null_scores(histograms.p_counts, histograms.q_counts, c, points, groups=histograms.groups)
-    estimates = debiased_estimates(others or [histograms], config)
-    debiased, integral = _hide_invalid_errors(estimates)
-    return Uncertainty(
-        ceiling=float(null.mean()),
-        ceiling_std=float(null.std(ddof=1)),
-        runs=np.array(plug_in),
-        mean=float(np.mean(plug_in)),
-        std=float(np.std(plug_in, ddof=1)) if len(plug_in) > 1 else None,
-        scope="over clusterings" if len(others) > 1 else "for this partition",
-        mauve=debiased,
-        frontier_integral=integral,
-        band=None if estimates.problem is not None else _band(histograms, config),
-        problem=estimates.problem,
     )
 
 
@@ -196,17 +131,8 @@ def _mean(found: Sequence[intervals.Estimate]) -> intervals.Estimate:
     return intervals.Estimate(value, error, (low, high), min(item.freedom for item in found))
 
 
-def _hide_invalid_errors(estimates: Estimates) -> tuple[Debiased, Debiased]:
-    """The scores that a result shows, without errors that are not valid."""
-    if estimates.values is None:
-        return Debiased(), Debiased()
-    if estimates.problem is not None or estimates.mauve is None or estimates.frontier_integral is None:
-        return Debiased(estimates.values[0]), Debiased(estimates.values[1])
-    return Debiased(*estimates.mauve[:3]), Debiased(*estimates.frontier_integral[:3])
-
-
-def _band(histograms: Histograms, config: MauveConfig) -> CurveBand:
-    """Band of the curve under sampling."""
+def curve_band(histograms: Histograms, config: MauveConfig) -> CurveBand:
+    """Band of the curve under sampling, for histograms whose errors are known (see `debiased_estimates`)."""
     frontier = jackknife.debiased_frontier(histograms.p_counts, histograms.q_counts, histograms.groups)
     return jackknife.frontier_band(frontier, config.mauve_scaling_factor, config.confidence_level)
 
@@ -327,21 +253,24 @@ def score_buckets(
     k, groups = int(config.num_buckets), pair_of_groups(p.groups, q.groups)
     histograms, *others = [count_labels(of_p, of_q, k, p.groups, q.groups) for of_p, of_q in runs]
     scores = score_histograms(histograms, config)
-    uncertainty = score_uncertainty(scores.mauve, histograms, others, config)
-    ceiling = uncertainty.ceiling, uncertainty.ceiling_std
+    estimates = debiased_estimates(others or [histograms], config)
+    clusterings = _fields_of_clusterings(scores.mauve, histograms, others, config)
+    ceiling = clusterings["mauve_ceiling"], clusterings["mauve_ceiling_std"]
     formats = None if learned is None else check_format(p.format_numbers, q.format_numbers, groups, config.seed)
     of_format = format_warnings(formats)
     found = score_warnings.all_warnings(p, q, histograms, scores.mauve, scores.mauve_floor, *ceiling, texts_a_bucket)
     found += score_warnings.quantizer_warnings(problems)
-    found += score_warnings.design_warnings(histograms.groups, uncertainty.problem, k)
+    found += score_warnings.design_warnings(histograms.groups, estimates.problem, k)
     return MauveResult(
         **scores._asdict(),
-        **_fields_of_uncertainty(uncertainty),
-        **_neighbours(projected, config)._asdict(),
+        **clusterings,
+        **_fields_of_estimates(estimates),
+        **_neighbours(projected, config),
         **_compute_row_scores(p, q, scores, config),
         **_fields_of_side("p", p, histograms),
         **_fields_of_side("q", q, histograms),
         **_fields_of_learned(learned),
+        curve_band=None if estimates.problem is not None else curve_band(histograms, config),
         p_value=p_value,
         design=design_of(p.groups, q.groups),
         num_buckets=k,
@@ -355,13 +284,36 @@ def score_buckets(
     )
 
 
-def _fields_of_uncertainty(uncertainty: Uncertainty) -> dict[str, Any]:
-    """The fields of a result on the uncertainty of its scores."""
-    found = {f"mauve_{name}": getattr(uncertainty, name) for name in ("ceiling", "ceiling_std", "runs", "mean", "std")}
-    for name in ("mauve", "frontier_integral"):
-        value, stderr, ci = getattr(uncertainty, name)
-        found |= {f"{name}_debiased": value, f"{name}_stderr": stderr, f"{name}_ci": ci}
-    return found | {"ci_scope": uncertainty.scope, "curve_band": uncertainty.band}
+def _fields_of_clusterings(
+    mauve: float, histograms: Histograms, others: Sequence[Histograms], config: MauveConfig
+) -> dict[str, Any]:
+    """The fields of a result on scores of equal sets, and on the spread over clusterings.
+
+    Args:
+        mauve: of the histograms. others: the histograms of other clusterings.
+    """
+    c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
+    runs = len(others) + 1 if config.num_runs == "auto" else config.num_runs
+    areas = (curve_area(divergence_curve(*run.probabilities(), c, points)) for run in others)
+    plug_in = np.array([mauve, *areas][:runs])
+    null = resampling.null_scores(histograms.p_counts, histograms.q_counts, c, points, groups=histograms.groups)
+    return {
+        "mauve_ceiling": float(null.mean()),
+        "mauve_ceiling_std": float(null.std(ddof=1)),
+        "mauve_runs": plug_in,
+        "mauve_mean": float(np.mean(plug_in)),
+        "mauve_std": float(np.std(plug_in, ddof=1)) if len(plug_in) > 1 else None,
+        "ci_scope": "over clusterings" if len(others) > 1 else "for this partition",
+    }
+
+
+def _fields_of_estimates(estimates: Estimates) -> dict[str, Any]:
+    """The fields of a result on its debiased scores, without errors that are not valid."""
+    found: dict[str, Any] = {}
+    for name, value in zip(("mauve", "frontier_integral"), estimates.values or (None, None), strict=True):
+        known = None if estimates.problem is not None else getattr(estimates, name)
+        found |= {f"{name}_debiased": value, f"{name}_stderr": known and known.stderr, f"{name}_ci": known and known.ci}
+    return found
 
 
 def _fields_of_side(name: str, side: FeatureSet, histograms: Histograms) -> dict[str, Any]:
@@ -403,19 +355,20 @@ def resolve_config(config: MauveConfig, *sizes: int, groups: Sequence[Integers |
 
 
 @fitting_threads()
-def _neighbours(projected: Sequence[ProjectedRows], config: MauveConfig) -> Neighbours:
+def _neighbours(projected: Sequence[ProjectedRows], config: MauveConfig) -> Mapping[str, float | None]:
     """Nearest-neighbour precision, recall, density and coverage, or None for each."""
     if not config.knn:
-        return Neighbours()
+        return dict.fromkeys(support.SupportScores._fields)
     if tensors.is_tensor(projected[0]):
         some = [
             rows if len(rows) <= KNN_MOST_ROWS else rows[some_numbers(len(rows), KNN_MOST_ROWS, config.seed)]
             for rows in projected
             if tensors.is_tensor(rows)
         ]
-        return Neighbours(*support_on_device.support_scores(some[0], some[1], config.knn_k, support.ROUNDING))
+        found = support_on_device.support_scores(some[0], some[1], config.knn_k, support.ROUNDING)
+        return support.SupportScores(*found)._asdict()
     p_rows, q_rows = (some_rows(tensors.on_cpu(rows), KNN_MOST_ROWS, config.seed) for rows in projected)
-    return Neighbours(*support.support_scores(p_rows, q_rows, config.knn_k, tolerance=support.ROUNDING))
+    return support.support_scores(p_rows, q_rows, config.knn_k, tolerance=support.ROUNDING)._asdict()
 
 
 def _test(p: FeatureSet, q: FeatureSet, labels: Sequence[Labels], config: MauveConfig) -> float:

@@ -27,6 +27,7 @@ _row = partial(
     low=0.0,
     high=1.0,
 )
+_decoded = partial(_row, needs="decoder", paper="Martins et al. 2020, §4.3; Pillutla et al. 2021, Table 9")
 
 LANGUAGE_MODEL: dict[str, Measure] = {
     "generation_perplexity": _row(
@@ -44,7 +45,7 @@ LANGUAGE_MODEL: dict[str, Measure] = {
         high=None,
         paper="Martins et al. 2020, §4.3",
         meaning="perplexity with every probability raised by ε = 1e-5",
-        trap="moves with ε and the vocabulary: compare under one language model only",
+        trap="moves with ε and the vocabulary, and is not that of the tables, which `decoder_perplexity` is",
         compute=epsilon_perplexity,
     ),
     "log_probability": _row(
@@ -59,7 +60,7 @@ LANGUAGE_MODEL: dict[str, Measure] = {
     "sparsemax_score": _row(
         title="Sparsemax score",
         paper="Martins et al. 2020, §4.3",
-        meaning="how much of a language model's probability lies on the tokens that came",
+        meaning="how much of a language model's whole distribution lies on the tokens that came",
         trap="says as much about the language model as about the texts",
         compute=sparsemax_score,
     ),
@@ -69,6 +70,30 @@ LANGUAGE_MODEL: dict[str, Measure] = {
         paper="Martins et al. 2020, §4.3",
         meaning="divergence of a language model's distribution from the token that came",
         trap="says as much about the language model as about the texts",
+        compute=token_jensen_shannon,
+    ),
+    "decoder_perplexity": _decoded(
+        title="ε-perplexity of the decoder",
+        better="lower",
+        low=1.0,
+        high=None,
+        meaning="ε-perplexity (ε = 1e-5) of the human texts under the language model with a model's decoder",
+        trap="says how much of human text a decoder can write, not how its own texts look: read it beside MAUVE",
+        compute=epsilon_perplexity,
+    ),
+    "decoder_sparsemax": _decoded(
+        title="Sparsemax score of the decoder",
+        better="higher",
+        meaning="sparsemax score of the human texts under the language model with a model's decoder",
+        trap="greedy decoding has the share of tokens that it guesses, whatever it gives the others",
+        compute=sparsemax_score,
+    ),
+    "decoder_jensen_shannon": _decoded(
+        title="Token Jensen–Shannon of the decoder",
+        better="lower",
+        high=math.log(2),
+        meaning="divergence of the language model's distribution with a model's decoder from the human tokens",
+        trap="decoders differ little in it: every token that did not come costs at most log 2",
         compute=token_jensen_shannon,
     ),
     "rep": _row(

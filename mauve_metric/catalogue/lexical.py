@@ -6,7 +6,15 @@ from functools import partial
 
 from mauve_metric.catalogue.row import Measure
 from mauve_metric.lexical.compression import compression_ratio
-from mauve_metric.lexical.distinct import distinct_n, distinct_n_once, distinct_n_per_text, entropy_n, lengths
+from mauve_metric.lexical.distinct import (
+    distinct_n,
+    distinct_n_once,
+    distinct_n_per_text,
+    distinct_of_prompts,
+    entropy_n,
+    entropy_of_prompts,
+    lengths,
+)
 from mauve_metric.lexical.ngram_similarity import prompt_distinct, prompt_diversity, vendi_ngrams
 from mauve_metric.lexical.repetition import MAX_PHRASE_OF_MAUVE, ends_repeating
 from mauve_metric.lexical.self_bleu import self_bleu, self_repetition
@@ -75,10 +83,19 @@ LEXICAL: dict[str, Measure] = {
     "zipf": _row(
         title="Zipf coefficient",
         high=None,
-        paper="Holtzman et al. 2020",
-        meaning="how steeply log frequency falls with log rank, top 5000 tokens",
+        paper="Pillutla et al. 2021",
+        meaning="how steeply log frequency falls with log rank, at evenly spaced log ranks of the top 5000 tokens",
+        trap="moves with the tokenizer and the number of tokens, and is not Holtzman's, which is `zipf_all_ranks`",
+        compute=partial(zipf_coefficient, thinned=True),
+        sizes_matter=True,
+    ),
+    "zipf_all_ranks": _row(
+        title="Zipf, all ranks",
+        high=None,
+        paper="Holtzman et al. 2020, §5.2",
+        meaning="how steeply log frequency falls with log rank, every token of the set",
         trap="the many rare tokens lead the fit: it moves with the tokenizer and the number of tokens",
-        compute=zipf_coefficient,
+        compute=partial(zipf_coefficient, ranks=None),
         sizes_matter=True,
     ),
     "repetition": _row(
@@ -143,6 +160,29 @@ LEXICAL: dict[str, Measure] = {
         trap="moves most other measures with it: mend the length first",
         compute=lengths,
     ),
+    **{
+        f"prompt_distinct_{n}": _row(
+            title=f"Distinct-{n} of a prompt",
+            paper="Li et al. 2016; Ippolito et al. 2019, §4",
+            meaning=f"distinct {n}-grams of the texts of a prompt over their tokens, mean over prompts",
+            trap=f"not `distinct_{n}`, which pools all prompts; falls with the texts a prompt and their length",
+            needs="prompts",
+            compute=partial(distinct_of_prompts, n=n),
+        )
+        for n in (1, 2)
+    },
+    **{
+        f"prompt_entropy_{n}": _row(
+            title=f"Ent-{n} of a prompt",
+            high=None,
+            paper="Zhang et al. 2018; Ippolito et al. 2019, §4",
+            meaning=f"entropy of the {n}-grams of the texts of a prompt in nats, mean over prompts",
+            trap=f"not `entropy_{n}`, which pools all prompts; grows with the texts a prompt and their length",
+            needs="prompts",
+            compute=partial(entropy_of_prompts, n=n),
+        )
+        for n in (2, 4)
+    },
     "prompt_diversity": _row(
         title="Diversity within prompts",
         paper="Tevet & Berant 2021",

@@ -17,6 +17,7 @@ Needs = Literal[
     "texts",  # of one set: f(list of str) → number, or one number a text
     "features",  # of one set: f((n, d) array) → number
     "likelihoods",  # of one set under a language model: f(Likelihoods) → number, or one number a text
+    "decoder",  # of the human texts under a model's decoder: f(Likelihoods) → one number a text
     "prompts",  # of one set with several texts a prompt: f(list of token lists, prompt of each) → number a prompt
     "both texts",  # f(human texts, model texts, seed=…, level=…) → Estimate or number
     "both features",  # f(human features, model features, seed=…, level=…) → Estimate or number
@@ -25,7 +26,7 @@ Needs = Literal[
     "both likelihoods",  # f(human Likelihoods, model Likelihoods, seed=…, level=…) → Estimate or number
 ]
 Form = Literal["texts", "tokens", "features", "likelihoods", "prompts", "histograms", "shares"]
-Given = Literal["texts", "features", "a language model", "prompts", "training"]
+Given = Literal["texts", "features", "a language model", "a decoder", "prompts", "training"]
 
 
 class Inputs(NamedTuple):
@@ -47,6 +48,7 @@ _INPUTS: dict[Needs, Inputs] = {
     "texts": Inputs(1, ("texts",), ("texts",)),
     "features": Inputs(1, ("features",), ("features",)),
     "likelihoods": Inputs(1, ("likelihoods",), ("texts", "a language model")),
+    "decoder": Inputs(2, ("likelihoods",), ("texts", "a language model", "a decoder")),
     "prompts": Inputs(1, ("tokens", "prompts"), ("texts", "prompts")),
     "both texts": Inputs(2, ("texts",), ("texts",)),
     "both features": Inputs(2, ("features",), ("features",)),

@@ -114,6 +114,33 @@ def entropy_n(texts: Sequence[Tokens], n: int = 4) -> float:
     return max(float(-(shares * np.log(shares)).sum()), 0.0)
 
 
+def distinct_of_prompts(texts: Sequence[Tokens], prompts: Sequence[Hashable], n: int = 2) -> Floats:
+    """`distinct_n_per_text` of the texts of each prompt together, (G,), in order of appearance.
+
+    >>> distinct_of_prompts([["a", "b"], ["a", "c"], ["d", "d"]], ["x", "x", "y"], n=1)
+    array([0.75, 0.5 ])
+    """
+    return distinct_n_per_text(texts, n, prompts)
+
+
+def entropy_of_prompts(texts: Sequence[Tokens], prompts: Sequence[Hashable], n: int = 4) -> Floats:
+    """`entropy_n` of the texts of each prompt together (Ippolito et al. 2019, §4), (G,), in order of appearance.
+
+    Args:
+        texts: tokens of each text. prompts: one for each text. n: tokens of an n-gram, at least 1.
+
+    Raises:
+        TypeError: a text is a string. ValueError: n below 1, or the texts of a prompt have no n-gram.
+
+    >>> entropy_of_prompts([["a", "b"], ["c", "d"], ["e", "e"]], ["x", "x", "y"], n=1).round(4)
+    array([1.3863, 0.    ])
+    """
+    members: dict[Hashable, list[Tokens]] = {}
+    for text, prompt in zip(texts, prompts, strict=True):
+        members.setdefault(prompt, []).append(text)
+    return np.array([entropy_n(own, n) for own in members.values()])
+
+
 def lengths(texts: Sequence[Tokens]) -> Floats:
     """Number of tokens of each text, shape (n,); the closer its mean to that of human texts the better.
 

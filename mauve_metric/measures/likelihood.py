@@ -193,6 +193,8 @@ def perplexity_by_text(log_probabilities: Floats, offsets: Integers, without_pro
     """
     _check_some(log_probabilities)
     tokens = np.diff(offsets) + without_probability
+    if np.isneginf(log_probabilities).any():  # under a decoder that never takes a token
+        return np.full(len(tokens), np.inf)
     sums = sums_by_text(log_probabilities, offsets)
     mean = sums.sum() / tokens.sum()
     numbers: Floats = np.exp(-mean) * (1 - (sums - mean * tokens) * len(tokens) / tokens.sum())

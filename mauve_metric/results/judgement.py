@@ -193,11 +193,13 @@ class RoundScores:
         points: the mean, in [0, 5], see `boundary_points`; the higher, the easier it is to distinguish a model's
             text from a person's. ci: its interval, None for a single player or round.
         random, always_last: the mean points of players who do not read, on the same texts.
-        exact: the share of right guesses. eventually: the share of guesses at or after the boundary.
+        exact: the share of right guesses. eventually: of the rounds with a machine's text, the share
+            in which the player said "machine" at or after the boundary; None without such rounds.
         machine: rounds with a machine's text. human: rounds without, and false_alarms: the share of those in which one
             was found; None without such rounds.
-        alpha: Krippendorff's, of "guessed at or after the boundary" by those who saw the same text; None where it is
-            not defined. players: None where the table does not name them.
+        alpha: Krippendorff's, of those who saw the same text: they agree if both said "machine" at or after the
+            boundary, or both "no machine"; None where it is not defined.
+        players: None where the table does not name them.
         seconds: the mean on a sentence, looks longer than the limit cut to it; None without times.
     """
 
@@ -209,7 +211,7 @@ class RoundScores:
     random: float
     always_last: float
     exact: float
-    eventually: float
+    eventually: float | None
     machine: int
     human: int
     false_alarms: float | None
@@ -275,9 +277,10 @@ class BoundaryGame(SignedResult):
             f"Points: 5 for the very sentence, one less for each sentence after it; those who do not read get "
             f"{digits(total.random, '.2f')} by guessing at random and {digits(total.always_last, '.2f')} by always "
             "saying that no machine wrote. The lower, the harder a text is to tell from a person's.",
-            f"{percent(total.exact, 1)} of the guesses are right, {percent(total.eventually, 1)} at or after the "
-            "boundary.",
+            f"{percent(total.exact, 1)} of the guesses are right.",
         ]
+        if total.eventually is not None:
+            found[-1] += f" {percent(total.eventually, 1)} of the machine's texts are found at or after the boundary."
         if total.ci is not None:
             over = "rounds" if total.players is None else "rounds by other players"
             found.append(f"Intervals: {100 * self.confidence_level:g} %, over other {over}.")

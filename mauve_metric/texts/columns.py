@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+import numpy as np
+
 from mauve_metric.runtime.errors import NoSuchField
 from mauve_metric.texts.tables import read_table
 
@@ -74,8 +76,14 @@ def _of_file(name: str, path: Path) -> Table:
 
 
 def _line(name: str, number: int, row: Mapping[str, object]) -> Line:
-    values = {str(key): "" if value is None or value != value else str(value).strip() for key, value in row.items()}
-    return Line(f"{name}, row {number}", values)
+    return Line(f"{name}, row {number}", {str(key): _cell(value) for key, value in row.items()})
+
+
+def _cell(value: object) -> str:
+    """A value as text; empty for None and NaN."""
+    unequal: object = value != value  # an array of these for an array
+    is_missing = value is None or (isinstance(unequal, (bool, np.bool_)) and bool(unequal))
+    return "" if is_missing else str(value).strip()
 
 
 def _check_table(name: str, columns: list[str], lines: list[Line]) -> Table:

@@ -146,6 +146,8 @@ class TextFile:
         self.format: Format | None = None
         self.group: str | None = None
         self._records: list[Record] | None = None
+        if str(path) == "":
+            raise ValueError("a file must have a name, got ''")
         self._path = Path(path)
         if str(path) == "-":
             self.name, self._records = "standard input", _standard_input()

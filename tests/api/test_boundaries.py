@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 from mauve_metric import score_boundary_guesses
-from mauve_metric.measures.judgements.boundary_detection import krippendorff_alpha
 
 
 def rounds(n: int = 200) -> list[dict[str, object]]:
@@ -28,13 +29,41 @@ def test_every_number_is_what_a_loop_counts() -> None:
     points = [max(5 - (guess - last), 0) if guess >= last else 0 for last, guess in pairs]
     assert total.points == pytest.approx(sum(points) / 200)
     assert total.exact == pytest.approx(sum(last == guess for last, guess in pairs) / 200)
-    assert total.eventually == pytest.approx(sum(guess >= last for last, guess in pairs) / 200)
+    machine = [(last, guess) for last, guess in pairs if last < 9]
+    assert total.eventually == pytest.approx(sum(last <= guess < 9 for last, guess in machine) / len(machine))
     human = [guess for last, guess in pairs if last == 9]
     assert (total.human, total.machine) == (len(human), 200 - len(human))
     assert total.false_alarms == pytest.approx(sum(guess < 9 for guess in human) / len(human))
-    found = [guess >= last for last, guess in pairs]
-    assert total.alpha == krippendorff_alpha(found, [number // 4 for number in range(200)])
     assert total.players == 7 and total.ci is not None and total.ci[0] < total.points < total.ci[1]
+
+
+def test_a_player_who_always_says_no_machine_finds_none() -> None:
+    # ten rounds, three of them human: only the two guesses at or after the boundary found the machine's text
+    guesses = [3, 5, 2, "none", "none", "none", "none", "none", "none", "none"]
+    boundaries = [3, 4, 6, 2, 4, 6, 8, "none", "none", "none"]
+    total = score_boundary_guesses(
+        [{"boundary": b, "guess": g} for b, g in zip(boundaries, guesses, strict=True)], keep_runs=True
+    ).total
+    assert (total.eventually, total.machine) == (2 / 7, 7)
+    assert score_boundary_guesses([{"boundary": "none", "guess": "none"}]).total.eventually is None
+
+
+def test_agreement_is_to_find_the_machine_or_to_say_that_there_is_none() -> None:
+    rows = rounds(120)
+    judged: dict[object, list[tuple[int, int]]] = {}
+    for row in rows:
+        pair = int(str(row["true_boundary_index"])), int(str(row["predicted_boundary_index"]))
+        judged.setdefault(row["generation"], []).append(pair)
+
+    def disagree(one: tuple[int, int], two: tuple[int, int]) -> bool:
+        both_found = all(last <= guess < 9 for last, guess in (one, two))
+        return not (both_found or one[1] == two[1] == 9)
+
+    every = [pair for pairs in judged.values() for pair in pairs]
+    within = [disagree(*pair) for pairs in judged.values() for pair in itertools.permutations(pairs, 2)]
+    among = [disagree(*pair) for pair in itertools.permutations(every, 2)]
+    alpha = score_boundary_guesses(rows, keep_runs=True).total.alpha
+    assert alpha == pytest.approx(1 - np.mean(within) / np.mean(among))  # each text has four judges
 
 
 def test_models_are_separate_rows_and_human_texts_are_last() -> None:

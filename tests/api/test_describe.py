@@ -16,6 +16,7 @@ from mauve_metric.api.describe import GROUPS, chosen_measures
 from mauve_metric.arrays import Estimate
 from mauve_metric.catalogue.row import Measure
 from mauve_metric.catalogue.table import MEASURES
+from mauve_metric.features.likelihood.likelihoods import likelihoods
 from mauve_metric.results import description
 
 
@@ -69,6 +70,26 @@ def test_every_kind_of_measure_is_given_what_it_needs(rows: dict[str, Measure]) 
     assert low < values["lengths"].difference < high
     assert found.failed == {"broken": "it has its reasons"}
     assert set(found.seconds) == {"features", *chosen_measures("all")}
+
+
+def test_decoder_of_each_model_is_that_of_the_human_texts(tiny_gpt2: str) -> None:
+    names = ["decoder_perplexity", "decoder_sparsemax", "decoder_jensen_shannon", "epsilon_perplexity"]
+    models = {"greedy": MODEL, "nucleus": MODEL}
+    decoders = {"greedy": "greedy", "nucleus": "temperature=0.8,top_p=0.9"}
+    found = describe(HUMAN, models, measures=names, language_model=tiny_gpt2, decoder=decoders)
+    for model, settings in [("greedy", {"top_k": 1}), ("nucleus", {"temperature": 0.8, "top_p": 0.9})]:
+        read = likelihoods(HUMAN, tiny_gpt2, **settings)  # type: ignore[arg-type]
+        for name in names[:3]:
+            assert found.models[model][name].value == pytest.approx(MEASURES[name].compute(read).mean())
+            assert found.models[model][name].ci is not None and name not in found.human
+    assert found.models["greedy"]["epsilon_perplexity"].value == found.models["nucleus"]["epsilon_perplexity"].value
+    assert "decoder:greedy:top_k=1;nucleus:temperature=0.8,top_p=0.9" in found.signature
+    without = describe(HUMAN, models, measures="language-model", language_model=tiny_gpt2)
+    assert not set(names[:3]) & {*without.measures, *without.failed}
+    with pytest.raises(ValueError, match="decoder is for measures of the group language-model"):
+        describe(HUMAN, models, decoder="greedy")
+    with pytest.raises(ValueError, match=r"decoder must name models, got 'gredy' .did you mean 'greedy'"):
+        describe(HUMAN, models, measures=names, decoder={"gredy": "greedy"})
 
 
 def test_only_what_is_asked_for_is_computed(rows: dict[str, Measure]) -> None:

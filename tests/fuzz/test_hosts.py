@@ -36,6 +36,7 @@ ALSO: dict[str, tuple[str, ...]] = {
     "featurizers": ("featurizer", "featurize_model_name"),
     "models": ("model",),
     "prompts": ("prompt",),
+    "featurize_model_name": ("the featurizer",),
     "references": ("human texts",),
 }
 

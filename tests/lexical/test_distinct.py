@@ -13,7 +13,9 @@ from mauve_metric.lexical.distinct import (
     distinct_n,
     distinct_n_once,
     distinct_n_per_text,
+    distinct_of_prompts,
     entropy_n,
+    entropy_of_prompts,
     lengths,
     mean_length,
 )
@@ -44,11 +46,15 @@ def test_each_is_its_definition(n: int) -> None:
 def test_groups_are_taken_together() -> None:
     texts = random_texts(30, 3, 8)
     groups = [index % 7 for index in range(30)]
-    by_hand = []
+    by_hand, entropies = [], []
     for group in range(7):
         own = [tokens for tokens, other in zip(texts, groups, strict=True) if other == group]
         by_hand.append(len({gram for tokens in own for gram in grams(tokens, 2)}) / sum(map(len, own)))
-    np.testing.assert_allclose(distinct_n_per_text(texts, 2, groups), by_hand, atol=1e-15)
+        counts = Counter(gram for tokens in own for gram in grams(tokens, 2))
+        shares = [times / counts.total() for times in counts.values()]
+        entropies.append(-math.fsum(share * math.log(share) for share in shares))
+    np.testing.assert_allclose(distinct_of_prompts(texts, groups, 2), by_hand, atol=1e-15)
+    np.testing.assert_allclose(entropy_of_prompts(texts, groups, 2), entropies, atol=1e-12)
     with pytest.raises(ValueError, match="groups must be one for each of the 30 texts, got 2"):
         distinct_n_per_text(texts, 2, [1, 2])
 

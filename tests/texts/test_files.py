@@ -266,6 +266,8 @@ def test_named_fields_of_any_file(suffix: str, tmp_path: Path) -> None:
 
 
 def test_folders(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="a file must have a name"):
+        read_texts("")
     with pytest.raises(ValueError, match=r"holds no .txt files, and no file of a tool that is known"):
         TextFile(tmp_path)
     write(tmp_path / "trainer_log.jsonl", '{"loss": 1}\n')

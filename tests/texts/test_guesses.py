@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from mauve_metric.texts.guesses import read_guesses
@@ -47,6 +48,7 @@ def test_dates_are_compared_as_dates() -> None:
             "row 0: expected a sentence from 2 to 11, or none, in column 'boundary', got '1'",
         ),
         ({"boundary": 4, "guess": 4.5}, "in column 'guess', got '4.5'"),
+        ({"boundary": 4, "guess": np.array([1, 2])}, r"in column 'guess', got '\[1 2\]'"),
         ({"boundary": 4, "guess": "soon"}, "in column 'guess', got 'soon'"),
         ({"true_boundary_index": 10, "predicted_boundary_index": 4}, "expected a sentence from 0 to 9 "),
         ({"boundary": 4, "guess": 4, "player": ""}, "row 0: nothing in column 'player'"),

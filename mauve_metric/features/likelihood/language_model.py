@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -168,8 +168,17 @@ def _same(found: torch.Tensor, expected: torch.Tensor, tolerance: float) -> bool
     return not bool(((found - expected).abs() > bound).any())
 
 
-def run_likelihoods(encoder: Encoder, rows: list[tuple[int, ...]], *, head: Head) -> Array:
+def run_likelihoods(
+    encoder: Encoder,
+    rows: list[tuple[int, ...]],
+    *,
+    head: Head,
+    decode: Callable[[torch.Tensor], torch.Tensor] | None = None,
+) -> Array:
     """Compute the likelihood of each token of a batch but the first, given the tokens before it.
+
+    Args:
+        encoder: from `load_language_model`. rows: token ids. head: from `find_head`. decode: see `decoded_logits`.
 
     Returns:
         One array a row, its `COLUMNS` after one another, (4·(t - 1),): natural log-probability, rank, sparsemax score
@@ -179,7 +188,7 @@ def run_likelihoods(encoder: Encoder, rows: list[tuple[int, ...]], *, head: Head
     step, parts = _rows_together(encoder, rows, head), []
     with evaluating(encoder.model), torch.inference_mode():
         for start in range(0, len(rows), step):
-            parts.append(_of_rows(encoder, rows[start : start + step], head).cpu().numpy())
+            parts.append(_of_rows(encoder, rows[start : start + step], head, decode).cpu().numpy())
     table = np.concatenate(parts, axis=1)
     ends = np.cumsum([len(row) - 1 for row in rows])
     return as_objects([part.ravel() for part in np.split(table, ends[:-1], axis=1)])
@@ -198,7 +207,12 @@ def _states_together(encoder: Encoder, head: Head) -> int:
     return max(1, size // (head.vocabulary_size * (8 if encoder.dtype == "float64" else 4)))
 
 
-def _of_rows(encoder: Encoder, rows: Sequence[Sequence[int]], head: Head) -> torch.Tensor:
+def _of_rows(
+    encoder: Encoder,
+    rows: Sequence[Sequence[int]],
+    head: Head,
+    decode: Callable[[torch.Tensor], torch.Tensor] | None,
+) -> torch.Tensor:
     """The columns of all predicted tokens of some rows, one row after the other, (4, Σ (t - 1))."""
     ids, mask = padded(encoder, rows)
     states = output_of(encoder.model if head.module is None else without_head(encoder.model), ids, mask)
@@ -210,6 +224,7 @@ def _of_rows(encoder: Encoder, rows: Sequence[Sequence[int]], head: Head) -> tor
     for start in range(0, len(targets), step):
         chunk = given[start : start + step]
         logits = (chunk if head.module is None else head.module(chunk)).to(wide)
+        logits = logits if decode is None else decode(logits)
         columns.append(token_columns(logits, targets[start : start + step].to(logits.device)))
     joined: torch.Tensor = import_torch().cat(columns, dim=1)
     return joined

@@ -16,7 +16,7 @@ from mauve_metric.measures import likelihood
 from mauve_metric.measures.cross_fitting import assign_folds, cross_fit
 from mauve_metric.measures.separation import HeldOut, accuracy_of_scores
 
-_FIXED = ("revision", "tokenizer", "dtype", "max_text_length")  # of an identity: what both sides must share
+_FIXED = ("revision", "tokenizer", "dtype", "max_text_length", "decoder")  # of an identity: what both sides must share
 
 
 def generation_perplexity(

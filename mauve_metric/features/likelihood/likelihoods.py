@@ -9,11 +9,11 @@ import logging
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from mauve_metric.features.cache import FeatureCache
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.estimate import announce
 from mauve_metric.features.featurize import WINDOW_TEXTS, featurize_tokens, tokenize
+from mauve_metric.features.likelihood.decoder import Decoder, check_decoder, decoded_logits, describe_decoder
 from mauve_metric.features.likelihood.language_model import COLUMNS, find_head, load_language_model, run_likelihoods
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.runtime.atomic_files import written_whole
@@ -128,12 +129,13 @@ def _check_arrays(arrays: Mapping[str, Array]) -> dict[str, Any]:
 def _check_ranges(found: Likelihoods) -> None:
     """`ValueError` for numbers that no model gives."""
     size, most = found.vocabulary_size, np.log1p(_ROUNDING)
+    lowest = -np.inf if "decoder" in found.identity else -np.finfo(np.float64).max
     ranges = {
         "token_ids": (found.token_ids, 0, size - 1),
         "first_ids": (found.first_ids, -1, size - 1),
         "ranks": (found.ranks, 1, size),
         "most_likely": (found.most_likely, 0, size - 1),
-        "log_probabilities": (found.log_probabilities, -np.finfo(np.float64).max, most),
+        "log_probabilities": (found.log_probabilities, lowest, most),
         "sparsemax": (found.sparsemax, -_ROUNDING, 1 + _ROUNDING),
         "truncated": (np.array([found.truncated]), 0, len(found)),
         "dropped": (np.array([found.dropped]), 0, np.inf),
@@ -158,12 +160,18 @@ def likelihoods(
     verbose: bool = False,
     text_field: str | None = None,
     empty_texts: Literal["error", "drop"] = "error",
+    **decoder: Unpack[Decoder],
 ) -> Likelihoods:
     """One pass of a causal language model over texts: probability, rank, sparsemax score, first choice of each token.
 
     A text's first token has no context and no probability, unless the tokenizer puts a mark of the beginning
     before it (as Llama's does; GPT-2's does not) or `prepend_bos` asks for that: T tokens give T - 1 probabilities.
     `likelihood_measures.generation_perplexity` says what the reference implementation makes of that.
+
+    With settings of a decoder, the distribution is that which `generate` samples from with them (transformers' own
+    processors, renormalised): tokens that it never takes have the log-probability -inf. ε-perplexity, sparsemax score
+    and Jensen–Shannon divergence are defined for these (Martins et al. 2020, §4.3); the plain perplexity is then
+    infinite. `top_k=1` is greedy decoding.
 
     Batches are of like length; what is computed is kept in the cache batch by batch, so that a run that was killed is
     taken up again, and the same texts under the same weights are never run twice.
@@ -179,6 +187,7 @@ def likelihoods(
         cache: keep in this folder; True: in the usual place; False: nowhere.
         verbose: a progress bar on stderr.
         text_field: field or column of the texts. empty_texts: "error" or "drop" for empty texts.
+        **decoder: temperature, top_k, top_p, min_p, typical_p, see `Decoder`.
 
     Raises:
         OSError: the model cannot be reached. TypeError, ValueError: it is no causal language model; a bad argument; a
@@ -193,14 +202,19 @@ def likelihoods(
         verbose=verbose,
         text_field=text_field,
     )
+    settings = check_decoder(decoder)
     given = read_texts(texts, run.text_field) if isinstance(texts, Path) else texts
     source = text_source("texts", given, text_field=run.text_field, empty_texts=config.empty_texts)
     listed = list(source.texts)
     encoder = load_language_model(
         model, max_text_length=config.max_text_length, dtype=config.dtype, device=resolve_device(run.device)
     )
+    if settings:
+        words = describe_decoder(settings)
+        form = f"{encoder.identity['pooling']} {words}"  # of the cache's keys
+        encoder = replace(encoder, identity={**encoder.identity, "pooling": form, "decoder": words})
     ids, cut = _token_ids(encoder, listed, prepend_bos)
-    columns, vocabulary_size = _columns(encoder, ids, run)
+    columns, vocabulary_size = _columns(encoder, ids, run, settings)
     return _of_columns(encoder, ids, columns, vocabulary_size, sum(cut), source.dropped)
 
 
@@ -234,7 +248,7 @@ def _token_ids(encoder: Encoder, texts: Sequence[str], prepend_bos: bool) -> tup
     return ids, cut
 
 
-def _columns(encoder: Encoder, ids: list[list[int]], run: RunOptions) -> tuple[list[Array], int]:
+def _columns(encoder: Encoder, ids: list[list[int]], run: RunOptions, decoder: Decoder) -> tuple[list[Array], int]:
     """`COLUMNS` of each text, (4, t - 1), from the cache or computed, and the size of the model's vocabulary."""
     _check_ids(encoder, ids, int(encoder.model.get_input_embeddings().num_embeddings))
     head = find_head(encoder, ids[0])
@@ -251,7 +265,7 @@ def _columns(encoder: Encoder, ids: list[list[int]], run: RunOptions) -> tuple[l
             store=store,
             stats=stats,
             advance=None if bar is None else lambda done: bar(done, len(ids)),
-            run=partial(run_likelihoods, head=head),
+            run=partial(run_likelihoods, head=head, decode=decoded_logits(decoder) if decoder else None),
         )
     logger.info("read by %s: %s", encoder.name, stats)
     return [row.reshape(len(COLUMNS), -1) for row in rows], head.vocabulary_size
@@ -284,7 +298,8 @@ def _of_columns(
     bos = getattr(encoder.tokenizer, "bos_token_id", None)
     first = [-1 if row[0] == bos else row[0] for row in ids]
     table = np.concatenate(columns, axis=1).astype(np.float64)
-    if not np.isfinite(table).all():
+    never_taken = np.isneginf(table[0]) if "decoder" in encoder.identity else False
+    if not np.isfinite(np.where(never_taken, 0.0, table)).all():
         raise NotFinite(
             f"the model {encoder.name!r} must give finite log-probabilities, and does not in {encoder.dtype}: try "
             "dtype='float32'"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import inspect
 import re
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -143,6 +144,18 @@ def add_log_options(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--debug", action="store_true", help="show the whole traceback of an error")
 
 
+def add_score_options(parser: CommandParser, verb: str, *tables: str, featurizers: str = "") -> None:
+    """Add the flags of a command that scores several sides: those of files, prompts, output, speed and score.
+
+    verb: the public function. tables: see `add_output_options`. featurizers: see `add_config_options`.
+    """
+    add_field_options(parser)
+    add_design_options(parser)
+    add_output_options(parser, *tables)
+    add_run_options(parser, verb)
+    add_config_options(parser, verb, featurizers)
+
+
 @argument_type
 def _figure_file(path: str) -> str:
     """Check the suffix of a figure's name before anything is computed."""
@@ -232,12 +245,6 @@ class Once(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
-def featurizers_given(options: argparse.Namespace) -> dict[str, Any]:
-    """The featurizers of a command that takes several, as keywords: one under its own name, several together."""
-    given = options.featurizers or []
-    return {"featurize_model_name": given[0]} if len(given) == 1 else {"featurizers": given} if given else {}
-
-
 def _config_value(name: str) -> Callable[[str], object]:
     """The parser of one config flag: a number or a truth value where it is one, checked by the field's own check."""
     check = config_fields()[name].metadata["check"]
@@ -257,10 +264,13 @@ def _literal(name: str, text: str) -> str | int | float | bool:
     return text
 
 
-def given_options(options: argparse.Namespace) -> dict[str, Any]:
-    """The keywords of `compute_mauve` that were given on the command line."""
-    names = [*config_fields(), *(name for name, item in run_fields().items() if item.metadata["stage"] == "speed")]
-    given = {name: getattr(options, name) for name in names if hasattr(options, name)}
-    if getattr(options, "prompts", None) is not None:
-        given["prompts"] = options.prompts
-    return given | {"verbose": not options.quiet}
+def keywords_of(function: Callable[..., object], options: argparse.Namespace) -> dict[str, Any]:
+    """The arguments of a command line that a public function takes, by name; the files' fields are read with the files.
+
+    One featurizer of several has its own keyword, so that the function takes it as that of its options.
+    """
+    given = vars(options) | {"verbose": not options.quiet, "text_field": None}
+    if len(given.get("featurizers") or ()) == 1:
+        given |= {"featurizers": None, "featurize_model_name": options.featurizers[0]}
+    taken = inspect.signature(function).parameters
+    return {name: value for name, value in given.items() if name in taken and value is not None}

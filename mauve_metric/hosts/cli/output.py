@@ -6,9 +6,9 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mauve_metric.results.names import printable
 from mauve_metric.runtime.errors import NotWritten
@@ -67,6 +67,18 @@ def show_result(result: Result, options: argparse.Namespace, title: str = "") ->
             save_chart(result.plot(), options.plot)
         if options.report is not None:
             result.save_report(options.report)
+
+
+def show_result_of(
+    function: Callable[..., Result], options: argparse.Namespace, given: Mapping[str, Any], title: str = ""
+) -> None:
+    """Call a function that several processes of a launcher share, and show its result in the first of them."""
+    from mauve_metric.runtime.processes import launched_rank
+
+    with launched_rank() as rank:
+        result = function(**given, distributed=rank is not None)
+    if not rank:
+        show_result(result, options, title)
 
 
 def _format_document(document: Document, options: argparse.Namespace, title: str) -> str:

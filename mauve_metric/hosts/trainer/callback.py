@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
@@ -140,21 +140,14 @@ class MauveCallback(TrainerCallback):
         self._refuse(args)
 
     def on_train_begin(
-        self,
-        args: TrainingArguments,
-        state: TrainerState,
-        control: TrainerControl,
-        model: torch.nn.Module | None = None,
-        processing_class: PreTrainedTokenizerBase | None = None,
-        **others: object,
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **host: Any
     ) -> None:
         """Refuse options that contradict each other, cut the prompts, and embed the references if requested."""
         self._fresh = None
         self._refuse(args)
         self._move_to_the_head()
-        tokenizer = self._tokenizer(processing_class)
-        model = self._model(model)
-        self.evaluator.see_training_data(self._data(datasets_in(others)), tokenizer)
+        tokenizer, model = self._tokenizer(host.get("processing_class")), self._model(host.get("model"))
+        self.evaluator.see_training_data(self._data(datasets_in(host)), tokenizer)
         self.evaluator.prepare(model, tokenizer)
         if self.embed_at_start:
             self.evaluator.embed(model, tokenizer)
@@ -169,13 +162,11 @@ class MauveCallback(TrainerCallback):
         state: TrainerState,
         control: TrainerControl,
         logs: Metrics | None = None,
-        model: torch.nn.Module | None = None,
-        processing_class: PreTrainedTokenizerBase | None = None,
-        **others: object,
+        **host: Any,
     ) -> None:
         """Score the model when an evaluation is logged."""
         if logs is not None:
-            self.add_when_logged(logs, Moment(args, state, control, model, processing_class, datasets_in(others)))
+            self.add_when_logged(logs, _moment(args, state, control, host))
 
     def on_evaluate(
         self,
@@ -183,9 +174,7 @@ class MauveCallback(TrainerCallback):
         state: TrainerState,
         control: TrainerControl,
         metrics: Metrics | None = None,
-        model: torch.nn.Module | None = None,
-        processing_class: PreTrainedTokenizerBase | None = None,
-        **others: object,
+        **host: Any,
     ) -> None:
         """Add the values for a Trainer that logged a copy of its metrics, or none; report texts and curve."""
         prefix = evaluation_prefix(metrics or {})
@@ -196,9 +185,7 @@ class MauveCallback(TrainerCallback):
             if self._done is not None and self._done[:2] == (prefix, runtime):
                 metrics.update(self._done[2])
             else:
-                self._add_values(
-                    metrics, prefix, Moment(args, state, control, model, processing_class, datasets_in(others))
-                )
+                self._add_values(metrics, prefix, _moment(args, state, control, host))
         if f"{prefix}_mauve" in metrics and state.is_world_process_zero and self.trainer is not None and self.history:
             reporters = self.trainer.callback_handler.callbacks
             show_evaluation(reporters, self.history[-1].evaluation, prefix, state.global_step, self.table_rows)
@@ -209,16 +196,12 @@ class MauveCallback(TrainerCallback):
         state: TrainerState,
         control: TrainerControl,
         metrics: Metrics | None = None,
-        model: torch.nn.Module | None = None,
-        processing_class: PreTrainedTokenizerBase | None = None,
-        **others: object,
+        **host: Any,
     ) -> None:
         """Score the model in `predict`, whose metrics are not logged."""
         prefix = evaluation_prefix(metrics or {})
         if metrics is not None and prefix is not None and f"{prefix}_mauve" not in metrics:
-            metrics.update(
-                self._values(prefix, Moment(args, state, control, model, processing_class, datasets_in(others)))
-            )
+            metrics.update(self._values(prefix, _moment(args, state, control, host)))
 
     def on_step_begin(self, *_: object, **__: object) -> None:
         """Discard the stored evaluation, because the weights change."""
@@ -320,6 +303,11 @@ class MauveTrainerMixin(Host):
                 )
                 callback.add_when_logged(logs, moment)
         super().log(logs, start_time)
+
+
+def _moment(args: TrainingArguments, state: TrainerState, control: TrainerControl, host: Mapping[str, Any]) -> Moment:
+    """The Trainer's state, with what it passes to a callback by name."""
+    return Moment(args, state, control, host.get("model"), host.get("processing_class"), datasets_in(host))
 
 
 def datasets_in(others: Mapping[str, object]) -> tuple[object, ...]:

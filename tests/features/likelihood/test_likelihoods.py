@@ -13,7 +13,9 @@ import torch
 from samples import texts_of
 
 from mauve_metric.features.likelihood import language_model
+from mauve_metric.features.likelihood import likelihood_measures as measures
 from mauve_metric.features.likelihood import likelihoods as module
+from mauve_metric.features.likelihood.decoder import parse_decoder
 from mauve_metric.features.likelihood.language_model import find_head, load_language_model, token_columns
 from mauve_metric.features.likelihood.likelihoods import Likelihoods, likelihoods
 
@@ -135,6 +137,84 @@ def test_columns_in_closed_form() -> None:
     np.testing.assert_array_equal(columns, [[0, -np.inf], [1, 2], [1, 0], [3, 3]])
 
 
+# --- decoders -----------------------------------------------------------------------------------------------------
+
+
+def truncated(p: Any, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0) -> Any:
+    """The distribution that generation samples from, one token at a time: temperature, top-k, nucleus, renormalised."""
+    p = p ** (1 / temperature)
+    p = p / p.sum()
+    order = sorted(range(len(p)), key=lambda token: -p[token])
+    kept = order[: top_k or None]
+    total = sum(p[token] for token in kept)
+    mass, nucleus = 0.0, []
+    for token in kept:
+        if mass / total < top_p:
+            nucleus.append(token)
+            mass += p[token]
+    return np.array([p[token] / mass if token in nucleus else 0.0 for token in range(len(p))])
+
+
+DECODERS: tuple[dict[str, Any], ...] = (
+    {"top_k": 1},
+    {"temperature": 0.7},
+    {"top_p": 0.6},
+    {"temperature": 1.5, "top_k": 20, "top_p": 0.8},
+)
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_decoder_truncates_and_renormalises(decoder: dict[str, Any], tiny_gpt2: str, tmp_path: Path) -> None:
+    model, tokenizer = with_tokenizer(tiny_gpt2)
+    found = likelihoods(TEXTS, tiny_gpt2, cache=tmp_path, **decoder)
+    assert_same(likelihoods(TEXTS, tiny_gpt2, cache=tmp_path, **decoder), found)
+    rows = []
+    for text in TEXTS:
+        ids = tokenizer(text)["input_ids"]
+        with torch.no_grad():
+            logits = model(input_ids=torch.tensor([ids])).logits[0].double()
+        for place in range(1, len(ids)):
+            p = truncated(torch.softmax(logits[place - 1], 0).numpy(), **decoder)
+            gold = p[ids[place]]
+            rows.append((gold, gold + 0.5 * (1 - (p**2).sum()), p.argmax(), 1 + (p > gold).sum()))
+    golds, sparsemax, choices, ranks = (np.array(column) for column in zip(*rows, strict=True))
+    np.testing.assert_allclose(np.exp(found.log_probabilities), golds, rtol=FLOAT32, atol=FLOAT32)
+    np.testing.assert_allclose(found.sparsemax, sparsemax, atol=FLOAT32)
+    np.testing.assert_array_equal(found.most_likely, choices)
+    np.testing.assert_array_equal(found.ranks, ranks)
+    assert (golds == 0).any() == ("top_k" in decoder or "top_p" in decoder)
+    again = Likelihoods.load(found.save(tmp_path / "file"))
+    assert_same(again, found)
+    assert set(found.identity) - set(likelihoods(TEXTS, tiny_gpt2).identity) == {"decoder"}
+
+
+def test_measures_under_greedy_decoding(tiny_gpt2: str) -> None:
+    # greedy: p is 1 for the model's first choice and 0 for every other token, so that only the share of hits counts
+    found, raw = likelihoods(TEXTS, tiny_gpt2, top_k=1), likelihoods(TEXTS, tiny_gpt2)
+    hits = (raw.most_likely == raw.token_ids).mean()
+    size, epsilon = raw.vocabulary_size, 1e-5
+    logs = hits * np.log(1 + epsilon) + (1 - hits) * np.log(epsilon) - np.log1p(epsilon * size)
+    assert measures.epsilon_perplexity(found).mean() == pytest.approx(np.exp(-logs))
+    assert measures.sparsemax_score(found).mean() == pytest.approx(hits, abs=FLOAT32)
+    assert measures.token_jensen_shannon(found).mean() == pytest.approx((1 - hits) * np.log(2), abs=FLOAT32)
+    assert np.isposinf(measures.generation_perplexity(found)).all()
+    with pytest.raises(ValueError, match="read by one language model in one way, got decoder 'top_k=1' and None"):
+        measures.discriminator_total_probability(found, raw)
+
+
+def test_decoder_in_words() -> None:
+    assert parse_decoder("top_p=0.95, temperature=.7") == {"temperature": 0.7, "top_p": 0.95}
+    assert parse_decoder("sampling") == parse_decoder("temperature=1,top_p=1") == {}
+    for words, said in [
+        ("top_q=1", "got 'top_q' .did you mean 'top_p'"),
+        ("top_p=1.5", r"top_p must be a number in \(0, 1\], got 1.5"),
+        ("top_k=0", "top_k must be an integer of at least 1"),
+        ("beam", "a decoder must be greedy, sampling or settings such as"),
+    ]:
+        with pytest.raises(ValueError, match=said):
+            parse_decoder(words)
+
+
 # --- the cache ----------------------------------------------------------------------------------------------------
 
 
@@ -143,11 +223,11 @@ def counted(monkeypatch: pytest.MonkeyPatch, stop_after: int | None = None) -> l
     sizes: list[int] = []
     plain = module.run_likelihoods
 
-    def run(encoder: Any, rows: Any, *, head: Any) -> Any:
+    def run(encoder: Any, rows: Any, **options: Any) -> Any:
         if stop_after is not None and len(sizes) == stop_after:
             raise KeyboardInterrupt
         sizes.append(len(rows))
-        return plain(encoder, rows, head=head)
+        return plain(encoder, rows, **options)
 
     monkeypatch.setattr(module, "run_likelihoods", run)
     return sizes

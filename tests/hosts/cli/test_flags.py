@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ def test_every_field_of_the_config_is_a_flag(
     seen: dict[str, Any] = {}
     made: list[Any] = []
 
+    @functools.wraps(compute_mauve)
     def spy(**options: Any) -> Any:
         seen.update(options)
         texts_only = config_fields()[name].metadata["stage"] == "featurize"  # features ignore or refuse these

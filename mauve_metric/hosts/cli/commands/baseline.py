@@ -10,7 +10,7 @@ from mauve_metric.hosts.cli.flags import (
     add_field_options,
     add_output_options,
     add_run_options,
-    given_options,
+    keywords_of,
 )
 from mauve_metric.hosts.cli.output import show_result
 from mauve_metric.hosts.cli.parser import CommandParser
@@ -32,6 +32,4 @@ def run(options: argparse.Namespace) -> None:
     """Score halves of the texts and show the result."""
     from mauve_metric.api.baseline import human_baseline
 
-    side = human_side(options)
-    found = human_baseline(**side, **given_options(options), splits=options.splits)
-    show_result(found, options)
+    show_result(human_baseline(**human_side(options), **keywords_of(human_baseline, options)), options)

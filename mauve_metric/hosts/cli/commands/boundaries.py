@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from mauve_metric.hosts.cli.flags import add_confidence_level, add_output_options
+from mauve_metric.hosts.cli.flags import add_confidence_level, add_output_options, keywords_of
 from mauve_metric.hosts.cli.output import show_result
 from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.measures.judgements.judgement_options import FULL_POINTS, SENTENCES
@@ -36,11 +36,4 @@ def run(options: argparse.Namespace) -> None:
     """Score the guesses and show the result."""
     from mauve_metric.api.boundaries import score_boundary_guesses
 
-    game = score_boundary_guesses(
-        options.guesses,
-        sentences=options.sentences,
-        all_human_points=options.all_human_points,
-        keep_runs=options.keep_runs,
-        confidence_level=options.confidence_level,
-    )
-    show_result(game, options)
+    show_result(score_boundary_guesses(**keywords_of(score_boundary_guesses, options)), options)

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.hosts.cli.commands.score import score_and_show
-from mauve_metric.hosts.cli.flags import Once, add_config_options, add_output_options, given_options
+from mauve_metric.hosts.cli.flags import Once, add_config_options, add_output_options, keywords_of
+from mauve_metric.hosts.cli.output import show_result_of
 from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.texts.examples import examples_folder
 from mauve_metric.texts.files import read_texts
@@ -35,13 +35,16 @@ def add_arguments(parser: CommandParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Score the texts and show the result."""
+    from mauve_metric.api.compute import compute_mauve
+
     human, model = (examples_folder() / f"{name}.jsonl" for name in ("human", "nucleus"))
-    given = {"featurize_model_name": "minilm"} | given_options(options)
+    given = {"featurize_model_name": "minilm"} | keywords_of(compute_mauve, options)
     if given["featurize_model_name"] == "minilm":
         sides: dict[str, Any] = {"p": _stored(human), "q": _stored(model)}
     else:
         sides = {"p_text": read_texts(human), "q_text": read_texts(model)}
-    score_and_show(sides, given, options, f"examples/{model.name} (model) against examples/{human.name} (human)")
+    title = f"examples/{model.name} (model) against examples/{human.name} (human)"
+    show_result_of(compute_mauve, options, given | sides, title)
 
 
 def _stored(file: Path) -> FeatureSet:

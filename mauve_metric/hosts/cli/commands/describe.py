@@ -5,15 +5,7 @@ from __future__ import annotations
 import argparse
 
 from mauve_metric.hosts.cli.files import add_models, sides_of_models
-from mauve_metric.hosts.cli.flags import (
-    add_config_options,
-    add_design_options,
-    add_field_options,
-    add_output_options,
-    add_run_options,
-    argument_type,
-    given_options,
-)
+from mauve_metric.hosts.cli.flags import add_score_options, argument_type, keywords_of
 from mauve_metric.hosts.cli.output import show_result
 from mauve_metric.hosts.cli.parser import CommandParser
 
@@ -39,11 +31,14 @@ def add_arguments(parser: CommandParser) -> None:
         ("--training", "FILE", "texts or features that the models were trained on, to find copies of"),
     ):
         parser.add_argument(flag, metavar=metavar, help=text)
-    add_field_options(parser)
-    add_design_options(parser)
-    add_output_options(parser, "measures")
-    add_run_options(parser, "describe")
-    add_config_options(parser, "describe")
+    parser.add_argument(
+        "--decoder",
+        metavar="[MODEL:]DECODER",
+        action="append",
+        help="how the texts were decoded (greedy, sampling, temperature=0.7,top_p=0.95), of all models or of one: adds "
+        "measures of the group language-model",
+    )
+    add_score_options(parser, "describe", "measures")
 
 
 @argument_type
@@ -59,14 +54,6 @@ def run(options: argparse.Namespace) -> None:
     """Compute the measures, show the table and write the report."""
     from mauve_metric.api.describe import describe
 
-    description = describe(
-        **sides_of_models(options),
-        **given_options(options),
-        measures=options.measures,
-        language_model=options.language_model,
-        tokenizer=options.tokenizer,
-        training=options.training,
-        aligned=options.aligned,
-        common_rows=options.common_rows,
-    )
-    show_result(description, options)
+    decoders = dict(text.rpartition(":")[::2] for text in options.decoder or ())
+    given = keywords_of(describe, options) | {"decoder": decoders.get("", decoders or None)}
+    show_result(describe(**given | sides_of_models(options)), options)

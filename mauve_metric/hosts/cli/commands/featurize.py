@@ -11,7 +11,7 @@ from mauve_metric.hosts.cli.flags import (
     add_run_options,
     add_text_field,
     features_file,
-    given_options,
+    keywords_of,
 )
 from mauve_metric.hosts.cli.output import tell
 from mauve_metric.hosts.cli.parser import CommandParser
@@ -42,12 +42,13 @@ def more_outputs(options: argparse.Namespace) -> list[Path]:
 
 def run(options: argparse.Namespace) -> None:
     """Featurize the texts and save the features."""
-    from mauve_metric.features.feature_set import FeatureSet
+    from mauve_metric.features.feature_set import featurize
     from mauve_metric.runtime.processes import launched_rank
 
     texts = read_texts(options.texts, options.text_field, filter=options.filter)
     with launched_rank() as rank:
-        features = FeatureSet.from_texts(texts, **given_options(options), distributed=rank is not None)
+        given = {"texts": texts, "distributed": rank is not None}
+        features = featurize(**keywords_of(featurize, options) | given)
     if not rank:
         features.save(options.output)
         n, d = features.features.shape

@@ -11,7 +11,7 @@ from mauve_metric.hosts.cli.flags import (
     add_text_field,
     argument_type,
     count,
-    given_options,
+    keywords_of,
 )
 from mauve_metric.hosts.cli.output import show, tell
 from mauve_metric.hosts.cli.parser import CommandParser
@@ -59,9 +59,10 @@ def more_outputs(options: argparse.Namespace) -> list[Path]:
 
 def run(options: argparse.Namespace) -> None:
     """Write the task and show the command that runs it."""
+    from mauve_metric.api.compute import compute_mauve
     from mauve_metric.quantize.quantizers import scoring_options
 
-    given = given_options(options)
+    given = keywords_of(compute_mauve, options)
     scoring_options(given)  # the task stores the options of the score; the others are checked, too
     task = write_task(
         read_texts(options.texts, options.text_field),

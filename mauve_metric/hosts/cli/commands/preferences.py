@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import get_args
 
-from mauve_metric.hosts.cli.flags import add_confidence_level, add_output_options
+from mauve_metric.hosts.cli.flags import add_confidence_level, add_output_options, keywords_of
 from mauve_metric.hosts.cli.output import show_result
 from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.measures.judgements.judgement_options import Errors, Ties
@@ -52,17 +52,4 @@ def run(options: argparse.Namespace) -> None:
     """Rank the models and show the result."""
     from mauve_metric.api.preferences import rank_by_preferences
 
-    judgement = rank_by_preferences(
-        options.preferences,
-        options.measures,
-        answers=options.answers,
-        human=options.human,
-        ties=options.ties,
-        errors=options.errors,
-        pseudo_wins=options.pseudo_wins,
-        min_seconds=options.min_seconds,
-        common_models=options.common_models,
-        confidence_level=options.confidence_level,
-        seed=options.seed,
-    )
-    show_result(judgement, options)
+    show_result(rank_by_preferences(**keywords_of(rank_by_preferences, options)), options)

@@ -5,16 +5,7 @@ from __future__ import annotations
 import argparse
 
 from mauve_metric.hosts.cli.files import add_models, sides_of_models
-from mauve_metric.hosts.cli.flags import (
-    add_config_options,
-    add_design_options,
-    add_field_options,
-    add_output_options,
-    add_run_options,
-    argument_type,
-    featurizers_given,
-    given_options,
-)
+from mauve_metric.hosts.cli.flags import add_score_options, argument_type, keywords_of
 from mauve_metric.hosts.cli.output import show_result
 from mauve_metric.hosts.cli.parser import CommandParser
 
@@ -30,13 +21,12 @@ def add_arguments(parser: CommandParser) -> None:
         help="what to vary, joined by commas (unset: all): featurize_model_name, pooling, max_text_length, quantizer, "
         "num_buckets, mauve_scaling_factor, seed, n, row_order",
     )
-    parser.add_argument("--no-design", action="store_true", help="change one thing at a time, and never several")
+    parser.add_argument(
+        "--no-design", dest="design", action="store_false", help="change one thing at a time, and never several"
+    )
     add_models(parser)
-    add_design_options(parser)
-    add_output_options(parser, "settings", "pairs", "factors")
-    add_field_options(parser)
-    add_run_options(parser, "robustness")
-    add_config_options(parser, "robustness", "the first is the default, the others are tried")
+    tables = ("settings", "pairs", "factors")
+    add_score_options(parser, "robustness", *tables, featurizers="the first is the default, the others are tried")
 
 
 @argument_type
@@ -51,14 +41,4 @@ def run(options: argparse.Namespace) -> None:
     """Vary the settings and show the result."""
     from mauve_metric.api.robustness import robustness
 
-    sides = sides_of_models(options)
-    found = robustness(
-        **sides,
-        **given_options(options),
-        **featurizers_given(options),
-        vary=options.vary,
-        design=not options.no_design,
-        aligned=options.aligned,
-        common_rows=options.common_rows,
-    )
-    show_result(found, options)
+    show_result(robustness(**keywords_of(robustness, options) | sides_of_models(options)), options)

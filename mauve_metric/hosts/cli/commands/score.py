@@ -15,10 +15,9 @@ from mauve_metric.hosts.cli.flags import (
     add_field_options,
     add_output_options,
     add_run_options,
-    featurizers_given,
-    given_options,
+    keywords_of,
 )
-from mauve_metric.hosts.cli.output import show_result
+from mauve_metric.hosts.cli.output import show_result, show_result_of
 from mauve_metric.hosts.cli.parser import CommandParser
 
 if TYPE_CHECKING:
@@ -97,25 +96,16 @@ def usage_error(options: argparse.Namespace) -> str | None:
 
 def run(options: argparse.Namespace) -> None:
     """Score and show the result."""
+    from mauve_metric.api.compute import compute_mauve
+
     title = f"{options.model} (model) against {options.human} (human)"
     if options.model is None:
         title = f"{options.human} (model and human)"
-    given = given_options(options) | featurizers_given(options)
+    given = keywords_of(compute_mauve, options)
     if options.folder is not None:
         show_result(_score_shards(options, given), options, title)
     else:
-        score_and_show(two_sides(options), given | {"aligned": options.aligned}, options, title)
-
-
-def score_and_show(sides: Mapping[str, Any], given: Mapping[str, Any], options: argparse.Namespace, title: str) -> None:
-    """Score two sides and show the result; given: the keywords of a score that the command line has."""
-    from mauve_metric.api.compute import compute_mauve
-    from mauve_metric.runtime.processes import launched_rank
-
-    with launched_rank() as rank:
-        result = compute_mauve(**sides, **given, distributed=rank is not None)
-    if not rank:
-        show_result(result, options, title)
+        show_result_of(compute_mauve, options, given | two_sides(options), title)
 
 
 def _score_shards(options: argparse.Namespace, given: Mapping[str, Any]) -> MauveResult:
@@ -131,7 +121,6 @@ def _score_shards(options: argparse.Namespace, given: Mapping[str, Any]) -> Mauv
             options.human,
             options.model,
             options.folder,
-            aligned=options.aligned,
             prompt_field=options.prompt_field,
             **places,
             **given,

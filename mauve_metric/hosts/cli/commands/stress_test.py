@@ -10,7 +10,7 @@ from mauve_metric.hosts.cli.flags import (
     add_output_options,
     add_run_options,
     add_text_field,
-    given_options,
+    keywords_of,
 )
 from mauve_metric.hosts.cli.output import show_result
 from mauve_metric.hosts.cli.parser import CommandParser
@@ -35,6 +35,7 @@ def add_arguments(parser: CommandParser) -> None:
         "--strengths",
         metavar="NUMBERS",
         type=_numbers,
+        default=argparse.SUPPRESS,
         help="of the errors, above 0 and up to 1, joined by commas (default: 0.25,0.5,1)",
     )
     add_config_options(parser, "stress_test", "each is tested")
@@ -50,13 +51,7 @@ def _numbers(text: str) -> list[float]:
 
 def run(options: argparse.Namespace) -> None:
     """Inject the errors and show those that are detected."""
-    from mauve_metric.api.stress_test import STRENGTHS, stress_test
+    from mauve_metric.api.stress_test import stress_test
 
-    found = stress_test(
-        read_texts(options.human, options.text_field, filter=options.filter),
-        featurizers=options.featurizers,
-        perturbations=options.perturbations,
-        strengths=STRENGTHS if options.strengths is None else options.strengths,
-        **given_options(options),
-    )
-    show_result(found, options)
+    texts = read_texts(options.human, options.text_field, filter=options.filter)
+    show_result(stress_test(texts, **keywords_of(stress_test, options)), options)

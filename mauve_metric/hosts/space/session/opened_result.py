@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import BaseModel, Field, ValidationError, create_model
 
 from mauve_metric.api.explain import explain_result
-from mauve_metric.api.score import score_histograms, score_uncertainty
+from mauve_metric.api.score import curve_band, debiased_estimates, score_histograms
 from mauve_metric.arrays import Floats, Integers
 from mauve_metric.hosts.space.limits import Limits, check_name, check_options
 from mauve_metric.lexical.phrases import Readable
@@ -184,7 +184,8 @@ def _result(values: Mapping[str, Any], limits: Limits) -> tuple[MauveResult, Mau
         raise ValueError("its mauve is not that of its own histograms: the file was changed")
     given["mauve_runs"] = np.array(given["mauve_runs"], dtype=np.float64)
     given |= {name: getattr(scores, name) for name in (*_OF_HISTOGRAMS, "curve_mixtures")}
-    given["curve_band"] = score_uncertainty(scores.mauve, histograms, [], config).band
+    has_errors = debiased_estimates([histograms], config).problem is None
+    given["curve_band"] = curve_band(histograms, config) if has_errors else None
     given |= {f"{side}_labels": np.repeat(np.arange(len(part)), part) for side, part in zip("pq", counts, strict=True)}
     return MauveResult(signature_entries=entries, **given), config
 
