@@ -30,19 +30,12 @@ from threadpoolctl import threadpool_limits
 from mauve_metric.arrays import Array, Integers
 from mauve_metric.features.rows import ArrayRows, hash_of_rows
 from mauve_metric.measures.frontier import exact_area
+from mauve_metric.options import MauveConfig
 from mauve_metric.quantize import blocks, kmeans
 from mauve_metric.quantize.nearest_centres import assign
 from mauve_metric.quantize.projection import Projection, fit_projection
 
-SETTINGS: blocks.Settings = {
-    "num_buckets": 500,
-    "explained_variance": 0.9,
-    "pca_max_data": -1,
-    "num_redo": 1,
-    "max_iter": 10,
-    "seed": 25,
-    "num_runs": 1,
-}
+CONFIG = MauveConfig(num_buckets=500, kmeans_num_redo=1, kmeans_max_iter=10)
 ROWS_A_BUCKET = (256, 64, 32, 16)
 PROJECTION_ROWS = (10_000, 1000, 320)
 FEWER = (1000, 4000, 10_000)
@@ -63,8 +56,8 @@ def rates(rows: int = 20_000) -> None:
         rng = np.random.default_rng(0)
         features = (rng.normal(size=(rows, d)) * np.arange(1, d + 1) ** -0.45 + 0.5).astype(np.float32)
         stored = ArrayRows(features)
-        projection = fit_projection(stored, SETTINGS["explained_variance"])
-        centres = blocks.fit_centres(ArrayRows(features[:5000]), projection, SETTINGS).centres[0]
+        projection = fit_projection(stored, CONFIG.kmeans_explained_var)
+        centres = blocks.fit_centres(ArrayRows(features[:5000]), projection, CONFIG).centres[0]
 
         def label(stored: ArrayRows = stored, projection: Projection = projection, centres: Array = centres) -> None:
             for block in stored.blocks():
@@ -72,7 +65,7 @@ def rates(rows: int = 20_000) -> None:
 
         steps: dict[str, Callable[[], object]] = {
             "checksum": lambda stored=stored: hash_of_rows(stored),
-            "projection": lambda stored=stored: fit_projection(stored, SETTINGS["explained_variance"]),
+            "projection": lambda stored=stored: fit_projection(stored, CONFIG.kmeans_explained_var),
             "buckets, k = 500": label,
         }
         for name, work in steps.items():

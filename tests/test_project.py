@@ -243,6 +243,29 @@ def test_every_module_has_its_tests_where_one_looks_for_them() -> None:
         assert PACKAGE / f"{module}.py" in reached(test), f"{test} does not come to {module}"
 
 
+def test_every_module_that_a_test_imports_exists() -> None:
+    """A test file whose import fails is left out without an error, by `--doctest-ignore-import-errors`."""
+    missing = []
+    for path in sorted(TESTS.rglob("*.py")):
+        imports = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if hasattr(node, "module")]
+        for node in imports:
+            home = ROOT / str(node.module).replace(".", "/")
+            if node.module is None or not node.module.startswith("mauve_metric."):
+                continue
+            if home.is_dir():
+                text = (home / "__init__.py").read_text(encoding="utf-8")
+                there = {item.stem for item in home.iterdir()} | set(re.findall(r"\w+", text))
+            else:
+                file = home.with_suffix(".py")
+                there = set(re.findall(r"\w+", file.read_text(encoding="utf-8"))) if file.is_file() else set()
+            missing += [
+                f"{path.name}: {node.module}.{item.name}"
+                for item in node.names
+                if item.name not in there | {"__file__"}
+            ]
+    assert missing == []
+
+
 def test_links_between_the_documents_lead_somewhere() -> None:
     pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "leaderboard/README.md", "examples/README.md")]
     pages += sorted((ROOT / "docs").glob("*.md"))

@@ -117,7 +117,6 @@ TESTED_THROUGH = {
     ),
     "quantize/test_drmm.py": (
         "arrays",
-        "quantize/quantized",
         "quantize/scaled_rows",
     ),
     "quantize/test_on_device.py": (
@@ -142,7 +141,6 @@ TESTED_THROUGH = {
         "texts/inspect_logs",
         "texts/lines",
     ),
-    "uncertainty/test_learned.py": ("quantize/learned_buckets",),
     "results/test_document.py": (
         "results/result_methods",
         "results/charts/of_intervals",

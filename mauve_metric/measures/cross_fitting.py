@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,10 @@ from mauve_metric.arrays import Array, Features, Floats, Integers, Labels
 from mauve_metric.duplicates.same_origin import same_origin
 from mauve_metric.measures.separation import HeldOut, average_ranks
 from mauve_metric.measures.tails import positive
+from mauve_metric.runtime.tensors import as_array, full_precision
+
+if TYPE_CHECKING:
+    import torch
 
 Sides: TypeAlias = NDArray[np.bool_]
 
@@ -77,6 +81,7 @@ def cross_fit(
     seed: int = 25,
     permutations: int = 0,
     trained_on: Sides | None = None,
+    device: torch.device | None = None,
 ) -> CrossFitted:
     """Score every row by a classifier fitted to the other folds.
 
@@ -92,6 +97,7 @@ def cross_fit(
         seed: of the folds and permutations.
         permutations: how often the sides are permuted, see `permuted_sides`.
         trained_on: rows that classifiers may be fitted to, (n,); None: all. The others are scored only.
+        device: where the products of more rows than columns are computed; None: by numpy.
 
     Raises:
         ValueError: a side has fewer than two groups.
@@ -109,7 +115,7 @@ def cross_fit(
     rng = np.random.default_rng([seed, 1])
     sides[:, 1:] = permuted_sides(is_model, groups, fold_of, permutations, rng)
     seen = np.ones(n, dtype=bool) if trained_on is None else trained_on
-    found = _held_out_scores(_Standardised(rows), fold_of, sides, seen)
+    found = _held_out_scores(_Standardised(rows), fold_of, sides, seen, device)
     aucs = _mean_auc(found, sides, fold_of)
     scores = found[:, 0].astype(np.float64)
     return CrossFitted(scores, ranks_in_folds(scores, fold_of), is_model, fold_of, groups, float(aucs[0]), aucs[1:])
@@ -287,7 +293,9 @@ def _pieces(rows: Features, unit: float = 1.0) -> Iterator[Array]:
 class _Moments:
     """Sums over the rows of each fold: number, rows, products, fourth powers of lengths, rows of the model's side."""
 
-    def __init__(self, rows: _Standardised, fold_of: Integers, sides: Array, seen: Sides) -> None:
+    def __init__(
+        self, rows: _Standardised, fold_of: Integers, sides: Array, seen: Sides, device: torch.device | None
+    ) -> None:
         folds, start, m = int(fold_of.max()) + 1, 0, sides.shape[1]
         fold_of = np.where(seen, fold_of, folds)  # those of no fold are in no sum
         self.numbers = np.bincount(fold_of, minlength=folds)[:folds].astype(np.float64)
@@ -302,9 +310,9 @@ class _Moments:
             start += len(block)
             for fold in range(folds):
                 part = block[folds_here == fold]
-                self.products[fold] += part.T @ part
+                self.products[fold] += _product(part.T, part, device)
                 self.total[fold] += part.sum(axis=0)
-                self.of_model[fold] += part.T @ sides_here[folds_here == fold]
+                self.of_model[fold] += _product(part.T, sides_here[folds_here == fold], device)
                 self.fourth[fold] += np.square(np.einsum("ij,ij->i", part, part)).sum()
         self.all_products = self.products.sum(axis=0)
 
@@ -354,11 +362,24 @@ def ledoit_wolf(covariance: Floats, fourth: float, n: float, d: int) -> float:
     return min(max(noise / away, _LEAST_SHRINKAGE), 1.0) if away > 0 else 1.0
 
 
-def _held_out_scores(rows: _Standardised, fold_of: Integers, sides: Array, seen: Sides) -> Array:
+def _product(left: Array, right: Array, device: torch.device | None) -> Array:
+    """left @ right in float32, on a torch device if one is given."""
+    if device is None:
+        product: Array = left @ right
+        return product
+    import torch
+
+    with full_precision():
+        return as_array(torch.from_numpy(left).to(device) @ torch.from_numpy(right).to(device))
+
+
+def _held_out_scores(
+    rows: _Standardised, fold_of: Integers, sides: Array, seen: Sides, device: torch.device | None = None
+) -> Array:
     """Scores of every row for every column of sides, (n, m) in float32."""
     if rows.held and len(sides) <= rows.d:
         return _scores_of_few_rows(np.concatenate(rows.held), fold_of, sides, seen)
-    moments = _Moments(rows, fold_of, sides, seen)
+    moments = _Moments(rows, fold_of, sides, seen, device)
     directions = [moments.direction(fold, rows.d) for fold in range(len(moments.numbers))]
     found = np.empty(sides.shape, dtype=np.float32)
     start = 0
@@ -366,7 +387,7 @@ def _held_out_scores(rows: _Standardised, fold_of: Integers, sides: Array, seen:
         folds_here = fold_of[start : start + len(block)]
         for fold, (weights, thresholds) in enumerate(directions):
             inside = folds_here == fold
-            found[start + np.nonzero(inside)[0]] = block[inside] @ weights - thresholds
+            found[start + np.nonzero(inside)[0]] = _product(block[inside], weights, device) - thresholds
         start += len(block)
     return found
 

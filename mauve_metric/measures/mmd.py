@@ -167,17 +167,19 @@ def _estimate(
         labels = _grouped_divisions(len(p), number, permutations, seed)
     with np.errstate(over="ignore", invalid="ignore"):
         sums = _sums(p, q, kernel, labels, number)
-        values = _values(sums, labels) if number is None else _grouped_values(sums, labels, number)
+        values = _values(sums, labels, number)
     if not np.isfinite(values).all():
         raise ValueError("p and q must be finite, and not too large for sums of their products in float64")
     value, others = float(values[0]), values[1:]
     rounding = 1e-12 * float(np.abs(sums.by_side).sum()) / len(labels) ** 2
     p_value = (1 + int(np.count_nonzero(others >= value - rounding))) / (len(others) + 1)
     if number is None:
-        return Estimate(value, _interval(value, others, _standard_error(sums.by_side, len(p)), level), p_value)
-    if min(len(np.unique(side)) for side in (number[: len(p)], number[len(p) :])) < FEWEST_GROUPS:
+        error = _standard_error(sums.by_side, len(p))
+    elif min(len(np.unique(side)) for side in (number[: len(p)], number[len(p) :])) < FEWEST_GROUPS:
         return Estimate(value, None, p_value)
-    return Estimate(value, _interval(value, others, _grouped_error(sums.by_side, len(p), number), level), p_value)
+    else:
+        error = _grouped_error(sums.by_side, len(p), number)
+    return Estimate(value, _interval(value, others, error, level), p_value)
 
 
 def _divisions(n: int, m: int, permutations: int, seed: int) -> Array:
@@ -204,16 +206,6 @@ def _pairs(labels: Array, number: Integers) -> tuple[Floats, Floats, Floats]:
         sizes[1] ** 2 - (second**2).sum(axis=1),
         sizes[0] * sizes[1] - (first * second).sum(axis=1),
     )
-
-
-def _grouped_values(sums: _Sums, labels: Array, number: Integers) -> Floats:
-    """The discrepancy of every division over pairs of rows of different groups, (divisions,)."""
-    by_row = sums.by_side.sum(axis=1)
-    across = by_row @ labels - sums.within
-    second = by_row.sum() - sums.within - 2 * across
-    pairs = _pairs(labels, number)
-    values: Floats = sums.within / pairs[0] + second / pairs[1] - 2 * across / pairs[2]
-    return values
 
 
 def _grouped_error(by_side: Floats, n: int, number: Integers) -> float:
@@ -262,15 +254,18 @@ def _sums(p: Array, q: Array, kernel: Kernel, labels: Array, number: Integers | 
     return _Sums(by_side, within)
 
 
-def _values(sums: _Sums, labels: Array) -> Floats:
-    """The discrepancy of every division, from xᵀKx and xᵀK1 of its label vector x, (divisions,)."""
+def _values(sums: _Sums, labels: Array, number: Integers | None) -> Floats:
+    """The discrepancy of every division, from xᵀKx and xᵀK1 of its label vector x, (divisions,).
+
+    number: of the group of each row; only pairs of rows of different groups count.
+    """
     n = int(labels[:, 0].sum())
     m = len(labels) - n
     by_row = sums.by_side.sum(axis=1)
-    of_first = by_row @ labels
-    across = of_first - sums.within
+    across = by_row @ labels - sums.within
     second = by_row.sum() - sums.within - 2 * across
-    values: Floats = sums.within / (n * (n - 1)) + second / (m * (m - 1)) - 2 * across / (n * m)
+    pairs = (n * (n - 1), m * (m - 1), n * m) if number is None else _pairs(labels, number)
+    values: Floats = sums.within / pairs[0] + second / pairs[1] - 2 * across / pairs[2]
     return values
 
 

@@ -14,13 +14,14 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mauve_metric.arrays import Array, FeatureRows, Integers
 from mauve_metric.features.rows import ArrayRows
+from mauve_metric.options import MauveConfig
 from mauve_metric.quantize import kmeans
 from mauve_metric.quantize.nearest_centres import assign
 from mauve_metric.quantize.projection import Projection, fit_projection
@@ -33,6 +34,14 @@ Watch = Callable[[str, Iterable[Array], int], Iterator[Array]]
 
 CHECKPOINT_FILE = "clustering.npz"
 _NAMES = ("key", "content", "mean", "directions", "variance", "centres")  # its arrays, beside a checksum
+_SETTINGS = {  # the options that determine a clustering of given rows, by their names in a checkpoint
+    "num_buckets": "num_buckets",
+    "explained_variance": "kmeans_explained_var",
+    "pca_max_data": "pca_max_data",
+    "num_redo": "kmeans_num_redo",
+    "max_iter": "kmeans_max_iter",
+    "seed": "seed",
+}
 _DAMAGE = (  # errors from a truncated or changed file
     OSError,
     EOFError,
@@ -87,18 +96,6 @@ class HashedRows:
         return str(self.read)
 
 
-class Settings(TypedDict):
-    """Options that determine a clustering of given rows; as in `MauveConfig`."""
-
-    num_buckets: int
-    explained_variance: float
-    pca_max_data: int
-    num_redo: int
-    max_iter: int
-    seed: int
-    num_runs: int
-
-
 class Clustering(NamedTuple):
     """Content of a checkpoint: the projection of rows, and the centres of each run, (runs, k, r)."""
 
@@ -113,13 +110,7 @@ def unwatched(title: str, blocks: Iterable[Array], rows: int) -> Iterator[Array]
 
 def label_rows(
     rows: FeatureRows,
-    *,
-    num_buckets: int,
-    explained_variance: float,
-    pca_max_data: int,
-    num_redo: int,
-    max_iter: int,
-    seed: int,
+    config: MauveConfig,
     num_runs: int = 1,
     checkpoint: Path | None = None,
     watch: Watch = unwatched,
@@ -127,8 +118,7 @@ def label_rows(
     """The bucket of each row, (n,), for each of `num_runs` seeds, and the projection.
 
     Args:
-        rows: both sets stacked, (n, d).
-        num_buckets, explained_variance, pca_max_data, num_redo, max_iter, seed, num_runs: as in `MauveConfig`.
+        rows: both sets stacked, (n, d). config: without "auto".
         checkpoint: a folder in which the finished clustering is kept; a later call with the same data and settings
             goes on from there. All that is read is hashed, so that the clustering of other data is never used.
         watch: wraps each pass over the rows, for a progress bar.
@@ -137,20 +127,12 @@ def label_rows(
         ValueError: the rows changed between two passes; the checkpoint is another numpy file.
         OSError: there can be no folder of that name.
     """
-    settings: Settings = {
-        "num_buckets": num_buckets,
-        "explained_variance": explained_variance,
-        "pca_max_data": pca_max_data,
-        "num_redo": num_redo,
-        "max_iter": max_iter,
-        "seed": seed,
-        "num_runs": num_runs,
-    }
     watched = HashedRows(rows, watch, hashed=checkpoint is not None)
     if checkpoint is None:
-        made = _fit(watched, settings)
+        made = _fit(watched, config, num_runs)
         return _labels(watched, made), made.projection
     file = checkpoint / CHECKPOINT_FILE
+    settings = {name: getattr(config, option) for name, option in _SETTINGS.items()} | {"num_runs": num_runs}
     key = json.dumps([*map(int, rows.shape), settings], sort_keys=True)
     if (stored := load_clustering(file, key)) is not None:
         loaded, content = stored
@@ -160,7 +142,7 @@ def label_rows(
             return labels, loaded.projection
         _say_other(file)
     _check_folder(file)
-    made = _fit(watched, settings)
+    made = _fit(watched, config, num_runs)
     content = watched.content()
     save_clustering(file, key, content, made)
     labels = _labels(watched, made)
@@ -170,21 +152,20 @@ def label_rows(
     return labels, made.projection
 
 
-def _fit(rows: HashedRows, settings: Settings) -> Clustering:
+def _fit(rows: HashedRows, config: MauveConfig, num_runs: int) -> Clustering:
     """The projection, from one pass, and the centres of every run, from a sample each."""
     rows.title = "projection"
-    projection = fit_projection(rows, settings["explained_variance"], settings["pca_max_data"], settings["seed"])
-    return fit_centres(rows, projection, settings)
+    projection = fit_projection(rows, config.kmeans_explained_var, config.pca_max_data, config.seed)
+    return fit_centres(rows, projection, config, num_runs)
 
 
-def fit_centres(rows: FeatureRows, projection: Projection, settings: Settings) -> Clustering:
+def fit_centres(rows: FeatureRows, projection: Projection, config: MauveConfig, num_runs: int = 1) -> Clustering:
     """The centres of every run, each from a sample of the rows: all, or 256 a bucket at random."""
-    seed, num_buckets = settings["seed"], settings["num_buckets"]
-    fits = []
-    for run_seed in range(seed + 2, seed + 2 + settings["num_runs"]):
+    fits, num_buckets = [], int(config.num_buckets)
+    for run_seed in range(config.seed + 2, config.seed + 2 + num_runs):
         numbers = kmeans.sample_numbers(rows.shape[0], num_buckets, run_seed)
         sample = projection.apply_all(ArrayRows(rows.take(numbers)))
-        fits.append(kmeans.fit(sample, num_buckets, settings["num_redo"], settings["max_iter"], run_seed))
+        fits.append(kmeans.fit(sample, num_buckets, config.kmeans_num_redo, config.kmeans_max_iter, run_seed))
     return Clustering(projection, np.stack(fits))
 
 

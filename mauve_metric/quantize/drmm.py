@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Floats, Labels
-from mauve_metric.quantize.quantized import Advance, Quantized
+from mauve_metric.quantize.histograms import Advance, Quantized
 from mauve_metric.quantize.scaled_rows import scaled_rows
 from mauve_metric.runtime.errors import NotFinite, WrongOption
 from mauve_metric.runtime.tensors import ProjectedRows, as_array, full_precision

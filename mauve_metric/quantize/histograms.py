@@ -1,14 +1,25 @@
-"""Counts of texts in buckets, the input of all histogram scores."""
+"""Buckets of texts: what a quantizer gives, and counts of it, the input of all histogram scores."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mauve_metric.arrays import Floats, Integers, Labels
 from mauve_metric.measures.groups import GroupCounts, count_groups
+
+Advance = Callable[[int, int | None], None]  # called with the steps done and those in all
+
+
+class Quantized(NamedTuple):
+    """The bucket of each row, (n,), in 0 … cells - 1; and a problem with them as a half-sentence, or None."""
+
+    labels: Labels
+    problem: str | None = None
 
 
 @dataclass(frozen=True)

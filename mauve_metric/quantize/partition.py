@@ -22,7 +22,7 @@ from mauve_metric.features.rows import (
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.quantize import blocks, covariance, projection
 from mauve_metric.quantize.content_order import content_order
-from mauve_metric.quantize.quantized import Quantized
+from mauve_metric.quantize.histograms import Quantized
 from mauve_metric.quantize.quantizers import QUANTIZERS, StackedSets
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.devices import check_device
@@ -266,13 +266,8 @@ def _in_blocks(
     else:
         labels, fitted = blocks.label_rows(
             stacked,
-            num_buckets=int(config.num_buckets),
-            explained_variance=config.kmeans_explained_var,
-            pca_max_data=config.pca_max_data,
-            num_redo=config.kmeans_num_redo,
-            max_iter=config.kmeans_max_iter,
-            seed=config.seed,
-            num_runs=clusterings,
+            config,
+            clusterings,
             checkpoint=None if run.checkpoint is None else Path(run.checkpoint).expanduser(),
             watch=watch_blocks if run.verbose else blocks.unwatched,
         )

@@ -6,12 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple
 
 from mauve_metric.arrays import FeatureRows, Integers
-from mauve_metric.measures.cross_fitting import auto_learned_buckets
+from mauve_metric.measures.cross_fitting import auto_learned_buckets, buckets_of_ranks, cross_fit, same_rows
 from mauve_metric.options import MauveConfig, RunOptions, split_options
 from mauve_metric.quantize import drmm, kmeans, lattice, spreading
-from mauve_metric.quantize.histograms import auto_num_buckets
-from mauve_metric.quantize.learned_buckets import learned_labels
-from mauve_metric.quantize.quantized import Advance, Quantized
+from mauve_metric.quantize.histograms import Advance, Quantized, auto_num_buckets
 from mauve_metric.runtime.errors import TooManyBuckets, WrongOption
 from mauve_metric.runtime.tensors import ProjectedRows, as_array, is_tensor
 
@@ -80,8 +78,10 @@ def _lattice_cells(config: MauveConfig, n: int) -> int:
 def _classifier(
     rows: ProjectedRows | FeatureRows, sets: StackedSets, config: MauveConfig, seed: int, advance: Advance | None
 ) -> Quantized:
+    """Buckets of a cross-fitted classifier's scores, from the most human to the most model-like."""
     given = as_array(rows) if is_tensor(rows) else rows
-    return Quantized(learned_labels(given, sets.set_of > 0, sets.groups, int(config.num_buckets), seed))
+    fitted = cross_fit(given, sets.set_of > 0, same_rows(given, sets.groups), seed=seed)
+    return Quantized(buckets_of_ranks(fitted.ranks, int(config.num_buckets)))
 
 
 def _classifier_cells(config: MauveConfig, n: int) -> int:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mauve_metric.arrays import Floats, Integers, Rows
+from mauve_metric.quantize.histograms import Advance, Quantized
 from mauve_metric.quantize.lattice import DIMENSIONS, nearest_points, num_points
-from mauve_metric.quantize.quantized import Advance, Quantized
 from mauve_metric.quantize.scaled_rows import scaled_rows
 from mauve_metric.runtime.errors import NotFinite, WrongOption
 from mauve_metric.runtime.optional_imports import import_faiss, import_torch

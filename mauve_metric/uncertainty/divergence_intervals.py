@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Counts, Estimate, Floats
+from mauve_metric.arrays import Counts, Estimate
 from mauve_metric.measures.divergences import Divergence, check_kind, divergence_terms
 from mauve_metric.measures.groups import FEWEST_GROUPS, GroupCounts
 from mauve_metric.quantize.histograms import Histograms
 from mauve_metric.uncertainty import intervals
-from mauve_metric.uncertainty.group_jackknife import GroupEffects, group_jackknife, t_quantile
-from mauve_metric.uncertainty.jackknife import debiased_frontier, jackknifed
+from mauve_metric.uncertainty.group_jackknife import group_jackknife, t_quantile
+from mauve_metric.uncertainty.jackknife import debiased_frontier, jackknifed, variance_of_effects
 
 _SHARES, _STEPS = 100, 200  # grid and EM steps of the shares of P among a bucket's texts
 _MOST_UNSEEN = 0.2  # of P's texts; at a quarter intervals still hold the truth in 86 % of draws, at a half in 5 %
@@ -83,17 +84,14 @@ def estimate_divergence(
     if kind == "total_variation":
         return _total_variation(p_counts, q_counts, level, groups)
     smoothing, most = _TREATMENTS[kind]
+    of_shares = partial(divergence_terms, kind=kind)
     if groups is None:
-        terms, p_effect, q_effect = jackknifed(
-            lambda p, q: divergence_terms(p, q, kind), p_counts, q_counts, smoothing=smoothing
-        )
-        value = float(terms.sum())
-        margin = NormalDist().inv_cdf((1 + level) / 2) * _error(p_effect, q_effect, p_counts, q_counts)
+        terms, p_effect, q_effect = jackknifed(of_shares, p_counts, q_counts, smoothing=smoothing)
+        error = math.sqrt(variance_of_effects(p_effect, q_effect, p_counts, q_counts))
+        value, margin = float(terms.sum()), NormalDist().inv_cdf((1 + level) / 2) * error
     else:
-        summed, effects = group_jackknife(
-            lambda p, q: divergence_terms(p, q, kind), p_counts, q_counts, groups, smoothing
-        )
-        value, margin = float(summed), _margin(effects, np.array(1.0), level)
+        summed, effects = group_jackknife(of_shares, p_counts, q_counts, groups, smoothing)
+        value, margin = float(summed), effects.margin(np.array(1.0), level)
     skew = margin**2 / (2 * max(value, margin)) if kind == "kl" and margin > 0 else 0.0
     low, middle, high = (float(np.clip(end, 0.0, most)) for end in (value - margin, value, value + margin + skew))
     unseen = float(p_counts[q_counts == 0].sum() / p_counts.sum())
@@ -110,21 +108,6 @@ def _drop_empty(
     if groups is not None:
         groups = replace(groups, bucket=(np.cumsum(filled) - 1)[groups.bucket])
     return counted.p_counts[filled], counted.q_counts[filled], groups
-
-
-def _margin(effects: GroupEffects, weights: Floats, level: float) -> float:
-    """Half of the interval of a weighted sum by the effects of groups."""
-    of_groups = effects.of(weights)
-    return t_quantile(level, effects.freedom(of_groups)) * math.sqrt(float(of_groups @ of_groups))
-
-
-def _error(p_effect: Floats, q_effect: Floats, p_counts: Counts, q_counts: Counts) -> float:
-    """Standard error from what a text of either side in each bucket adds."""
-    total = 0.0
-    for effect, counts in ((p_effect, p_counts), (q_effect, q_counts)):
-        share, n = counts / counts.sum(), int(counts.sum())
-        total += float(share @ effect**2 - (share @ effect) ** 2) / n
-    return math.sqrt(max(total, 0.0))
 
 
 def kl_forward(p_counts: Counts, q_counts: Counts, level: float = 0.95, groups: GroupCounts | None = None) -> Estimate:
@@ -232,7 +215,8 @@ def _total_variation(p_counts: Counts, q_counts: Counts, level: float, groups: G
     n_p, n_q = int(p_counts.sum()), int(q_counts.sum())
     p, q = p_counts / n_p, q_counts / n_q
     plug_in, side = float(divergence_terms(p, q, "total_variation").sum()), np.sign(p - q) / 2
-    margin = NormalDist().inv_cdf((1 + level) / 2) * _error(side, -side, p_counts, q_counts)
+    error = math.sqrt(variance_of_effects(side, -side, p_counts, q_counts))
+    margin = NormalDist().inv_cdf((1 + level) / 2) * error
     bias = float(np.sqrt(2 / math.pi * (p / n_p + q / n_q)).sum() / 2)
     value = min(_shrunk_variation(p_counts, q_counts), plug_in)
     return Estimate(value, (max(min(plug_in - bias - margin, value), 0.0), min(plug_in + margin, 1.0)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mauve_metric.uncertainty.score_warnings import ScoreWarning
+from mauve_metric.uncertainty.score_warnings import ScoreWarning, percent
 
 NEAR_SHARE = 0.01  # of model texts that nearly repeat a human one: as for equal ones, they lift the score
 COPIED_SHARE = 0.01  # of model tokens in copied passages: some five times what models copy from all of the web
@@ -53,14 +53,10 @@ def duplication_warnings(model: Mapping[str, float], human: Mapping[str, float] 
         value = model.get(name, 0.0)
         if value > threshold:
             numbers = {"share": value, "threshold": threshold}
-            found.append(ScoreWarning(code, f"{_percent(value)} {said}", numbers))
+            found.append(ScoreWarning(code, f"{percent(value)} {said}", numbers))
     for name, (threshold, code, said) in _WITHIN.items():
         value, usual = model.get(name, 0.0), (human or {}).get(name, 0.0)
         if value > usual + threshold:
             numbers = {"share": value, "human": usual, "threshold": threshold}
-            found.append(ScoreWarning(code, f"{_percent(value)} {said.format(human=_percent(usual))}", numbers))
+            found.append(ScoreWarning(code, f"{percent(value)} {said.format(human=percent(usual))}", numbers))
     return found
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"

@@ -52,6 +52,11 @@ class GroupEffects:
             return float(min(freedom for _, freedom in parts))
         return total**2 / sum(variance**2 / freedom for variance, freedom in parts)
 
+    def margin(self, weights: Floats, level: float) -> float:
+        """Half of the interval of Σ weights·sum."""
+        effects = self.of(weights)
+        return t_quantile(level, self.freedom(effects)) * math.sqrt(float(effects @ effects))
+
     def bias(self) -> Floats:
         """The bias of the sum, (...): Σ (G - 1)/G·Σ change over the groups of each stratum."""
         total = np.zeros(self.changes.shape[:-1])

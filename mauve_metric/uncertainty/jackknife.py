@@ -8,7 +8,6 @@ differences give the delete-one standard error. Nothing is resampled.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -19,7 +18,7 @@ import numpy as np
 from mauve_metric.arrays import Counts, Floats, Integers, Labels
 from mauve_metric.measures import frontier
 from mauve_metric.measures.groups import GroupCounts
-from mauve_metric.uncertainty.group_jackknife import GroupEffects, group_jackknife, t_quantile
+from mauve_metric.uncertainty.group_jackknife import GroupEffects, group_jackknife
 
 WEIGHTS = np.linspace(0, 1, 102)[1:-1]  # mixture weights λ of the debiased curve
 
@@ -166,21 +165,11 @@ def frontier_band(frontier: DebiasedFrontier, scaling_factor: float = 5.0, level
         z = NormalDist().inv_cdf((1 + level) / 2)
         margin = z * np.sqrt(np.maximum(_cost_variances(frontier, normals), 0.0))
     else:
-        margin = _grouped_margins(frontier.groups, normals, level)
+        one_cost = (np.where(np.arange(len(WEIGHTS)) == place, normals, 0.0) for place in range(len(WEIGHTS)))
+        margin = np.array([frontier.groups.margin(weights, level) for weights in one_cost])
     costs = np.stack(monotone(frontier))
     low, curve, high = (np.exp(-scaling_factor * np.maximum(costs + sign * margin, 0.0)).T for sign in (1, 0, -1))
     return CurveBand(curve, low, high)
-
-
-def _grouped_margins(effects: GroupEffects, normals: Floats, level: float) -> Floats:
-    """Margin of each linear cost, (m,), by the effects of the groups."""
-    margins = np.empty(normals.shape[1])
-    for place in range(len(margins)):
-        weights = np.zeros_like(normals)
-        weights[:, place] = normals[:, place]
-        of_groups = effects.of(weights)
-        margins[place] = t_quantile(level, effects.freedom(of_groups)) * math.sqrt(float(of_groups @ of_groups))
-    return margins
 
 
 def _cost_variances(frontier: DebiasedFrontier, normals: Floats) -> Floats:
@@ -215,9 +204,14 @@ def delete_one_variance(frontier: DebiasedFrontier, weights: Floats) -> float:
     if frontier.groups is not None:
         effects = frontier.groups.of(weights)
         return float(effects @ effects)
+    p_effect, q_effect = (np.tensordot(weights, one, axes=2) for one in (frontier.p_influence, frontier.q_influence))
+    return variance_of_effects(p_effect, q_effect, frontier.p_counts, frontier.q_counts)
+
+
+def variance_of_effects(p_effect: Floats, q_effect: Floats, p_counts: Counts, q_counts: Counts) -> float:
+    """Delete-one variance from what a text of either side in each bucket adds, (k,) each."""
     total = 0.0
-    for influence, counts in ((frontier.p_influence, frontier.p_counts), (frontier.q_influence, frontier.q_counts)):
-        effect = np.tensordot(weights, influence, axes=2)
+    for effect, counts in ((p_effect, p_counts), (q_effect, q_counts)):
         share, n = counts / counts.sum(), int(counts.sum())
         total += float(share @ effect**2 - (share @ effect) ** 2) / n
     return max(total, 0.0)

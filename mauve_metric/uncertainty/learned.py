@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from mauve_metric.runtime import tensors
 from mauve_metric.runtime.threads import fitting_threads
 from mauve_metric.uncertainty import intervals, jackknife
 from mauve_metric.uncertainty.differences import JointErrors, effect_covariance
+
+if TYPE_CHECKING:
+    import torch
 
 PERMUTATIONS = 49  # after which the classifier is fitted anew, for the p-value of its AUC
 _MOST_SCORES = 2**27  # float32 scores held at once
@@ -80,6 +83,7 @@ def learned_score(
     >>> found.mauve < 0.05, found.auc > 0.99, found.auc_p_value < 0.001
     (True, True, True)
     """
+    device = _device_of(p, q)
     (p, p_order), (q, q_order) = _by_content(p), _by_content(q)
     groups = None if groups is None else (groups[0][p_order], groups[1][q_order])
     rows = _stacked(p, q)
@@ -89,7 +93,7 @@ def learned_score(
     if min(len(np.unique(together[is_model == side])) for side in (False, True)) < FEWEST_TEXTS:
         return None
     permutations = min(PERMUTATIONS, max(_MOST_SCORES // n, 19))
-    fitted = cross_fit(rows, is_model, together, seed=config.seed, permutations=permutations)
+    fitted = cross_fit(rows, is_model, together, seed=config.seed, permutations=permutations, device=device)
     sizes = (n_p, n - n_p) if groups is None else [len(np.unique(side)) for side in groups]
     num_buckets = auto_learned_buckets(min(sizes))
     labels = buckets_of_ranks(fitted.ranks, num_buckets)
@@ -117,12 +121,13 @@ def learned_score(
 
 def permuted_aucs(p: Features, q: Features, groups: tuple[Integers, Integers] | None, config: MauveConfig) -> Floats:
     """The AUC, then those of `config.permutations` classifiers fitted to permuted sides, (1 + permutations,)."""
+    device = _device_of(p, q)
     (p, p_order), (q, q_order) = _by_content(p), _by_content(q)
     groups = None if groups is None else (groups[0][p_order], groups[1][q_order])
     rows = _stacked(p, q)
     together = same_rows(rows, None if groups is None else np.concatenate(groups))
     is_model = np.arange(len(together)) >= p.shape[0]
-    fitted = cross_fit(rows, is_model, together, seed=config.seed, permutations=config.permutations)
+    fitted = cross_fit(rows, is_model, together, seed=config.seed, permutations=config.permutations, device=device)
     return np.concatenate([[fitted.auc], fitted.permuted])
 
 
@@ -160,6 +165,12 @@ def auc_interval(fitted: CrossFitted, level: float) -> tuple[float, float]:
     """Interval of the AUC, which allows for the groups and for the training texts that the folds share."""
     ci = auc_of_scores(fitted.held_out, level).ci
     return (0.0, 1.0) if ci is None else ci
+
+
+def _device_of(p: Features, q: Features) -> torch.device | None:
+    """The GPU that the features are on; None for those in memory."""
+    device = tensors.device_of([p, q])
+    return None if device is None or device.type == "cpu" else device
 
 
 def _by_content(side: Features) -> tuple[Features, Integers]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,45 +38,6 @@ SEVERE = frozenset(  # after these the score may not mean what it seems to mean
 LITERATURE_FEATURIZER = "gpt2-large"
 ROWS_LOOKED_AT = 4096  # of features that are not in memory
 TINY_VARIANCE = 1e-8  # of unit rows: what differs is of the size of float32 rounding
-
-
-class TextFacts(Protocol):
-    """Input of `text_warnings` and `origin_warnings` (`FeatureSet`)."""
-
-    @property
-    def lengths(self) -> Integers | None:
-        """Tokens of each text."""
-
-    @property
-    def truncated(self) -> int:
-        """Texts that were cut."""
-
-    @property
-    def dropped(self) -> int:
-        """Texts that were left out."""
-
-    @property
-    def text_hashes(self) -> Hashes | None:
-        """A hash of each text."""
-
-    @property
-    def opening_hashes(self) -> Hashes | None:
-        """A hash of each text's first words."""
-
-    @property
-    def groups(self) -> Integers | None:
-        """The code of each text's group; None where texts are taken for independent."""
-
-    @property
-    def identity(self) -> Mapping[str, str] | None:
-        """The encoder of the features."""
-
-    @property
-    def from_file(self) -> bool:
-        """Return whether the features were loaded from a file."""
-
-    def __len__(self) -> int:
-        """Number of texts."""
 
 
 def all_warnings(
@@ -217,7 +178,7 @@ def featurizer_warnings(p: Mapping[str, str] | None, q: Mapping[str, str] | None
     return [ScoreWarning("not_literature_featurizer", message, numbers)]
 
 
-def origin_warnings(p: TextFacts, q: TextFacts) -> list[ScoreWarning]:
+def origin_warnings(p: FeatureSet, q: FeatureSet) -> list[ScoreWarning]:
     """Warnings about files of features without the name of their model."""
     unknown = [name for side, name in ((p, "human"), (q, "model")) if side.from_file and side.identity is None]
     if not unknown:
@@ -229,27 +190,27 @@ def origin_warnings(p: TextFacts, q: TextFacts) -> list[ScoreWarning]:
     return [ScoreWarning("features_without_identity", message, {"sets": unknown})]
 
 
-def text_warnings(p: TextFacts, q: TextFacts) -> list[ScoreWarning]:
+def text_warnings(p: FeatureSet, q: FeatureSet) -> list[ScoreWarning]:
     """Duplicates, shared texts and prompts, lengths."""
     found = [warning for side, name in ((p, "human"), (q, "model")) for warning in _side_warnings(side, name)]
     if p.text_hashes is not None and q.text_hashes is not None:
         shared = np.isin(q.text_hashes, p.text_hashes)
         if shared.mean() > SHARED_SHARE:
-            message = f"{_percent(shared.mean())} of the model's texts are in the human set too"
+            message = f"{percent(shared.mean())} of the model's texts are in the human set too"
             numbers = {"share": float(shared.mean()), "examples": np.nonzero(shared)[0][:5].tolist()}
             found.append(ScoreWarning("duplicates_between", message, numbers))
         if p.opening_hashes is not None and q.opening_hashes is not None:
             opening = np.isin(q.opening_hashes, p.opening_hashes) & ~shared
             if opening.mean() > OPENING_SHARE:
                 message = (
-                    f"{_percent(opening.mean())} of the model's texts open like a human one: shared prompts lift the "
+                    f"{percent(opening.mean())} of the model's texts open like a human one: shared prompts lift the "
                     "score (compare scores that share prompts only with each other)"
                 ) + ("" if p.groups is not None else UNDECLARED)
                 found.append(ScoreWarning("shared_prompts", message, {"share": float(opening.mean())}))
     return found + _short_warnings(p.lengths) + _length_warnings(p.lengths, q.lengths)
 
 
-def _side_warnings(side: TextFacts, name: str) -> list[ScoreWarning]:
+def _side_warnings(side: FeatureSet, name: str) -> list[ScoreWarning]:
     found = []
     if side.dropped:
         message = f"{side.dropped} empty texts of the {name} set were dropped"
@@ -259,14 +220,14 @@ def _side_warnings(side: TextFacts, name: str) -> list[ScoreWarning]:
         repeated = np.setdiff1d(np.arange(len(side.text_hashes)), first)
         share = len(repeated) / len(side.text_hashes)
         if share > DUPLICATE_SHARE:
-            message = f"{_percent(share)} of the {name} texts repeat another one of the set"
+            message = f"{percent(share)} of the {name} texts repeat another one of the set"
             numbers = {"share": share, "set": name, "examples": repeated[:5].tolist()}
             found.append(ScoreWarning("duplicates_within", message, numbers))
     if side.groups is None and side.opening_hashes is not None:
         found += _repeated_openings(side.opening_hashes, side.text_hashes, name)
     share = side.truncated / len(side)
     if share > TRUNCATED_SHARE:
-        message = f"{_percent(share)} of the {name} texts were cut to the featurizer's length"
+        message = f"{percent(share)} of the {name} texts were cut to the featurizer's length"
         found.append(ScoreWarning("truncated_texts", message, {"share": share, "set": name}))
     return found
 
@@ -278,7 +239,7 @@ def _repeated_openings(openings: Hashes, texts: Hashes | None, name: str) -> lis
     share = float(times[times > 1].sum() / len(openings))
     if share <= OPENING_SHARE:
         return []
-    message = f"{_percent(share)} of the {name} texts open like another one of the set{UNDECLARED}"
+    message = f"{percent(share)} of the {name} texts open like another one of the set{UNDECLARED}"
     return [ScoreWarning("repeated_prompts", message, {"share": share, "set": name})]
 
 
@@ -306,7 +267,8 @@ def _length_warnings(p: Integers | None, q: Integers | None) -> list[ScoreWarnin
     return [ScoreWarning("length_mismatch", message, {"p_median_length": human, "q_median_length": model})]
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
+    """A share as a text in per cent."""
     return f"{100 * share:.1f} %"
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Protocol
-
+from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.texts.marks import Marks
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
@@ -23,22 +21,7 @@ _SIGHTS = {
 }
 
 
-class Wrapped(Protocol):
-    """Input of `wrapping_warnings` (`FeatureSet`)."""
-
-    @property
-    def marks(self) -> Marks | None:
-        """Wrappings and openings of the texts."""
-
-    @property
-    def stripped(self) -> Mapping[str, int]:
-        """Number of texts that each rule of `strip` changed."""
-
-    def __len__(self) -> int:
-        """Number of texts."""
-
-
-def wrapping_warnings(p: Wrapped, q: Wrapped) -> list[ScoreWarning]:
+def wrapping_warnings(p: FeatureSet, q: FeatureSet) -> list[ScoreWarning]:
     """Texts that were changed, and what one set is wrapped in or opens with and the other is not."""
     found = [warning for side, name in ((p, "human"), (q, "model")) for warning in _stripping_warnings(side, name)]
     if p.marks is None or q.marks is None:
@@ -46,7 +29,7 @@ def wrapping_warnings(p: Wrapped, q: Wrapped) -> list[ScoreWarning]:
     return found + _differences(p.marks, q.marks) + _openings(p.marks, q.marks)
 
 
-def _stripping_warnings(side: Wrapped, name: str) -> list[ScoreWarning]:
+def _stripping_warnings(side: FeatureSet, name: str) -> list[ScoreWarning]:
     many = {rule: times for rule, times in side.stripped.items() if times > STRIPPED_SHARE * len(side)}
     if not many:
         return []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 from sklearn.covariance import LedoitWolf
 from sklearn.covariance import ledoit_wolf as sklearn_ledoit_wolf
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -44,6 +45,28 @@ def test_scores_are_those_of_the_discriminant_of_the_other_folds(n: int, d: int)
         expected = standard[held_out] @ weights - (means[0] + means[1]) / 2 @ weights
         # float32 products: 1e-7 a term, times the condition of the shrunk covariance, below 1000
         np.testing.assert_allclose(fitted.scores[held_out], expected, atol=1e-3 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(
+    "device",
+    [
+        "cpu",
+        pytest.param(
+            "cuda",
+            marks=[
+                pytest.mark.gpu,
+                pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device"),
+            ],
+        ),
+    ],
+)
+def test_products_on_a_device_are_those_of_numpy(device: str) -> None:
+    rows, is_model = _two_sets(100, 12, 1.5)
+    expected, found = (cross_fit(rows, is_model, permutations=19, device=on) for on in (None, torch.device(device)))
+    # float32 sums in another order: 1e-7 a term, times the condition of the shrunk covariance, below 1000
+    np.testing.assert_allclose(found.scores, expected.scores, atol=1e-3 * np.abs(expected.scores).max())
+    assert found.auc == pytest.approx(expected.auc, abs=2e-3)  # of 2000 pairs a fold
+    np.testing.assert_allclose(found.permuted, expected.permuted, atol=5e-3)
 
 
 @pytest.mark.filterwarnings("error")

@@ -15,6 +15,7 @@ from samples import ROOT
 
 from mauve_metric.arrays import Array, Integers
 from mauve_metric.features.rows import ArrayRows
+from mauve_metric.options import MauveConfig
 from mauve_metric.quantize import blocks, kmeans
 from mauve_metric.quantize.blocks import CHECKPOINT_FILE, label_rows
 from mauve_metric.quantize.projection import project
@@ -35,16 +36,8 @@ class Counted(ArrayRows):
 def labels_of(data: Array, checkpoint: Path | None = None, pca_max_data: int = -1) -> tuple[Integers, int]:
     """The buckets of the rows, and how many passes over them it took."""
     rows = Counted(data)
-    labels, _ = label_rows(
-        rows,
-        num_buckets=5,
-        explained_variance=0.9,
-        pca_max_data=pca_max_data,
-        num_redo=1,
-        max_iter=20,
-        seed=3,
-        checkpoint=checkpoint,
-    )
+    config = MauveConfig(num_buckets=5, pca_max_data=pca_max_data, kmeans_num_redo=1, kmeans_max_iter=20, seed=3)
+    labels, _ = label_rows(rows, config, checkpoint=checkpoint)
     return labels[0], rows.passes
 
 
@@ -221,12 +214,13 @@ label(Path(sys.argv[1]))
 LABEL = """
 import numpy as np
 from mauve_metric.features.rows import ArrayRows
+from mauve_metric.options import MauveConfig
 from mauve_metric.quantize.blocks import label_rows
 
 def label(folder):
     rows = ArrayRows(np.random.default_rng(5).normal(size=(3000, 6)).astype(np.float32))
-    label_rows(rows, num_buckets=5, explained_variance=0.9, pca_max_data=-1, num_redo=1, max_iter=20, seed=3,
-               checkpoint=folder)
+    config = MauveConfig(num_buckets=5, kmeans_num_redo=1, kmeans_max_iter=20, seed=3)
+    label_rows(rows, config, checkpoint=folder)
 """
 
 
@@ -266,8 +260,7 @@ def test_repeated_rows_share_the_buckets_that_they_share_in_memory(different: in
     """Starts hold equal centres, and there are fewer kinds of rows than buckets, or more."""
     data = np.concatenate([ROWS[:different, :3], np.repeat(ROWS[-1:, :3], 9, axis=0)])
     data = data[np.random.default_rng(seed).permutation(len(data))]
-    labels, _ = label_rows(
-        ArrayRows(data), num_buckets=3, explained_variance=0.5, pca_max_data=-1, num_redo=1, max_iter=50, seed=seed
-    )
+    config = MauveConfig(num_buckets=3, kmeans_explained_var=0.5, kmeans_num_redo=1, kmeans_max_iter=50, seed=seed)
+    labels, _ = label_rows(ArrayRows(data), config)
     expected = kmeans.kmeans(project(ArrayRows(data), 0.5, -1, seed), 3, 1, 50, seed)
     np.testing.assert_array_equal(labels[0][:, None] == labels[0], expected[:, None] == expected)

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+import numpy as np
 import pytest
 
+from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.texts.marks import Marks, MarksSeen
 from mauve_metric.uncertainty.wrapping_warnings import wrapping_warnings
 
 PLAIN = [f"{word} {number} is about {word}" for number in range(100) for word in ("Rain", "Snow", "Wind", "Sun", "Ice")]
 
 
-@dataclass
-class Side:
-    marks: Marks | None
-    stripped: dict[str, int] = field(default_factory=dict)
-    size: int = 500
-
-    def __len__(self) -> int:
-        return self.size
+def bare(marks: Marks | None, stripped: dict[str, int] | None = None, size: int = 500) -> FeatureSet:
+    return FeatureSet(np.zeros((size, 2)), marks=marks, stripped=stripped or {})
 
 
-def side(texts: list[str]) -> Side:
+def side(texts: list[str]) -> FeatureSet:
     seen = MarksSeen()
     for text in texts:
         seen.note(text)
-    return Side(seen.marks(), size=len(texts))
+    return bare(seen.marks(), size=len(texts))
 
 
 def some(start: str, count: int) -> list[str]:
@@ -46,7 +40,7 @@ def test_wrapping_of_one_set_is_named_with_its_remedy(start: str, kind: str) -> 
         assert warning.numbers == {"kind": kind, "p_texts": human, "q_texts": model, "n_p": 500, "n_q": 500}
     assert wrapping_warnings(side(PLAIN), side(some(start, 5))) == []  # 1 %
     assert wrapping_warnings(side(some(start, 5)), side(some(start, 30))) == []  # both have it
-    assert wrapping_warnings(Side(None), side(some(start, 30))) == []  # nothing is known of features
+    assert wrapping_warnings(bare(None), side(some(start, 30))) == []  # nothing is known of features
 
 
 def test_blanks_of_one_set_are_said_when_they_are_many() -> None:
@@ -74,7 +68,7 @@ def test_openings_that_differ_are_shown_by_their_common_words() -> None:
 
 
 def test_what_was_taken_off_is_said_above_one_in_a_hundred() -> None:
-    few, many = Side(None, {"reasoning": 5}), Side(None, {"reasoning": 6, "markdown": 500, "whitespace": 1})
+    few, many = bare(None, {"reasoning": 5}), bare(None, {"reasoning": 6, "markdown": 500, "whitespace": 1})
     (warning,) = wrapping_warnings(few, many)
     assert warning.code == "stripped_texts" and not warning.severe
     assert "the model texts (reasoning off 6, markdown off 500 of 500)" in warning.message
