@@ -25,8 +25,9 @@ from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
 from mauve_metric.results.numbers import Described
+from mauve_metric.results.result import INTERVALS
 from mauve_metric.results.signature import versions
-from mauve_metric.runtime.checks import did_you_mean, shown
+from mauve_metric.runtime.checks import did_you_mean, listed_names, shown
 from mauve_metric.runtime.failures import EXPECTED, message_of
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.texts.files import TextFile
@@ -180,12 +181,7 @@ def chosen_measures(measures: object) -> tuple[str, ...]:
     """
     if measures is None:
         return _chosen(lambda name, row: row.cheap)
-    if not isinstance(measures, (str, list, tuple)) or not all(isinstance(part, str) for part in measures):
-        raise TypeError(
-            f"measures must be names of groups or measures, in a list or joined by commas, got {shown(measures)}"
-        )
-    parts = measures.split(",") if isinstance(measures, str) else measures
-    wanted = [part.strip().lower() for part in parts if part.strip()]
+    wanted = listed_names("measures", measures, "names of groups or measures")
     known = {name.replace("_", "-"): name for name in (*GROUPS, *MEASURES, "all")}
     wanted = [known.get(name.replace("_", "-"), name) for name in wanted]
     for name in wanted:
@@ -317,19 +313,12 @@ def _warnings(model: Mapping[str, Described], human: Mapping[str, float]) -> lis
 
 def _scores(result: object) -> dict[str, Described]:
     """The scores of a comparison that the table shows."""
-    intervals = {
-        "mauve_debiased": "mauve_ci",
-        "mauve_classifier": "mauve_classifier_ci",
-        "auc": "auc_ci",
-        "frontier_integral_debiased": "frontier_integral_ci",
+    values = {name: getattr(result, name) for name in _SHOWN_SCORES}
+    return {
+        name: Described(float(value), ci=getattr(result, INTERVALS.get(name, ""), None))
+        for name, value in values.items()
+        if value is not None
     }
-    found = {}
-    for name in _SHOWN_SCORES:
-        value = getattr(result, name)
-        if value is not None:
-            ci = getattr(result, intervals[name]) if name in intervals else None
-            found[name] = Described(float(value), ci=ci)
-    return found
 
 
 def _name_of(model: object) -> str:

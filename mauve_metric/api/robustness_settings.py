@@ -12,7 +12,7 @@ from mauve_metric.arrays import Integers
 from mauve_metric.options import Featurizer, MauveConfig, config_fields
 from mauve_metric.results.robustness import RESCALING
 from mauve_metric.results.signature import format_value
-from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.checks import listed_names
 
 FACTORS = (
     "featurize_model_name",
@@ -80,10 +80,7 @@ def chosen_factors(vary: object) -> tuple[str, ...]:
     """
     if vary is None:
         return FACTORS
-    if not isinstance(vary, (str, list, tuple)) or not all(isinstance(part, str) for part in vary):
-        raise TypeError(f"vary must be names of factors, in a list or joined by commas, got {shown(vary)}")
-    parts = vary.split(",") if isinstance(vary, str) else vary
-    wanted = [part.strip().lower().replace("-", "_") for part in parts if part.strip()]
+    wanted = [name.replace("-", "_") for name in listed_names("vary", vary, "names of factors")]
     unknown = [name for name in wanted if name not in FACTORS]
     if unknown or not wanted:
         raise ValueError(f"vary must name at least one of {', '.join(FACTORS)}, got {(unknown or [vary])[0]!r}")
@@ -181,20 +178,14 @@ def _lengths(base: Base) -> tuple[Level, ...] | str:
     return found or f"the human texts are too short to be cut: half of them have {base.median_length:g} tokens"
 
 
-def _quantizers(base: Base) -> tuple[Level, ...] | str:
-    if "quantizer" not in config_fields():
-        return "there is one quantizer, k-means"
+def _quantizers(base: Base) -> tuple[Level, ...]:
     choices = config_fields()["quantizer"].metadata["choices"]
-    return tuple(choice for choice in choices if choice != _quantizer(base)) or "there is one quantizer"
-
-
-def _quantizer(base: Base) -> str:
-    return str(getattr(base.config, "quantizer", KMEANS))
+    return tuple(choice for choice in choices if choice != base.config.quantizer)
 
 
 def _buckets(base: Base) -> tuple[Level, ...] | str:
-    if _quantizer(base) != KMEANS:
-        return f"quantizer={_quantizer(base)!r} makes its own number of buckets"
+    if base.config.quantizer != KMEANS:
+        return f"quantizer={base.config.quantizer!r} makes its own number of buckets"
     k, most = int(base.config.num_buckets), min(base.sizes)
     found = tuple(number for number in (k // 2, 2 * k) if 2 <= number <= most and number != k)
     return found or f"{k} buckets can be neither halved nor doubled with sets of {most} texts"

@@ -24,7 +24,7 @@ from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, signature_entries
 from mauve_metric.results.stress_test import FeaturizerStress, StressedScore, StressTest
-from mauve_metric.runtime.checks import did_you_mean, shown
+from mauve_metric.runtime.checks import did_you_mean, listed_names, shown
 from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.failures import EXPECTED, message_of
 from mauve_metric.runtime.progress import progress_bar
@@ -120,10 +120,7 @@ def chosen_perturbations(perturbations: object) -> tuple[str, ...]:
     """
     if perturbations is None:
         return tuple(PERTURBATIONS)
-    if not isinstance(perturbations, (str, list, tuple)) or not all(isinstance(part, str) for part in perturbations):
-        raise TypeError(f"perturbations must be names, in a list or joined by commas, got {shown(perturbations)}")
-    parts = perturbations.split(",") if isinstance(perturbations, str) else perturbations
-    wanted = [part.strip().lower().replace("-", "_") for part in parts if part.strip()]
+    wanted = [name.replace("-", "_") for name in listed_names("perturbations", perturbations, "names")]
     for name in wanted:
         if name not in PERTURBATIONS:
             hint = did_you_mean(name, PERTURBATIONS) or f": expected some of {', '.join(PERTURBATIONS)}"

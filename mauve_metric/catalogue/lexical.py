@@ -62,24 +62,18 @@ LEXICAL: dict[str, Measure] = {
         compute=distinct_n_once,
         sizes_matter=True,
     ),
-    "entropy_2": _row(
-        title="Ent-2",
-        high=None,
-        paper="Zhang et al. 2018",
-        meaning="entropy of the set's 2-grams in nats",
-        trap="grows with the number of tokens, whose logarithm is its limit",
-        compute=partial(entropy_n, n=2),
-        sizes_matter=True,
-    ),
-    "entropy_4": _row(
-        title="Ent-4",
-        high=None,
-        paper="Zhang et al. 2018",
-        meaning="entropy of the set's 4-grams in nats",
-        trap="grows with the number of tokens, whose logarithm is its limit",
-        compute=partial(entropy_n, n=4),
-        sizes_matter=True,
-    ),
+    **{
+        f"entropy_{n}": _row(
+            title=f"Ent-{n}",
+            high=None,
+            paper="Zhang et al. 2018",
+            meaning=f"entropy of the set's {n}-grams in nats",
+            trap="grows with the number of tokens, whose logarithm is its limit",
+            compute=partial(entropy_n, n=n),
+            sizes_matter=True,
+        )
+        for n in (2, 4)
+    },
     "zipf": _row(
         title="Zipf coefficient",
         high=None,

@@ -14,8 +14,6 @@ from mauve_metric.results.wording.featurizer_words import on_features
 if TYPE_CHECKING:
     import altair as alt
 
-    from mauve_metric.results.charts.figure import ChartRow, ChartRows
-
 Source: TypeAlias = Literal["split", "forecast"]
 
 
@@ -126,13 +124,12 @@ class HumanBaseline(SignedResult):
         """Plot MAUVE of equal sets by size, as in the literature and without sampling bias."""
         from mauve_metric.results.charts.of_intervals import intervals_chart
 
-        rows: ChartRows = []
-        for item in self.sizes:
-            label = f"{item.texts} texts ({item.source})"
-            for name, found in (("MAUVE", item.mauve), ("MAUVE, debiased", item.mauve_debiased)):
-                ends: ChartRow = {"low": found.low, "high": found.high}
-                rows.append(ends | {"panel": name, "label": label, "value": found.mean})
-        return intervals_chart(rows, "What equal sets score", "mean, and the range of the middle 90 % of pairs")
+        values = [
+            (name, f"{item.texts} texts ({item.source})", found.mean, (found.low, found.high))
+            for item in self.sizes
+            for name, found in (("MAUVE", item.mauve), ("MAUVE, debiased", item.mauve_debiased))
+        ]
+        return intervals_chart(values, "What equal sets score", "mean, and the range of the middle 90 % of pairs")
 
     def _needed_rows(self, form: Callable[[int | None], str | int | None]) -> list[TableRow]:
         return [

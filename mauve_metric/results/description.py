@@ -20,8 +20,6 @@ from mauve_metric.uncertainty.score_warnings import ScoreWarning
 if TYPE_CHECKING:
     import altair as alt
 
-    from mauve_metric.results.charts.figure import ChartRows
-
 _BEST, _REAL = "◂", "*"
 CSV_COLUMNS = (
     Column("measure", "measure"),
@@ -87,16 +85,16 @@ class Description(SignedResult):
         """Each measure with its intervals: differences from the human texts, or values of measures of both sets."""
         from mauve_metric.results.charts.of_intervals import intervals_chart
 
-        rows: ChartRows = []
-        for measure in self.measures:
-            for name, found in self.models.items():
-                if (item := found.get(measure)) is not None:
-                    value = item.value if item.difference is None else item.difference
-                    low, high = item.ci or (None, None)
-                    row: TableRow = {"panel": title_of(measure), "label": name, "value": value}
-                    rows.append(row | {"low": low, "high": high})
+        values = [
+            (title_of(measure), name, item.value if item.difference is None else item.difference, item.ci)
+            for measure in self.measures
+            for name, found in self.models.items()
+            if (item := found.get(measure)) is not None
+        ]
         level = f"{100 * self.confidence_level:g} % intervals"
-        return intervals_chart(rows, "Every measure", "differences from the human texts, or values of both sets", level)
+        return intervals_chart(
+            values, "Every measure", "differences from the human texts, or values of both sets", level
+        )
 
     def save_report(self, path: str | Path) -> Path:
         """Write one HTML page with the table of measures, and where MAUVE is among them the page of the comparison.

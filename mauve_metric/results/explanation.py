@@ -126,10 +126,7 @@ class Explanation(Result):
     def _text_rows(self) -> list[TableRow]:
         """The texts of the buckets, one row each."""
         return [
-            row_of(TEXT_COLUMNS, bucket.bucket, side, *near)
-            for bucket in self.buckets
-            for side, texts in (("human", bucket.p_texts), ("model", bucket.q_texts))
-            for near in texts
+            row_of(TEXT_COLUMNS, bucket.bucket, side, *near) for bucket in self.buckets for side, near in bucket.texts
         ]
 
     def _classifier_prose(self) -> list[Prose]:
@@ -150,11 +147,7 @@ class Explanation(Result):
 def _bucket_prose(bucket: GapBucket) -> Prose:
     """The title, the facts and the texts of a bucket."""
     found = [Line(f"{name}: {value}", " " * 4, " " * 7) for name, value in bucket_facts(bucket)]
-    found += [
-        _text_line(f"{side} {near_label(near)}", near.text)
-        for side, texts in (("human", bucket.p_texts), ("model", bucket.q_texts))
-        for near in texts
-    ]
+    found += [_text_line(f"{side} {near_label(near)}", near.text) for side, near in bucket.texts]
     return Prose(found, lead=bucket_title(bucket), paragraphs=True)
 
 

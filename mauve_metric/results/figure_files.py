@@ -1,7 +1,8 @@
-"""Figures as files, without a browser and without a network."""
+"""Endings of files of results; figures as files, without a browser and without a network."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 FIGURE_FILES = (".png", ".svg", ".pdf", ".html", ".json")
+REPORT_FILES = (".html", ".htm")
 _PNG_SCALE = 3.0  # pixels in a .png for each pixel on the screen
 
 
@@ -29,7 +31,7 @@ def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> None:
         ImportError: vl-convert-python is not installed.
         OSError: the file cannot be written.
     """
-    check_figure_path(path)
+    check_ending("figure", path, FIGURE_FILES)
     check_can_be_written(path)
     ending = Path(path).suffix.lower()
     if ending != ".json":
@@ -49,13 +51,15 @@ def chart_svg(chart: alt.TopLevelMixin) -> str:
     return svg
 
 
-def check_figure_path(path: str | Path) -> None:
-    """`ValueError` unless `save_chart` can write a file of that name.
+def check_ending(what: str, path: str | Path, endings: Sequence[str]) -> str:
+    """A file's name; `ValueError` unless it has one of these endings.
 
-    >>> check_figure_path("curve.gif")
+    >>> check_ending("report", "report.pdf", REPORT_FILES)
     Traceback (most recent call last):
-    ValueError: a figure cannot be written to 'curve.gif': expected a name that ends in .png, .svg, .pdf, .html, .json
+    ValueError: a report cannot be written to 'report.pdf': expected a name that ends in .html, .htm
     """
-    if Path(path).suffix.lower() not in FIGURE_FILES:
-        known = ", ".join(FIGURE_FILES)
-        raise NotWritten(f"a figure cannot be written to {str(path)!r}: expected a name that ends in {known}")
+    if Path(path).suffix.lower() not in endings:
+        raise NotWritten(
+            f"a {what} cannot be written to {str(path)!r}: expected a name that ends in {', '.join(endings)}"
+        )
+    return str(path)

@@ -17,8 +17,6 @@ from mauve_metric.results.result_methods import SignedResult
 if TYPE_CHECKING:
     import altair as alt
 
-    from mauve_metric.results.charts.figure import ChartRows
-
 QUESTION = Column("question", "question")
 _NO_ENDS = ()  # a score is any number, and 0 is the mean
 SCORE_COLUMNS = (
@@ -177,12 +175,8 @@ class Judgement(SignedResult):
         """The models' scores with their intervals, a panel for each question."""
         from mauve_metric.results.charts.of_intervals import intervals_chart
 
-        rows: ChartRows = [
-            {"panel": name, "label": item.model, "value": item.score, "low": item.ci[0], "high": item.ci[1]}
-            for name, scores in self.questions.items()
-            for item in scores.models
-        ]
-        return intervals_chart(rows, "Bradley–Terry scores", f"{100 * self.confidence_level:g} % intervals")
+        values = [(name, one.model, one.score, one.ci) for name, of in self.questions.items() for one in of.models]
+        return intervals_chart(values, "Bradley–Terry scores", f"{100 * self.confidence_level:g} % intervals")
 
 
 @dataclass(frozen=True)
@@ -247,7 +241,7 @@ class BoundaryGame(SignedResult):
 
     def document(self) -> Document:
         """Build the document: one row for each model, one for all rounds, and the meaning of points."""
-        table = Table(GAME_COLUMNS, self._rows())
+        table = Table(GAME_COLUMNS, [row_from(GAME_COLUMNS, scores, model=label) for label, scores in self._labelled()])
         shown = [column for column in GAME_COLUMNS if any(row[column.key] is not None for row in table.rows)]
         parts = (Table(shown, table.rows), Prose(self._notes()))
         return Document("", parts, {"models": table}, [("", self.signature)])
@@ -256,20 +250,14 @@ class BoundaryGame(SignedResult):
         """The mean points with their intervals."""
         from mauve_metric.results.charts.of_intervals import intervals_chart
 
-        shown: ChartRows = [
-            {"panel": "points", "label": row["model"], "value": row["points"], "low": row["low"], "high": row["high"]}
-            for row in self._rows()
-        ]
+        values = [("points", label, scores.points, scores.ci) for label, scores in self._labelled()]
         level = f"{100 * self.confidence_level:g} % intervals"
-        return intervals_chart(shown, "Points for finding the boundary", level, "lower: harder to tell from people")
+        return intervals_chart(values, "Points for finding the boundary", level, "lower: harder to tell from people")
 
-    def _rows(self) -> list[TableRow]:
-        """One row a model, the hardest to tell from people first, and one of all rounds."""
+    def _labelled(self) -> list[tuple[str, RoundScores]]:
+        """The scores of each model, the hardest to tell from people first, and those of all rounds."""
         labels = shown_names(list(self.models))
-        rows: list[TableRow] = []
-        for label, scores in [*((labels[name], own) for name, own in self.models.items()), ("(all)", self.total)]:
-            rows.append(row_from(GAME_COLUMNS, scores, model=label))
-        return rows
+        return [*((labels[name], own) for name, own in self.models.items()), ("(all)", self.total)]
 
     def _notes(self) -> list[str]:
         total = self.total

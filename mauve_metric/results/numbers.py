@@ -72,6 +72,11 @@ class GapBucket:
     p_texts: tuple[NearText, ...]
     q_texts: tuple[NearText, ...]
 
+    @property
+    def texts(self) -> list[tuple[str, NearText]]:
+        """The texts of both sides, each with the name of its side."""
+        return [*(("human", near) for near in self.p_texts), *(("model", near) for near in self.q_texts)]
+
 
 class ScoredText(NamedTuple):
     """A text with the score of a classifier that was not fitted to it.

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 from mauve_metric.results import digits
 from mauve_metric.results.document import Document
-from mauve_metric.results.figure_files import chart_svg
+from mauve_metric.results.figure_files import REPORT_FILES, chart_svg, check_ending
 from mauve_metric.results.numbers import NearText, ScoredText
 from mauve_metric.results.wording import learned_words, marks, words
 from mauve_metric.runtime.atomic_files import check_can_be_written, written_whole
-from mauve_metric.runtime.errors import NotWritten
 
 if TYPE_CHECKING:
     import altair as alt
@@ -25,31 +24,18 @@ if TYPE_CHECKING:
 
 
 TEMPLATES = ("report.html", "document.html", "tables.html", "report.css")
-REPORT_FILES = (".html", ".htm")
 LONGEST_TEXT = 1500  # characters shown of a text
 
 
 def save_page(path: str | Path, page: Callable[[], str]) -> Path:
     """Write a page to a file whose name was checked before the page is made; errors as for `Result.save_report`."""
     path = Path(path)
-    check_report_path(path)
+    check_ending("report", path, REPORT_FILES)
     check_can_be_written(path)
     text = page()
     with written_whole(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
     return path
-
-
-def check_report_path(path: str | Path) -> None:
-    """`ValueError` unless a report can be written to a file of that name.
-
-    >>> check_report_path("report.pdf")
-    Traceback (most recent call last):
-    ValueError: a report cannot be written to 'report.pdf': expected a name that ends in .html, .htm
-    """
-    if Path(path).suffix.lower() not in REPORT_FILES:
-        known = ", ".join(REPORT_FILES)
-        raise NotWritten(f"a report cannot be written to {str(path)!r}: expected a name that ends in {known}")
 
 
 def report_page(comparison: Comparison, measures: Document | None = None) -> str:

@@ -35,7 +35,7 @@ SCORE_COLUMNS = (
     Column("meaning", "meaning"),
 )
 FACT_COLUMNS = (Column("name", "rests on"), Column("value", "value"), Column("meaning", "meaning"))
-_INTERVALS = {  # attributes of the scores that have one
+INTERVALS = {  # attributes of the scores that have one
     "mauve_debiased": "mauve_ci",
     "mauve_classifier": "mauve_classifier_ci",
     "auc": "auc_ci",
@@ -214,7 +214,7 @@ class MauveResult(SignedResult):
 
     def _ends(self, score: str) -> tuple[float, float] | tuple[None, None]:
         """The interval of a score."""
-        interval: tuple[float, float] | None = getattr(self, _INTERVALS.get(score, ""), None)
+        interval: tuple[float, float] | None = getattr(self, INTERVALS.get(score, ""), None)
         return interval or (None, None)
 
     def plot(self) -> alt.VConcatChart:

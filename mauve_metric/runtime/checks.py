@@ -107,6 +107,18 @@ def choice_check(*choices: object) -> Check:
     return check
 
 
+def listed_names(argument: str, value: object, expected: str) -> list[str]:
+    """Names in a list or joined by commas, in small letters; `TypeError` for anything else.
+
+    >>> listed_names("vary", "Seed, pooling", "names of factors")
+    ['seed', 'pooling']
+    """
+    if not isinstance(value, (str, list, tuple)) or not all(isinstance(part, str) for part in value):
+        raise TypeError(f"{argument} must be {expected}, in a list or joined by commas, got {shown(value)}")
+    parts = value.split(",") if isinstance(value, str) else value
+    return [part.strip().lower() for part in parts if part.strip()]
+
+
 def unknown_options(names: Iterable[str], known: Iterable[str]) -> str:
     """One sentence that names unknown options and, for each, the nearest known one; empty if all are known.
 

@@ -9,7 +9,7 @@ import pickle
 import pytest
 from samples import PACKAGE, ROOT, script
 
-from mauve_metric.hosts.cli.pages import page
+from mauve_metric.hosts.cli.main import page
 from mauve_metric.runtime.checks import check_count
 from mauve_metric.runtime.errors import KINDS, NotFinite, code_of
 from mauve_metric.uncertainty.warning_guide import ADVICE

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.options import VERBATIM, config_fields, option_names, run_fields
-from mauve_metric.results.figure_files import FIGURE_FILES, check_figure_path
+from mauve_metric.results.figure_files import FIGURE_FILES, REPORT_FILES, check_ending
 from mauve_metric.texts.files import FEATURE_FILES
 
 Value = TypeVar("Value")
@@ -91,10 +91,12 @@ def add_output_options(parser: CommandParser, *tables: str) -> None:
         text = f"print the table of {table.replace('_', ' ')} as CSV"
         form.add_argument(flag, dest="csv", action="store_const", const=table, help=text)
     form.add_argument("--latex", action="store_true", help="print LaTeX tables")
+    figure = argument_type(lambda path: check_ending("figure", path, FIGURE_FILES))
     group.add_argument(
-        "--plot", metavar="FILE", type=_figure_file, help=f"also draw a figure to FILE: {', '.join(FIGURE_FILES)}"
+        "--plot", metavar="FILE", type=figure, help=f"also draw a figure to FILE: {', '.join(FIGURE_FILES)}"
     )
-    group.add_argument("--report", metavar="FILE", type=_report_file, help="also write an HTML page to FILE")
+    report = argument_type(lambda path: check_ending("report", path, REPORT_FILES))
+    group.add_argument("--report", metavar="FILE", type=report, help="also write an HTML page to FILE")
 
 
 def add_confidence_level(parser: CommandParser) -> None:
@@ -154,22 +156,6 @@ def add_score_options(parser: CommandParser, verb: str, *tables: str, featurizer
     add_output_options(parser, *tables)
     add_run_options(parser, verb)
     add_config_options(parser, verb, featurizers)
-
-
-@argument_type
-def _figure_file(path: str) -> str:
-    """Check the suffix of a figure's name before anything is computed."""
-    check_figure_path(path)
-    return path
-
-
-@argument_type
-def _report_file(path: str) -> str:
-    """Check the suffix of a report's name before anything is computed."""
-    from mauve_metric.results.report import check_report_path
-
-    check_report_path(path)
-    return path
 
 
 def features_file(path: str) -> str:

@@ -36,7 +36,6 @@ from mauve_metric.hosts.cli.commands import (
 from mauve_metric.hosts.cli.files import check_output_files, named_file
 from mauve_metric.hosts.cli.flags import add_log_options, in_flags
 from mauve_metric.hosts.cli.output import drop_output, tell
-from mauve_metric.hosts.cli.pages import page
 from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.results.names import printable
 from mauve_metric.runtime.checks import did_you_mean
@@ -50,6 +49,15 @@ _IN_THE_ORDER_OF_THE_HELP = (
     *(deduplicate, memorised, preferences, boundaries, cache, warnings, errors),
 )
 COMMANDS = {command.__name__.split(".")[-1].replace("_", "-"): command for command in _IN_THE_ORDER_OF_THE_HELP}
+
+
+def page(name: str) -> str:
+    """The place of a page of the documentation in the repository.
+
+    >>> page("errors")
+    'docs/errors.md'
+    """
+    return f"docs/{name}.md"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

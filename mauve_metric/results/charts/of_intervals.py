@@ -10,19 +10,24 @@ from mauve_metric.results.charts.figure import AXIS_STYLE, COLORS, SIDE, ChartRo
 from mauve_metric.results.digits import digits
 from mauve_metric.results.names import figure_text
 
+Values = Sequence[tuple[str, str, float, tuple[float, float] | None]]  # panel, label, value and interval
 
-def intervals_chart(rows: Sequence[ChartRow], title: str, *below: str) -> alt.FacetChart:
+
+def intervals_chart(values: Values, title: str, *below: str) -> alt.FacetChart:
     """Points with intervals, each panel on its own scale.
 
     Args:
-        rows: "panel" and "label" as text, "value", and "low" and "high", which may both be None.
+        values: the panel and the label of each value, the value, and its interval, if it has one.
         title: of the figure. below: lines under it.
     """
-    shown = [row | {"panel": figure_text(str(row["panel"])), "label": figure_text(str(row["label"]))} for row in rows]
-    called = dict.fromkeys(str(row["label"]) for row in shown)
-    short = dict(zip(called, short_labels(list(called)), strict=True))
-    shown = [row | {"short": short[str(row["label"])]} for row in shown]
-    panels = list(dict.fromkeys(str(row["panel"]) for row in shown))
+    panels = list(dict.fromkeys(figure_text(panel) for panel, *_ in values))
+    labels = list(dict.fromkeys(figure_text(label) for _, label, *_ in values))
+    short = dict(zip(labels, short_labels(labels), strict=True))
+    shown = []
+    for panel, name, value, ci in values:
+        label, (low, high) = figure_text(name), ci or (None, None)
+        named: ChartRow = {"panel": figure_text(panel), "label": label}
+        shown.append(named | {"value": value, "low": low, "high": high, "short": short[label]})
     tooltip = [alt.Tooltip("label:N")]
     tooltip += [alt.Tooltip(f"{key}:Q", format=".4f") for key in ("value", "low", "high")]
     base = alt.Chart().encode(
@@ -35,7 +40,7 @@ def intervals_chart(rows: Sequence[ChartRow], title: str, *below: str) -> alt.Fa
     layers = alt.layer(rules, points, data=alt.InlineData(values=shown)).properties(width=SIDE)
     head = alt.Header(labelOrient="top", labelFontSize=12)
     figure = layers.facet(row=alt.Row("panel:N", title=None, sort=panels, header=head))
-    said = ", ".join(f"{row['label']} {digits(float(row['value'] or 0.0))}" for row in shown)
+    said = ", ".join(f"{figure_text(label)} {digits(value)}" for _, label, value, _ in values)
     figure = figure.resolve_scale(x="independent", y="independent")
     chart: alt.FacetChart = figure.properties(title=heading(title, *below), description=f"{title}: {said}.")
     return chart

@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from mauve_metric.hosts.cli.main import main
-from mauve_metric.hosts.cli.pages import page
+from mauve_metric.hosts.cli.main import main, page
 from mauve_metric.runtime.errors import KINDS
 from mauve_metric.uncertainty.warning_guide import ADVICE
 
