@@ -13,7 +13,7 @@ from gradio.blocks import Block
 from gradio.components import Component
 
 from mauve_metric.hosts.space.limits import Limits
-from mauve_metric.hosts.space.session.examples import example_files
+from mauve_metric.hosts.space.session.examples import example_files, others_by_default
 from mauve_metric.hosts.space.session.measuring import GROUPS
 from mauve_metric.hosts.space.session.run import duration
 from mauve_metric.hosts.space.session.sessions import LONGEST_NAME
@@ -200,8 +200,9 @@ def choices_part(models: Sequence[str]) -> tuple[gr.Dropdown, list[Component], L
     model = gr.Dropdown(list(models), value=models[0], label="Featurizer", info=info, elem_id="featurizer")
     others = gr.CheckboxGroup(
         list(models),
-        label="Ask others too",
-        info="each scores the same texts; the one above makes the result, and a sentence says whether they agree",
+        value=list(others_by_default(models)),
+        label="Check with a second featurizer",
+        info="each scores the same texts and has its bar; the first sentence says whether they agree",
         visible=len(models) > 1,
         elem_id="featurizers",
     )
