@@ -20,7 +20,11 @@ from mauve_metric.runtime.errors import KINDS, CodedError, code_of
 from mauve_metric.uncertainty.score_warnings import SEVERE
 from mauve_metric.uncertainty.warning_guide import ADVICE
 
-HEAD = """# Errors and warnings
+HEAD = """---
+search:
+  boost: 2
+---
+# Errors and warnings
 
 **An error** means that there is no number. Its message names the argument, what was expected and what came. In the
 shell it is one line on stderr and the exit status is 1 (2 for a wrong command line); `--debug` shows where it arose.

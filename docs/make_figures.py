@@ -36,6 +36,7 @@ PAGES = {
 }
 GRID, FILL = str(AXIS_STYLE["gridColor"]), PAGES["light"]["fill"]
 WIDTH = 640  # pixels of a wide figure
+PHONE = 345  # of one that is not to shrink on a phone
 
 
 @functools.cache
@@ -121,7 +122,7 @@ def layer_names() -> list[list[str]]:
 
 
 CHARTS: dict[str, Callable[[], alt.TopLevelMixin]] = {
-    "score": lambda: score_chart(one_model(), WIDTH),
+    "score": lambda: score_chart(one_model(), PHONE),
     "curves": lambda: divergence_curve_chart(one_model()) | precision_recall_chart(one_model()),
     "gap-greedy": lambda: contributions_chart(explain(p=of_texts("human"), q=of_texts("greedy")), width=WIDTH),
     "calibration": calibration,

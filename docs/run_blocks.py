@@ -12,6 +12,9 @@ that must answer, and is then stopped. One that cannot run here says so:
     <!-- run first: from stand_ins import tiny_model -->
     <!-- runs until an answer from: http://127.0.0.1:$PORT -->
     <!-- not run: needs a GPU -->
+    <!-- needs: polars, wandb -->
+
+The last one names modules: the block is run where they are installed.
 
 The features in `examples/` are in the cache before the first block. Without pages: README.md, CONTRIBUTING.md,
 leaderboard/README.md and docs/*.md. Two processes share the pages. The exit status is 1 if a block fails, and every
@@ -22,6 +25,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib.util
 import inspect
 import io
 import multiprocessing
@@ -49,7 +53,7 @@ ROOT = DOCS.parent
 RUN = ("python", "sh")
 OTHER_NAMES = {"py": "python", "python3": "python", "pycon": "python", "bash": "sh", "shell": "sh", "console": "sh"}
 FENCE = re.compile(r"^( *)(`{3,}|~{3,}) *\{?\.?([\w+-]*)")
-ABOVE = re.compile(r"<!-- (not run|run first|runs until an answer from):(?!\s*-->)(.*?)\s*-->", re.DOTALL)
+ABOVE = re.compile(r"<!-- (not run|needs|run first|runs until an answer from):(?!\s*-->)(.*?)\s*-->", re.DOTALL)
 NUMBER = re.compile(r"[-+−]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?")
 TOKEN = re.compile(rf"\.\.\.|{NUMBER.pattern}|[^\W\d]+|\S")
 TOLERANCE = 0.02
@@ -109,7 +113,8 @@ def blocks_of(markdown: str) -> list[Block]:
         above = _above(lines[:at])
         if language in RUN:
             address = above.get("runs until an answer from")
-            found.append(Block(at + 2, language, code, above.get("not run"), None, above.get("run first", ""), address))
+            skipped = above.get("not run") or missing(above.get("needs", ""))
+            found.append(Block(at + 2, language, code, skipped, None, above.get("run first", ""), address))
         elif language == "text" and after_run and not above:
             found.append(replace(found.pop(), expected=code))
         at, after_run = end + 1, language in RUN
@@ -123,6 +128,12 @@ def _above(lines: Sequence[str]) -> dict[str, str]:
         said[comment[1]] = inspect.cleandoc(comment[2])
         text = text[: comment.start()].rstrip(" ").removesuffix("\n")
     return said
+
+
+def missing(modules: str) -> str | None:
+    """Reason not to run a block that needs some modules: those that are not installed."""
+    absent = [name for name in re.findall(r"\w+", modules) if importlib.util.find_spec(name) is None]
+    return f"not installed: {', '.join(absent)}" if absent else None
 
 
 def differs(expected: str, printed: str) -> str | None:

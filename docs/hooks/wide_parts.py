@@ -9,7 +9,7 @@ from typing import Any
 
 FIGURES = Path(__file__).resolve().parent.parent / "figures"
 FIGURE = re.compile(r'<p>(?=<img [^>]*src="(?:\.\./)*figures/([\w-]+\.svg))')
-WIDTH = 700  # pixels up to which a figure can be read when it is made as narrow as a phone
+WIDTH = 400  # pixels up to which a figure can be read when it is made as narrow as a phone
 
 
 def on_page_content(html: str, **_: Any) -> str:

@@ -46,11 +46,11 @@ from mauve_metric.options import (
     Options,
     RunOptions,
     config_fields,
-    split_options,
     with_options,
 )
 from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.quantize.partition import partition_sets, without_first
+from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.robustness import DEFAULT, DESIGN, RESCALING, Robustness, Setting, SettingScore
 from mauve_metric.results.signature import signature_entries
 from mauve_metric.runtime.checks import check_bool, shown
@@ -115,7 +115,7 @@ def robustness(
     for name, value in (("design", design), ("aligned", aligned)):
         check_bool(name, value)
     factors = chosen_factors(vary)
-    config, run = split_options(options, "robustness")
+    config, run = scoring_options(options, "robustness")
     sides = check_models(models)
     if len(sides) < 2:
         raise ValueError(f"models must hold at least two models to be ranked, got {len(sides)}")

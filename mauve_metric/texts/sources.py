@@ -49,8 +49,9 @@ def text_source(
 
     Args:
         name: the argument's name, for errors.
-        data: a list, tuple, numpy array, pandas column, pyarrow array, `datasets.Dataset` or one of its columns (a
-            list of texts is made of them), or an `IterableDataset`, generator or other iterator (streamed).
+        data: a list, tuple, numpy array, pandas or polars column or frame, pyarrow array, `datasets.Dataset` or
+            one of its columns (a list of texts is made of them), or an `IterableDataset`, generator or other iterator
+            (streamed).
         text_field: the column of a `Dataset`; None: "text", or the only text column.
         empty_texts: "error" or "drop" for empty and whitespace-only texts; "keep" takes any number of them, none at
             all too, and makes a list of a stream.
@@ -65,6 +66,8 @@ def text_source(
         raise NotTexts(f"{name} must be a list of texts, got {type(data).__name__}")
     if hasattr(data, "column_names") and hasattr(data, "features"):
         data = _dataset_column(name, data, text_field)
+    elif hasattr(data, "collect_schema"):
+        data = _polars_column(name, data, text_field)
     elif hasattr(data, "columns") and hasattr(data, "iloc"):
         data = data[choose_field(name, list(data.columns), text_field)].tolist()
     elif hasattr(data, "to_pylist"):
@@ -105,6 +108,12 @@ def _dataset_column(name: str, data: Any, text_field: str | None) -> Any:
     if hasattr(data, "__len__"):
         return list(data[field])
     return (row[field] for row in data)
+
+
+def _polars_column(name: str, data: Any, text_field: str | None) -> list[Any]:
+    """The text column of a polars `DataFrame` or `LazyFrame`, which reads that column alone."""
+    column = data.lazy().select(choose_field(name, data.collect_schema().names(), text_field)).collect()
+    return list(column.to_series().to_list())
 
 
 def choose_field(name: str, fields: Sequence[str], text_field: str | None) -> str:

@@ -124,6 +124,13 @@ def run(tmp_path: Path, page: str) -> object:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+def test_a_block_is_run_where_the_modules_that_it_needs_are_installed() -> None:
+    page = "<!-- needs: {} -->\n<!-- run first: y = 2 -->\n```python\nx = 1\n```\n"
+    (block,) = runner.blocks_of(page.format("numpy, no_such_module"))
+    assert (block.skipped, block.first) == ("not installed: no_such_module", "y = 2")
+    assert runner.blocks_of(page.format("numpy, json"))[0].skipped is None
+
+
 @pytest.mark.slow
 def test_blocks_share_names_and_a_folder_with_the_examples(tmp_path: Path) -> None:
     page = (
