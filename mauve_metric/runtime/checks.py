@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from mauve_metric.arrays import Array
 
 Check = Callable[[str, object], object]
-RENAMED = {"paired": "aligned", "prompts_of": "q_groups"}  # of earlier versions, for messages
+# names of earlier versions and of evaluate
+RENAMED = {"paired": "aligned", "prompts_of": "q_groups", "references": "p_text", "predictions": "q_text"}
 
 
 def is_bool(value: object) -> bool:
@@ -166,6 +167,11 @@ def check_count(name: str, value: object, low: int = 1) -> int:
     if number < low:
         raise WrongOption(f"{expected}, got {shown(number)}")
     return number
+
+
+def count_or_none(name: str, value: object, low: int = 1) -> int | None:
+    """None, or what `check_count` returns."""
+    return None if value is None else check_count(name, value, low)
 
 
 def check_number(name: str, value: object, low: float, high: float, *, low_included: bool = False) -> float:
