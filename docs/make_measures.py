@@ -40,11 +40,11 @@ One card for each number: range, better direction, meaning, how it misleads, for
   it the measures marked ● are computed. In that table \\* marks a model that differs from the human texts by more than
   chance, ◂ a value that is better than all others by its interval.
 
-**Better: human** means that nearer to the human texts' value is better. **Intervals** of means over texts are Welch's
-(texts of one prompt count as one draw); other measures have their own or none. A measure that **depends on the number
-of texts** is computed on equal numbers, drawn by the seed. **Examples** are 600 human passages, nucleus sampling and
-greedy decoding by the small model of `examples/`, featurized by minilm: scores on each model's own buckets, measures on
-common ones. Written by `docs/make_measures.py`.
+**Better: human** means that nearer to the human texts' value is better. **Intervals** of means over texts are Welch's,
+of shares of texts Newcombe's (texts of one prompt count as one draw); other measures have their own or none. A measure
+that **depends on the number of texts** is computed on equal numbers, drawn by the seed. **Examples** are 600 human
+passages, nucleus sampling and greedy decoding by the small model of `examples/`, featurized by minilm: scores on each
+model's own buckets, measures on common ones. Written by `docs/make_measures.py`.
 """
 SCORE_HEAD = """## score
 

@@ -1,6 +1,6 @@
 """Whether the scores and the ranking of models depend on how features become buckets.
 
-    python experiments/quantizers.py [--seeds 3] [--paper] [--human FILE --models NAME=FILE …]
+    python experiments/quantizers.py [--seeds 3] [--paper] [--mixtures NAME OTHER] [--human FILE --models NAME=FILE …]
 
 After the ablation of Pillutla et al. 2021: k-means with few and many buckets, the deep residual mixture (DRMM), and the
 lattice on spreading vectors. The human texts and all models share their buckets, as `mauve-metric compare` makes them.
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 BUCKETS = (60, 100, 200, 500, 1000, 2000)
+SHARES = (0, 20, 40, 60, 80, 100)
 STANDARD = "k-means, k = 500"  # that the others are compared with: the paper's
 
 
@@ -65,6 +66,13 @@ def clustered(human: Array, models: Mapping[str, Array], config: MauveConfig, se
     plain = [curve_area(divergence_curve(*some.probabilities())) for some in counts]
     debiased = [debiased_scores(debiased_frontier(some.p_counts, some.q_counts)).mauve for some in counts]
     return Found(np.array([plain]), np.array([debiased]), seconds)
+
+
+def mixtures(some: Array, others: Array, name: str) -> dict[str, Array]:
+    """Sets of one size in which a share of the rows, from none to all, comes from `some` in place of `others`."""
+    size = min(len(some), len(others))
+    counts = {share: round(size * share / 100) for share in SHARES}
+    return {f"{share} % {name}": np.concatenate([some[:n], others[n:size]]) for share, n in counts.items()}
 
 
 def joined(runs: list[Found]) -> Found:
@@ -132,9 +140,17 @@ def main() -> None:
     add_texts(parser)
     parser.add_argument("--seeds", type=int, default=3, help="clusterings by each quantizer (default: %(default)s)")
     parser.add_argument("--paper", action="store_true", help="also with the training lengths of the paper's code")
+    parser.add_argument(
+        "--mixtures",
+        nargs=2,
+        metavar=("NAME", "OTHER"),
+        help="in place of the models, 0 to 100 %% of the texts of NAME in those of OTHER: well-spread sets",
+    )
     options = parser.parse_args()
     start = time.perf_counter()
     human, models = feature_sets(options)
+    if options.mixtures:
+        models = mixtures(*(models[name] for name in options.mixtures), options.mixtures[0])
     names, total = list(models), sum(map(len, [human, *models.values()]))
     ways = settings(total, options.paper)
     if STANDARD not in ways:

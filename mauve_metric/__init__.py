@@ -58,6 +58,7 @@ __all__ = [
     "compute_mauve",
     "describe",
     "evaluate_model",
+    "evaluate_path",
     "explain",
     "featurize",
     "human_baseline",
@@ -101,6 +102,11 @@ _HOMES = {  # every public name is imported when it is first asked for
     "robustness": "api.robustness",
     "stress_test": "api.stress_test",
 }
+
+
+def evaluate_path() -> str:
+    """The folder of the package, from which `evaluate.load(mauve_metric.evaluate_path())` makes the metric."""
+    return __path__[0]
 
 
 def __getattr__(name: str) -> object:

@@ -72,7 +72,6 @@ TESTED_THROUGH = {
     "hosts/cli/test_main.py": (
         "hosts/cli/commands/cache",
         "hosts/cli/commands/compare",
-        "hosts/cli/commands/demo",
         "hosts/cli/commands/describe",
         "hosts/cli/commands/explain",
         "hosts/cli/commands/featurize",

@@ -15,9 +15,10 @@ from mauve_metric.features.feature_set import FeatureSet, Featurizing, given_sid
 from mauve_metric.features.rows import all_rows
 from mauve_metric.features.sides import open_sides, read_sides
 from mauve_metric.measures.frontier import exact_area, mauve_floor
-from mauve_metric.options import MauveConfig, Options, RunOptions, split_options, with_options
+from mauve_metric.options import MauveConfig, Options, RunOptions, with_options
 from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.quantize.partition import partition_sets
+from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.baseline import EqualSets, HumanBaseline, Needed, Source, Spread
 from mauve_metric.results.signature import signature_entries
 from mauve_metric.runtime.checks import check_count
@@ -67,7 +68,7 @@ def human_baseline(
     (100, 10, [0.01, 0.02, 0.05])
     """
     check_count("splits", splits, low=2)
-    config, run = split_options(options, "human_baseline")
+    config, run = scoring_options(options, "human_baseline")
     human = given_side("p", {"set": p, "features": p_features, "text": p_text})
     opened = open_sides({"human": human}, config, run)
     with Featurizing(config, run, frozenset(options)) as job:

@@ -33,10 +33,10 @@ from mauve_metric.features.sides import (
 )
 from mauve_metric.lexical.phrases import Readable
 from mauve_metric.measures.groups import design_of, pair_of_groups
-from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, split_options, with_options
+from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, with_options
 from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.quantize.partition import Partition, partition_sets, without_first
-from mauve_metric.quantize.quantizers import num_buckets_of
+from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.numbers import Difference, LearnedScore, OwnScore
@@ -111,8 +111,7 @@ def compare(
     buckets = check_count("buckets", buckets, low=0)
     texts = check_count("texts", texts, low=0)
     sides = check_models(models)
-    config, run = split_options(options, "compare")
-    num_buckets_of(config)
+    config, run = scoring_options(options, "compare")
     human = given_side("p", {"set": p, "features": p_features, "tokens": p_tokens, "text": p_text})
     opened = open_models(human, sides, config, run, (aligned, p_groups, q_groups), common_rows)
 

@@ -19,8 +19,8 @@ from mauve_metric.features.sides import (
     open_sides,
 )
 from mauve_metric.measures.groups import pair_of_groups
-from mauve_metric.options import Featurizer, Options, split_options, with_options
-from mauve_metric.quantize.quantizers import num_buckets_of
+from mauve_metric.options import Featurizer, Options, with_options
+from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.texts.files import TextFile
 
@@ -98,8 +98,7 @@ def score_sides(
     featurizers: Sequence[Featurizer] | Mapping[str, Featurizer] | None = None,
 ) -> MauveResult:
     """`compute_mauve` of the sides "p" and "q", which errors name by their arguments."""
-    config, run = split_options(options, "compute_mauve")
-    num_buckets_of(config)
+    config, run = scoring_options(options, "compute_mauve")
     opened = open_sides(sides, config, run, design_of_two(aligned, p_groups, q_groups))
     job = Featurizing(config, run, frozenset(options))
     if featurizers is None:

@@ -20,7 +20,8 @@ from mauve_metric.features.feature_set import FeatureSet, given_side
 from mauve_metric.features.likelihood.decoder import Decoder, describe_decoder, parse_decoder
 from mauve_metric.features.likelihood.language_model import check_language_model
 from mauve_metric.features.sides import open_models
-from mauve_metric.options import MauveConfig, Options, RunOptions, split_options, with_options
+from mauve_metric.options import MauveConfig, Options, RunOptions, with_options
+from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
 from mauve_metric.results.numbers import Described
@@ -112,7 +113,7 @@ def describe(
     (1.0, 0.36363636363636365)
     """
     names = chosen_measures(measures)
-    config, run = split_options(options, "describe")
+    config, run = scoring_options(options, "describe")
     sides = check_models(models)
     _check_names(sides)
     decoders = _decoders(decoder, sides, names)

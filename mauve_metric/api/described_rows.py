@@ -17,6 +17,7 @@ from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.numbers import Described
+from mauve_metric.uncertainty.divergence_intervals import TEXTS_OF_ROUGH, chi_square, few_texts_a_bucket
 
 
 def _ignore_progress() -> None:
@@ -63,7 +64,10 @@ class DescribedSets:
         if row.needs == "decoder":
             return None, {name: self._decoded(row, decoder) for name, decoder in self.decoders.items()}
         if row.inputs.sets > 1:
-            return None, {name: of_both(self._between(row, name)) for name in self.models}
+            found = {name: of_both(self._between(row, name)) for name in self.models}
+            if "histograms" in row.inputs.forms and row.compute is not chi_square:
+                found = {name: self._with_reason(item, name) for name, item in found.items()}
+            return None, found
         level, human = self.level, value_of(self._of_one(row, self.human))
         found = {}
         for name, item in self.models.items():
@@ -106,6 +110,12 @@ class DescribedSets:
         options |= {} if pair is None else {"groups": pair}
         third = [self.training] if row.inputs.sets == 3 and self.training is not None else []
         return row.on(human, model, *third, **options)
+
+    def _with_reason(self, item: Described, name: str) -> Described:
+        """The entry with the reason for a missing interval, if that is the number of texts a bucket."""
+        counts = self._counts(name)
+        few = item.ci is None and few_texts_a_bucket(counts.p_counts, counts.q_counts, TEXTS_OF_ROUGH)
+        return item._replace(no_interval="none: few texts a bucket") if few else item
 
     def _counts(self, name: str) -> Histograms:
         """The histograms of the human texts and a model's."""

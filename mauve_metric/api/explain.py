@@ -17,10 +17,10 @@ from mauve_metric.features.sides import check_columns, check_same_encoder, desig
 from mauve_metric.lexical.phrases import Readable, repeated_phrases, telling_phrases
 from mauve_metric.measures import gap
 from mauve_metric.measures.groups import pair_of_groups
-from mauve_metric.options import MauveConfig, Options, split_options, with_options
+from mauve_metric.options import MauveConfig, Options, with_options
 from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.quantize.partition import Partition, partition_sets
-from mauve_metric.quantize.quantizers import num_buckets_of
+from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.numbers import GapBucket, NearText, ScoredText
 from mauve_metric.results.result import MauveResult
@@ -76,8 +76,7 @@ def explain(
     """
     buckets = check_count("buckets", buckets)
     texts = check_count("texts", texts, low=0)
-    config, run = split_options(options, "explain")
-    num_buckets_of(config)
+    config, run = scoring_options(options, "explain")
     sides = {
         "p": given_side("p", {"set": p, "features": p_features, "tokens": p_tokens, "text": p_text}),
         "q": given_side("q", {"set": q, "features": q_features, "tokens": q_tokens, "text": q_text}),

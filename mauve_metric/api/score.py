@@ -28,6 +28,7 @@ from mauve_metric.runtime import tensors
 from mauve_metric.runtime.tensors import ProjectedRows
 from mauve_metric.runtime.threads import fitting_threads
 from mauve_metric.uncertainty import intervals, jackknife, resampling, score_warnings, wrapping_warnings
+from mauve_metric.uncertainty.divergence_intervals import few_texts_a_bucket
 from mauve_metric.uncertainty.format_check import check_format, format_warnings
 from mauve_metric.uncertainty.jackknife import CurveBand
 from mauve_metric.uncertainty.learned import Learned, learned_score, permuted_aucs
@@ -87,12 +88,14 @@ class Estimates(NamedTuple):
     """Debiased scores with errors, also those that a result hides; None where no error is known.
 
     values: of MAUVE and the frontier integral. problem: the reason for which a result shows no errors, else None.
+    few_texts_a_bucket: the frontier integral has no interval that holds.
     """
 
     values: tuple[float, float] | None = None
     mauve: intervals.Estimate | None = None
     frontier_integral: intervals.Estimate | None = None
     problem: str | None = None
+    few_texts_a_bucket: bool = False
 
 
 def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig) -> Estimates:
@@ -120,7 +123,8 @@ def debiased_estimates(runs: Sequence[Histograms], config: MauveConfig) -> Estim
         found = intervals.with_errors(of_run, level, float(variances[0]), float(variances[1]))
         each.append(found if problem is None else intervals.inflated(of_run, *found, level))
     mauve, integral = (_mean([found[place] for found in each]) for place in (0, 1))
-    return Estimates((mauve.value, integral.value), mauve, integral, problem)
+    few = few_texts_a_bucket(first.p_counts, first.q_counts)
+    return Estimates((mauve.value, integral.value), mauve, integral, problem, few)
 
 
 def _mean(found: Sequence[intervals.Estimate]) -> intervals.Estimate:
@@ -313,6 +317,8 @@ def _fields_of_estimates(estimates: Estimates) -> dict[str, Any]:
     for name, value in zip(("mauve", "frontier_integral"), estimates.values or (None, None), strict=True):
         known = None if estimates.problem is not None else getattr(estimates, name)
         found |= {f"{name}_debiased": value, f"{name}_stderr": known and known.stderr, f"{name}_ci": known and known.ci}
+    if estimates.few_texts_a_bucket:
+        found["frontier_integral_ci"] = None
     return found
 
 
@@ -355,7 +361,7 @@ def resolve_config(config: MauveConfig, *sizes: int, groups: Sequence[Integers |
 
 
 @fitting_threads()
-def _neighbours(projected: Sequence[ProjectedRows], config: MauveConfig) -> Mapping[str, float | None]:
+def _neighbours(projected: Sequence[ProjectedRows], config: MauveConfig) -> dict[str, Any]:
     """Nearest-neighbour precision, recall, density and coverage, or None for each."""
     if not config.knn:
         return dict.fromkeys(support.SupportScores._fields)

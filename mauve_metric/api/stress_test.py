@@ -18,8 +18,9 @@ from mauve_metric.features.estimate import duration, estimated_seconds
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
 from mauve_metric.features.named_featurizers import named_featurizers
 from mauve_metric.features.sides import open_sides
-from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, split_options, with_options
+from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, with_options
 from mauve_metric.perturbations.table import PERTURBATIONS
+from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, signature_entries
 from mauve_metric.results.stress_test import FeaturizerStress, StressedScore, StressTest
@@ -80,7 +81,7 @@ def stress_test(
     >>> found.featurizers["length"].unseen
     ('words_shuffled',)
     """
-    config, run = split_options(options, "stress_test")
+    config, run = scoring_options(options, "stress_test")
     encoders = named_featurizers(config.featurize_model_name if featurizers is None else featurizers)
     names, sizes = chosen_perturbations(perturbations), _checked_strengths(strengths)
     config = _checked_config(config, len(names) * len(sizes))
@@ -98,7 +99,7 @@ def stress_test(
             failed[name] = message_of(error)
             logger.warning("%s is left out: %s", name, failed[name])
     if not found:
-        reasons = "; ".join(f"{name}: {reason}" for name, reason in failed.items())
+        reasons = "; ".join(f"{name}: {reason:.150}" for name, reason in [*failed.items()][:3])  # in full in the log
         raise ValueError(f"none of the featurizers can be used: {reasons}")
     return StressTest(
         featurizers=found,

@@ -28,7 +28,7 @@ from mauve_metric.features.rows import CheckedRows, check_features, hash_of_rows
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, name_of, text_function
 from mauve_metric.options import MauveConfig, Options, RunOptions, split_options, with_options
 from mauve_metric.runtime.devices import resolve_device
-from mauve_metric.runtime.errors import WrongOption
+from mauve_metric.runtime.errors import NotFeatures, WrongOption
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.runtime.tensors import TensorRows, is_on_device
 from mauve_metric.texts.files import read_texts
@@ -272,6 +272,12 @@ class Featurizing:
             return replace(data, features=check_features(f"{name}_features", data.features))
         if side.kind == "set":
             raise TypeError(f"{name} must be a mauve_metric.FeatureSet, got {type(data).__name__}")
+        if (
+            side.kind == "features"
+            and isinstance(data, (list, tuple))
+            and any(isinstance(row, str) for row in data[:1])
+        ):
+            raise NotFeatures(f"{name} must be an array of numbers, got texts: give them as {side.choices[-1]}=")
         if side.kind == "features" and is_on_device(data):
             return FeatureSet(TensorRows(name, data))
         if side.kind == "features":

@@ -14,7 +14,8 @@ from mauve_metric.api.compute import compute_mauve
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.feature_files import is_feature_file
 from mauve_metric.features.feature_set import FeatureSet, Featurizing
-from mauve_metric.options import Options, split_options
+from mauve_metric.options import Options
+from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.model_state import release_memory
 from mauve_metric.texts.files import READERS, read_texts
@@ -47,7 +48,7 @@ class ReferenceScorer:
 
     def __init__(self, options: Options) -> None:
         self.options = options
-        self.config, self.run = split_options(options)
+        self.config, self.run = scoring_options(options)
         self.itself = self.config.featurize_model_name == SELF
         self.reference: FeatureSet | None = None
         self.human: list[str] | None = None

@@ -6,6 +6,7 @@ import numpy as np
 
 from mauve_metric.arrays import Array, Floats, Integers
 from mauve_metric.measures.support import ball_counts
+from mauve_metric.runtime.checks import check_sets
 
 
 def clipped_density(p: Array, q: Array, *, k: int = 5) -> float:
@@ -68,10 +69,7 @@ def _check(p: Array, q: Array, k: int) -> None:
         raise ValueError(f"k must be at least 1, got {k}")
     if len(p) <= k:
         raise ValueError(f"p must have more than k={k} rows for nearest neighbours, got {len(p)}")
-    if len(q) < 1:
-        raise ValueError("q must have at least 1 row, got none")
-    if p.shape[1:] != q.shape[1:]:
-        raise ValueError(f"p and q must have rows of one length, got shapes {p.shape} and {q.shape}")
+    check_sets({"p": p, "q": q})
 
 
 def _clipped_mean(counts: Integers, k: int) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 
 from mauve_metric.arrays import Array, Estimate, Floats, Integers, Labels
 from mauve_metric.measures.tails import positive, two_sided
+from mauve_metric.runtime.checks import check_sets
 
 _CELL_ROWS = 50  # training rows, human rows and model rows that a cell has on average, at least
 _MOST_CELLS = 50
@@ -103,13 +104,8 @@ class _Error(NamedTuple):
 
 def _centre(human: Array, model: Array, training: Array, level: float) -> tuple[Floats, Floats, Floats]:
     """All in float64 and about the training rows' mean, where squares lose least."""
-    for name, rows in (("human", human), ("model", model), ("training", training)):
-        least = 2 if name == "training" else 1
-        if rows.ndim != 2 or len(rows) < least:
-            raise ValueError(f"{name} must have at least {least} rows of features, got an array of shape {rows.shape}")
-    if len({human.shape[1], model.shape[1], training.shape[1]}) > 1:
-        lengths = f"{human.shape[1]}, {model.shape[1]} and {training.shape[1]}"
-        raise ValueError(f"human, model and training must have rows of one length, got {lengths}")
+    check_sets({"training": training}, least=2)
+    check_sets({"human": human, "model": model, "training": training})
     if not 0 < level < 1:
         raise ValueError(f"level must be inside (0, 1), got {level}")
     mean = training.mean(axis=0, dtype=np.float64)

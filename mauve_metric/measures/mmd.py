@@ -12,6 +12,7 @@ import numpy as np
 from mauve_metric.arrays import Array, Estimate, Floats, Integers
 from mauve_metric.measures.cross_fitting import permuted_sides
 from mauve_metric.measures.groups import FEWEST_GROUPS
+from mauve_metric.runtime.checks import check_sets
 
 _TILE_ROWS = 2048  # a tile of the kernel is 32 MB, and so are its rows at 2000 columns
 _MEDIAN_ROWS = 2000  # whose pairwise distances give the bandwidth
@@ -132,11 +133,7 @@ def _gaussian(a: Floats, b: Floats, centre: Floats, width: float) -> Floats:
 
 
 def _check(p: Array, q: Array, level: float, permutations: int) -> None:
-    for name, rows in (("p", p), ("q", q)):
-        if rows.ndim != 2 or len(rows) < 2:
-            raise ValueError(f"{name} must have at least 2 rows of features, got an array of shape {rows.shape}")
-    if p.shape[1] != q.shape[1]:
-        raise ValueError(f"p and q must have rows of one length, got {p.shape[1]} and {q.shape[1]}")
+    check_sets({"p": p, "q": q}, least=2)
     if not 0 < level < 1:
         raise ValueError(f"level must be inside (0, 1), got {level}")
     if permutations < 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mauve_metric.arrays import Array, Floats, Integers
+from mauve_metric.runtime.checks import check_sets
 
 _BLOCK_ELEMENTS = 4_000_000  # projections held at once, 32 MB a set
 
@@ -31,11 +32,7 @@ def sliced_wasserstein(p: Array, q: Array, *, directions: int = 512, seed: int =
     >>> sliced_wasserstein(np.array([[0.0], [1.0]]), np.array([[2.0], [3.0]]))
     4.0
     """
-    for name, rows in (("p", p), ("q", q)):
-        if rows.ndim != 2 or len(rows) < 1:
-            raise ValueError(f"{name} must have at least 1 row of features, got an array of shape {rows.shape}")
-    if p.shape[1] != q.shape[1]:
-        raise ValueError(f"p and q must have rows of one length, got {p.shape[1]} and {q.shape[1]}")
+    check_sets({"p": p, "q": q})
     if directions < 1:
         raise ValueError(f"directions must be at least 1, got {directions}")
     vectors = np.random.default_rng(seed).normal(size=(directions, p.shape[1]))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple
 
 from mauve_metric.arrays import FeatureRows, Integers
 from mauve_metric.measures.cross_fitting import auto_learned_buckets, buckets_of_ranks, cross_fit, same_rows
-from mauve_metric.options import MauveConfig
+from mauve_metric.options import MauveConfig, RunOptions, split_options
 from mauve_metric.quantize import drmm, kmeans, lattice, spreading
 from mauve_metric.quantize.histograms import Advance, Quantized, auto_num_buckets
 from mauve_metric.runtime.errors import TooManyBuckets, WrongOption
@@ -94,6 +94,17 @@ QUANTIZERS: dict[str, Quantizer] = {
     "lattice": Quantizer(_lattice, "features", _lattice_cells, in_blocks=False),
     "classifier": Quantizer(_classifier, "features", _classifier_cells),
 }
+
+
+def scoring_options(given: Mapping[str, object], verb: str = "") -> tuple[MauveConfig, RunOptions]:
+    """`split_options`, and a check that the quantizer makes the number of buckets.
+
+    Raises:
+        TypeError, ValueError: an option is wrong, or two contradict each other.
+    """
+    config, run = split_options(given, verb)
+    num_buckets_of(config)
+    return config, run
 
 
 def num_buckets_of(config: MauveConfig, *sizes: int) -> int:

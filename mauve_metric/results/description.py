@@ -211,6 +211,6 @@ def _number(value: float | None, sign: str = "") -> str:
 
 def _interval(item: Described | None) -> str:
     if item is None or item.ci is None:
-        return "–"
+        return (item and item.no_interval) or "–"
     sign = "" if item.difference is None else "+"
     return f"[{_number(item.ci[0], sign)}, {_number(item.ci[1], sign)}]"

@@ -144,6 +144,7 @@ class Described(NamedTuple):
 
     value: the number. difference: from the human texts' value; None where the measure is of both sets.
     ci: the interval of the difference, where there is one, else of the value; None if no valid interval is known.
+    no_interval: the reason, where the sets are why.
     p_value: of "both sets are draws from one distribution", None without a test.
     """
 
@@ -151,3 +152,4 @@ class Described(NamedTuple):
     difference: float | None = None
     ci: tuple[float, float] | None = None
     p_value: float | None = None
+    no_interval: str = ""

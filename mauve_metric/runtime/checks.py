@@ -6,13 +6,17 @@ import contextlib
 import difflib
 import math
 import operator
-from collections.abc import Callable, Iterable
-from typing import SupportsFloat, SupportsIndex
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, SupportsFloat, SupportsIndex
 
 from mauve_metric.runtime.errors import WrongOption
 
+if TYPE_CHECKING:
+    from mauve_metric.arrays import Array
+
 Check = Callable[[str, object], object]
-RENAMED = {"paired": "aligned", "prompts_of": "q_groups"}  # of earlier versions, for messages
+# names of earlier versions and of evaluate
+RENAMED = {"paired": "aligned", "prompts_of": "q_groups", "references": "p_text", "predictions": "q_text"}
 
 
 def is_bool(value: object) -> bool:
@@ -32,6 +36,22 @@ def shown(value: object, most: int = 60) -> str:
         text = f"a value of type {type(value).__name__} that cannot be shown"
     text = " ".join(text.split()) if "\n" in text else text
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def check_sets(sets: Mapping[str, Array], least: int = 1) -> None:
+    """`ValueError` unless sets of features, by their names, are rows (n, d) with one d, at least so many each."""
+    for name, rows in sets.items():
+        if rows.ndim != 2 or len(rows) < least:
+            needed = f"{least} row{'s' if least > 1 else ''} of features"
+            raise ValueError(f"{name} must have at least {needed}, got an array of shape {rows.shape}")
+    widths = [str(rows.shape[1]) for rows in sets.values()]
+    if len(set(widths)) > 1:
+        raise ValueError(f"{_listed(list(sets))} must have rows of one length, got {_listed(widths)}")
+
+
+def _listed(words: list[str]) -> str:
+    """Words with commas, and "and" before the last."""
+    return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def integer_check(low: int, high: int = 2**31 - 16, *, also: tuple[object, ...] = ()) -> Check:
@@ -147,6 +167,11 @@ def check_count(name: str, value: object, low: int = 1) -> int:
     if number < low:
         raise WrongOption(f"{expected}, got {shown(number)}")
     return number
+
+
+def count_or_none(name: str, value: object, low: int = 1) -> int | None:
+    """None, or what `check_count` returns."""
+    return None if value is None else check_count(name, value, low)
 
 
 def check_number(name: str, value: object, low: float, high: float, *, low_included: bool = False) -> float:

@@ -16,8 +16,9 @@ from mauve_metric.api.score import score_features
 from mauve_metric.features.feature_set import given_side
 from mauve_metric.features.rows import MOST_NUMBERS_AT_ONCE
 from mauve_metric.features.sides import GivenDesign, OpenedSides, check_columns, check_same_encoder, design_of_two
-from mauve_metric.options import MauveConfig, Options, RunOptions, split_options, with_options
+from mauve_metric.options import MauveConfig, Options, RunOptions, with_options
 from mauve_metric.quantize.blocks import CHECKPOINT_FILE
+from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.atomic_files import naming
 from mauve_metric.runtime.checks import shown
@@ -191,7 +192,7 @@ def _folders(*sides: TextFiles) -> list[Path]:
 
 def _checked_options(options: Options) -> tuple[MauveConfig, RunOptions]:
     """The options, without those that need all texts, or one process, at once."""
-    config, run = split_options(options, "score_sharded")
+    config, run = scoring_options(options, "score_sharded")
     if isinstance(config.featurize_model_name, tuple):
         raise TypeError(
             "featurize_model_name must be a name, a folder or a function for shards, got a (model, tokenizer) pair: "

@@ -83,17 +83,13 @@ def learned_score(
     >>> found.mauve < 0.05, found.auc > 0.99, found.auc_p_value < 0.001
     (True, True, True)
     """
-    device = _device_of(p, q)
-    (p, p_order), (q, q_order) = _by_content(p), _by_content(q)
-    groups = None if groups is None else (groups[0][p_order], groups[1][q_order])
-    rows = _stacked(p, q)
     n_p, n = p.shape[0], p.shape[0] + q.shape[0]
+    (p_order, q_order), groups, rows, together = _prepared(p, q, groups)
     is_model = np.arange(n) >= n_p
-    together = same_rows(rows, None if groups is None else np.concatenate(groups))
     if min(len(np.unique(together[is_model == side])) for side in (False, True)) < FEWEST_TEXTS:
         return None
     permutations = min(PERMUTATIONS, max(_MOST_SCORES // n, 19))
-    fitted = cross_fit(rows, is_model, together, seed=config.seed, permutations=permutations, device=device)
+    fitted = cross_fit(rows, is_model, together, seed=config.seed, permutations=permutations, device=_device_of(p, q))
     sizes = (n_p, n - n_p) if groups is None else [len(np.unique(side)) for side in groups]
     num_buckets = auto_learned_buckets(min(sizes))
     labels = buckets_of_ranks(fitted.ranks, num_buckets)
@@ -121,13 +117,11 @@ def learned_score(
 
 def permuted_aucs(p: Features, q: Features, groups: tuple[Integers, Integers] | None, config: MauveConfig) -> Floats:
     """The AUC, then those of `config.permutations` classifiers fitted to permuted sides, (1 + permutations,)."""
-    device = _device_of(p, q)
-    (p, p_order), (q, q_order) = _by_content(p), _by_content(q)
-    groups = None if groups is None else (groups[0][p_order], groups[1][q_order])
-    rows = _stacked(p, q)
-    together = same_rows(rows, None if groups is None else np.concatenate(groups))
+    _, _, rows, together = _prepared(p, q, groups)
     is_model = np.arange(len(together)) >= p.shape[0]
-    fitted = cross_fit(rows, is_model, together, seed=config.seed, permutations=config.permutations, device=device)
+    fitted = cross_fit(
+        rows, is_model, together, seed=config.seed, permutations=config.permutations, device=_device_of(p, q)
+    )
     return np.concatenate([[fitted.auc], fitted.permuted])
 
 
@@ -165,6 +159,16 @@ def auc_interval(fitted: CrossFitted, level: float) -> tuple[float, float]:
     """Interval of the AUC, which allows for the groups and for the training texts that the folds share."""
     ci = auc_of_scores(fitted.held_out, level).ci
     return (0.0, 1.0) if ci is None else ci
+
+
+def _prepared(
+    p: Features, q: Features, groups: tuple[Integers, Integers] | None
+) -> tuple[tuple[Integers, Integers], tuple[Integers, Integers] | None, Features, Integers]:
+    """Both orders by content, and in these the groups, the rows of both sides, and groups of equal ones too."""
+    (p, p_order), (q, q_order) = _by_content(p), _by_content(q)
+    groups = None if groups is None else (groups[0][p_order], groups[1][q_order])
+    rows = _stacked(p, q)
+    return (p_order, q_order), groups, rows, same_rows(rows, None if groups is None else np.concatenate(groups))
 
 
 def _device_of(p: Features, q: Features) -> torch.device | None:

@@ -15,6 +15,9 @@ def mean_interval(
 ) -> tuple[float, float] | None:
     """Student's interval of a mean: like a bootstrap over texts, without its shortfall in small samples.
 
+    Of values that are all 0 or 1 the mean is a share, and the interval Wilson's (1927): Student's is too short for
+    rare shares, and has no width where none is 1.
+
     Args:
         values: one number a text, (n,). level: in (0, 1).
         groups: what each text was written from: texts of one group are no independent draws, their mean is one.
@@ -26,9 +29,10 @@ def mean_interval(
     >>> round(low, 3), round(high, 3)
     (-0.484, 4.484)
     """
-    zeros = np.zeros(2)
-    found = difference_interval(values, zeros, level, groups)
-    return found
+    if _is_share(values):
+        share = _score_interval(values, level, groups)
+        return share and share[1:]
+    return difference_interval(values, np.zeros(2), level, groups)
 
 
 def difference_interval(
@@ -40,11 +44,15 @@ def difference_interval(
 ) -> tuple[float, float] | None:
     """Welch's interval of mean(p) - mean(q); None for fewer than two values or groups on a side.
 
-    Where a group has texts on both sides it is that of the differences of the groups, with G - 1 degrees of freedom.
+    Where a group has texts on both sides it is that of the differences of the groups, with G - 1 degrees of freedom. Of
+    values that are all 0 or 1 it is Newcombe's interval of the difference of two shares (1998, method 10; with the
+    correlation of the groups that both sides share, his method for pairs).
 
     Args:
         p, q: one number a text, (n,) and (m,). level: in (0, 1). p_groups, q_groups: see `mean_interval`.
     """
+    if _is_share(p) and _is_share(q):
+        return _newcombe_interval((p, q), (p_groups, q_groups), level)
     if p_groups is not None and q_groups is not None and not set(p_groups).isdisjoint(q_groups):
         return _joined_interval((p, q), (p_groups, q_groups), level)
     (p_mean, p_square, p_df), (q_mean, q_square, q_df) = _moments(p, p_groups), _moments(q, q_groups)
@@ -68,17 +76,73 @@ def _joined_interval(
     """Student's interval of the difference of two means of texts that share groups."""
     if min(len(set(side)) for side in groups) < 2:
         return None
-    numbers: dict[Hashable, int] = {}
-    places = [np.array([numbers.setdefault(group, len(numbers)) for group in side]) for side in groups]
-    total, effects = len(numbers), np.zeros(len(numbers))
-    for sign, side, own in zip((1, -1), values, places, strict=True):
-        effects += sign * np.bincount(own, weights=side - side.mean(), minlength=total) / len(side)
+    of_p, of_q = _group_effects(values, groups)
+    effects, total = of_p - of_q, len(of_p)
     from scipy.special import stdtrit
 
     error = math.sqrt(float(effects @ effects) * total / (total - 1))
     reach = float(stdtrit(total - 1, (1 + level) / 2)) * error
     difference = float(values[0].mean() - values[1].mean())
     return difference - reach, difference + reach
+
+
+def _group_effects(
+    values: tuple[Floats, Floats],
+    groups: tuple[Sequence[Hashable] | Integers, Sequence[Hashable] | Integers],
+) -> tuple[Floats, Floats]:
+    """The part of each group of either side in the deviation of both means, (G,) each."""
+    numbers: dict[Hashable, int] = {}
+    places = [np.array([numbers.setdefault(group, len(numbers)) for group in side]) for side in groups]
+    p, q = (
+        np.bincount(own, weights=side - side.mean(), minlength=len(numbers)) / len(side)
+        for side, own in zip(values, places, strict=True)
+    )
+    return p, q
+
+
+def _is_share(values: Floats) -> bool:
+    """True if the mean of the values is a share: all are 0 or 1."""
+    return bool(np.isin(values, (0.0, 1.0)).all())
+
+
+def _score_interval(
+    values: Floats, level: float, groups: Sequence[Hashable] | Integers | None
+) -> tuple[float, float, float] | None:
+    """A share with Wilson's interval; texts of groups count as many as have the error of their groups, at most n."""
+    share, square, freedom = _moments(values, groups)
+    if freedom < 1:
+        return None
+    from scipy.special import ndtri, stdtrit
+
+    middle, n = share * (1 - share), float(len(values))
+    if groups is not None:
+        n = min(n, middle / square) if square > 0 else freedom + 1.0
+    z = float(ndtri((1 + level) / 2) if groups is None else stdtrit(freedom, (1 + level) / 2))
+    centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    reach = z * math.sqrt(middle / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
+    return share, min(centre - reach, share), max(centre + reach, share)
+
+
+def _newcombe_interval(
+    values: tuple[Floats, Floats],
+    groups: tuple[Sequence[Hashable] | Integers | None, Sequence[Hashable] | Integers | None],
+    level: float,
+) -> tuple[float, float] | None:
+    """Newcombe's interval of the difference of two shares from Wilson's of each."""
+    of_p, of_q = (_score_interval(side, level, own) for side, own in zip(values, groups, strict=True))
+    if of_p is None or of_q is None:
+        return None
+    (p, p_low, p_high), (q, q_low, q_high) = of_p, of_q
+    correlation = 0.0
+    if groups[0] is not None and groups[1] is not None:
+        p_effects, q_effects = _group_effects(values, (groups[0], groups[1]))
+        scale = math.sqrt(float(p_effects @ p_effects) * float(q_effects @ q_effects))
+        correlation = float(p_effects @ q_effects) / scale if scale > 0 else 0.0
+
+    def reach(one: float, two: float) -> float:
+        return math.sqrt(max(one**2 - 2 * correlation * one * two + two**2, 0.0))
+
+    return p - q - reach(p - p_low, q_high - q), p - q + reach(p_high - p, q - q_low)
 
 
 def _moments(values: Floats, groups: Sequence[Hashable] | Integers | None) -> tuple[float, float, int]:

@@ -84,7 +84,10 @@ def size_warnings(n_p: int, n_q: int, num_buckets: int) -> list[ScoreWarning]:
         message = f"num_buckets={num_buckets} is more than the smaller set has texts ({smaller})"
         found.append(ScoreWarning("num_buckets_large", message, numbers))
     elif num_buckets * TEXTS_A_BUCKET > smaller and num_buckets > 2:
-        message = f"num_buckets={num_buckets} leaves fewer than {TEXTS_A_BUCKET} texts a bucket: noise lowers the score"
+        message = (
+            f"num_buckets={num_buckets} leaves fewer than {TEXTS_A_BUCKET} texts a bucket: noise lowers the score, and "
+            "divergences have no interval that holds"
+        )
         found.append(ScoreWarning("num_buckets_large", message, numbers))
     elif num_buckets * TEXTS_A_BUCKET_MANY < smaller:
         message = f"num_buckets={num_buckets} is small for {smaller} texts: coarse buckets hide differences"

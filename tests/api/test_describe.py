@@ -92,6 +92,17 @@ def test_decoder_of_each_model_is_that_of_the_human_texts(tiny_gpt2: str) -> Non
         describe(HUMAN, models, measures=names, decoder={"gredy": "greedy"})
 
 
+def test_a_missing_interval_has_its_reason_in_its_place() -> None:
+    names = ["kl_forward", "frontier_integral_debiased", "total_variation", "hellinger"]
+    found = describe(HUMAN, {"m": MODEL}, measures=names, featurize_model_name=ngrams, num_buckets=16)
+    values = found.models["m"]
+    assert values["total_variation"].ci is not None and values["total_variation"].no_interval == ""
+    for name in ("kl_forward", "frontier_integral_debiased", "hellinger"):
+        assert values[name].ci is None and values[name].no_interval == "none: few texts a bucket"
+    assert "none: few texts a bucket" in str(found)
+    assert found.comparison is not None and found.comparison.models["m"].frontier_integral_ci is None
+
+
 def test_only_what_is_asked_for_is_computed(rows: dict[str, Measure]) -> None:
     def never(texts: list[str]) -> Any:
         raise AssertionError("no measure needs features")

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
 
-from mauve_metric import compare, compute_mauve, explain
+from mauve_metric import (
+    compare,
+    compute_mauve,
+    describe,
+    explain,
+    human_baseline,
+    robustness,
+    score_sharded,
+    stress_test,
+)
 from mauve_metric.arrays import Rows
 from mauve_metric.options import MauveConfig, config_fields
 from mauve_metric.quantize import drmm
@@ -41,11 +50,25 @@ def test_the_number_of_buckets_is_the_quantizers() -> None:
 
 def test_another_number_of_buckets_is_refused_before_the_work() -> None:
     message = "num_buckets must be 'auto' or left out with quantizer='drmm', which makes 9, got 7"
-    for call in (compute_mauve, explain):
+    texts: list[str] = ["never read"] * 300
+
+    def never(texts: list[str]) -> NoReturn:
+        raise AssertionError("texts were featurized")
+
+    options: dict[str, Any] = {**DRMM, "num_buckets": 7, "featurize_model_name": never}
+    del options["num_runs"]
+    for call in (
+        lambda: compute_mauve(p_text=texts, q_text=texts, **options),
+        lambda: explain(p_text=texts, q_text=texts, **options),
+        lambda: compare(texts, {"m": texts}, **options),
+        lambda: describe(p_text=texts, models={"m": texts}, **options),
+        lambda: human_baseline(p_text=texts, **options),
+        lambda: robustness(p_text=texts, models={"m": texts}, **options),
+        lambda: stress_test(texts, **options),
+        lambda: score_sharded("nowhere", "nowhere", "nowhere", **options),
+    ):
         with pytest.raises(ValueError, match=message):
-            call(p_text=["never"], q_text=["read"], num_buckets=7, **DRMM)
-    with pytest.raises(ValueError, match=message):
-        compare(["never"], {"m": ["read"]}, num_buckets=7, **DRMM)
+            call()
     with pytest.raises(ValueError, match=r"to the power of drmm_layers must be at most 100000, got 9\^9"):
         num_buckets_of(MauveConfig(quantizer="drmm", drmm_components=9, drmm_layers=9))
     assert num_buckets_of(MauveConfig(num_buckets=7)) == 7

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from scipy import stats
 
+from mauve_metric.arrays import Floats
 from mauve_metric.uncertainty.means import difference_interval, mean_interval
 
 
@@ -33,7 +35,47 @@ def test_too_few_and_constant() -> None:
     assert mean_interval(np.ones(1), 0.95) is None
     assert difference_interval(np.ones(3), np.ones(1), 0.95) is None
     assert difference_interval(np.ones(4), np.zeros(4), 0.95, [1, 1, 1, 1], [1, 2, 3, 4]) is None
-    assert difference_interval(np.ones(4), np.zeros(4), 0.95) == (1.0, 1.0)
+    assert difference_interval(np.full(4, 3.0), np.zeros(4), 0.95) == (3.0, 3.0)
+
+
+def shares(hits: int, total: int) -> Floats:
+    return np.repeat([1.0, 0.0], [hits, total - hits])
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "expected"),
+    [
+        ((56, 70), (48, 80), (0.0524, 0.3339)),
+        ((9, 10), (3, 10), (0.1705, 0.8090)),
+        ((6, 7), (2, 7), (0.0582, 0.8062)),
+        ((5, 56), (0, 29), (-0.0381, 0.1926)),
+        ((0, 10), (0, 20), (-0.1611, 0.2775)),
+        ((10, 10), (0, 10), (0.6075, 1.0)),
+    ],
+)
+def test_shares_against_newcombes_table(p: tuple[int, int], q: tuple[int, int], expected: tuple[float, float]) -> None:
+    # Newcombe 1998, Statistics in Medicine 17, Table II, method 10
+    assert difference_interval(shares(*p), shares(*q), 0.95) == pytest.approx(expected, abs=6e-5)
+    wilson = stats.binomtest(*p).proportion_ci(0.95, method="wilson")
+    np.testing.assert_allclose(mean_interval(shares(*p), 0.95), (wilson.low, wilson.high), atol=1e-12)
+
+
+def test_coverage_of_rare_shares_alone_and_by_prompt() -> None:
+    rng, level = np.random.default_rng(2), 0.95
+    hits = {"alone": 0, "welch": 0, "prompts": 0}
+    prompts = np.repeat(np.arange(60), 4)
+    for _ in range(400):
+        p, q = (rng.random(300) < share for share in (0.005, 0.02))
+        low, high = difference_interval(p.astype(float), q.astype(float), level) or (1, -1)
+        hits["alone"] += low <= -0.015 <= high
+        welch = stats.ttest_ind(p.astype(float), q.astype(float), equal_var=False).confidence_interval(level)
+        hits["welch"] += welch.low <= -0.015 <= welch.high
+        loops = rng.random(60) < 0.1  # of a prompt on both sides, whose answers mostly loop then
+        p, q = ((rng.random(240) < 0.01 + 0.8 * loops[prompts]).astype(float) for _ in range(2))
+        low, high = difference_interval(p, q, level, prompts, prompts) or (1, -1)
+        hits["prompts"] += low <= 0 <= high
+    assert hits["alone"] / 400 > 0.95 - 4 * 0.011 and hits["prompts"] / 400 > 0.95 - 4 * 0.011
+    assert hits["welch"] < hits["alone"]
 
 
 def test_coverage_with_texts_in_groups() -> None:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import argparse
 import contextlib
 import inspect
+import re
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, TypeVar
 
 from mauve_metric.hosts.cli.parser import CommandParser
-from mauve_metric.options import VERBATIM, config_fields, run_fields
+from mauve_metric.options import VERBATIM, config_fields, option_names, run_fields
 from mauve_metric.results.figure_files import FIGURE_FILES, REPORT_FILES, check_ending
 from mauve_metric.texts.files import FEATURE_FILES
 
 Value = TypeVar("Value")
+_FILE_OPTIONS = ("reference_field", "prediction_field", "prompt_field", "filter")
 
 
 def add_text_field(parser: CommandParser) -> None:
@@ -53,6 +55,29 @@ def add_filter(parser: CommandParser) -> None:
 def flag_of(name: str) -> str:
     """The flag of a field."""
     return f"--{name.replace('_', '-')}"
+
+
+_ARGUMENTS = {"p_text": "HUMAN", "q_text": "MODEL", "p_groups and q_groups": "--prompt-field"}
+
+
+def in_flags(message: str) -> str:
+    """Rewrite a message of the library for the shell: options named by their flags, sides as in the usage.
+
+    >>> in_flags("q_text holds 1 empty text: remove it, or pass empty_texts='drop'")
+    'MODEL holds 1 empty text: remove it, or pass --empty-texts drop'
+    >>> in_flags("aligned=True and p_groups contradict each other"), in_flags("num_buckets must be 9")
+    ('--aligned and p_groups contradict each other', '--num-buckets must be 9')
+    """
+    names = "|".join(["aligned", *_FILE_OPTIONS, *sorted(option_names(), key=len, reverse=True)])
+    message = re.sub(rf"(?<![\w-])({names})=(?:True|['\"]?([\w.]+)['\"]?)", _with_value, message)
+    message = re.sub(rf"(?<![\w-])((?=\w*_)(?:{names})|^(?:{names})(?= must))(?![\w=])", _with_value, message)
+    message = re.sub("|".join(_ARGUMENTS), lambda found: _ARGUMENTS[found[0]], message)
+    return re.sub(r"(--[\w-]+) \(\1\)", r"\1", message)
+
+
+def _with_value(found: re.Match[str]) -> str:
+    value = found[2] if len(found.groups()) > 1 else None
+    return flag_of(found[1]) if value is None else f"{flag_of(found[1])} {value}"
 
 
 def add_output_options(parser: CommandParser, *tables: str) -> None:

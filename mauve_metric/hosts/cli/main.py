@@ -34,7 +34,7 @@ from mauve_metric.hosts.cli.commands import (
     warnings,
 )
 from mauve_metric.hosts.cli.files import check_output_files, named_file
-from mauve_metric.hosts.cli.flags import add_log_options
+from mauve_metric.hosts.cli.flags import add_log_options, in_flags
 from mauve_metric.hosts.cli.output import drop_output, tell
 from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.results.names import printable
@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if options.debug:
                 raise
             code = code_of(error)
-            tell(f"error: {message_of(error)}" + ("" if code is None else f"  [{code}]"))
+            tell(f"error: {in_flags(message_of(error))}" + ("" if code is None else f"  [{code}]"))
             return 1
 
 
@@ -126,7 +126,10 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         whole.error(f"there is no command {given[0]!r}{did_you_mean(given[0], COMMANDS)}")
     options, unknown = whole.parse_known_args(given)
     if unknown:
-        whole.error(f"unrecognized arguments: {' '.join(unknown)}{did_you_mean(unknown[0], _flags(options.command))}")
+        near = did_you_mean(unknown[0], _flags(options.command))
+        if unknown[0].lstrip("-") in ("human", "model", "models", "texts"):
+            near = " (files have no flag: write HUMAN MODEL)"
+        whole.error(f"unrecognized arguments: {' '.join(unknown)}{near}")
     alone = any(not getattr(options, name, True) for name in ("model", "models"))
     if alone and not _may_hold_both(named_file(options.human)[1]):
         whole.error(f"{options.command} {options.human}: expected MODEL after HUMAN, or a file that holds both")

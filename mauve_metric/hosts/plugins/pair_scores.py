@@ -8,7 +8,8 @@ from collections.abc import Hashable, Iterable
 from typing import NamedTuple, Unpack
 
 from mauve_metric.api.compute import compute_mauve
-from mauve_metric.options import Options, split_options
+from mauve_metric.options import Options
+from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.result import MauveResult
 
 logger = logging.getLogger(__name__)
@@ -71,7 +72,7 @@ class PairScores:
     """
 
     def __init__(self, **options: Unpack[Options]) -> None:
-        split_options(options)
+        scoring_options(options)
         self._options = options
         self._known: tuple[object, dict[str, float]] | None = None
 

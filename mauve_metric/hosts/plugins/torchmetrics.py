@@ -25,7 +25,7 @@ from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
 from mauve_metric.features.sides import check_same_encoder
 from mauve_metric.hosts.plugins.pair_scores import scalar_scores
-from mauve_metric.options import split_options
+from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.checks import check_bool, shown
 from mauve_metric.runtime.tensors import as_array, in_memory, is_tensor
@@ -84,7 +84,7 @@ class MauveScore(Metric):  # type: ignore[misc]
 
     def __init__(self, reset_real_features: bool = True, aligned: bool = False, **options: Any) -> None:
         super().__init__(**{name: options.pop(name) for name in _HOST_OPTIONS if name in options})
-        config, run = split_options(options)
+        config, run = scoring_options(options)
         if config.match_lengths != "no" or run.distributed:
             raise ValueError(
                 f"MauveScore featurizes each batch where it is: match_lengths={config.match_lengths!r} and "
@@ -148,7 +148,7 @@ class MauveScore(Metric):  # type: ignore[misc]
     def _featurize(self, texts: object) -> FeatureSet:
         if isinstance(texts, FeatureSet):
             return texts
-        config, run = split_options(self._options)
+        config, run = scoring_options(self._options)
         with Featurizing(config, run, frozenset(self._options), encoder=self._encoder) as job:
             if is_tensor(texts) or (isinstance(texts, np.ndarray) and texts.dtype.kind in "fiub"):
                 return job.side(Side("features", "features", as_array(texts) if is_tensor(texts) else texts))

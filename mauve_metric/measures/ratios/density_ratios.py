@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from mauve_metric.arrays import Array, Floats
 from mauve_metric.measures.frontier import as_frontier, curve_area, curve_through, mauve_floor, mixture_weights
+from mauve_metric.runtime.checks import check_sets
 
 _WEIGHTS = np.linspace(0, 1, 202)[1:-1]  # mixture weights λ of the area and of the integral
 _MOST_LOG = 700.0  # of p/q: its exponential is a number
@@ -73,12 +74,9 @@ def check_rows(p: Array, q: Array, least: int) -> tuple[Floats, Floats]:
     Raises:
         ValueError: other shapes, fewer rows, entries that are no finite numbers.
     """
-    sides = [np.asarray(side, dtype=np.float64) for side in (p, q)]
-    for name, side in zip(("p", "q"), sides, strict=True):
-        if side.ndim != 2 or len(side) < least:
-            raise ValueError(f"{name} must have the shape (n, d) with at least {least} rows, got {side.shape}")
+    sides = {name: np.asarray(side, dtype=np.float64) for name, side in (("p", p), ("q", q))}
+    check_sets(sides, least)
+    for name, side in sides.items():
         if not np.isfinite(side).all():
             raise ValueError(f"{name} must hold finite numbers, got some that are not")
-    if sides[0].shape[1] != sides[1].shape[1]:
-        raise ValueError(f"p and q must be of one width, got {sides[0].shape[1]} and {sides[1].shape[1]} columns")
-    return sides[0], sides[1]
+    return sides["p"], sides["q"]

@@ -136,3 +136,20 @@ def test_an_output_never_replaces_an_input_or_another_output(
     assert "would replace" in message and texts.read_text() == '["one", "two"]'
     message = input_error(["compare", str(texts), str(texts), "--plot", str(twin), "--report", str(twin)], capsys)
     assert "would replace" in message and not twin.exists()
+
+
+def test_errors_in_the_shell_name_flags(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, texts in {"human": ["a", ""], "model": ["b", "c", "d"]}.items():
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(json.dumps({"text": text}) for text in texts))
+    human, model = str(tmp_path / "human.jsonl"), str(tmp_path / "model.jsonl")
+    for given, expected in {
+        (model, human): "pass --empty-texts drop",
+        (model, human, "--aligned", "--empty-texts", "drop"): "--aligned needs sets of equal size",
+        (model, model, "--num-buckets", "4", "--quantizer", "drmm"): "left out with --quantizer drmm",
+    }.items():
+        assert main(["score", *given, "--featurizer", "ngrams"]) == 1
+        said = capsys.readouterr().err
+        assert expected in said and "=" not in said.replace(str(tmp_path), ""), said
+    with pytest.raises(SystemExit):
+        main(["score", "--model", model])
+    assert "files have no flag: write HUMAN MODEL" in capsys.readouterr().err

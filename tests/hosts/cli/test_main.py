@@ -97,7 +97,7 @@ def test_input_errors_are_one_line(files: tuple[str, str], tmp_path: Path, capsy
     assert "must be finite: 3 rows hold NaN or infinity, the first is row 0" in input_error(
         ["score", str(tmp_path / "nan.npy"), files[1]], capsys
     )
-    assert "num_buckets must be at most" in input_error(["score", *files, "--num-buckets", "111"], capsys)
+    assert "--num-buckets must be at most" in input_error(["score", *files, "--num-buckets", "111"], capsys)
 
 
 def test_debug_shows_the_traceback(capsys: pytest.CaptureFixture[str]) -> None:

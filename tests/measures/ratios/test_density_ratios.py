@@ -130,9 +130,9 @@ def test_constant_rows(name: str) -> None:
 def test_invalid_features_are_refused(name: str, least: int) -> None:
     good = np.random.default_rng(0).normal(size=(least, 3))
     estimate_ratio_scores(good, good + 1, name)
-    with pytest.raises(ValueError, match=rf"q must have the shape \(n, d\) with at least {least} rows, got \(1, 3\)"):
+    with pytest.raises(ValueError, match=rf"q must have at least {least} rows of features, got .* \(1, 3\)"):
         estimate_ratio_scores(good, good[:1], name)
-    with pytest.raises(ValueError, match="p and q must be of one width, got 3 and 2 columns"):
+    with pytest.raises(ValueError, match="p and q must have rows of one length, got 3 and 2"):
         estimate_ratio_scores(good, good[:, :2], name)
     with pytest.raises(ValueError, match="p must hold finite numbers"):
         estimate_ratio_scores(np.where(good == good[0, 0], np.nan, good), good, name)

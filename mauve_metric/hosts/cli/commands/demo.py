@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from mauve_metric.hosts.cli.flags import Once, add_config_options, add_output_options, keywords_of
 from mauve_metric.hosts.cli.output import show_result_of
 from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.texts.examples import examples_folder
 from mauve_metric.texts.files import read_texts
+
+if TYPE_CHECKING:
+    from mauve_metric.features.feature_set import FeatureSet
 
 HELP = "score a small language model's texts that come with the package"
 
@@ -22,7 +28,7 @@ def add_arguments(parser: CommandParser) -> None:
         action=Once,
         choices=("minilm", "ngrams"),
         default=argparse.SUPPRESS,
-        help="one of the two that need no download (default: minilm)",
+        help="one of the two that need no download (default: minilm, whose features are in the package)",
     )
     add_config_options(parser, names=("quantizer", "num_buckets", "seed"))
 
@@ -31,9 +37,22 @@ def run(options: argparse.Namespace) -> None:
     """Score the texts and show the result."""
     from mauve_metric.api.compute import compute_mauve
 
-    folder = examples_folder()
-    human, model = folder / "human.jsonl", folder / "nucleus.jsonl"
+    human, model = (examples_folder() / f"{name}.jsonl" for name in ("human", "nucleus"))
     given = {"featurize_model_name": "minilm"} | keywords_of(compute_mauve, options)
+    if given["featurize_model_name"] == "minilm":
+        sides: dict[str, Any] = {"p": _stored(human), "q": _stored(model)}
+    else:
+        sides = {"p_text": read_texts(human), "q_text": read_texts(model)}
     title = f"examples/{model.name} (model) against examples/{human.name} (human)"
-    sides = {"p_text": read_texts(human), "q_text": read_texts(model)}
     show_result_of(compute_mauve, options, given | sides, title)
+
+
+def _stored(file: Path) -> FeatureSet:
+    """The features in the package of an example's texts, with the texts' format."""
+    from mauve_metric.features.feature_set import FeatureSet
+    from mauve_metric.texts.fingerprints import TextHashes
+
+    hashes = TextHashes()
+    for _ in hashes.watch(read_texts(file)):
+        pass
+    return replace(FeatureSet.load(file.with_suffix(".npz")), **hashes.fields())

@@ -23,7 +23,6 @@ from mauve_metric.hosts.plugins.lm_eval_task import (
     task_name,
     write_task,
 )
-from mauve_metric.options import split_options
 from mauve_metric.texts.files import READERS, read_texts
 
 HELP = "write a task for lm-evaluation-harness from human texts"
@@ -61,9 +60,10 @@ def more_outputs(options: argparse.Namespace) -> list[Path]:
 def run(options: argparse.Namespace) -> None:
     """Write the task and show the command that runs it."""
     from mauve_metric.api.compute import compute_mauve
+    from mauve_metric.quantize.quantizers import scoring_options
 
     given = keywords_of(compute_mauve, options)
-    split_options(given)  # the task stores the options of the score; the others are checked, too
+    scoring_options(given)  # the task stores the options of the score; the others are checked, too
     task = write_task(
         read_texts(options.texts, options.text_field),
         options.folder,

@@ -92,7 +92,7 @@ def test_boundaries_prints_points_and_those_of_random_guesses(
         (["preferences", "PREFERENCES", "--with", "GUESSES"], "in column 'guess'|is given twice|no measures"),
         (
             ["preferences", "PREFERENCES", "--confidence-level", "95"],
-            "confidence_level must be a number in (0, 1), got 95",
+            "--confidence-level must be a number in (0, 1), got 95",
         ),
         (["preferences", "PREFERENCES", "--pseudo-wins", "-1"], "pseudo_wins must be a number in [0, 1e+09), got -1"),
     ],
