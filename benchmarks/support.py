@@ -13,6 +13,7 @@ import argparse
 import time
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,17 @@ def projected(p: NDArray[Any], q: NDArray[Any]) -> tuple[NDArray[Any], NDArray[A
     """Both sets on their principal axes, as the package projects them."""
     rows = projection.project(np.concatenate([p, q]).astype(np.float32), 0.9, -1, 0).astype(np.float64)
     return rows[: len(p)], rows[len(p) :]
+
+
+def ours(p: NDArray[Any], q: NDArray[Any]) -> dict[str, float]:
+    """This package's scores."""
+    return support_scores(p, q, K, strict=True)._asdict()
+
+
+def theirs(p: NDArray[Any], q: NDArray[Any]) -> dict[str, float]:
+    """prdc's scores."""
+    scores: dict[str, float] = compute_prdc(real_features=p, fake_features=q, nearest_k=K)
+    return scores
 
 
 def timed(function: Callable[[], Any]) -> tuple[float, float]:
@@ -64,23 +76,16 @@ def main() -> None:
     print(machine())
     print("| rows | d | mauve_metric | prdc | time ratio | processor time ratio | peak memory | prdc's |")
     print("|---|---|---|---|---|---|---|---|")
-    for p_rows, q_rows in ((p, q), projected(p, q)):
-
-        def ours(p_rows: NDArray[Any] = p_rows, q_rows: NDArray[Any] = q_rows) -> dict[str, float]:
-            return support_scores(p_rows, q_rows, K, strict=True)._asdict()
-
-        def theirs(p_rows: NDArray[Any] = p_rows, q_rows: NDArray[Any] = q_rows) -> dict[str, float]:
-            found: dict[str, float] = compute_prdc(real_features=p_rows, fake_features=q_rows, nearest_k=K)
-            return found
-
-        one, other = ours(), theirs()
+    for sides in ((p, q), projected(p, q)):
+        one, other = ours(*sides), theirs(*sides)
         if any(abs(one[name] - other[name]) > 1e-12 for name in one):
             raise SystemExit(f"the scores differ: {one} and {other}")
-        times = np.array([[timed(ours), timed(theirs)] for _ in range(options.repeats)])
+        functions = [partial(function, *sides) for function in (ours, theirs)]
+        times = np.array([[timed(function) for function in functions] for _ in range(options.repeats)])
         (wall, processor), (their_wall, their_processor) = times.min(axis=0)
         seconds = f"{wall:.2f} s | {their_wall:.2f} s | {wall / their_wall:.2f} | {processor / their_processor:.2f}"
-        memory = f"{peak(ours):.0f} MB | {peak(theirs):.0f} MB"
-        print(f"| {options.rows} + {options.rows} | {p_rows.shape[1]} | {seconds} | {memory} |")
+        memory = " | ".join(f"{peak(function):.0f} MB" for function in functions)
+        print(f"| {options.rows} + {options.rows} | {sides[0].shape[1]} | {seconds} | {memory} |")
 
 
 if __name__ == "__main__":

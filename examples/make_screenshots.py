@@ -29,7 +29,7 @@ WINDOWS = {
 }
 WIDTHS = {1440: 900, 768: 1024, 390: 844}  # pixels of a screen, and its height
 STATES = {"arrival": None, "one": ONE, "three": THREE}
-FIGURES = ("score_line", "divergence_curve", "precision_recall", "contributions", "histogram", "text_map")
+FIGURES = ("divergence_curve", "precision_recall", "contributions", "histogram", "text_map")
 
 
 def main() -> None:

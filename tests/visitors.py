@@ -21,7 +21,10 @@ CHROMIUM = Path("/usr/bin/chromium")
 # For `launch`: it returns, and does not give up a page whose first answer takes three seconds on a busy machine.
 SERVED = {"prevent_thread_lock": True, "quiet": True, "_frontend": False}
 NO_WINDOW = ["--no-sandbox", "--disable-gpu", "--disable-software-rasterizer"]  # no pixel is drawn as a GPU would
-FIGURES = ("score_line", "divergence_curve", "precision_recall", "contributions", "histogram", "text_map")
+# Whether a part of the page is on the screen, whole.
+IN_SIGHT = """name => { const {top, bottom} = document.querySelector(name).getBoundingClientRect();
+    return top >= 0 && bottom <= innerHeight; }"""
+FIGURES = ("divergence_curve", "precision_recall", "contributions", "histogram", "text_map")
 
 
 @contextmanager
@@ -130,6 +133,13 @@ def hover(page: Any, mark: Any, words: str = "", tries: int = 60) -> Any:
             tip.wait_for(timeout=1000)
             return tip
     raise AssertionError(f"nothing is shown over the mark: {words}")
+
+
+def experts(page: Any) -> None:
+    """Open the part for experts."""
+    page.wait_for_selector("#experts > button[aria-expanded]")
+    if page.get_attribute("#experts > button", "aria-expanded") == "false":
+        page.click("#experts > button")
 
 
 def compare(page: Any) -> str:

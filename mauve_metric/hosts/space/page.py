@@ -74,16 +74,20 @@ def build_app(
         gr.Markdown(layout.INTRODUCTION)
         problems = gr.HTML(elem_id="link_problems")
         with gr.Row(elem_id="desk"):
-            with gr.Column(scale=2, min_width=340, elem_id="given"):
-                human, models_in = layout.texts_part(limits)
-                examples = layout.examples_part()
-                model, panel, link = layout.choices_part(models)
-                opened = layout.open_part()
-                layout.limits_part(limits)
-                run = layout.run_part(limits)
-            with gr.Column(scale=4, min_width=620):
-                result = layout.result_part(limits, run.status)
+            with gr.Column(min_width=0, elem_id="shown"):
+                status = gr.HTML(elem_id="status", render=False)
+                given = gr.Accordion("Your texts", elem_id="given", render=False)
+                result = layout.result_part(limits, status, given)
                 layout.code_part(models)
+            with gr.Column(min_width=0, elem_id="inputs"):
+                given.render()
+                with given:
+                    human, models_in = layout.texts_part(limits)
+                    examples = layout.examples_part()
+                    model, panel, link = layout.choices_part(models)
+                    opened = layout.open_part()
+                    layout.limits_part(limits)
+                run = layout.run_part(limits, status)
         settings = [model, *result.play, *panel]
         wiring = Wiring(handlers, human, models_in, settings, result)
         wiring.texts()

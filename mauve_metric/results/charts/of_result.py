@@ -53,7 +53,7 @@ def divergence_curve_chart(result: MauveResult) -> alt.LayerChart:
     targets = mixtures.mark_point(color=COLORS[0], filled=True, size=250, opacity=0).encode(tooltip=tooltip)
     c = format_value(result.signature_entries["mauve_scaling_factor"])
     title = heading(
-        f"MAUVE = {result.mauve:.4f}",
+        f"Published MAUVE = {result.mauve:.4f}",
         f"{result.n_p} human and {result.n_q} model texts, {result.num_buckets} buckets, c = {c}",
         _interval(result),
         "dashed: debiased curve and its pointwise band",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mauve_metric.results.digits import digits, p_words
@@ -38,11 +38,22 @@ def auc_words(result: MauveResult) -> str:
     return f"AUC {digits(result.auc, '.3f')}{interval}, {p_words(result.auc_p_value)}"
 
 
-def format_sentence(result: MauveResult) -> str:
-    """Sentence for sets that format alone separates, with its strongest part; else empty."""
+def strongest_format(result: MauveResult) -> str:
+    """The part of the format that separates two sets best, where format alone separates them; else empty."""
     if not any(warning.code == "format_differs" for warning in result.warnings) or not result.format_aucs:
         return ""
-    name = max(result.format_aucs, key=lambda name: (result.format_aucs or {})[name])
+    return FORMATS[_strongest(result.format_aucs)].what
+
+
+def _strongest(aucs: Mapping[str, float]) -> str:
+    return max(aucs, key=lambda name: aucs[name])
+
+
+def format_sentence(result: MauveResult) -> str:
+    """Sentence for sets that format alone separates, with its strongest part; else empty."""
+    if not strongest_format(result) or not result.format_aucs:
+        return ""
+    name = _strongest(result.format_aucs)
     said = f"{FORMATS[name].what} alone have an AUC of {digits(result.format_aucs[name], '.2f')}"
     return f"Mind the format first: {said} (cure: {FORMATS[name].cure})."
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from samples import HOSTILE, HUMAN, MODEL, ngrams, write_jsonl
-from visitors import compare, hover, upload, wait_until
+from visitors import compare, experts, hover, upload, wait_until
 
 from mauve_metric import MauveResult, compute_mauve
 from mauve_metric.results.wording.words import headline
@@ -37,7 +37,8 @@ def test_upload_compare_hover_play_read_take_away_and_leave_nothing(
     upload(page, "model", write_jsonl(tmp_path / "model.jsonl", MODEL))
     assert "24 texts" in page.inner_text("#model_1_preview")
     assert compare(page) == headline(expected).number
-    assert page.inner_text("#score .mm-note strong") == f"{expected.mauve:.4f}"
+    experts(page)
+    assert page.inner_text("#table td.mm-number >> nth=0") == f"{expected.mauve:.4f}"
     assert page.inner_text("#signature .cm-content") == expected.signature
 
     point = page.locator("#divergence_curve .mark-symbol.role-mark").last.locator("path").nth(12)
@@ -47,7 +48,7 @@ def test_upload_compare_hover_play_read_take_away_and_leave_nothing(
     page.fill("#mauve_scaling_factor input[type=number]", "2")
     page.keyboard.press("Tab")
     wanted = compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=ngrams, mauve_scaling_factor=2)
-    page.wait_for_selector(f"#score .mm-note strong:text('{wanted.mauve:.4f}')")
+    page.wait_for_selector(f"#table td:text('{wanted.mauve:.4f}')")
 
     page.click("#bucket input")
     picked = page.locator("ul[role=listbox] li").nth(1)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from samples import HOSTILE, HUMAN, MODEL, ngrams, write_jsonl
-from visitors import FIGURES, compare, opened, paste, upload
+from visitors import FIGURES, compare, experts, opened, paste, upload
 
 from mauve_metric import MauveResult, compute_mauve
 
@@ -82,6 +82,7 @@ def compare_one(page: Any) -> None:
     paste(page, "human", HUMAN)
     paste(page, "model", MODEL)
     compare(page)
+    experts(page)
 
 
 def change_the_inputs(page: Any) -> None:
@@ -160,33 +161,37 @@ def test_a_screen_reader_reads_what_is_there_in_the_order_of_the_page(page: Any)
     paste(page, "human", HUMAN)
     paste(page, "model", MODEL)
     score = compare(page)
+    experts(page)
+    page.wait_for_selector("#table table", state="visible")
     lines = heard(page)
     wanted = [
         'heading "MAUVE" [level=1]',
+        'heading "Result" [level=2]',
+        f'strong: "{score}"',
+        'img "From 0, nothing in common',
+        'heading "Pictures" [level=2]',
+        'heading "What keeps the score from 1',
+        'combobox "Bucket"',
+        'button "Download report and figures"',
+        'heading "Play',
+        'slider "range slider for Scaling factor c"',
+        'heading "All scores" [level=3]',
+        "table",
+        'button "Copy: The same in Python"',
+        'button "Use it from code"',
         'heading "Human texts" [level=2]',
         'tablist "Human texts"',
         "heading \"Model's texts",
         'combobox "Featurizer"',
         'button "All other options"',
-        "The result is there",
         'button "Compare"',
-        'heading "Result" [level=2]',
-        f'strong: "{score}"',
-        'heading "Play',
-        'slider "range slider for Scaling factor c"',
-        'heading "What keeps the score from 1',
-        'combobox "Bucket"',
-        'heading "All scores" [level=3]',
-        "table",
-        'heading "Take it away" [level=3]',
-        'button "Copy: The same in Python"',
-        'button "Use it from code"',
+        "The result is there",
     ]
     places = iter(enumerate(lines))
     for part in wanted:
         assert any(part in line for _, line in places), f"{part} is not there, or not in this order"
     drawn = [line for line in lines if line.startswith(('img "', "'img \""))]
-    assert len(set(drawn)) == len(drawn) == len(FIGURES) and not any("Vega" in line for line in lines)
+    assert len(set(drawn)) == len(drawn) == len(FIGURES) + 1 and not any("Vega" in line for line in lines)
     assert [
         line for line in lines if re.fullmatch(r"(img|button|link|textbox|combobox|slider|spinbutton):?", line)
     ] == []
@@ -216,6 +221,9 @@ def tab_to(page: Any, selector: str, most: int = 60) -> None:
 @pytest.mark.parametrize("page", [{"color_scheme": "dark", "reduced_motion": "reduce"}], indirect=True)
 def test_the_keys_are_enough_from_the_texts_to_the_files(page: Any) -> None:
     assert page.evaluate("document.body.classList.contains('dark')")
+    page.keyboard.press("Tab")
+    page.focus("a[href='#given']")
+    page.keyboard.press("Enter")  # the way to the inputs
     for which, texts in (("human", HUMAN), ("model", MODEL)):
         tab_to(page, f"#{which}_paste_tab-button")
         page.keyboard.press("Enter")
@@ -229,22 +237,26 @@ def test_the_keys_are_enough_from_the_texts_to_the_files(page: Any) -> None:
         page.wait_for_selector(f"#{figure} .mm-save")
     page.wait_for_function("document.activeElement.id == 'outcome'")
 
+    tab_to(page, "#warnings summary")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#warnings details li")
     tab_to(page, "#divergence_curve .mm-save button")
     with page.expect_download() as download:
         page.keyboard.press("Enter")
     assert download.value.suggested_filename == "mauve-divergence-curve.png"
-    tab_to(page, "#warnings summary")
-    page.keyboard.press("Enter")
-    page.wait_for_selector("#warnings details li")
-    tab_to(page, "#mauve_scaling_factor input[type=range]")
-    score = page.inner_text("#score strong >> nth=0")
-    page.keyboard.press("ArrowLeft")
-    page.wait_for_function("old => document.querySelector('#score strong').innerText != old", arg=score)
     tab_to(page, "#bucket input")
     title = page.inner_text("#bucket_texts h4 >> nth=0")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     page.wait_for_function("old => document.querySelector('#bucket_texts h4').innerText != old", arg=title)
+    tab_to(page, "#experts > button")
+    page.keyboard.press("Enter")
+    tab_to(page, "#mauve_scaling_factor input[type=range]")
+    score = page.inner_text("#score strong >> nth=0")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_function("old => document.querySelector('#score strong').innerText != old", arg=score)
+    page.focus("#experts > button")
+    page.keyboard.press("Shift+Tab")
     tab_to(page, "#make_files")
     page.keyboard.press("Space")
     page.wait_for_selector("#files a[href*='mauve.json']")

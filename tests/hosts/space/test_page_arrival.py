@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from samples import HUMAN, MODEL, ngrams
-from visitors import SERVED, free_port, opened, upload
+from visitors import IN_SIGHT, SERVED, free_port, opened, upload
 
 pytest.importorskip("gradio")
 pytest.importorskip("playwright.sync_api")
@@ -20,8 +20,6 @@ SHIFT = """new Promise(done => { let total = 0;
     new PerformanceObserver(list => { for (const one of list.getEntries()) total += one.value; })
         .observe({type: 'layout-shift', buffered: true});
     setTimeout(() => done(total), 500); })"""
-IN_SIGHT = """name => { const {top, bottom} = document.querySelector(name).getBoundingClientRect();
-    return top >= 0 && bottom <= innerHeight; }"""
 
 
 @pytest.fixture(scope="module")
@@ -42,11 +40,15 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         demo.close()
 
 
-@pytest.mark.parametrize("size", [(1440, 900), (390, 844)])
+@pytest.mark.parametrize("size", [(1440, 900), (1024, 768), (390, 844)])
 def test_the_main_controls_are_visible(context: Any, address: str, tmp_path: Path, size: tuple[int, int]) -> None:
     page = opened(context, address, size, reduced_motion="reduce")
     page.wait_for_selector("#text_map svg.marks")
     assert page.evaluate(SHIFT) < 0.1
+    assert page.evaluate(IN_SIGHT, ".mm-answer") and page.evaluate(IN_SIGHT, ".mm-bars")  # the answer, above the fold
+    run, bars = (page.locator(part).bounding_box() for part in ("#run", ".mm-bars > div"))
+    assert size[0] >= 1040 or bars["y"] + bars["height"] <= run["y"]
+    assert page.evaluate(IN_SIGHT, "#compare")
     assert page.input_value("#bucket input").startswith("bucket ")  # of the second visitor too
     title = page.inner_text("#bucket_texts h4 >> nth=0")
     page.focus("#bucket input")

@@ -39,7 +39,7 @@ def shown(context: Any, served: Any, tmp_path_factory: pytest.TempPathFactory) -
     sets = zip(LONG, (MODEL, HUMAN[:20], MODEL[:20]), strict=True)
     upload(page, "model", *(write_jsonl(folder / f"{name}.jsonl", texts) for name, texts in sets))
     compare(page)
-    page.wait_for_function("document.querySelectorAll('.mm-save').length == 6")
+    page.wait_for_function("document.querySelectorAll('.mm-save').length == 5")
     yield page
     page.close()
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from samples import HUMAN, MODEL, ngrams
-from visitors import compare, paste
+from visitors import IN_SIGHT, compare, experts, paste
 
 pytest.importorskip("gradio")
 pytest.importorskip("playwright.sync_api")
@@ -21,13 +21,19 @@ def test_the_page_goes_to_its_result_and_says_when_it_is_stale_or_stopped(
     paste(page, "model", MODEL)
     score = compare(page)
     page.wait_for_function("document.activeElement.id == 'outcome'")
-    for part in ("score", "score_line"):  # on the first screen, and where the figures begin
-        box = page.locator(f"#{part}").bounding_box()
-        assert box["y"] >= 0 and box["y"] + box["height"] <= 900, part
+    assert page.evaluate(IN_SIGHT, "#score")
     for part in ("divergence_curve", "precision_recall"):
         assert 0 <= page.locator(f"#{part}").bounding_box()["y"] < 900, part
-    assert page.get_attribute("#status", "aria-live") == "polite"
-    assert f"The result is there: {score}" in page.inner_text("#status")
+    page.wait_for_function(
+        "score => document.querySelector('#said[role=status]').textContent.includes(score)", arg=score
+    )
+    assert page.inner_text("#given > button").startswith(f"{len(HUMAN)} human · {len(MODEL)} pasted")
+    wide = page.locator("#outcome").bounding_box()["width"]
+    page.click("#given > button")  # the inputs make room, and Compare stays
+    page.wait_for_function("wide => document.querySelector('#outcome').clientWidth > wide + 100", arg=wide)
+    assert page.evaluate(IN_SIGHT, "#compare")
+    page.click("#given > button")
+    experts(page)
 
     page.fill("#mauve_scaling_factor input[type=number]", "50")
     page.wait_for_selector("#play_note :text('from 0.5 to 20 here, got 50')")
@@ -57,10 +63,12 @@ def test_the_page_goes_to_its_result_and_says_when_it_is_stale_or_stopped(
     paste(page, "human", HUMAN[:20])
     page.click("#compare")
     page.wait_for_selector("#status :text('reading human texts')")
+    page.wait_for_function("document.querySelector('#said').textContent === 'Comparing'")
     page.click("#compare", force=True)  # which begins no second run
     page.click("#compare", force=True)
     page.click("#stop")
     page.wait_for_selector("#status :text('Stopped. Nothing was changed.')")
+    page.wait_for_function("document.querySelector('#said').textContent.startsWith('Stopped')")
     assert page.inner_text("#score strong >> nth=0") == score
     assert page.locator("#status .error").count() == 0
     monkeypatch.setitem(served.handlers.encoders.functions, "ngrams", ngrams)

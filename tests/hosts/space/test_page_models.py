@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 from samples import HOSTILE, HUMAN, MODEL, NASTY, ngrams, write_jsonl
-from visitors import compare, hover, paste, upload
+from visitors import compare, experts, hover, paste, upload
 
 import mauve_metric
 from mauve_metric import compute_mauve
 from mauve_metric.results.charts.figure import COLORS, TOO_MUCH
+from mauve_metric.results.wording.answer import comparison_answer
 from mauve_metric.results.wording.words import headline
 
 pytestmark = pytest.mark.browser
@@ -51,7 +52,10 @@ def test_several_models_are_compared_and_a_click_shows_their_texts(page: Any, tm
     wanted = mauve_metric.compare(
         p_text=HUMAN, models={"again": MODEL, "loud": texts["loud"], NASTY: texts["odd"]}, featurize_model_name=ngrams
     )
-    assert page.locator("#score strong").all_inner_texts()[:1] == [wanted.ranking[0]]
+    assert page.inner_text(".mm-answer") == comparison_answer(wanted)
+    labels = page.locator(".mm-of").all_inner_texts()
+    assert [" ".join(label.split()) for label in labels] == [" ".join(name.split()) for name in wanted.ranking]
+    experts(page)
     cells = [row.split("\t") for row in page.locator("#tables tbody tr").all_inner_texts()]
     assert [row[1] for row in cells[:3]] == list(wanted.ranking)
     assert cells[0][2] == f"{wanted.models[wanted.ranking[0]].mauve_debiased:.4f}"

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.hosts.space.limits import Limits
-from mauve_metric.hosts.space.session.scoring import Embedded, Encoders, Scored, feature_key, score
+from mauve_metric.hosts.space.session.run import Run
+from mauve_metric.hosts.space.session.scoring import Embedded, Encoders, Scored, embed, feature_key, score, with_all
 from mauve_metric.hosts.space.session.sessions import Shown, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, read_upload
 from mauve_metric.options import MauveConfig, config_fields
@@ -20,6 +21,7 @@ from mauve_metric.texts.fingerprints import TextHashes
 logger = logging.getLogger(__name__)
 
 FEATURIZER = "minilm"
+SECOND = "ngrams"  # takes seconds, and sees what the first does not
 LABEL = "nucleus sampling"  # among `example_files`
 HUMAN = "the human set"
 EXAMPLES = {
@@ -69,6 +71,15 @@ def stored_features(sets: Sequence[TextSet], config: MauveConfig) -> Embedded | 
     return Embedded(feature_key(config), *map(tuple, zip(*found, strict=True))) if found else None
 
 
+def others_by_default(featurizers: Sequence[str]) -> tuple[str, ...]:
+    """The featurizers that score beside the preset one unless a visitor says otherwise.
+
+    >>> others_by_default(["minilm", "ngrams"]), others_by_default(["ngrams"])
+    (('ngrams',), ())
+    """
+    return tuple(name for name in featurizers[1:] if name == SECOND)
+
+
 class Example:
     """One example with its features, scored once for all visitors.
 
@@ -81,6 +92,7 @@ class Example:
     def __init__(self, limits: Limits, featurizers: list[str], encoders: Encoders) -> None:
         self._limits, self._encoders = limits, encoders
         self._offered = FEATURIZER in featurizers and FEATURIZER not in encoders.functions
+        self._others = others_by_default(featurizers) if featurizers[:1] == [FEATURIZER] else ()
         self._lock = threading.Lock()
         self._embedded: Embedded | None = None
         self._sets: tuple[TextSet, TextSet] | None = None
@@ -90,7 +102,9 @@ class Example:
     @property
     def options(self) -> dict[str, object]:
         """The options of the example: the defaults."""
-        return {name: option.default for name, option in config_fields().items()} | {"featurize_model_name": FEATURIZER}
+        own: dict[str, object] = {name: option.default for name, option in config_fields().items()}
+        others = {"featurizers": self._others} if self._others else {}
+        return {**own, "featurize_model_name": FEATURIZER, **others}
 
     @property
     def embedded(self) -> Embedded | None:
@@ -127,6 +141,17 @@ class Example:
         human, model = self._sets
         with self._lock:
             if self._scored is None:
-                self._scored = score(embedded, {LABEL: title_of(LABEL)}, self._encoders.config(self.options))
+                self._scored = self._score(embedded, human, model)
                 self._scored.explain(LABEL, 1)  # counts the words of all texts once
         return Shown(human, {LABEL: model}, self.options, self._scored, LABEL, example=True)
+
+    def _score(self, embedded: Embedded, human: TextSet, model: TextSet) -> Scored:
+        """The scores of the example by every featurizer."""
+        titles = {LABEL: title_of(LABEL)}
+        found: dict[str, Scored] = {}
+        for name in (FEATURIZER, *self._others):
+            config = self._encoders.config(self.options | {"featurize_model_name": name})
+            if name != FEATURIZER:
+                embedded = embed({HUMAN: human.texts, titles[LABEL]: model.texts}, config, self._encoders, Run())
+            found[name] = score(embedded, titles, config)
+        return with_all(found)

@@ -1,4 +1,4 @@
-"""The part of the page with signature, commands and files to download."""
+"""The parts of the page with files to download, and with signature and commands."""
 
 from __future__ import annotations
 
@@ -6,18 +6,10 @@ import gradio as gr
 from gradio.blocks import Block
 
 
-def away_part(shown: dict[str, Block]) -> gr.Button:
-    """Signature, commands and files; the button that makes them."""
-    gr.Markdown("### Take it away")
-    title = "Signature: what another person needs to get the same numbers"
-    shown["signature"] = gr.Code(label=title, language=None, interactive=False, wrap_lines=True, elem_id="signature")
+def files_part(shown: dict[str, Block]) -> gr.Button:
+    """The files to download; the button that makes them."""
     with gr.Column(elem_id="away") as shown["code"]:
-        shown["python"] = gr.Code(label="The same in Python", language="python", interactive=False, elem_id="python")
-        shown["shell"] = gr.Code(
-            label="The same in a shell", language="shell", interactive=False, wrap_lines=True, elem_id="shell"
-        )
-        title = "Make files: report as HTML; figures as SVG, PDF, PNG; result as JSON"
-        make_files = gr.Button(title, elem_id="make_files")
+        make_files = gr.Button("Download report and figures", elem_id="make_files")
         gr.Markdown(
             "The report is one page that opens offline; it quotes texts. The other files hold numbers only; "
             "mauve.json can be dropped on this page again.",
@@ -26,3 +18,13 @@ def away_part(shown: dict[str, Block]) -> gr.Button:
         files = gr.File(label="Files", file_count="multiple", visible=False, interactive=False, elem_id="files")
         shown["files"] = files
     return make_files
+
+
+def code_outputs(shown: dict[str, Block]) -> None:
+    """Signature and commands that give the same result."""
+    title = "Signature: what another person needs to get the same numbers"
+    shown["signature"] = gr.Code(label=title, language=None, interactive=False, wrap_lines=True, elem_id="signature")
+    shown["python"] = gr.Code(label="The same in Python", language="python", interactive=False, elem_id="python")
+    shown["shell"] = gr.Code(
+        label="The same in a shell", language="shell", interactive=False, wrap_lines=True, elem_id="shell"
+    )

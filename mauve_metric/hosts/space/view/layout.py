@@ -13,12 +13,12 @@ from gradio.blocks import Block
 from gradio.components import Component
 
 from mauve_metric.hosts.space.limits import Limits
-from mauve_metric.hosts.space.session.examples import example_files
+from mauve_metric.hosts.space.session.examples import example_files, others_by_default
 from mauve_metric.hosts.space.session.measuring import GROUPS
 from mauve_metric.hosts.space.session.run import duration
 from mauve_metric.hosts.space.session.sessions import LONGEST_NAME
 from mauve_metric.hosts.space.session.uploads import FILE_TYPES
-from mauve_metric.hosts.space.view.away_part import away_part
+from mauve_metric.hosts.space.view.away_part import code_outputs, files_part
 from mauve_metric.hosts.space.view.controls import panel_controls, play_controls
 from mauve_metric.hosts.space.view.figures import figure
 from mauve_metric.hosts.space.view.measures_part import MeasureInputs, measures_part
@@ -26,9 +26,7 @@ from mauve_metric.hosts.space.view.showing import MEASURES, OF_MODEL, RESULT
 from mauve_metric.options import config_fields
 
 INTRODUCTION = """# MAUVE
-How close are a model's texts to human texts? Give a set of each, or the sets of several models. The nearer a score is
-to 1, the closer; the pictures say how much of that is chance, whether a model fails in quality (it writes what no human
-would) or in coverage (it misses what humans write), and in which texts."""
+How close are a model's texts to people's? Here is an example; <a href="#given">compare your own</a>."""
 EXAMPLE_TITLES = {  # labels of the buttons, by those of `example_files`
     "nucleus sampling": "Nucleus sampling (p = 0.95)",
     "top-k sampling": "Top-k sampling (k = 40)",
@@ -95,7 +93,7 @@ class ModelInputs:
 
 def human_inputs(limits: Limits) -> HumanInputs:
     """Upload or paste, the column, and a preview."""
-    with gr.Column(min_width=300, elem_id="human_side"):
+    with gr.Column(min_width=0, elem_id="human_side"):
         gr.Markdown("## Human texts")
         with gr.Tabs():
             with gr.Tab("Upload", elem_id="human_upload_tab"):
@@ -113,7 +111,7 @@ def _paste_box(label: str, name: str, limits: Limits) -> gr.Textbox:
 
 def model_inputs(limits: Limits) -> ModelInputs:
     """Upload or paste, repeatedly; a place for each set, with its name, its column and a preview."""
-    with gr.Column(min_width=300, elem_id="model_side"):
+    with gr.Column(min_width=0, elem_id="model_side"):
         gr.Markdown(f"## Model's texts, or those of up to {limits.model_sets} models")
         with gr.Tabs():
             with gr.Tab("Upload", elem_id="model_upload_tab"):
@@ -161,8 +159,7 @@ def _place(number: int) -> Place:
 
 def texts_part(limits: Limits) -> tuple[HumanInputs, ModelInputs]:
     """The inputs of both sides."""
-    with gr.Row(elem_id="sides"):
-        return human_inputs(limits), model_inputs(limits)
+    return human_inputs(limits), model_inputs(limits)
 
 
 def limits_part(limits: Limits) -> None:
@@ -203,8 +200,9 @@ def choices_part(models: Sequence[str]) -> tuple[gr.Dropdown, list[Component], L
     model = gr.Dropdown(list(models), value=models[0], label="Featurizer", info=info, elem_id="featurizer")
     others = gr.CheckboxGroup(
         list(models),
-        label="Ask others too",
-        info="each scores the same texts; the one above makes the result, and a sentence says whether they agree",
+        value=list(others_by_default(models)),
+        label="Check with a second featurizer",
+        info="each scores the same texts and has its bar; the first sentence says whether they agree",
         visible=len(models) > 1,
         elem_id="featurizers",
     )
@@ -246,10 +244,10 @@ class RunParts:
     status: gr.HTML
 
 
-def run_part(limits: Limits) -> RunParts:
+def run_part(limits: Limits, status: gr.HTML) -> RunParts:
     """Compare and stop, the limit, progress."""
-    with gr.Column(elem_id="run"):
-        status = gr.HTML(elem_id="status")
+    with gr.Column(min_width=0, elem_id="run"):
+        status.render()
         with gr.Row():
             compare = gr.Button("Compare", variant="primary", elem_id="compare", scale=4)
             stop = gr.Button("Stop", elem_id="stop", scale=1, min_width=100)
@@ -288,44 +286,47 @@ class ResultOutputs:
         return [self.named[name] for name in MEASURES]
 
 
-def result_part(limits: Limits, status: gr.HTML) -> ResultOutputs:
-    """The result: origin, scores, both curves, warnings, `PLAY`, texts and downloads."""
-    shown: dict[str, Block] = {"status": status}
+def result_part(limits: Limits, status: gr.HTML, given: gr.Accordion) -> ResultOutputs:
+    """The result in three layers: the answer; pictures, texts and downloads; what experts ask for."""
+    shown: dict[str, Block] = {"status": status, "given": given}
     shows = shown["shows"] = gr.Textbox(label="Shown result", visible=False)  # "", "example" or "own"
-    with gr.Column(elem_id="outcome"):
+    with gr.Column(min_width=0, elem_id="outcome"):
         gr.HTML("<h2>Result</h2>", elem_id="result_heading")  # for screen readers
         shown["stale"], shown["about"] = gr.HTML(elem_id="stale"), gr.HTML(elem_id="about")
         score = shown["score"] = gr.HTML(elem_id="score")
         with gr.Column(visible=False, elem_id="result") as shown["rest"]:
-            shown["score_line"] = figure("score_line", "Scores with their intervals")
+            shown["warnings"] = gr.HTML(elem_id="warnings")
+            gr.Markdown("## Pictures")
             curves = {"divergence_curve": "Divergence curve", "precision_recall": "Precision and recall"}
             with gr.Row(elem_id="curves"):
                 shown |= {name: figure(name, label, "mm-square") for name, label in curves.items()}
-            shown["warnings"], shown["tables"] = gr.HTML(elem_id="warnings"), gr.HTML(elem_id="tables")
-            with gr.Column(elem_id="play_part") as shown["play"]:
-                gr.Markdown("### Play: the pictures follow, the texts are not read again")
-                with gr.Row(elem_id="play"):
-                    play = play_controls(limits)
-                shown["play_note"] = gr.HTML(elem_id="play_note")
             picked, bucket, clicked = _gap_part(shown)
             shown["text_map"] = figure("text_map", "Map of the texts")
-            gr.Markdown("### All scores")
-            shown["table"] = gr.HTML(elem_id="table")
-            measures = measures_part(shown)
-            make_files = away_part(shown)
+            make_files = files_part(shown)
+            with gr.Accordion("For experts", open=False, elem_id="experts"):
+                shown["tables"] = gr.HTML(elem_id="tables")
+                with gr.Column(elem_id="play_part") as shown["play"]:
+                    gr.Markdown("### Play: the pictures follow, the texts are not read again")
+                    with gr.Row(elem_id="play"):
+                        play = play_controls(limits)
+                    shown["play_note"] = gr.HTML(elem_id="play_note")
+                gr.Markdown("### All scores")
+                shown["table"] = gr.HTML(elem_id="table")
+                measures = measures_part(shown)
+                code_outputs(shown)
     return ResultOutputs(shown, shows, play, status, score, picked, bucket, clicked, measures, make_files)
 
 
 def _gap_part(shown: dict[str, Block]) -> tuple[gr.Radio, gr.Dropdown, gr.Textbox]:
     """The buckets of one model, and the texts of one bucket: what picks them, and the box that a click fills."""
-    gr.Markdown("### What keeps the score from 1: read the texts of a bucket")
+    gr.Markdown("### What keeps the score from 1: the texts of a bucket")
     picked = shown["picked"] = gr.Radio(
-        label="Model", info="whose buckets, texts and scores are shown from here on", choices=[], elem_id="picked"
+        label="Model", info="whose buckets, texts and scores are shown", choices=[], elem_id="picked"
     )
     shown["contributions"] = figure("contributions", "Buckets by their part of the gap")
     bucket = shown["bucket"] = gr.Dropdown(
         label="Bucket",
-        info="the largest part of the gap comes first; a click on a bar above or on a point of the map picks one too",
+        info="the largest part of the gap first; a click on a bar or on a point of the map picks one too",
         choices=[],
         elem_id="bucket",
     )

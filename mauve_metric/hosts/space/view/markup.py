@@ -19,10 +19,8 @@ from mauve_metric.results.document import Prose, Table
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.numbers import GapBucket, NearText
 from mauve_metric.results.result import MauveResult
-from mauve_metric.results.wording import marks, words
-from mauve_metric.results.wording.featurizer_words import on_features
-from mauve_metric.results.wording.joint_comparison import joint_comparison
-from mauve_metric.results.wording.joint_verdict import featurizers_table, joint_verdict
+from mauve_metric.results.wording import answer, marks, words
+from mauve_metric.results.wording.joint_verdict import featurizers_table
 from mauve_metric.results.wording.learned_words import (
     EXTREMES_NOTE,
     LEARNED_DIFFERENCES,
@@ -100,21 +98,27 @@ def preview(side: TextSet, most: int = _PREVIEW_ROWS) -> str:
 
 
 def warnings_list(found: Sequence[tuple[str, ScoreWarning]]) -> str:
-    """The warnings about the scores, with the models that they are about; empty if there are none.
-
-    What makes a score mean something else is in sight, the rest folded under its number.
-    """
-    severe = [item for item in found if item[1].severe]
+    """The warnings that are not severe, folded under their number; empty if there are none."""
     other = [item for item in found if not item[1].severe]
-    title = words.many_warnings(len(other), more=bool(severe))
-    return _render("warnings", severe=severe, other=other, title=title) if found else ""
+    return _render("warnings", other=other, title=words.many_warnings(len(other))) if other else ""
 
 
 def headline(result: MauveResult) -> str:
-    """The score in large letters and what it means."""
-    joint = joint_verdict(result.by_featurizer)
-    learned = learned_sentence(result)
-    return _render("headline", lead=words.headline(result), learned=learned, verdict=verdict(result), joint=joint)
+    """The answer, severe warnings, the score in large letters and a bar for each featurizer."""
+    shown, lead = answer.bars(result), words.headline(result)
+    known = result.mauve_debiased is not None
+    return _render(
+        "headline",
+        answer=answer.answer(result),
+        why=answer.reasons_why(result),
+        severe=[item for item in words.result_warnings(result) if item[1].severe],
+        number=lead.number,
+        interval="" if result.mauve_ci else lead.interval,
+        scale=answer.SCALE if known else lead.reading,
+        whose="",
+        bars=shown,
+        wording=answer,
+    )
 
 
 def featurizers_panel(result: MauveResult) -> str:
@@ -131,19 +135,35 @@ def scores_panel(result: MauveResult, model: str | None = None) -> str:
 
 
 def comparison_headline(comparison: Comparison) -> str:
-    """The headline of a comparison: the models that differ, and the sample sizes."""
+    """The answer, severe warnings, the highest score and a bar for each model."""
+    lead = words.comparison_headline(comparison)
     return _render(
-        "comparison_headline",
-        comparison=comparison,
-        result=next(iter(comparison.models.values())),
-        level=f"{100 * comparison.confidence_level:g} %",
-        closest=words.closest(comparison),
-        withheld=words.ranking_withheld(comparison),
-        features=on_features(next(iter(comparison.models.values())).signature_entries),
-        lead=words.comparison_headline(comparison),
-        conclusion=words.conclusion(comparison),
-        learned=learned_ranking(comparison),
-        joint=joint_comparison(comparison.by_featurizer),
+        "headline",
+        answer=answer.comparison_answer(comparison),
+        why="",
+        severe=[item for item in words.collected_warnings(comparison) if item[1].severe],
+        number=lead.number,
+        interval="",
+        scale=answer.SCALE,
+        whose=f"of {comparison.ranking[0]}",
+        bars=answer.comparison_bars(comparison),
+        wording=answer,
+    )
+
+
+def verdicts(result: MauveResult) -> str:
+    """The verdicts on two sets in full, with their tests; for experts."""
+    lead = words.headline(result)
+    return _render(
+        "sentences", sentences=[verdict(result), learned_sentence(result), lead.beside, result.joint_verdict]
+    )
+
+
+def comparison_verdicts(comparison: Comparison) -> str:
+    """The verdicts on several models in full, with their tests; for experts."""
+    return _render(
+        "sentences",
+        sentences=[words.ranking_verdict(comparison), learned_ranking(comparison), comparison.joint_verdict],
     )
 
 

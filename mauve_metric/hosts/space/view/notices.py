@@ -10,8 +10,6 @@ from html import unescape
 from mauve_metric.hosts.space.session.sessions import Shown
 from mauve_metric.hosts.space.view.markup import escape
 from mauve_metric.results.description import Description
-from mauve_metric.results.explanation import Explanation
-from mauve_metric.results.result import MauveResult
 
 STOPPED = "<p class='mm-note'>Stopped. Nothing was changed.</p>"
 STOPPING = "<p class='mm-note'>Stopping, as soon as the texts at work are read.</p>"
@@ -51,41 +49,28 @@ def measured(description: Description) -> str:
 def arrived(headline: str) -> str:
     """Notice that the result is computed, with its headline as one line for screen readers.
 
-    >>> arrived("<p>MAUVE <strong>0.5</strong></p> <p>Far.</p>")
-    "<p class='mm-note' data-result='yes'>The result is there: MAUVE 0.5. Far.</p>"
+    >>> arrived("<p class='mm-answer'>Far.</p> <p>So.</p> <p class='mm-score'>MAUVE <strong>0.5</strong></p>")
+    "<p class='mm-note' data-result='yes'>The result is there: Far. MAUVE 0.5.</p>"
     """
-    lines = re.findall(r"<p[^>]*>(.*?)</p>", headline, re.DOTALL)
-    texts = [" ".join(unescape(re.sub(r"<[^>]*>", "", line)).split()) for line in lines[:2]]
+    lines = re.findall(r"<p class='mm-(?:answer|score)'>(.*?)</p>", headline, re.DOTALL)
+    texts = [" ".join(unescape(re.sub(r"<[^>]*>", "", line)).split()) for line in lines]
     said = " ".join(text if text.endswith((".", ":")) else f"{text}." for text in texts if text)
     return f"<p class='mm-note' data-result='yes'>The result is there: {escape(said)}</p>"
 
 
 def about(shown: Shown, environment: Mapping[str, str] = os.environ) -> str:
-    """The paragraph about the example: its texts, its score, links; every number is the result's."""
+    """The paragraph about the example: its texts and links."""
     result = shown.scored.results[shown.picked]
-    explanation = shown.scored.explain(shown.picked, 1)
     paper, longer = PAPERS
     space = environment.get("SPACE_ID")
     code = f"https://huggingface.co/spaces/{space}/tree/main" if space else "#code"
-    said = escape(what_you_get(result, explanation))
     return (
         f"<p class='mm-about'><strong>An example:</strong> {result.n_q} passages that a small model wrote by "
-        f"{escape(shown.picked)}, against {result.n_p} of human prose. {said} Your texts take its place. "
+        f"{escape(shown.picked)}, against {result.n_p} of human prose. "
         f"<a href='{paper}' target='_blank' rel='noopener'>The paper</a>, "
         f"<a href='{longer}' target='_blank' rel='noopener'>the longer one</a>, "
         f"<a href='{escape(code)}'>the code</a>.</p>"
     )
-
-
-def what_you_get(result: MauveResult, explanation: Explanation) -> str:
-    """The score with its ceiling, and the largest part of the gap."""
-    said = f"MAUVE is {result.mauve:.2f}, where two human sets of this size would reach {result.mauve_ceiling:.2f}"
-    if not explanation.buckets or explanation.gap <= 0:
-        return f"{said}."
-    largest = explanation.buckets[0]
-    words = ", ".join(f"“{word}”" for word in largest.words[:3])
-    does = "writes too much" if largest.side == "too much" else "misses"
-    return f"{said}; the model {does} most of all {f'where texts say {words}' if words else 'in one bucket'}."
 
 
 def about_opened(name: str) -> str:

@@ -31,7 +31,6 @@ RESULT = (  # the outputs that show a result, in the order of the handlers
     "about",
     "stale",
     "score",
-    "score_line",
     "divergence_curve",
     "precision_recall",
     "warnings",
@@ -54,6 +53,7 @@ RESULT = (  # the outputs that show a result, in the order of the handlers
     "python",
     "shell",
     "files",
+    "given",
     "status",
 )
 OF_MODEL = ("contributions", "bucket", "bucket_texts", "histogram", "table")  # those of the picked model
@@ -68,6 +68,7 @@ def result_values(shown: Shown, points: int) -> dict[str, object]:
     values |= {
         "rest": gr.update(visible=True),
         "shows": "own",
+        "given": gr.update(label=given_label(shown)),
         "about": notices.about(shown) if shown.example else "",
         "stale": "",
         "play_note": "",
@@ -87,32 +88,34 @@ def result_values(shown: Shown, points: int) -> dict[str, object]:
     return values
 
 
+def given_label(shown: Shown) -> str:
+    """The name of the part with the inputs: the sizes of the sets that the result is of."""
+    if shown.example or not shown.human.texts:
+        return "Your texts"
+    sizes = [f"{len(side.texts)} {name}" for name, side in shown.models.items()]
+    return " · ".join([f"{len(shown.human.texts)} human", *sizes, "change"])
+
+
 def _scores(results: Mapping[str, MauveResult], comparison: Comparison | None) -> dict[str, object]:
     """The values that show the scores alone, of one model or of several."""
     if comparison is None:
         (result,) = results.values()
         found = result_warnings(result)
-        charts = [
-            of_result.score_chart(result),
-            of_result.divergence_curve_chart(result),
-            of_result.precision_recall_chart(result),
-        ]
+        charts = [of_result.divergence_curve_chart(result), of_result.precision_recall_chart(result)]
         values: dict[str, object] = {"score": markup.headline(result), "signature": result.signature}
-        values["tables"] = markup.featurizers_panel(result)
+        values["tables"] = markup.verdicts(result) + markup.featurizers_panel(result)
     else:
         found = collected_warnings(comparison)
-        charts = [
-            of_comparison.forest_chart(comparison),
-            of_comparison.curves_chart(comparison),
-            of_comparison.precision_recall_curves_chart(comparison),
-        ]
+        charts = [of_comparison.curves_chart(comparison), of_comparison.precision_recall_curves_chart(comparison)]
         values = {
             "score": markup.comparison_headline(comparison),
-            "tables": markup.comparison_tables(comparison),
+            "tables": markup.comparison_verdicts(comparison) + markup.comparison_tables(comparison),
             "signature": comparison.signature,
         }
-    names = ("score_line", "divergence_curve", "precision_recall")
-    values |= {name: plot_value(chart, name != "score_line") for name, chart in zip(names, charts, strict=True)}
+    values |= {
+        place: plot_value(chart, True)
+        for place, chart in zip(("divergence_curve", "precision_recall"), charts, strict=True)
+    }
     return values | {"warnings": markup.warnings_list(found)}
 
 

@@ -14,6 +14,8 @@ from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.session.scoring import Encoders
 from mauve_metric.hosts.space.view.controls import panel_names
 from mauve_metric.hosts.space.view.handlers import RESULT, Handlers
+from mauve_metric.hosts.space.view.layout import choices_part
+from mauve_metric.results.wording.answer import answer
 
 
 def settings(**more: Any) -> list[object]:
@@ -32,10 +34,7 @@ def test_the_example_on_arrival_is_what_its_texts_give(minilm: str) -> None:
     assert shown is not None
     (result,) = shown.scored.results.values()
     about = html.unescape(arrived["about"])
-    assert (
-        f"MAUVE is {result.mauve:.2f}, where two human sets of this size would reach {result.mauve_ceiling:.2f}"
-        in about
-    )
+    assert answer(result) in html.unescape(arrived["score"]) and "600 passages" in about
     assert "https://arxiv.org/abs/2102.01454" in about and "https://arxiv.org/abs/2212.14578" in about
     embedded = desk.example.embedded
     for number in (0, 1):  # the stored rows are those of the texts
@@ -69,3 +68,14 @@ def test_an_example_is_compared_without_the_model_and_a_link_opens_on_it(minilm:
 
 def test_no_example_where_it_could_not_be_run(desk: Handlers) -> None:
     assert desk.example.shown() is None and Handlers(LIMITS, ["minilm"], Encoders()).example.shown() is None
+
+
+def test_the_example_has_the_featurizers_that_the_page_presets(desk: Handlers) -> None:
+    import gradio as gr
+
+    models = ["minilm", "ngrams"]
+    with gr.Blocks():
+        _, (*_, others), _ = choices_part(models)
+    example = Handlers(Limits(), models, Encoders()).example
+    assert example.options["featurizers"] == tuple(others.value) == ("ngrams",)
+    assert "featurizers" not in desk.example.options

@@ -49,7 +49,7 @@ def test_a_result_file_is_opened_again_without_texts(
     shown = dict(zip(RESULT, desk.open_result(str(copy), visitor("b")), strict=True))
     same = ("score", "warnings", "tables", "signature")
     assert {name: shown[name] for name in same} == {name: made[name] for name in same}
-    for name in ("divergence_curve", "precision_recall", "score_line"):
+    for name in ("divergence_curve", "precision_recall"):
         assert shown[name] == made[name]
     assert "without its texts" in shown["about"] and "texts are not in a result's file" in shown["bucket_texts"]
     assert shown["text_map"] is None and shown["play"]["visible"] is False and not copy.exists()

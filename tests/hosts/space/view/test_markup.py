@@ -13,6 +13,8 @@ from mauve_metric import Explanation, MauveResult, compare, explain
 from mauve_metric.features.ngram_use import NgramUse
 from mauve_metric.hosts.space.view import markup
 from mauve_metric.results.numbers import ScoredText
+from mauve_metric.results.wording.answer import answer, bars
+from mauve_metric.results.wording.verdict import verdict
 from mauve_metric.results.wording.words import headline
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 from tests.samples import HOSTILE, HUMAN, MODEL, ngrams
@@ -36,31 +38,40 @@ def text_of(page: str) -> str:
 
 def test_headline_is_the_lead_with_its_verdict(result: MauveResult) -> None:
     shown, first = text_of(markup.headline(result)), headline(result)
-    assert shown.startswith(
-        f"{first.number} {first.reading} ( {first.interval} )".replace("( ", "(").replace(" )", ")")
-    )
-    assert f"literature: {result.mauve:.4f} ; two human sets" in shown
-    single = replace(result, mauve_debiased=None, mauve_ci=None, p_value=None, auc_p_value=None)
-    assert "it has no interval" in markup.headline(single) and "too few texts" in markup.headline(single)
+    assert shown.startswith(answer(result)) and f"MAUVE {first.number} 1 means as close" in shown
+    (bar,) = bars(result)
+    assert [mark.value for mark in bar.marks] == [result.mauve_debiased, result.mauve_classifier]
+    assert all(mark.words in shown for mark in bar.marks)
+    full = text_of(markup.verdicts(result))
+    assert verdict(result) in full and f"literature: {result.mauve:.4f}; two human sets" in full
+    warned = replace(result, warnings=(ScoreWarning("at_floor", "at its floor", {}),))
+    before, after = markup.headline(warned).split("<strong>")
+    assert "at its floor" in before and "at its floor" not in after  # above the number, and not folded
+    single = replace(result, mauve_debiased=None, mauve_ci=None, mauve_classifier=None, p_value=None, auc_p_value=None)
+    assert "it has no interval" in markup.headline(single) and "texts are too few" in markup.headline(single)
 
 
 def test_headline_of_equal_models_names_no_winner() -> None:
     rng = np.random.default_rng(0)
     human, model = rng.normal(size=(40, 3)), rng.normal(size=(40, 3))
     equal = compare(p_features=human, models={"a": model, "b": model}, num_runs=1, num_buckets=4)
-    assert text_of(markup.comparison_headline(equal)).startswith("Cannot be told apart: a and b")
+    assert text_of(markup.comparison_headline(equal)).startswith(
+        "Closest to people's texts: a and b, which cannot be told apart."
+    )
     three = compare(p_features=human, models={"a": model, "b": model, "c": model + 9}, num_runs=1, num_buckets=4)
-    assert text_of(markup.comparison_headline(three)).startswith("Cannot be told apart: a and b")
+    assert text_of(markup.comparison_headline(three)).startswith(
+        "Closest to people's texts: a and b, which cannot be told apart."
+    )
 
 
-def test_warnings_are_folded_but_for_the_severe_ones() -> None:
+def test_warnings_are_folded_but_for_the_severe_ones_of_the_headline() -> None:
     mild = [("", ScoreWarning(f"mild_{number}", f"m{number}", {})) for number in range(3)]
     severe = ("a <b>", ScoreWarning("at_floor", "at its floor", {}))
     page = markup.warnings_list([*mild, severe])
     seen, folded = page.split("<details>")
-    assert "at its floor" in seen and "a &lt;b&gt;: " in seen and "m1" not in seen
-    assert "<summary>3 more things to know before you believe it</summary>" in folded and "m2" in folded
-    assert "<details>" not in markup.warnings_list([severe]) and markup.warnings_list([]) == ""
+    assert "m1" not in seen and "at its floor" not in page
+    assert "<summary>3 things to know before you believe it</summary>" in folded and "m2" in folded
+    assert markup.warnings_list([severe]) == markup.warnings_list([]) == ""
     assert "<summary>1 thing to know" in markup.warnings_list(mild[:1])
 
 

@@ -1,6 +1,24 @@
+// What a run does is read out at its start, at quarters of its way, and at its end: not at every step.
+const said = Object.assign(document.createElement('p'), {id: 'said', role: 'status'});
+document.querySelector('.gradio-container').append(said);
+let quarter = -1;
+const readOut = () => {
+    const at = document.querySelector('#run [data-testid=status-tracker]:not(.hide):not(:has(.error))');
+    if (!at) {
+        quarter = -1;
+        const ended = document.querySelector('#status p, #status .error')?.textContent || '';
+        if (said.textContent !== ended) said.textContent = ended;
+        return;
+    }
+    const now = Math.floor((at.textContent.match(/([\d.]+)\s*%/)?.[1] || 0) / 25);
+    if (now <= quarter) return;
+    quarter = now;
+    said.textContent = now ? `Comparing: ${25 * now} % done` : 'Comparing';
+};
+new MutationObserver(readOut).observe(document.body, {childList: true, subtree: true, characterData: true});
 // A result that came is scrolled to (without an animation for those who want none), and the keyboard goes with it if it
-// was at a button; the line that says so, a live region, is read out. A stopped run leaves no such line.
-document.querySelectorAll('#status, #measures_status').forEach(part => part.setAttribute('aria-live', 'polite'));
+// was at a button. A stopped run leaves no such line.
+document.querySelector('#measures_status')?.setAttribute('aria-live', 'polite');
 window.mauveShowResult = () => {
     requestAnimationFrame(() => requestAnimationFrame(() => {
         const outcome = document.querySelector('#outcome');

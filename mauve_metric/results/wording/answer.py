@@ -1,0 +1,142 @@
+"""The first screen of a result: one sentence on two sets or several models, and the marks of its bars."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from mauve_metric.results.digits import digits, rounded_up
+from mauve_metric.results.names import shown_names
+from mauve_metric.results.wording.learned_words import strongest_format
+from mauve_metric.results.wording.verdict import TOO_CAREFUL, WITHHELD, finding, texts_needed, told_apart, withheld
+from mauve_metric.results.wording.words import closest, each_featurizer, interval_words, listed, ranking_withheld
+
+if TYPE_CHECKING:
+    from mauve_metric.results.comparison import Comparison
+    from mauve_metric.results.result import MauveResult
+
+SCALE = "1 means as close as other people's texts"
+ENDS = "nothing in common", "other people's texts"
+CONTENT, STYLE = "content", "style"
+KINDS = {CONTENT: "groups of similar texts", STYLE: "what a classifier finds, on the same scale"}
+SEES = {"minilm": "what texts are about", "ngrams": "grammar, spelling and layout"}
+_TELL = "tell this model's texts from people's"
+
+
+class Mark(NamedTuple):
+    """A score on a bar: its kind, value in [0, 1] and interval."""
+
+    kind: str
+    value: float
+    ends: tuple[float, float] | None
+
+    @property
+    def words(self) -> str:
+        """The score in words."""
+        interval = "" if self.ends is None else f" ({interval_words(self.ends)})"
+        return f"{self.kind} {digits(self.value, '.3f')}{interval}"
+
+
+class Bar(NamedTuple):
+    """A line from 0 to 1 with the scores of one model by one featurizer."""
+
+    label: str
+    marks: tuple[Mark, ...]
+
+
+def answer(result: MauveResult) -> str:
+    """State if the features tell a model's texts from people's; without a verdict, the reason is the headline."""
+    each = _each(result)
+    findings = {name: finding(one) for name, one in each.items()}
+    found = set(findings.values())
+    reasons = {name: withheld(one) for name, one in each.items()}
+    if found == {"shown"}:
+        caution = _caution(result)
+        return f"{caution}. Even so, these features can {_TELL}." if caution else f"These features can {_TELL}."
+    if found == {"not shown"}:
+        return f"These features cannot {_TELL}."
+    if found == {"withheld"}:
+        return f"No verdict: {reasons[next(iter(each))]}."
+    if "shown" in found:
+        can = [name for name in each if findings[name] == "shown"]
+        cannot = [name for name in each if findings[name] in ("not shown", "undecided")]
+        others = [f"{listed(cannot)} cannot"] if cannot else []
+        others += [f"with {name} there is no verdict, since {reason}" for name, reason in reasons.items() if reason]
+        return f"The featurizers disagree: {listed(can)} can {_TELL}; {'; '.join(others)}."
+    few = min(result.n_p, result.n_q)
+    needed = texts_needed(result)
+    enough = f"; it takes about {rounded_up(needed)} a set" if needed is not None else ""
+    return f"These features cannot reliably {_TELL}: {few} texts are too few{enough}."
+
+
+def reasons_why(result: MauveResult) -> str:
+    """Sentences under the answer: format that differs, and the views of marks or featurizers that disagree."""
+    each = _each(result)
+    part = strongest_format(result)
+    said = [f"Mind the format first ({part})."] if part else []
+    if len({finding(one) for one in each.values()}) > 1:
+        said += [f"{name} sees {SEES[name]}." for name in each if name in SEES]
+    elif told_apart(result) == (False, True):
+        said.append("Their content does not show it; their style does.")
+    return " ".join(said)
+
+
+def bars(result: MauveResult) -> list[Bar]:
+    """A bar for each featurizer."""
+    return [
+        Bar(f"this model, seen by {name}" if name else "this model", _marks(one)) for name, one in _each(result).items()
+    ]
+
+
+def comparison_answer(comparison: Comparison) -> str:
+    """State which model is closest to people's texts, or why that is not known."""
+    reason = ranking_withheld(comparison)
+    if reason:
+        return f"No ranking: {reason}."
+    best = {name: closest(one) for name, one in each_featurizer(comparison).items()}
+    if len(set(map(frozenset, best.values()))) > 1:
+        said = [f"{name} finds {listed(models)} closest" for name, models in best.items()]
+        return f"The featurizers disagree: {'; '.join(said)}."
+    models = next(iter(best.values()))
+    if len(models) == 1:
+        return f"Closest to people's texts: {models[0]}."
+    return f"Closest to people's texts: {listed(models)}, which cannot be told apart."
+
+
+def comparison_bars(comparison: Comparison) -> list[Bar]:
+    """A bar for each model, in the order of the ranking, by each featurizer."""
+    return [
+        Bar(f"{model}, seen by {name}" if name else model, _marks(one.models[model]))
+        for name, one in each_featurizer(comparison).items()
+        for model in one.ranking
+    ]
+
+
+def bar_words(shown: list[Bar]) -> str:
+    """The bars in words, for those who do not see them."""
+    said = [f"{bar.label}: {', '.join(mark.words for mark in bar.marks)}" for bar in shown if bar.marks]
+    return f"From 0, {ENDS[0]}, to 1, {ENDS[1]}. {'; '.join(said)}."
+
+
+def _each(result: MauveResult) -> dict[str, MauveResult]:
+    """The result of each featurizer by its displayed name; key "" for a single one."""
+    if len(result.by_featurizer) < 2:
+        return {"": result}
+    called = shown_names(list(result.by_featurizer))
+    return {called[name]: one for name, one in result.by_featurizer.items()}
+
+
+def _caution(result: MauveResult) -> str:
+    """The reason for which a score means little although a difference is shown; empty without one."""
+    declared = result.design != "independent"
+    codes = [warning.code for warning in result.warnings if not (declared and warning.code == "shared_prompts")]
+    reasons = [WITHHELD[code] for code in codes if code in TOO_CAREFUL]
+    return f"Do not trust the score: {'; '.join(reasons)}" if reasons else ""
+
+
+def _marks(result: MauveResult) -> tuple[Mark, ...]:
+    """The debiased score on groups of similar texts, and that on a classifier's buckets."""
+    found = (
+        (CONTENT, result.mauve_debiased, result.mauve_ci),
+        (STYLE, result.mauve_classifier, result.mauve_classifier_ci),
+    )
+    return tuple(Mark(kind, value, ends) for kind, value, ends in found if value is not None)
