@@ -12,6 +12,7 @@ from pathlib import Path
 from common import BY_HAND, INK, RESULTS, ROOT
 
 PAGE, FIGURES = ROOT / "docs" / "experiments.md", ROOT / "docs" / "figures"
+PAPERS = ROOT / "experiments" / "papers.md"  # written by hand
 HEAD = """---
 search:
   exclude: true
@@ -62,7 +63,7 @@ def results() -> list[Path]:
 
 def page() -> str:
     """The whole page."""
-    return HEAD + "".join(map(section, results()))
+    return HEAD + "".join(map(section, results())) + "\n" + PAPERS.read_text(encoding="utf-8")
 
 
 def main() -> None:

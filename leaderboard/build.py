@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mauve_metric import Histograms, MauveConfig
-from mauve_metric.api.score import Debiased, Uncertainty, score_histograms, score_uncertainty
+from mauve_metric.api.score import debiased_estimates, score_histograms
 from mauve_metric.catalogue.table import SCORES
 from mauve_metric.measures.cross_fitting import auto_learned_buckets
 from mauve_metric.results.digits import digits
-from mauve_metric.uncertainty import score_warnings
+from mauve_metric.uncertainty import resampling, score_warnings
 from mauve_metric.uncertainty.intervals import Estimate
 from mauve_metric.uncertainty.learned import debiased
 from mauve_metric.uncertainty.score_warnings import SEVERE
@@ -87,7 +87,7 @@ class Entry(NamedTuple):
     name: str
     about: Mapping[str, str]
     result: Mapping[str, Any]
-    score: Debiased
+    score: Estimate
     learned: Estimate
     auc: float
 
@@ -200,7 +200,7 @@ def _learned_counts(result: Mapping[str, Any], side: str) -> np.ndarray:
     return np.array(counts, dtype=np.int64)
 
 
-def _checked_score(result: Mapping[str, Any], config: MauveConfig, rules: Mapping[str, Any]) -> Debiased:
+def _checked_score(result: Mapping[str, Any], config: MauveConfig, rules: Mapping[str, Any]) -> Estimate:
     """The debiased score of an entry's histograms; what it says of them must follow from them.
 
     Raises:
@@ -216,16 +216,19 @@ def _checked_score(result: Mapping[str, Any], config: MauveConfig, rules: Mappin
         raise ValueError("warnings must have codes")
     found = _settings(rules["signature"])
     histograms = Histograms(*(_counts(result, side) for side in ("p", "q")))
-    uncertainty = score_uncertainty(result["mauve"], histograms, [], config)
-    for name, value in _following(histograms, config, uncertainty).items():
+    estimates = debiased_estimates([histograms], config)
+    if estimates.mauve is None or estimates.frontier_integral is None:
+        raise ValueError(f"its histograms have no interval: {estimates.problem}")
+    for name, value in _following(histograms, config).items():
         if not _agree(value, result[name]):
             shown = [f"{number:.6f}" for number in (value, result[name])] if isinstance(value, float) else [value, "…"]
             raise ValueError(f"{name} must follow from p_hist and q_hist, {shown[0]}, got {shown[1]}")
     _check_runs(result, int(found["num_runs"]))
-    for name in ("mauve", "frontier_integral"):
-        _check_interval(name, result, getattr(uncertainty, name))
+    _check_interval("mauve", result, estimates.mauve)
+    if result["frontier_integral_ci"] is not None or not estimates.few_texts_a_bucket:
+        _check_interval("frontier_integral", result, estimates.frontier_integral)
     _check_warnings(result, histograms, found)
-    return uncertainty.mauve
+    return estimates.mauve
 
 
 def _agree(expected: object, given: object) -> bool:
@@ -234,11 +237,13 @@ def _agree(expected: object, given: object) -> bool:
     return same_shape and np.allclose(expected, np.asarray(given, dtype=float), rtol=0, atol=TOLERANCE)
 
 
-def _following(histograms: Histograms, config: MauveConfig, uncertainty: Uncertainty) -> dict[str, Any]:
+def _following(histograms: Histograms, config: MauveConfig) -> dict[str, Any]:
     """What follows from the histograms that are in a result, by its name there."""
     scores = score_histograms(histograms, config)
     found = {name: value for name, value in scores._asdict().items() if name != "curve_mixtures"}
-    found |= {"mauve_ceiling": uncertainty.ceiling, "mauve_ceiling_std": uncertainty.ceiling_std}
+    c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
+    null = resampling.null_scores(histograms.p_counts, histograms.q_counts, c, points)
+    found |= {"mauve_ceiling": float(null.mean()), "mauve_ceiling_std": float(null.std(ddof=1))}
     rows = {name: row.compute for name, row in SCORES.items() if row.needs == "both shares"}
     return found | {name: function(scores.p_hist, scores.q_hist) for name, function in rows.items()}
 
@@ -252,12 +257,12 @@ def _check_runs(result: Mapping[str, Any], count: int) -> None:
         raise ValueError(f"mauve_runs must be {count} scores, and mauve_std their standard deviation")
 
 
-def _check_interval(name: str, result: Mapping[str, Any], computed: Debiased) -> None:
+def _check_interval(name: str, result: Mapping[str, Any], computed: Estimate) -> None:
     """A debiased score is in its interval, and that, of other clusterings, meets the one of these histograms."""
     value, (low, high) = result[f"{name}_debiased"], result[f"{name}_ci"]
     if not low <= value <= high:
         raise ValueError(f"{name}_debiased must be in {name}_ci, {low:.6f} to {high:.6f}, got {value:.6f}")
-    if computed.ci is not None and not (low <= computed.ci[1] and computed.ci[0] <= high):
+    if not (low <= computed.ci[1] and computed.ci[0] <= high):
         computed_low, computed_high = computed.ci
         raise ValueError(
             f"{name}_ci must meet the interval that follows from p_hist and q_hist, {computed_low:.6f} to "
@@ -336,9 +341,9 @@ def page(entries: list[Entry], rules: Mapping[str, Any]) -> str:
     return HEAD.format(**fill) + "\n".join(lines) + "\n" + TAIL.format(**fill)
 
 
-def _score_cells(score: Debiased | Estimate) -> tuple[str, str]:
+def _score_cells(score: Estimate) -> tuple[str, str]:
     """A score and its interval."""
-    return digits(score.value, ".3f"), "\u00a0…\u00a0".join(digits(end, ".3f") for end in score.ci or ())
+    return digits(score.value, ".3f"), "\u00a0…\u00a0".join(digits(end, ".3f") for end in score.ci)
 
 
 def build(folder: Path, *, check: bool) -> list[str]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import inspect
-import operator
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, SupportsIndex, TypedDict, TypeVar
+from typing import Any, Literal, TypedDict, TypeVar
 
 from mauve_metric.runtime.checks import (
     Check,
     check_bool,
     choice_check,
+    count_or_none,
     did_you_mean,
     integer_check,
     is_bool,
@@ -74,23 +74,6 @@ def _prefix(name: str, value: object) -> object:
     if len(value) > LONGEST_PREFIX:
         raise ValueError(f"{name} must be at most {LONGEST_PREFIX} characters long, got {len(value)}: {shown(value)}")
     return value
-
-
-def _integer_or_none(low: int, expected: str) -> Check:
-    """A check for None or an integer of at least `low`, numpy's too."""
-
-    def check(name: str, value: object) -> object:
-        if value is None:
-            return value
-        try:
-            number = None if is_bool(value) or not isinstance(value, SupportsIndex) else operator.index(value)
-        except TypeError:  # an array of several numbers
-            number = None
-        if number is None or number < low:
-            raise ValueError(f"{name} must be {expected}, got {shown(value)}")
-        return number
-
-    return check
 
 
 def _column(name: str, value: object) -> object:
@@ -384,9 +367,6 @@ def _is_used(metadata: Mapping[str, Any], verb: str) -> bool:
     )
 
 
-_COUNT = _integer_or_none(1, "an integer of at least 1")
-
-
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
     """Options of a run that change its speed or output, never its score.
@@ -403,11 +383,11 @@ class RunOptions:
     )
     device_id: int | None = _host(
         None,
-        _integer_or_none(-1, "-1 (CPU) or the number of a CUDA device"),
+        partial(count_or_none, low=-1),
         "the number of a CUDA device, -1 for the CPU, as in mauve-text",
     )
-    batch_size: int | None = _speed(None, _COUNT, "most texts of a batch")
-    max_batch_tokens: int | None = _speed(None, _COUNT, "tokens of a batch")
+    batch_size: int | None = _speed(None, count_or_none, "most texts of a batch")
+    max_batch_tokens: int | None = _speed(None, count_or_none, "tokens of a batch")
     verbose: bool = _host(False, check_bool, "a progress bar on stderr")
     text_field: str | None = _texts(
         None,
@@ -528,7 +508,7 @@ def split_options(given: Mapping[str, object], verb: str = "") -> tuple[MauveCon
     use_float64 = check_bool("use_float64", options.pop("use_float64", False))
     if use_float64 and options.setdefault("dtype", "float64") != "float64":
         raise WrongOption(f"use_float64=True and dtype={options['dtype']!r} contradict each other: give one of them")
-    problem = unknown_options(options, [*config_fields(), *run_fields(), "use_float64"])
+    problem = unknown_options(options, option_names())
     if problem:
         raise UnknownOption(problem)
     useless = [name for name in options if name not in (*config_fields(verb), *run_fields(verb), "use_float64")]

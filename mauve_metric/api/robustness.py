@@ -145,32 +145,22 @@ def _featurizers(
     return found
 
 
-@dataclass(frozen=True)
-class _Sets:
-    """All sides featurized in one way, P's first."""
+def _part_of(sides: Sequence[FeatureSet], part: Part | None) -> tuple[list[Features], list[Integers | None]]:
+    """The features and groups of a random part of every set; sets of one size keep the same rows.
 
-    sides: tuple[FeatureSet, ...]
-
-    def part(self, part: Part | None) -> tuple[list[Features], list[Integers | None]]:
-        """The features and groups of a random part of every set; sets of one size keep the same rows.
-
-        Texts of one group, of all sets, are all in the part or all left out.
-        """
-        if part is None:
-            return [side.features for side in self.sides], [side.groups for side in self.sides]
-        kept = [part_rows(len(side), part) for side in self.sides]
-        codes = [side.groups for side in self.sides if side.groups is not None]
-        if codes:
-            known = np.unique(np.concatenate(codes))
-            chosen = known[part_rows(len(known), part)]
-            kept = [np.flatnonzero(np.isin(of_side, chosen)) for of_side in codes]
-        features: list[Features] = [
-            as_rows(side.features).take(rows) for side, rows in zip(self.sides, kept, strict=True)
-        ]
-        groups = [
-            None if side.groups is None else side.groups[rows] for side, rows in zip(self.sides, kept, strict=True)
-        ]
-        return features, groups
+    Texts of one group, of all sets, are all in the part or all left out.
+    """
+    if part is None:
+        return [side.features for side in sides], [side.groups for side in sides]
+    kept = [part_rows(len(side), part) for side in sides]
+    codes = [side.groups for side in sides if side.groups is not None]
+    if codes:
+        known = np.unique(np.concatenate(codes))
+        chosen = known[part_rows(len(known), part)]
+        kept = [np.flatnonzero(np.isin(of_side, chosen)) for of_side in codes]
+    features: list[Features] = [as_rows(side.features).take(rows) for side, rows in zip(sides, kept, strict=True)]
+    groups = [None if side.groups is None else side.groups[rows] for side, rows in zip(sides, kept, strict=True)]
+    return features, groups
 
 
 @dataclass
@@ -186,7 +176,7 @@ class _Work:
     given: frozenset[str]
     opened: OpenedSides
     names: tuple[str, ...]
-    sets: dict[_Key, _Sets] = field(default_factory=dict)
+    sets: dict[_Key, tuple[FeatureSet, ...]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     labels: dict[_Key, Sequence[Sequence[Labels]]] = field(default_factory=dict)
 
@@ -213,8 +203,9 @@ class _Work:
                     bar(done, len(tried))
                 found = self._try_setting(base, name, factor, changes, default)
                 settings += [replace(setting, in_design=times[_key(changes, *FACTORS)]) for setting in found]
-        p, q = self._featurize(base.config).sides[:2]
-        groups = [side.groups for side in self._featurize(base.config).sides]
+        sides = self._featurize(base.config)
+        p, q = sides[:2]
+        groups = [side.groups for side in sides]
         entries = signature_entries(p, q, base.config, {"design": design_of(*groups)})
         entries.pop("n_q")
         entries.pop("q_digest")
@@ -227,7 +218,7 @@ class _Work:
         for number, one in enumerate(featurizers):
             config = replace(self.config, featurize_model_name=one)
             try:
-                sides = self._featurize(config).sides
+                sides = self._featurize(config)
                 break
             except EXPECTED as error:
                 if not has_texts or number == len(featurizers) - 1:
@@ -252,7 +243,7 @@ class _Work:
         self.failed[name] = message_of(error)
         logger.warning("%s is missing: %s", name, self.failed[name])
 
-    def _featurize(self, config: MauveConfig) -> _Sets:
+    def _featurize(self, config: MauveConfig) -> tuple[FeatureSet, ...]:
         """The features of all sides, computed once for a featurizer, pooling and length."""
         key = _key(vars(config), *OF_TEXTS)
         if key not in self.sets:
@@ -260,7 +251,7 @@ class _Work:
             with Featurizing(config, self.run, self.given.union(own)) as job:
                 read = read_sides(job, self.opened)
             check_sides({self.opened.sides[name].argument: side for name, (side, _) in read.items()})
-            self.sets[key] = _Sets(tuple(side for side, _ in read.values()))
+            self.sets[key] = tuple(side for side, _ in read.values())
         return self.sets[key]
 
     def _announce(self, base: Base, plan: Plan, settings: int, each: float) -> None:
@@ -282,7 +273,7 @@ class _Work:
 
     def _featurizing_seconds(self, base: Base, ways: Sequence[Changes]) -> float:
         """Estimated seconds to featurize all texts in other ways; 0 for functions and missing models."""
-        lengths = [side.lengths for side in self._featurize(base.config).sides]
+        lengths = [side.lengths for side in self._featurize(base.config)]
         known = np.concatenate([np.zeros(0), *(item for item in lengths if item is not None)])
         total, models = 0.0, dict[str, Encoder]()
         for changes in ways:
@@ -308,7 +299,7 @@ class _Work:
         """The models under one setting."""
         part = changes.get("n")
         config = changed(base, changes)
-        features, groups = self._featurize(config).part(part if isinstance(part, Part) else None)
+        features, groups = _part_of(self._featurize(config), part if isinstance(part, Part) else None)
         config = resolve_config(config, *(len_of(rows) for rows in features), groups=groups)
         key = _key(changes, *(name for name in FACTORS if name != RESCALING))
         runs = self._cluster(key, features, groups, config)

@@ -83,7 +83,8 @@ def chosen_factors(vary: object) -> tuple[str, ...]:
     wanted = [name.replace("-", "_") for name in listed_names("vary", vary, "names of factors")]
     unknown = [name for name in wanted if name not in FACTORS]
     if unknown or not wanted:
-        raise ValueError(f"vary must name at least one of {', '.join(FACTORS)}, got {(unknown or [vary])[0]!r}")
+        given = unknown[0] if unknown else vary
+        raise ValueError(f"vary must name at least one of {', '.join(FACTORS)}, got {given!r}")
     return tuple(name for name in FACTORS if name in wanted)
 
 

@@ -361,7 +361,7 @@ def resolve_config(config: MauveConfig, *sizes: int, groups: Sequence[Integers |
 
 
 @fitting_threads()
-def _neighbours(projected: Sequence[ProjectedRows], config: MauveConfig) -> Mapping[str, float | None]:
+def _neighbours(projected: Sequence[ProjectedRows], config: MauveConfig) -> dict[str, Any]:
     """Nearest-neighbour precision, recall, density and coverage, or None for each."""
     if not config.knn:
         return dict.fromkeys(support.SupportScores._fields)

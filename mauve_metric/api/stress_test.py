@@ -99,7 +99,7 @@ def stress_test(
             failed[name] = message_of(error)
             logger.warning("%s is left out: %s", name, failed[name])
     if not found:
-        reasons = "; ".join(f"{name}: {reason}" for name, reason in failed.items())
+        reasons = "; ".join(f"{name}: {reason:.150}" for name, reason in [*failed.items()][:3])  # in full in the log
         raise ValueError(f"none of the featurizers can be used: {reasons}")
     return StressTest(
         featurizers=found,

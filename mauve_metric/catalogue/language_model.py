@@ -10,6 +10,7 @@ from mauve_metric.features.likelihood.likelihood_measures import (
     epsilon_perplexity,
     generation_perplexity,
     mean_log_probability,
+    mean_probability,
     rank_share,
     rep,
     sparsemax_score,
@@ -56,6 +57,13 @@ LANGUAGE_MODEL: dict[str, Measure] = {
         meaning="mean log-probability of a text's tokens, each text weighing the same",
         trap="short texts weigh as much as long ones",
         compute=mean_log_probability,
+    ),
+    "probability": _row(
+        title="Mean probability",
+        paper="Ippolito 2021, §3.4",
+        meaning="mean probability that a language model gives the tokens that came",
+        trap="truncated decoding raises it above people's, whatever the quality",
+        compute=mean_probability,
     ),
     "sparsemax_score": _row(
         title="Sparsemax score",

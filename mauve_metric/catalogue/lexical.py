@@ -18,7 +18,7 @@ from mauve_metric.lexical.distinct import (
 from mauve_metric.lexical.ngram_similarity import prompt_distinct, prompt_diversity, vendi_ngrams
 from mauve_metric.lexical.repetition import MAX_PHRASE_OF_MAUVE, ends_repeating
 from mauve_metric.lexical.self_bleu import self_bleu, self_repetition
-from mauve_metric.lexical.zipf import zipf_coefficient
+from mauve_metric.lexical.zipf import types_of_mass, zipf_coefficient
 
 _row = partial(Measure, group="lexical", formula="lexical-measures", better="human", low=0.0, high=1.0, needs="tokens")
 
@@ -90,6 +90,16 @@ LEXICAL: dict[str, Measure] = {
         meaning="how steeply log frequency falls with log rank, every token of the set",
         trap="the many rare tokens lead the fit: it moves with the tokenizer and the number of tokens",
         compute=partial(zipf_coefficient, ranks=None),
+        sizes_matter=True,
+    ),
+    "types_of_mass": _row(
+        title="Types of 80 %",
+        low=1.0,
+        high=None,
+        paper="Ippolito et al. 2020, §6",
+        meaning="different tokens, the most frequent first, that make up 80 % of all tokens of the set",
+        trap="grows with the number of tokens; noise has the most",
+        compute=types_of_mass,
         sizes_matter=True,
     ),
     "repetition": _row(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.options import Options, OptionsOfOneProcess
-from mauve_metric.runtime.checks import Check, check_bool, check_count, is_bool, shown
+from mauve_metric.runtime.checks import Check, check_bool, check_count, count_or_none, is_bool, shown
 
 if TYPE_CHECKING:
     from transformers import GenerationConfig
@@ -21,14 +21,6 @@ GenerateFunction = Callable[[list[Any]], Sequence[str | None]]  # texts, or conv
 def _anything(name: str, value: object) -> object:
     """Accept any value: the code that reads it checks it."""
     return value
-
-
-def _count(name: str, value: object) -> object:
-    return check_count(name, value)
-
-
-def _count_or_none(name: str, value: object) -> object:
-    return None if value is None else check_count(name, value)
 
 
 def _function_or_none(name: str, value: object) -> object:
@@ -66,7 +58,7 @@ class WritingOptions:
         "human texts of which the first `prompt_tokens` tokens are the prompts and, unless `references` are given, the "
         "whole the references",
     )
-    prompt_tokens: int = _option(35, _count, "see `dataset`; 35 as in Pillutla et al. 2021")
+    prompt_tokens: int = _option(35, check_count, "see `dataset`; 35 as in Pillutla et al. 2021")
     include_prompt: bool = _option(
         True,
         check_bool,
@@ -81,7 +73,7 @@ class WritingOptions:
     )
     num_samples: int | None = _option(
         None,
-        _count_or_none,
+        count_or_none,
         "how many texts; None: as many as there are prompts, or references without prompts. Prompts are used again if "
         "there are fewer",
     )
@@ -90,7 +82,7 @@ class WritingOptions:
     )
     max_new_tokens: int | None = _option(
         None,
-        _count_or_none,
+        count_or_none,
         "the most tokens to write; None: what `generation_config` says, else as many as the human text of the same "
         "number has (128 if its length is not known)",
     )
@@ -101,7 +93,9 @@ class WritingOptions:
         "chat_template=True conversations) to a list of continuations, None for one that failed. Every process calls "
         "it with its share",
     )
-    generation_batch_size: int = _option(32, _count, "prompts that are continued together, halved when memory runs out")
+    generation_batch_size: int = _option(
+        32, check_count, "prompts that are continued together, halved when memory runs out"
+    )
 
     def __post_init__(self) -> None:
         if self.references is None and self.dataset is None:

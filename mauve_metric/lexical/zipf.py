@@ -1,4 +1,4 @@
-"""Zipf exponent: the slope of token frequency over rank."""
+"""Zipf exponent: the slope of token frequency over rank; and how few different tokens make up most of a set."""
 
 from __future__ import annotations
 
@@ -11,6 +11,32 @@ from mauve_metric.lexical.tokens import Tokens
 
 TOP_RANKS = 5000
 _STEPS = 15  # of the logarithm of the rank, where ranks are thinned
+
+
+def types_of_mass(texts: Sequence[Tokens], mass: float = 0.8) -> float:
+    """Number of the most frequent different tokens that make up a share `mass` of all tokens.
+
+    Ippolito et al. 2020, §6: sampling from truncated distributions needs fewer than people do.
+
+    Args:
+        texts: tokens of each text. mass: the share, in (0, 1].
+
+    Returns:
+        At least 1; the closer to the human texts' value the better. It grows with the number of texts.
+
+    Raises:
+        TypeError: a text is a string. ValueError: mass out of range, or no token.
+
+    >>> types_of_mass([["a"] * 5 + ["b"] * 3 + ["c"] * 2])
+    2.0
+    """
+    if not 0 < mass <= 1:
+        raise ValueError(f"mass must be above 0 and at most 1, got {mass}")
+    frequencies = np.sort(ngram_counts(texts, 1).frequencies)[::-1]
+    if not len(frequencies):
+        raise ValueError("types_of_mass needs at least one token, got none")
+    reached = np.cumsum(frequencies) >= mass * frequencies.sum() * (1 - 1e-12)
+    return float(reached.argmax() + 1)
 
 
 def zipf_coefficient(texts: Sequence[Tokens], ranks: int | None = TOP_RANKS, thinned: bool = False) -> float:

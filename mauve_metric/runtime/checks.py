@@ -169,6 +169,11 @@ def check_count(name: str, value: object, low: int = 1) -> int:
     return number
 
 
+def count_or_none(name: str, value: object, low: int = 1) -> int | None:
+    """None, or what `check_count` returns."""
+    return None if value is None else check_count(name, value, low)
+
+
 def check_number(name: str, value: object, low: float, high: float, *, low_included: bool = False) -> float:
     """Return a finite real number above `low` (or at it, with `low_included`) and below `high`.
 

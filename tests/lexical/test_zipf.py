@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from mauve_metric.lexical.zipf import zipf_coefficient
+from mauve_metric.lexical.zipf import types_of_mass, zipf_coefficient
 
 
 def texts_of(frequencies: list[int]) -> list[list[int]]:
@@ -38,6 +38,22 @@ def test_the_variants_are_their_definitions() -> None:
         seen.setdefault(round(15 * math.log(rank)) / 15, math.log(frequencies[rank - 1]))
     slope = np.polyfit(list(seen), list(seen.values()), 1)[0]
     assert zipf_coefficient(texts, ranks=300, thinned=True) == pytest.approx(-slope, abs=1e-9)
+
+
+def test_types_of_a_mass_are_counted_one_by_one() -> None:
+    rng = np.random.default_rng(1)
+    for mass in (0.1, 0.5, 0.8, 1.0):
+        frequencies = [int(times) for times in rng.integers(1, 50, 40)]
+        covered, types = 0, 0
+        for times in sorted(frequencies, reverse=True):
+            if covered >= mass * sum(frequencies):
+                break
+            covered, types = covered + times, types + 1
+        assert types_of_mass(texts_of(frequencies), mass) == types
+    assert types_of_mass([list(range(10))]) == 8
+    for texts, mass, said in (([[]], 0.8, "at least one token"), ([[1]], 0.0, "mass must be above 0")):
+        with pytest.raises(ValueError, match=said):
+            types_of_mass(texts, mass)
 
 
 def test_too_few_tokens_for_a_line() -> None:

@@ -61,6 +61,15 @@ def mean_log_probability(likelihoods: Likelihoods) -> Floats:
     return means
 
 
+def mean_probability(likelihoods: Likelihoods) -> Floats:
+    """Mean probability of the tokens that came, over all predicted tokens (Ippolito 2021, §3.4).
+
+    Returns:
+        Numbers (n,) with the mean probability, in [0, 1], as their mean.
+    """
+    return likelihood.mean_by_text(np.exp(likelihoods.log_probabilities), likelihoods.offsets)
+
+
 def sparsemax_score(likelihoods: Likelihoods) -> Floats:
     """p_x + (1 - ‖p‖²)/2 over all predicted tokens, x the token that came (Martins et al. 2020, §4.3).
 

@@ -28,6 +28,7 @@ _READ = (  # arguments that name files or folders to read
     "models",
     "texts",
     "training",
+    "baseline",
     "against",
     "corpus",
     "prompts",

@@ -61,7 +61,7 @@ def page(name: str) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; the exit status: 0, 1 for an input or runtime error, 2 for wrong usage."""
+    """Run a command; the exit status: 0, 1 for an input or runtime error, 2 for wrong usage, 3 for a failed gate."""
     options = parse(arguments)
     if sys.stdout is None:
         tell("error: standard output is closed, so that nothing can be shown: open it, or send it to a file")
@@ -71,8 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with _logging_to_stderr(options):
         try:
             check_output_files(options)
-            options.run(options)
-            return 0
+            return options.run(options) or 0
         except KeyboardInterrupt:
             tell("interrupted")
             return 130

@@ -6,9 +6,9 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mauve_metric.results.names import printable
 from mauve_metric.runtime.errors import NotWritten
@@ -16,6 +16,9 @@ from mauve_metric.runtime.errors import NotWritten
 if TYPE_CHECKING:
     from mauve_metric.results.document import Document
     from mauve_metric.results.result_methods import Result
+
+ResultT = TypeVar("ResultT", bound="Result")
+GATE_FAILED = 3  # exit status
 
 
 def tell(message: str) -> None:
@@ -70,8 +73,8 @@ def show_result(result: Result, options: argparse.Namespace, title: str = "") ->
 
 
 def show_result_of(
-    function: Callable[..., Result], options: argparse.Namespace, given: Mapping[str, Any], title: str = ""
-) -> None:
+    function: Callable[..., ResultT], options: argparse.Namespace, given: Mapping[str, Any], title: str = ""
+) -> ResultT:
     """Call a function that several processes of a launcher share, and show its result in the first of them."""
     from mauve_metric.runtime.processes import launched_rank
 
@@ -79,6 +82,7 @@ def show_result_of(
         result = function(**given, distributed=rank is not None)
     if not rank:
         show_result(result, options, title)
+    return result
 
 
 def _format_document(document: Document, options: argparse.Namespace, title: str) -> str:
@@ -87,6 +91,13 @@ def _format_document(document: Document, options: argparse.Namespace, title: str
     if options.markdown:
         return document.markdown()
     return document.latex() if options.latex else replace(document, title=title or document.title).terminal()
+
+
+def failed_gate(reasons: Sequence[str]) -> int:
+    """Print the reasons for which a gate fails; the exit status, 0 without any."""
+    for reason in reasons:
+        tell(f"failed: {reason}")
+    return GATE_FAILED if reasons else 0
 
 
 def show_advice(known: Mapping[str, tuple[str, str]], options: argparse.Namespace) -> None:

@@ -69,6 +69,7 @@ def test_rows_equal_loops_over_tokens(read: Likelihoods) -> None:
     assert mean_of("log_probability", read) == pytest.approx(
         np.mean([part.mean() for part in np.split(np.log(p), read.offsets[1:-1])])
     )
+    assert mean_of("probability", read) == pytest.approx(p.mean())
     assert mean_of("sparsemax_score", read) == pytest.approx(read.sparsemax.mean())
     shares = [mean_of(name, read) for name in ("rank_1", "rank_2_5", "rank_6_100", "rank_above_100")]
     np.testing.assert_allclose(shares, rank_histogram(read), atol=1e-12)

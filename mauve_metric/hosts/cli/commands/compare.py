@@ -6,7 +6,7 @@ import argparse
 
 from mauve_metric.hosts.cli.files import add_models, sides_of_models
 from mauve_metric.hosts.cli.flags import add_score_options, count, keywords_of
-from mauve_metric.hosts.cli.output import show_result_of
+from mauve_metric.hosts.cli.output import failed_gate, show_result_of, tell
 from mauve_metric.hosts.cli.parser import CommandParser
 
 HELP = "say which of several models is closest, and which differ"
@@ -21,11 +21,28 @@ def add_arguments(parser: CommandParser) -> None:
     tables = ("models", "differences", "learned_differences", "together_differences")
     add_score_options(parser, "compare", *tables, featurizers="the first makes the ranking, all are compared")
     parser.add_argument("--buckets", type=count, default=5, help="buckets a model in the report (default: 5)")
+    gate = parser.add_argument_group("gate (for automatic jobs)")
+    gate.add_argument("--baseline", metavar="FILE", help="compare each model with what compare --json printed earlier")
+    gate.add_argument(
+        "--fail-if-worse", action="store_true", help="exit status 3 for a model significantly worse than in --baseline"
+    )
 
 
-def run(options: argparse.Namespace) -> None:
-    """Compare the models, show the result and write its files."""
+def usage_error(options: argparse.Namespace) -> str | None:
+    """The reason why the flags of the gate are incomplete, if they are."""
+    return "--fail-if-worse needs --baseline FILE" if options.fail_if_worse and options.baseline is None else None
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compare the models, show the result and write its files; the exit status, 3 for a model worse than before."""
     from mauve_metric.api.compare import compare
+    from mauve_metric.results.gate import changes, read_scores
 
+    before = {} if options.baseline is None else read_scores(options.baseline)
     shown = {} if options.report else {"buckets": 0}
-    show_result_of(compare, options, keywords_of(compare, options) | sides_of_models(options) | shown)
+    result = show_result_of(compare, options, keywords_of(compare, options) | sides_of_models(options) | shown)
+    found = changes(result, before) if before else {}
+    for change in found.values():
+        tell(change.sentence)
+    worse = [f"{name} is worse than before" for name, change in found.items() if change.is_worse]
+    return failed_gate(worse if options.fail_if_worse else [])

@@ -17,7 +17,7 @@ from mauve_metric.hosts.cli.flags import (
     add_run_options,
     keywords_of,
 )
-from mauve_metric.hosts.cli.output import show_result, show_result_of
+from mauve_metric.hosts.cli.output import failed_gate, show_result, show_result_of
 from mauve_metric.hosts.cli.parser import CommandParser
 
 if TYPE_CHECKING:
@@ -42,6 +42,9 @@ def add_arguments(parser: CommandParser) -> None:
     add_field_options(parser)
     add_design_options(parser)
     add_output_options(parser, "scores")
+    parser.add_argument(
+        "--fail-under", metavar="NUMBER", type=float, help="exit status 3 for a debiased score below NUMBER"
+    )
     _add_shard_options(parser)
     add_run_options(parser)
     add_config_options(parser, featurizers="the first makes the score, all are compared")
@@ -94,18 +97,22 @@ def usage_error(options: argparse.Namespace) -> str | None:
     return None if other is None else f"--{other.replace('_', '-')} is not for shards (-o): use --text-field"
 
 
-def run(options: argparse.Namespace) -> None:
-    """Score and show the result."""
+def run(options: argparse.Namespace) -> int:
+    """Score and show the result; the exit status, 3 for a score below --fail-under."""
     from mauve_metric.api.compute import compute_mauve
+    from mauve_metric.results.gate import score_below
 
     title = f"{options.model} (model) against {options.human} (human)"
     if options.model is None:
         title = f"{options.human} (model and human)"
     given = keywords_of(compute_mauve, options)
     if options.folder is not None:
-        show_result(_score_shards(options, given), options, title)
+        result = _score_shards(options, given)
+        show_result(result, options, title)
     else:
-        show_result_of(compute_mauve, options, given | two_sides(options), title)
+        result = show_result_of(compute_mauve, options, given | two_sides(options), title)
+    reason = "" if options.fail_under is None else score_below(result, options.fail_under)
+    return failed_gate([reason] if reason else [])
 
 
 def _score_shards(options: argparse.Namespace, given: Mapping[str, Any]) -> MauveResult:
