@@ -80,7 +80,7 @@ def build_app(
                 result = layout.result_part(limits, status, given)
                 layout.code_part(models)
             with gr.Column(min_width=0, elem_id="inputs"):
-                given.render()
+                given.render()  # type: ignore[no-untyped-call]  # Gradio does not type it
                 with given:
                     human, models_in = layout.texts_part(limits)
                     examples = layout.examples_part()

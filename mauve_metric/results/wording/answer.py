@@ -59,7 +59,8 @@ def answer(result: MauveResult) -> str:
     if "shown" in found:
         can = [name for name in each if findings[name] == "shown"]
         cannot = [name for name in each if findings[name] in ("not shown", "undecided")]
-        others = [f"{listed(cannot)} cannot"] if cannot else []
+        surely = "" if all(findings[name] == "not shown" for name in cannot) else " reliably"
+        others = [f"{listed(cannot)} cannot{surely}"] if cannot else []
         others += [f"with {name} there is no verdict, since {reason}" for name, reason in reasons.items() if reason]
         return f"The featurizers disagree: {listed(can)} can {_TELL}; {'; '.join(others)}."
     few = min(result.n_p, result.n_q)

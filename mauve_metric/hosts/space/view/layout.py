@@ -247,7 +247,7 @@ class RunParts:
 def run_part(limits: Limits, status: gr.HTML) -> RunParts:
     """Compare and stop, the limit, progress."""
     with gr.Column(min_width=0, elem_id="run"):
-        status.render()
+        status.render()  # type: ignore[no-untyped-call]  # Gradio does not type it
         with gr.Row():
             compare = gr.Button("Compare", variant="primary", elem_id="compare", scale=4)
             stop = gr.Button("Stop", elem_id="stop", scale=1, min_width=100)
