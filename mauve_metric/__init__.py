@@ -111,7 +111,7 @@ def evaluate_path() -> str:
         The path as a string.
 
     Raises:
-        Nothing.
+        AttributeError: never in an installed package, whose folder is known.
     """
     return __path__[0]
 
