@@ -23,20 +23,16 @@ def same_origin(*columns: Sequence[Hashable | None]) -> Integers:
     >>> same_origin(["a", "b", "c", "d"], [1, 2, 1, None]).tolist()
     [0, 1, 0, 2]
     """
-    parents = list(range(len(columns[0])))
+    from scipy.cluster.hierarchy import DisjointSet
 
-    def root(item: int) -> int:
-        while parents[item] != item:
-            parents[item] = item = parents[parents[item]]
-        return item
-
+    groups = DisjointSet(range(len(columns[0])))
     for column in columns:
         first: dict[Hashable, int] = {}
         for item, entry in enumerate(column):
             if entry is not None:
-                parents[root(item)] = root(first.setdefault(entry, item))
+                groups.merge(first.setdefault(entry, item), item)
     numbers: dict[int, int] = {}
-    return np.array([numbers.setdefault(root(item), len(numbers)) for item in range(len(parents))], dtype=np.int64)
+    return np.array([numbers.setdefault(groups[item], len(numbers)) for item in groups], dtype=np.int64)
 
 
 def texts_of_one_origin(texts: Sequence[str | Tokens], prompts: Sequence[Hashable] | None = None) -> Integers:

@@ -81,22 +81,20 @@ def run_with_back_off(
 
     run: what computes a batch; None: `run_batch`, the features.
     """
-    half = (len(rows) + 1) // 2
+    half, longest = (len(rows) + 1) // 2, max(map(len, rows))
     budget = stats.batch_tokens
-    if len(rows) > 1 and budget is not None and stats.backed_off and len(rows) * max(map(len, rows)) > budget:
-        return np.concatenate([run_with_back_off(encoder, part, stats, run) for part in (rows[:half], rows[half:])])
-    try:
-        values = (run or run_batch)(encoder, rows)
-    except Exception as error:
-        if not out_of_memory(error) or len(rows) == 1:
-            raise
-        stats.batch_tokens, stats.backed_off = half * max(map(len, rows)), True
-        logger.warning("out of memory: the batch is halved to %d tokens", stats.batch_tokens)
-    else:
-        stats.tokens += sum(len(row) for row in rows)
-        stats.padded_tokens += len(rows) * max(len(row) for row in rows)
-        return values
-    release_memory()
+    if len(rows) == 1 or budget is None or not stats.backed_off or len(rows) * longest <= budget:
+        try:
+            values = (run or run_batch)(encoder, rows)
+            stats.tokens += sum(map(len, rows))
+            stats.padded_tokens += len(rows) * longest
+            return values
+        except Exception as error:
+            if not out_of_memory(error) or len(rows) == 1:
+                raise
+            stats.batch_tokens, stats.backed_off = half * longest, True
+            logger.warning("out of memory: the batch is halved to %d tokens", stats.batch_tokens)
+        release_memory()  # after the except clause, which holds on to the memory of the failed batch
     return np.concatenate([run_with_back_off(encoder, part, stats, run) for part in (rows[:half], rows[half:])])
 
 
@@ -135,11 +133,9 @@ def as_objects(arrays: Sequence[Array]) -> Array:
 def padded(encoder: Encoder, rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
     """Token ids padded on the right, (b, t), and their attention mask, on the model's device."""
     torch = import_torch()
-    lengths = torch.tensor([len(row) for row in rows])
-    ids = torch.full((len(rows), int(lengths.max())), _padding_id(encoder))
-    for index, row in enumerate(rows):
-        ids[index, : len(row)] = torch.as_tensor(row)
-    mask = (torch.arange(ids.shape[1])[None, :] < lengths[:, None]).long()
+    pad = torch.nn.utils.rnn.pad_sequence
+    ids = pad([torch.as_tensor(row) for row in rows], batch_first=True, padding_value=_padding_id(encoder))
+    mask = pad([torch.ones(len(row), dtype=torch.long) for row in rows], batch_first=True)
     return ids.to(encoder.model.device), mask.to(encoder.model.device)
 
 

@@ -79,6 +79,17 @@ def max_cache_bytes() -> int:
     return int(value)
 
 
+def open_cache(cache: bool | str | Path) -> FeatureCache | None:
+    """The cache in a folder, or in the usual place for True; None where it is off or cannot be used, with a warning."""
+    if cache is False:
+        return None
+    try:
+        return FeatureCache(None if cache is True else cache)
+    except OSError as error:
+        logger.warning("the feature cache cannot be used, features are not kept: %s", error)
+        return None
+
+
 class FeatureCache:
     """A store of features by key; use it as a context, so that its file is closed.
 
@@ -214,7 +225,8 @@ class FeatureCache:
             value = row.tobytes()
             records.append((key, row.dtype.str, value, _checksum(key, row.dtype.str, value), now))
         try:
-            self._run(lambda connection: _insert(connection, records))
+            statement = "INSERT OR REPLACE INTO features VALUES (?, ?, ?, ?, ?)"
+            self._run(lambda connection: _transaction(connection, statement, records))
             if self._bytes() > self.max_bytes:
                 self.prune(self.max_bytes * 4 // 5)
         except OSError as error:
@@ -289,19 +301,10 @@ def _select(connection: sqlite3.Connection, keys: list[bytes]) -> dict[bytes, tu
     return {row[0]: (row[1], row[2], row[3]) for row in rows}
 
 
-def _insert(connection: sqlite3.Connection, records: list[tuple[Any, ...]]) -> None:
-    _transaction(connection, "INSERT OR REPLACE INTO features VALUES (?, ?, ?, ?, ?)", records)
-
-
 def _transaction(connection: sqlite3.Connection, statement: str, records: Sequence[tuple[Any, ...]]) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with connection:  # commits, or rolls back what a full disk has not ended already
+        connection.execute("BEGIN IMMEDIATE")
         connection.executemany(statement, records)
-    except BaseException:
-        if connection.in_transaction:  # a full disk ends it
-            connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
 
 
 def _delete_oldest(connection: sqlite3.Connection) -> int:

@@ -5,13 +5,9 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.runtime.optional_imports import import_torch
-
-if TYPE_CHECKING:
-    import torch
 
 logger = logging.getLogger(__name__)
 
@@ -41,14 +37,11 @@ def announce(encoder: Encoder, ids: Sequence[Sequence[int]], total: int | None, 
 
 def estimated_seconds(encoder: Encoder, tokens: float) -> float:
     """Estimate the model's time for so many tokens: 2 operations a weight, at half of the measured rate."""
-    layers = (module for module in encoder.model.modules() if not _is_embedding(module))  # a head counts, tied or not
+    embedding = import_torch().nn.Embedding
+    layers = (module for module in encoder.model.modules() if not isinstance(module, embedding))  # a head counts
     weights = sum(parameter.numel() for layer in layers for parameter in layer.parameters(recurse=False))
     operations = 2.0 * weights * tokens
     return operations / (0.5 * matmul_rate(encoder.device, encoder.dtype)) if operations > 1e12 else 1.0
-
-
-def _is_embedding(module: torch.nn.Module) -> bool:
-    return isinstance(module, import_torch().nn.Embedding)
 
 
 def matmul_rate(device: str, dtype: str, size: int = 1024, repeats: int = 3) -> float:

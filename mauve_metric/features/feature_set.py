@@ -17,7 +17,7 @@ import numpy as np
 
 from mauve_metric.arrays import Array, Integers, TextData
 from mauve_metric.features.batches import FeaturizeStats
-from mauve_metric.features.cache import FeatureCache
+from mauve_metric.features.cache import FeatureCache, open_cache
 from mauve_metric.features.encoder import Encoder, load_encoder, prefix_entry
 from mauve_metric.features.feature_files import StoredFeatures, check_identity, read_features, write_features
 from mauve_metric.features.featurize import check_tokens, featurize_texts, featurize_tokens, tokenize
@@ -171,8 +171,6 @@ class Featurizing:
     encoder: Encoder | None = None
     progress: Callable[[str, int, int | None], None] | None = None
     _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
-    _store: FeatureCache | None = None
-    _no_store: bool = False
     _known: KnownTexts | None = None
     _unasked: str | None = None  # the model that a file names, without a request for it
 
@@ -251,16 +249,11 @@ class Featurizing:
             )
         return self.encoder
 
+    @functools.cached_property
     def store(self) -> FeatureCache | None:
         """The feature cache, opened once; None when it is off or cannot be used (with one warning)."""
-        if self._store is None and self.run.cache is not False and not self._no_store:
-            folder = None if self.run.cache is True else self.run.cache
-            try:
-                self._store = self._stack.enter_context(FeatureCache(folder))
-            except OSError as error:
-                self._no_store = True
-                logger.warning("the feature cache cannot be used, features are not kept: %s", error)
-        return self._store
+        store = open_cache(self.run.cache)
+        return store if store is None else self._stack.enter_context(store)
 
     def side(self, side: Side) -> FeatureSet:
         """The features of one side."""
@@ -339,7 +332,7 @@ class Featurizing:
                 total=len(source.texts) if isinstance(source.texts, list) else None,
                 batch_size=self.run.batch_size,
                 max_batch_tokens=self.run.max_batch_tokens,
-                store=self.store(),
+                store=self.store,
                 progress=bar if self.progress is None else partial(self.progress, name),
                 distributed=self.run.distributed,
                 read=remember,
@@ -358,7 +351,7 @@ class Featurizing:
         elsewhere = self.run.device not in (None, "auto") or self.run.device_id is not None or self.run.distributed
         if self._known is None and self.encoder is None and not elsewhere and not self.run.compile:
             self.check_asked()
-            store = self.store()
+            store = self.store
             source = None if store is None else source_of(self.config)
             if store is not None and source is not None:
                 self._known = KnownTexts(store, source, str(self.config.featurize_model_name))
@@ -388,7 +381,7 @@ class Featurizing:
             encoder,
             ids,
             batch_size=self.run.batch_size,
-            store=self.store(),
+            store=self.store,
             stats=stats,
             distributed=self.run.distributed,
         )

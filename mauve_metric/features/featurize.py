@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -105,7 +106,7 @@ def featurize_texts(
     total = len(texts) if total is None and isinstance(texts, Sequence) else total
     stats = FeaturizeStats(batch_tokens=max_batch_tokens)
     parts: list[Array] = []
-    for window in _windows(texts, WINDOW_TEXTS):
+    for window in windows(texts, WINDOW_TEXTS):
         ids, cut = tokenize(encoder, window)
         if not parts:
             announce(encoder, ids, total)
@@ -135,15 +136,10 @@ def featurize_texts(
     return np.concatenate(parts), stats
 
 
-def _windows(texts: Iterable[str], size: int) -> Iterator[list[str]]:
+def windows(texts: Iterable[str], size: int) -> Iterator[list[str]]:
     """Consecutive lists of at most `size` texts."""
-    window: list[str] = []
-    for text in texts:
-        window.append(text)
-        if len(window) == size:
-            yield window
-            window = []
-    if window:
+    left = iter(texts)
+    while window := list(itertools.islice(left, size)):
         yield window
 
 

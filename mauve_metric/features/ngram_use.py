@@ -81,7 +81,8 @@ def _differing(
     totals = np.asarray(counts.sum(axis=1)).ravel()
     is_model = np.arange(len(totals)) >= len(p_texts)
     shares = counts.multiply(1 / totals[:, None]).tocsr()
-    t = _welch(*(_root_moments(shares, is_model == side) for side in (False, True)))
+    (p_mean, p_error), (q_mean, q_error) = (_root_moments(shares, is_model == side) for side in (False, True))
+    t = (q_mean - p_mean) / np.sqrt(p_error + q_error + 1e-12)  # equal rows have a little error, so that it is finite
     chance = 2 * stdtr(min(len(p_texts), len(q_texts)) - 1, -np.abs(t)) * len(t)
     rates = [1000 * np.asarray(counts[is_model == side].sum(axis=0)).ravel() / totals[is_model == side].sum()
              for side in (False, True)]  # fmt: skip
@@ -102,11 +103,6 @@ def _root_moments(shares: object, chosen: Bools) -> tuple[Floats, Floats]:
     mean = np.asarray(own.sqrt().sum(axis=0)).ravel() / n
     variance = np.asarray(own.sum(axis=0)).ravel() / n - mean**2
     return mean, np.maximum(variance, 0) / (n - 1)
-
-
-def _welch(p: tuple[Floats, Floats], q: tuple[Floats, Floats]) -> Floats:
-    """Welch's statistic; equal rows have a little error, so that it is finite."""
-    return (q[0] - p[0]) / np.sqrt(p[1] + q[1] + 1e-12)
 
 
 def format_of_pair(first: str, second: str) -> str:

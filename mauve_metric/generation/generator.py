@@ -233,11 +233,7 @@ class Generator:
         for prompt, row in zip(prompts, rows, strict=True):
             ids = row[: prompt.new_tokens]
             ids = ids[: next((place for place, item in enumerate(ids) if item in ends), len(ids))]
-            found.append(
-                _generation(tokenizer, prompt, ids, alone)
-                if prompt.messages is None
-                else _answer(tokenizer, prompt, ids, self.special)
-            )
+            found.append(_generation(tokenizer, prompt, ids, alone, self.special))
         return found
 
 
@@ -280,16 +276,15 @@ def without(waiting: Sequence[int], chosen: Sequence[int]) -> list[int]:
     return [item for item in waiting if item not in done]
 
 
-def _answer(tokenizer: PreTrainedTokenizerBase, prompt: Prompt, ids: Sequence[int], special: bool) -> Generation:
-    """The assistant's answer: the new tokens alone, after the part that the template has already written."""
-    text = prompt.opening + decode(tokenizer, ids, special=special)
-    return Generation(text, text, tuple(ids))
+def _generation(
+    tokenizer: PreTrainedTokenizerBase, prompt: Prompt, ids: Sequence[int], alone: bool, special: bool
+) -> Generation:
+    """The text of new tokens, decoded behind their prompt, since many tokenizers drop a first space.
 
-
-def _generation(tokenizer: PreTrainedTokenizerBase, prompt: Prompt, ids: Sequence[int], alone: bool) -> Generation:
-    """The text of new tokens, decoded behind their prompt, since many tokenizers drop a first space."""
-    if alone:
-        text = decode(tokenizer, ids)
+    An answer is the new tokens alone, after the part that the template has already written.
+    """
+    if alone or prompt.messages is not None:
+        text = prompt.opening + decode(tokenizer, ids, special=special and prompt.messages is not None)
         return Generation(text, text, tuple(ids))
     before, text = decode(tokenizer, prompt.ids), decode(tokenizer, [*prompt.ids, *ids])
     alone_text = text[len(before) :] if text.startswith(before) else decode(tokenizer, ids)

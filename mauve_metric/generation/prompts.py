@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
+from mauve_metric.features.featurize import windows
 from mauve_metric.generation import conversations
 from mauve_metric.generation.conversations import Conversation
 from mauve_metric.generation.decoding import is_encoder_decoder, max_positions
@@ -252,10 +253,5 @@ def tokenized(
     tokenizer: PreTrainedTokenizerBase, texts: Iterable[str], size: int = _TOKENIZED_AT_ONCE
 ) -> Iterator[tuple[str, list[int]]]:
     """Each text with its token ids, so many tokenized at once."""
-    part: list[str] = []
-    for text in texts:
-        part.append(text)
-        if len(part) == size:
-            yield from zip(part, token_ids(tokenizer, part), strict=True)
-            part = []
-    yield from zip(part, token_ids(tokenizer, part), strict=True)
+    for part in windows(texts, size):
+        yield from zip(part, token_ids(tokenizer, part), strict=True)

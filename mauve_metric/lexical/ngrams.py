@@ -30,7 +30,7 @@ class NgramCounts(NamedTuple):
     @property
     def frequencies(self) -> Integers:
         """Frequency of each n-gram in all texts together, (num_grams,)."""
-        return _sums(self.gram, self.times, self.num_grams)
+        return np.bincount(self.gram, self.times, self.num_grams).astype(np.int64)
 
     @property
     def texts_with(self) -> Integers:
@@ -39,7 +39,7 @@ class NgramCounts(NamedTuple):
 
     def per_text(self, values: Integers) -> Integers:
         """Sums of one value an entry (e,) over the entries of each text, (num_texts,)."""
-        return _sums(self.text, values, self.num_texts)
+        return np.bincount(self.text, values, self.num_texts).astype(np.int64)
 
 
 def ngram_counts(texts: Sequence[Tokens], n: int) -> NgramCounts:
@@ -94,9 +94,3 @@ def _keys(tokens: NumberedTokens, n: int) -> Integers:
         keys = keys[:-1] * vocabulary + tokens.ids[following:]
         bound *= vocabulary
     return keys
-
-
-def _sums(numbers: Integers, values: Integers, length: int) -> Integers:
-    sums = np.zeros(length, dtype=np.int64)
-    np.add.at(sums, numbers, values)
-    return sums

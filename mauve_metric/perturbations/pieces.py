@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ import numpy as np
 
 from mauve_metric.arrays import Integers
 from mauve_metric.lexical.tokens import UNSPACED
+from mauve_metric.runtime.checks import number_check
 
 MOST = 0.9  # of a text's words, or of the texts, that the strongest change takes away: all of them would leave none
 _CHARACTERS = UNSPACED.pattern[1:-1]
@@ -93,12 +93,8 @@ def touched(count: int, strength: float, rng: np.random.Generator) -> Integers:
 
 
 def check_strength(strength: float) -> float:
-    """A strength as it was given; `ValueError` unless it is a number from 0 to 1."""
-    if isinstance(strength, bool) or not isinstance(strength, (int, float, np.number)):
-        raise TypeError(f"strength must be a number from 0 to 1, got {strength!r}")
-    if not 0 <= strength <= 1 or math.isnan(strength):
-        raise ValueError(f"strength must be a number from 0 to 1, got {strength!r}")
-    return float(strength)
+    """A strength as it was given; an error unless it is a number from 0 to 1."""
+    return float(number_check(0, 1, low_included=True)("strength", strength))  # type: ignore[arg-type]
 
 
 def change_each(

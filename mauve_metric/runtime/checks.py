@@ -62,7 +62,7 @@ def integer_check(low: int, high: int = 2**31 - 16, *, also: tuple[object, ...] 
         if any(type(value) is type(other) and value == other for other in also):
             return value
         expected = f"{name} must be an integer from {low} to {high}{alternatives}"
-        number = _integer(expected, value)
+        number = check_integer(expected, value)
         if number not in also and not low <= number <= high:
             raise WrongOption(f"{expected}, got {shown(number)}")
         return number
@@ -70,7 +70,7 @@ def integer_check(low: int, high: int = 2**31 - 16, *, also: tuple[object, ...] 
     return check
 
 
-def _integer(expected: str, value: object) -> int:
+def check_integer(expected: str, value: object) -> int:
     """An integer, numpy's too, but no boolean."""
     if not is_bool(value) and isinstance(value, SupportsIndex):
         with contextlib.suppress(TypeError):
@@ -163,7 +163,7 @@ def check_bool(name: str, value: object) -> bool:
 def check_count(name: str, value: object, low: int = 1) -> int:
     """A number as it was given, an integer of at least `low`; otherwise `TypeError` or `ValueError`."""
     expected = f"{name} must be an integer of at least {low}"
-    number = _integer(expected, value)
+    number = check_integer(expected, value)
     if number < low:
         raise WrongOption(f"{expected}, got {shown(number)}")
     return number

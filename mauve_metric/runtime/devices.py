@@ -6,6 +6,7 @@ import operator
 import re
 from typing import TYPE_CHECKING, SupportsIndex, cast
 
+from mauve_metric.runtime.checks import check_integer, shown
 from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.failures import one_line
 from mauve_metric.runtime.optional_imports import import_torch
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     import torch
 
 _NAME = re.compile(r"[a-z_]+(:[0-9]{1,5})?")  # of a device; torch checks that it exists when it is used
-_SHOWN = 60  # characters of a value that an error repeats
 
 
 def check_device_name(name: str, value: object) -> str | None:
@@ -34,17 +34,9 @@ def check_device_name(name: str, value: object) -> str | None:
     if value is None or is_device or (isinstance(value, str) and _NAME.fullmatch(value)):
         return cast("str | None", value)
     expected = f"{name} must be the name of a torch device such as 'cpu' or 'cuda:0'"
-    shown = f"{' '.join(repr(value).split()):.{_SHOWN}}"
-    if isinstance(value, str):
-        raise ValueError(f"{expected}, got {shown}")
-    if type(value).__name__ in ("bool", "bool_") or not isinstance(value, SupportsIndex):
-        raise TypeError(f"{expected}, got {type(value).__name__}: {shown}")
-    try:
-        number = operator.index(value)
-    except TypeError:  # an array of several numbers
-        raise TypeError(f"{expected}, got {type(value).__name__}: {shown}") from None
+    number = check_integer(expected, value)
     if not 0 <= number < 2**15:
-        raise ValueError(f"{expected}, got {shown}")
+        raise WrongOption(f"{expected}, got {shown(value)}")
     return cast("str", number)
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from mauve_metric.runtime.atomic_files import naming, written_whole
-from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.checks import check_count, check_number
 from mauve_metric.runtime.failures import message_of
 from mauve_metric.runtime.optional_imports import import_ray, package_versions
 from mauve_metric.version import __version__
@@ -45,14 +45,10 @@ class Places:
     gpus_per_worker: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.workers is not None and (type(self.workers) is not int or self.workers < 1):
-            raise ValueError(f"workers must be a whole number of at least 1, got {shown(self.workers)}")
-        for name, low in (("cpus_per_worker", "above 0"), ("gpus_per_worker", "of at least 0")):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
-                raise TypeError(f"{name} must be a number {low}, got {shown(value)}")
-            if not (0 < value < 1e6 or (value == 0 and name == "gpus_per_worker")):
-                raise ValueError(f"{name} must be a number {low}, got {shown(value)}")
+        if self.workers is not None:
+            check_count("workers", self.workers)
+        check_number("cpus_per_worker", self.cpus_per_worker, 0, 1e6)
+        check_number("gpus_per_worker", self.gpus_per_worker, 0, 1e6, low_included=True)
         if self.gpus_per_worker > 1 and self.gpus_per_worker % 1:
             raise ValueError(f"gpus_per_worker must be a whole number above 1, got {self.gpus_per_worker:g}")
 

@@ -83,7 +83,8 @@ def text_source(
         source.texts = _checked_stream(name, data, empty_texts, source, stripping)
         return source
     texts: list[str] = list(data)
-    _check_strings(name, texts)
+    for index, text in enumerate(texts):
+        _check_string(name, index, text)
     texts = texts if stripping is None else list(stripping.each(texts))
     if empty_texts == "keep":
         source.texts = texts
@@ -134,11 +135,6 @@ def _wanted_field(name: str, fields: Sequence[str], text_field: str | None) -> s
     if len(fields) == 1:
         return fields[0]
     raise NoSuchField(f"{name} has no field 'text': choose one of {', '.join(map(repr, fields))} with text_field")
-
-
-def _check_strings(name: str, texts: Sequence[object]) -> None:
-    for index, text in enumerate(texts):
-        _check_string(name, index, text)
 
 
 def _check_string(name: str, index: int, text: object) -> None:

@@ -284,9 +284,9 @@ def test_a_side_without_any_text_is_refused(sides: tuple[Path, Path], tmp_path: 
     ("changes", "message"),
     [
         ({"featurize_model_name": (object(), object())}, "featurize_model_name must be a name, a folder or a function"),
-        ({"workers": 0}, "workers must be a whole number of at least 1, got 0"),
+        ({"workers": 0}, "workers must be an integer of at least 1, got 0"),
         ({"gpus_per_worker": 1.5}, "gpus_per_worker must be a whole number above 1, got 1.5"),
-        ({"cpus_per_worker": "two"}, "cpus_per_worker must be a number above 0, got 'two'"),
+        ({"cpus_per_worker": "two"}, "cpus_per_worker must be a number in (0, 1e+06), got 'two'"),
         ({"ray": " "}, "ray must be 'local', 'auto' or the address"),
         ({"p_text": []}, "p_text must name at least one file of texts"),
         ({"p_text": "nowhere/*.jsonl"}, "p_text: there are no .jsonl or .parquet files at 'nowhere/"),

@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from mauve_metric.arrays import Estimate, Floats, Integers
+from mauve_metric.duplicates.same_origin import same_origin
 from mauve_metric.features.likelihood.likelihoods import Likelihoods
 from mauve_metric.measures import likelihood
 from mauve_metric.measures.cross_fitting import assign_folds, cross_fit
@@ -210,16 +211,8 @@ def _alike(human: Likelihoods, model: Likelihoods) -> tuple[Likelihoods, Likelih
 
 def _groups(human: Likelihoods, model: Likelihoods, groups_p: Integers | None, groups_q: Integers | None) -> Integers:
     """The group of each text, human ones first, from 0, (n,): those given and copies, joined where they meet."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    n_p, texts = len(human), len(human) + len(model)
-    contents = np.unique(_copies(human) + _copies(model), return_inverse=True)[1]
-    given = [_check_groups(groups_p, "groups_p", human, -1), _check_groups(groups_q, "groups_q", model, -1 - n_p)]
-    links = texts + np.concatenate([contents, texts + np.unique(np.concatenate(given), return_inverse=True)[1]])
-    nodes = np.tile(np.arange(texts), 2)
-    graph = coo_array((np.ones(len(links)), (nodes, links)), shape=(3 * texts, 3 * texts))
-    return np.unique(connected_components(graph, directed=False)[1][:texts], return_inverse=True)[1].astype(np.int64)
+    given = _given_groups(groups_p, "groups_p", human) + _given_groups(groups_q, "groups_q", model)
+    return same_origin(_copies(human) + _copies(model), given)
 
 
 def _copies(likelihoods: Likelihoods) -> list[bytes]:
@@ -228,11 +221,11 @@ def _copies(likelihoods: Likelihoods) -> list[bytes]:
     return [hashlib.blake2b(first.tobytes() + row.tobytes(), digest_size=16).digest() for first, row in rows]
 
 
-def _check_groups(groups: Integers | None, name: str, likelihoods: Likelihoods, free: int) -> Integers:
-    """The groups that were given, or one of its own for each text, counted down from `free`."""
+def _given_groups(groups: Integers | None, name: str, likelihoods: Likelihoods) -> list[int | None]:
+    """The groups that were given, or None for each text."""
     if groups is None:
-        return free - np.arange(len(likelihoods))
+        return [None] * len(likelihoods)
     groups = np.asarray(groups)
     if groups.shape != (len(likelihoods),) or groups.dtype.kind not in "iu" or groups.min() < 0:
         raise ValueError(f"{name} must be {len(likelihoods)} whole numbers from 0, got {groups.dtype} {groups.shape}")
-    return groups.astype(np.int64)
+    return list(groups.tolist())

@@ -19,7 +19,7 @@ import numpy as np
 
 from mauve_metric.arrays import Array, Floats, Integers, TextData
 from mauve_metric.features.batches import FeaturizeStats
-from mauve_metric.features.cache import FeatureCache
+from mauve_metric.features.cache import open_cache
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.estimate import announce
 from mauve_metric.features.featurize import WINDOW_TEXTS, featurize_tokens, tokenize
@@ -255,9 +255,10 @@ def _columns(encoder: Encoder, ids: list[list[int]], run: RunOptions, decoder: D
     _check_ids(encoder, ids, head.vocabulary_size)
     announce(encoder, ids, len(ids), "reading")
     stats = FeaturizeStats(batch_tokens=run.max_batch_tokens)
-    with contextlib.ExitStack() as stack:
-        store = _open_store(run.cache, stack)
-        bar = stack.enter_context(progress_bar(f"read by {encoder.name}", run.verbose))
+    with (
+        open_cache(run.cache) or contextlib.nullcontext() as store,
+        progress_bar(f"read by {encoder.name}", run.verbose) as bar,
+    ):
         rows = featurize_tokens(
             encoder,
             ids,
@@ -279,17 +280,6 @@ def _check_ids(encoder: Encoder, ids: Sequence[Sequence[int]], size: int) -> Non
             f"the tokenizer does not belong to the model {encoder.name!r}: it gives the id {most}, and the model knows "
             f"{size} tokens"
         )
-
-
-def _open_store(cache: bool | str | Path, stack: contextlib.ExitStack) -> FeatureCache | None:
-    """The cache in a folder or the usual place; None when it is off or cannot be used, with a warning."""
-    if cache is False:
-        return None
-    try:
-        return stack.enter_context(FeatureCache(None if cache is True else cache))
-    except OSError as error:
-        logger.warning("the cache cannot be used, likelihoods are not kept: %s", error)
-        return None
 
 
 def _of_columns(
