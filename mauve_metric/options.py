@@ -170,7 +170,7 @@ class MauveConfig:
     100
     >>> MauveConfig(mauve_scaling_factor=-1)
     Traceback (most recent call last):
-    ValueError: mauve_scaling_factor must be a number in [1e-06, 10000], got -1.0
+    mauve_metric.runtime.errors.WrongOption: mauve_scaling_factor must be a number in [1e-06, 10000], got -1.0
     """
 
     featurize_model_name: Featurizer = _featurize(

@@ -111,7 +111,7 @@ def entropy_n(texts: Sequence[Tokens], n: int = 4) -> float:
     if not len(frequencies):
         raise ValueError(f"entropy_n needs a text of at least n = {n} tokens, got {len(texts)} shorter ones")
     shares = frequencies / frequencies.sum()
-    return max(float(-(shares * np.log(shares)).sum()), 0.0)
+    return max(0.0, float(-(shares * np.log(shares)).sum()))
 
 
 def distinct_of_prompts(texts: Sequence[Tokens], prompts: Sequence[Hashable], n: int = 2) -> Floats:

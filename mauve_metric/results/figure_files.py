@@ -54,9 +54,9 @@ def chart_svg(chart: alt.TopLevelMixin) -> str:
 def check_ending(what: str, path: str | Path, endings: Sequence[str]) -> str:
     """A file's name; `ValueError` unless it has one of these endings.
 
-    >>> check_ending("report", "report.pdf", REPORT_FILES)
+    >>> check_ending("page", "a.md", REPORT_FILES)
     Traceback (most recent call last):
-    ValueError: a report cannot be written to 'report.pdf': expected a name that ends in .html, .htm
+    mauve_metric.runtime.errors.NotWritten: a page cannot be written to 'a.md': expected a name that ends in .html, .htm
     """
     if Path(path).suffix.lower() not in endings:
         raise NotWritten(

@@ -136,8 +136,10 @@ def check_result(found: Any) -> dict[str, Any] | None:
 
 
 def test_every_public_function_has_a_door() -> None:
-    functions = {name for name in mauve_metric.__all__ if inspect.isfunction(getattr(mauve_metric, name))}
-    assert functions == set(CALLS)
+    functions = {
+        name: value for name in mauve_metric.__all__ if inspect.isfunction(value := getattr(mauve_metric, name))
+    }
+    assert {name for name, function in functions.items() if inspect.signature(function).parameters} == set(CALLS)
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -19,12 +19,14 @@ import pytest
 from samples import ROOT, ngrams, slow_ngrams, texts_of, write_jsonl
 
 from mauve_metric import compute_mauve, score_sharded
+from mauve_metric.api.score import NOT_READ_AGAIN
 from mauve_metric.features.feature_files import read_features, write_features
 from mauve_metric.sharding import feature_shards
 from mauve_metric.sharding.feature_shards import ShardFeaturizer
 from mauve_metric.sharding.sharded import shard_pass
 
 HUMAN, MODEL = texts_of(330, seed=0), texts_of(270, seed=1, longest=20)
+READ_ONCE = {"normalised": None, "normalised_missing": NOT_READ_AGAIN}
 OPTIONS: dict[str, Any] = {"featurize_model_name": ngrams, "num_buckets": 12, "seed": 3}
 
 
@@ -41,6 +43,7 @@ def write_shards(folder: Path, texts: list[str], count: int) -> Path:
 def texts_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shards keep no texts, which `compute_mauve` reads again for the score without format."""
     monkeypatch.setattr("mauve_metric.api.normalised.MOST_TEXTS", 0)
+    monkeypatch.setattr("mauve_metric.api.normalised.TWICE", NOT_READ_AGAIN)
 
 
 @pytest.fixture
@@ -50,7 +53,7 @@ def sides(tmp_path: Path) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def whole() -> dict[str, Any]:
-    return compute_mauve(p_text=HUMAN, q_text=MODEL, **OPTIONS).to_dict() | {"normalised": None}
+    return compute_mauve(p_text=HUMAN, q_text=MODEL, **OPTIONS).to_dict() | READ_ONCE
 
 
 @pytest.fixture
@@ -332,7 +335,7 @@ def _why_not() -> str | None:
 def slowly() -> dict[str, Any]:
     options = {**OPTIONS, "featurize_model_name": slow_ngrams}
     found = compute_mauve(p_text=HUMAN, q_text=MODEL, **options).to_dict()
-    return json.loads(json.dumps(found | {"normalised": None}))  # shards are read once
+    return json.loads(json.dumps(found | READ_ONCE))
 
 
 def on_ray(tmp_path: Path, event: str) -> Any:

@@ -259,4 +259,4 @@ def test_the_shell_strips(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     found = json.loads(capsys.readouterr().out)
     assert found["q_stripped"] == [{"rule": rule, "texts": len(MODEL)} for rule in ("reasoning", "prompts")]
     assert main(["score", *files, *flags]) == 1
-    assert "strip='reasoning,prompts' needs the prompts" in capsys.readouterr().err
+    assert "--strip reasoning,prompts needs the prompts" in capsys.readouterr().err

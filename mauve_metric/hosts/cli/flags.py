@@ -69,15 +69,14 @@ def in_flags(message: str) -> str:
     ('--aligned and p_groups contradict each other', '--num-buckets must be 9')
     """
     names = "|".join(["aligned", *_FILE_OPTIONS, *sorted(option_names(), key=len, reverse=True)])
-    message = re.sub(rf"(?<![\w-])({names})=(?:True|['\"]?([\w.]+)['\"]?)", _with_value, message)
+    message = re.sub(rf"(?<![\w-])({names})=(?:True|['\"]([^'\"]+)['\"]|([\w.]+))", _with_value, message)
     message = re.sub(rf"(?<![\w-])((?=\w*_)(?:{names})|^(?:{names})(?= must))(?![\w=])", _with_value, message)
     message = re.sub("|".join(_ARGUMENTS), lambda found: _ARGUMENTS[found[0]], message)
     return re.sub(r"(--[\w-]+) \(\1\)", r"\1", message)
 
 
 def _with_value(found: re.Match[str]) -> str:
-    value = found[2] if len(found.groups()) > 1 else None
-    return flag_of(found[1]) if value is None else f"{flag_of(found[1])} {value}"
+    return " ".join([flag_of(found[1]), *filter(None, found.groups()[1:])])
 
 
 def add_output_options(parser: CommandParser, *tables: str) -> None:

@@ -226,7 +226,7 @@ def test_result_chart_has_all_four_and_is_what_plot_returns(result: MauveResult)
     spec = of_result.result_chart(result).to_dict()
     score, curves, histogram = spec["vconcat"]
     titles = [part["title"]["text"] for part in (score, *curves["hconcat"], histogram)]
-    lead, mauve = f"{result.mauve_debiased:.3f} of what two human sets reach", f"MAUVE = {result.mauve:.4f}"
+    lead, mauve = f"{result.mauve_debiased:.3f} of what two human sets reach", f"Published MAUVE = {result.mauve:.4f}"
     assert titles == [lead, mauve, f"PRD area = {result.prd_area:.4f}", "Where the two sets differ"]
     assert result.plot().to_dict() == spec
 

@@ -47,13 +47,13 @@ def in_controls(message: str) -> str:
     'Number of buckets must be 2, got nothing: remove them, or set “Empty texts” to “drop”'
     """
     names = "|".join(sorted(config_fields(), key=len, reverse=True))
-    message = re.sub(rf"(?:pass )?\b({names})=['\"]?([\w.]+)['\"]?", lambda found: _set(*found.groups()), message)
+    message = re.sub(rf"(?:pass )?\b({names})=(?:['\"]([^'\"]+)['\"]|([\w.]+))", _set, message)
     message = re.sub(rf"\b(?=\w*_)({names})\b", lambda found: _title(found[1]), message)
     return str(escape(message.replace("NoneType", "nothing").replace("`", "")))
 
 
-def _set(name: str, value: str) -> str:
-    return f"set “{_title(name)}” to “{value}”"
+def _set(found: re.Match[str]) -> str:
+    return f"set “{_title(found[1])}” to “{found[2] or found[3]}”"
 
 
 def _title(name: str) -> str:
