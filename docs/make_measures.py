@@ -71,9 +71,9 @@ def page() -> str:
 
 
 def _table(rows: Mapping[str, Measure]) -> str:
-    lines = ["| measure | | better | meaning |", "|---|---|---|---|"]
+    lines = ["| measure | | better | title |", "|---|---|---|---|"]
     for name, row in rows.items():
-        cells = (f"[`{name}`](#{name})", "●" if row.cheap else "", row.better, row.meaning)
+        cells = (f"[`{name}`](#{name})", "●" if row.cheap else "", row.better, row.title.replace("*", ""))
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
 

@@ -105,7 +105,14 @@ _HOMES = {  # every public name is imported when it is first asked for
 
 
 def evaluate_path() -> str:
-    """The folder of the package, from which `evaluate.load(mauve_metric.evaluate_path())` makes the metric."""
+    """The folder of the package, from which `evaluate.load(mauve_metric.evaluate_path())` makes the metric.
+
+    Returns:
+        The path as a string.
+
+    Raises:
+        Nothing.
+    """
     return __path__[0]
 
 
