@@ -123,7 +123,7 @@ def test_names_are_unique_and_can_be_changed(desk: Handlers, tmp_path: Path) -> 
     press(desk)
     texts = shown_of(desk).scored.embedded
     desk.rename_model(1, "loud", visitor())
-    assert "loud" in press(desk)["score_line"].plot
+    assert "<span class='mm-of'>loud</span>" in press(desk)["score"]
     assert shown_of(desk).scored.embedded is texts  # nothing was read again
 
 
