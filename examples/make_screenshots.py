@@ -1,9 +1,9 @@
-"""Make the README's pictures of the page: `python examples/make_screenshots.py`, into docs/.
+"""Make README's picture of the page, as it opens: `python examples/make_screenshots.py`, into docs/.
 
 With `--all` it makes every picture that is worth a look before a release: the page as it opens, with the result of one
 model and with that of three, in light and in dark, as wide as a desk, a tablet and a phone; once what is seen without
 scrolling, and once the whole page. It serves the page on this machine, compares two examples with the packaged
-featurizer in Debian's Chromium, and needs the extras `[test]` and no network.
+featurizers in Debian's Chromium, and needs the extras `[test]` and no network.
 """
 
 from __future__ import annotations
@@ -22,21 +22,16 @@ if TYPE_CHECKING:
 CHROMIUM = "/usr/bin/chromium"
 ROOT = Path(__file__).resolve().parent.parent
 ONE, THREE = "Pure sampling", "Nucleus, pure and greedy"  # how the words on an example's button begin
-# by what is compared, for each picture of the README its width and height, and what stands at its top
-WINDOWS = {
-    ONE: {"space": (1160, 900, "#outcome")},
-    THREE: {"space-models": (1160, 1180, "#outcome"), "space-texts": (1160, 1300, "#picked")},
-}
 WIDTHS = {1440: 900, 768: 1024, 390: 844}  # pixels of a screen, and its height
 STATES = {"arrival": None, "one": ONE, "three": THREE}
-FIGURES = ("divergence_curve", "precision_recall", "contributions", "histogram", "text_map")
+FIGURES = ("divergence_curve", "precision_recall")
 
 
 def main() -> None:
     """Serve, compare, and save."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folder", type=Path, default=ROOT / "docs", help="where the pictures go")
-    parser.add_argument("--all", action="store_true", help="every state, width and theme, not the README's alone")
+    parser.add_argument("--folder", type=Path, default=ROOT / "docs", help="of the pictures")
+    parser.add_argument("--all", action="store_true", help="every state, width and theme")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
@@ -48,12 +43,12 @@ def main() -> None:
 
 @contextmanager
 def served() -> Iterator[str]:
-    """The page's address, with the packaged featurizer."""
+    """The page's address, with the packaged featurizers."""
     from mauve_metric.hosts.space.limits import Limits
     from mauve_metric.hosts.space.page import build_app, launch_options
 
     limits = Limits()
-    app = build_app(limits, ["minilm"])
+    app = build_app(limits, ["minilm", "ngrams"])
     app.launch(prevent_thread_lock=True, quiet=True, **launch_options(limits))
     try:
         yield app.local_url
@@ -73,14 +68,11 @@ def chromium() -> Iterator[Browser]:
 
 
 def take_readme(browser: Browser, address: str, folder: Path) -> None:
-    """One picture for each of `WINDOWS`."""
-    for example, windows in WINDOWS.items():
-        page = opened(browser, address, example)
-        for name, (width, height, top) in windows.items():
-            show(page, width, height, dark=False)
-            page.evaluate("top => document.querySelector(top).scrollIntoView()", top)
-            page.screenshot(path=folder / f"{name}.png")
-        page.close()
+    """The page as it opens on a desktop."""
+    page = opened(browser, address, None)
+    show(page, 1440, 900, dark=False)
+    page.screenshot(path=folder / "space.png")
+    page.close()
 
 
 def take_all(browser: Browser, address: str, folder: Path) -> None:
@@ -120,7 +112,7 @@ def show(page: Page, width: int, height: int, dark: bool) -> None:
         "() => [...document.querySelectorAll('svg.marks')].every("
         "figure => figure.getBoundingClientRect().right < innerWidth)"
     )
-    page.wait_for_timeout(300)  # what fades in has come
+    page.wait_for_timeout(300)  # until fades have ended
 
 
 if __name__ == "__main__":

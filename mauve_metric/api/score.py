@@ -35,7 +35,7 @@ from mauve_metric.uncertainty.learned import Learned, learned_score, permuted_au
 
 logger = logging.getLogger(__name__)
 
-NOT_READ_AGAIN = "the texts were read once, and not kept to be read without their format"
+NOT_READ_AGAIN = "it needs the texts again, which were not kept"
 
 
 class HistogramScores(NamedTuple):

@@ -61,7 +61,7 @@ def test_a_function_of_the_users_reads_few_texts_again_and_many_once(monkeypatch
 def test_streams_are_not_read_again() -> None:
     human, _, broken = _sets()
     found = compute_mauve(p_text=human, q_text=iter(broken), featurize_model_name="ngrams", num_runs=1)
-    assert found.normalised_missing == NOT_READ_AGAIN and "not known: the texts were read once" in learned_sentence(
+    assert found.normalised_missing == NOT_READ_AGAIN and "not known: it needs the texts again" in learned_sentence(
         found
     )
     assert found.normalised is None and "format_differs" in [warning.code for warning in found.warnings]
