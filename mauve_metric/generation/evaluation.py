@@ -20,13 +20,15 @@ LOGGED_SCORES = (
     "mauve",
     "mauve_debiased",
     "mauve_stderr",
+    "mauve_ci_low",
+    "mauve_ci_high",
     "mauve_classifier",
     "auc",
     "precision",
     "recall",
     "frontier_integral",
 )
-_UNKNOWN_AT_TIMES = ("mauve_debiased", "mauve_stderr", "mauve_classifier", "auc")  # in some evaluations
+_UNKNOWN_AT_TIMES = ("mauve_debiased", "mauve_stderr", "mauve_ci_low", "mauve_ci_high", "mauve_classifier", "auc")
 STATISTICS = ("repetition", f"distinct_{DISTINCT_N}", "mean_length")
 COUNTS = ("mauve_empty", "mauve_failed")
 
@@ -91,6 +93,7 @@ def values_of(evaluation: Evaluation, others: Sequence[str] = ()) -> dict[str, f
 def _scores_of(result: MauveResult | None) -> dict[str, float]:
     if result is None:
         return dict.fromkeys(LOGGED_SCORES, math.nan)
-    found = {name: getattr(result, name) for name in LOGGED_SCORES}
+    ends = dict(zip(("mauve_ci_low", "mauve_ci_high"), result.mauve_ci or (None, None), strict=True))
+    found = {name: ends[name] if name in ends else getattr(result, name) for name in LOGGED_SCORES}
     found |= {name: math.nan for name in _UNKNOWN_AT_TIMES if found[name] is None}
     return {name: float(value) for name, value in found.items() if value is not None}
