@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -114,10 +114,17 @@ def tokenizing(tokenizer: object) -> Callable[[str], Sequence[Hashable]]:
     if encode is not None:
         return lambda text: encode(text, add_special_tokens=False)
     if callable(tokenizer):
-        return tokenizer
+        return lambda text: _tokens_of(tokenizer(text))
     raise TypeError(
         f"tokenizer must be a name, a folder, a tokenizer or a function from a text to tokens, got {shown(tokenizer)}"
     )
+
+
+def _tokens_of(value: object) -> Sequence[Hashable]:
+    """What a function from a text to tokens returns, if that is a sequence of them."""
+    if isinstance(value, str | bytes) or not isinstance(value, Collection):
+        raise TypeError(f"tokenizer must return a list of tokens for a text, got {shown(value)}")
+    return list(value)
 
 
 def value_of(found: float | Floats | Estimate | None) -> Floats | None:

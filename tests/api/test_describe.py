@@ -176,6 +176,7 @@ def test_tables(rows: dict[str, Measure]) -> None:
         ({"q_groups": [1]}, "q_groups must be a dict from names of models to groups, got list"),
         ({"prompts_of": {}}, r"unknown option 'prompts_of' \(did you mean 'q_groups'\?\)"),
         ({"tokenizer": 7}, "tokenizer must be"),
+        ({"tokenizer": len}, "tokenizer must return a list of tokens"),
         ({"p_text": None}, "must be given"),
     ],
 )
