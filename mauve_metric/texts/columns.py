@@ -63,7 +63,7 @@ def open_table(name: str, data: TableData) -> Table:
 
 def _of_file(name: str, path: Path) -> Table:
     if path.suffix.lower() not in _ENDINGS:
-        raise ValueError(f"{path} must be a table, {' or '.join(_ENDINGS)}")
+        raise ValueError(f"{' '.join(str(path).split())} must be a table, {' or '.join(_ENDINGS)}")
     try:
         columns, rows = read_table(path)
     except OSError as error:

@@ -112,8 +112,9 @@ def _freedom(frontier: DebiasedFrontier) -> float:
 
 
 def _quantile(level: float, freedom: float) -> float:
-    """Half-width of an interval in standard errors."""
-    return NormalDist().inv_cdf((1 + level) / 2) if math.isinf(freedom) else t_quantile(level, freedom)
+    """Half-width of an interval in standard errors; above 0, which a level below 1e-16 would make it by rounding."""
+    quantile = NormalDist().inv_cdf((1 + level) / 2) if math.isinf(freedom) else t_quantile(level, freedom)
+    return max(quantile, 1e-12)
 
 
 def too_few(frontier: DebiasedFrontier) -> str | None:

@@ -241,3 +241,13 @@ def test_the_order_of_the_texts_has_no_part_in_a_comparison(aligned: bool) -> No
     for name in ("one", "two"):
         assert found.models[name].mauve_ci == other.models[name].mauve_ci
         assert found.signature_entries[f"digest_{name}"] != other.signature_entries[f"digest_{name}"]
+
+
+def test_a_level_that_rounds_to_none_is_no_division_by_zero() -> None:
+    rng = np.random.default_rng(0)
+    human, same = rng.normal(size=(2, 40, 4))
+    found = compare(
+        p_features=human, models={"far": human + 1, "same": same}, confidence_level=1e-148, num_buckets=2, num_runs=1
+    )
+    assert all(np.isfinite(item.difference) for item in found.differences)
+    json.dumps(found.to_dict(), allow_nan=False)

@@ -70,6 +70,7 @@ ALSO: dict[str, tuple[str, ...]] = {
     "featurizers": ("featurizer", "featurize_model_name"),
     "vary": ("MauveConfig",),
     "prompts": ("prompt",),
+    "training": ("folder",),
     "references": ("a file must have a name", "folder"),
     "prompt_field": ("field",),
     "model": ("generate_fn", "folder"),

@@ -37,7 +37,7 @@ ALSO: dict[str, tuple[str, ...]] = {
     "models": ("model",),
     "prompts": ("prompt",),
     "featurize_model_name": ("the featurizer",),
-    "references": ("human texts",),
+    "references": ("human texts", "folder"),
 }
 
 

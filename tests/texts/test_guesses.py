@@ -60,6 +60,11 @@ def test_errors_name_the_row(row: dict[str, object], said: str) -> None:
         read_guesses([row])
 
 
+def test_a_message_has_one_line_whatever_the_file_is_called() -> None:
+    with pytest.raises(ValueError, match=r"^a b must be a table, \.csv or \.tsv$"):
+        read_guesses("a\nb")
+
+
 def test_shorter_texts_and_impossible_ones() -> None:
     assert read_guesses([{"boundary": 5, "guess": "none"}], sentences=4).guess == [5]
     with pytest.raises(ValueError, match="sentences must be an integer of at least 2, got 1"):
