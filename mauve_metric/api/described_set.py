@@ -121,7 +121,7 @@ def tokenizing(tokenizer: object) -> Callable[[str], Sequence[Hashable]]:
 
 
 def _tokens_of(value: object) -> Sequence[Hashable]:
-    """What a function from a text to tokens returns, if that is a sequence of them."""
+    """The tokens that a tokenizer of the caller returned, as a list; `TypeError` if they are none."""
     if isinstance(value, str | bytes) or not isinstance(value, Collection):
         raise TypeError(f"tokenizer must return a list of tokens for a text, got {shown(value)}")
     return list(value)
