@@ -56,6 +56,7 @@ def test_several_models_are_compared_and_a_click_shows_their_texts(page: Any, tm
     labels = page.locator(".mm-of").all_inner_texts()
     assert [" ".join(label.split()) for label in labels] == [" ".join(name.split()) for name in wanted.ranking]
     experts(page)
+    page.wait_for_selector("#tables tbody tr")
     cells = [row.split("\t") for row in page.locator("#tables tbody tr").all_inner_texts()]
     assert [row[1] for row in cells[:3]] == list(wanted.ranking)
     assert cells[0][2] == f"{wanted.models[wanted.ranking[0]].mauve_debiased:.4f}"
