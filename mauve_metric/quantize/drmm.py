@@ -16,9 +16,9 @@ from mauve_metric.arrays import Floats, Labels
 from mauve_metric.quantize.histograms import Advance, Quantized
 from mauve_metric.quantize.scaled_rows import scaled_rows
 from mauve_metric.runtime.errors import NotFinite, WrongOption
+from mauve_metric.runtime.optional_imports import import_torch
 from mauve_metric.runtime.tensors import ProjectedRows, as_array, full_precision
 from mauve_metric.runtime.tensors import steps as blocks_of
-from mauve_metric.runtime.optional_imports import import_torch
 from mauve_metric.runtime.threads import one_torch_thread
 
 if TYPE_CHECKING:
