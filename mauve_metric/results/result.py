@@ -14,8 +14,8 @@ from mauve_metric.results.document import Column, Document, Part, Prose, Table, 
 from mauve_metric.results.names import printable
 from mauve_metric.results.numbers import LearnedScore, Stripped
 from mauve_metric.results.result_methods import SignedResult
-from mauve_metric.results.wording.joint_verdict import featurizers_table, joint_verdict
 from mauve_metric.results.wording.answer import opening
+from mauve_metric.results.wording.joint_verdict import featurizers_table, joint_verdict
 from mauve_metric.results.wording.learned_words import learned_sentence
 from mauve_metric.results.wording.verdict import finding, verdict
 from mauve_metric.results.wording.words import facts, headline, result_warnings, warnings_prose
