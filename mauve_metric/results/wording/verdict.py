@@ -63,7 +63,8 @@ def verdict(result: MauveResult) -> str:
     if by_classifier and not by_buckets:
         found = f"a classifier tells them apart ({auc_words(result)})"
         blind = f"buckets of k-means, which follow what the texts are about, do not{chance}"
-        return f"The two sets differ by more than chance {on_named_features(result.signature_entries)}: {found}, where {blind}."
+        features = on_named_features(result.signature_entries)
+        return f"The two sets differ by more than chance {features}: {found}, where {blind}."
     if by_buckets is None:
         return f"There are too few texts to say whether the two sets differ{chance}."
     if not by_buckets:
