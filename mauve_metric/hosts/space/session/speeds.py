@@ -65,7 +65,7 @@ def _characters(sets: Sequence[Sequence[str]], most: float) -> float:
 
 
 def sample_step(seconds: float, limit: float, fewest: int) -> int:
-    """Every how manieth text of each set makes a sample that a run has the time for; 1: all; 0: no sample of use.
+    """The step between texts of a sample that a run has the time for; 1: all texts; 0: no sample of use.
 
     Args:
         seconds: of a run with all texts. limit: of one run. fewest: texts of the smallest set.

@@ -139,7 +139,7 @@ class Handlers(RunHandlers):
         return "" if shown is None else notices.measures_stale(shown.measured is not None, bool(inputs), fits(shown))
 
     def forecast(self, values: Sequence[object], request: gr.Request) -> list[object]:
-        """How long a run would take, and, where that is too long, the buttons of a sample and of the fast featurizer.
+        """The time of a run and, where it is too long, the buttons of a sample and of the fast featurizer.
 
         values: of featurizer, `PLAY` and panel.
         """
