@@ -306,6 +306,7 @@ def result_part(limits: Limits, status: gr.HTML, given: gr.Accordion) -> ResultO
         shown["stale"], shown["about"] = gr.HTML(elem_id="stale"), gr.HTML(elem_id="about")
         score = shown["score"] = gr.HTML(elem_id="score")
         with gr.Column(visible=False, elem_id="result") as shown["rest"]:
+            shown["pair"] = gr.HTML(elem_id="pair")
             shown["warnings"] = gr.HTML(elem_id="warnings")
             gr.Markdown("## Pictures")
             curves = {"divergence_curve": "Divergence curve", "precision_recall": "Precision and recall"}
