@@ -12,6 +12,7 @@ from mauve_metric.results.document import FILES, Column, Document, Line, Part, P
 from mauve_metric.results.numbers import GapBucket, ScoredText
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.result_methods import Result
+from mauve_metric.results.wording.answer import opening
 from mauve_metric.results.wording.learned_words import (
     EXTREMES_NOTE,
     NGRAMS_NOTE,
@@ -102,7 +103,7 @@ class Explanation(Result):
             BUCKET_COLUMNS, [row_from(BUCKET_COLUMNS, bucket, about=", ".join(bucket.words)) for bucket in self.buckets]
         )
         parts: tuple[Part, ...] = (
-            Prose([f"{first.sentence}.", first.beside, verdict(result)], paragraphs=True),
+            Prose([opening(result), f"{first.sentence}.", first.beside, verdict(result)], paragraphs=True),
             warnings_prose([("", warning) for warning in result.warnings]),
             Prose([f"The gap{whose} to 1 is {digits(self.gap)}, in {result.num_buckets} buckets."]),
             Table(GAP_COLUMNS, self._gap_rows()),

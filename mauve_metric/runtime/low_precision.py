@@ -7,6 +7,7 @@ off by at most 2⁻⁸ of it.
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from functools import cache
 from pathlib import Path
@@ -50,11 +51,11 @@ def has_units() -> bool:
 def pays(multiplications: float) -> bool:
     """Return whether products of so many multiplications in all are faster in bfloat16 than in float32.
 
-    The rule: the processor has units for bfloat16 (AMX or AVX512-BF16), and torch is in the process already or there is
-    so much to do that its import is earned back. Nothing is imported to find that out.
+    The rule: torch is installed, the processor has units for bfloat16 (AMX or AVX512-BF16), and torch is in the process
+    already or there is so much to do that its import is earned back. Nothing is imported to find that out.
     """
     least = _WORTH_ROUNDING if "torch" in sys.modules else _WORTH_IMPORTING
-    return multiplications >= least and has_units()
+    return multiplications >= least and has_units() and importlib.util.find_spec("torch") is not None
 
 
 def are_safe(rows: Rows) -> bool:

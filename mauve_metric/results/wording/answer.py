@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mauve_metric.results.digits import digits, rounded_up
 from mauve_metric.results.names import shown_names
-from mauve_metric.results.wording.learned_words import strongest_format
+from mauve_metric.results.wording.learned_words import format_sentence, strongest_format
 from mauve_metric.results.wording.verdict import TOO_CAREFUL, WITHHELD, finding, texts_needed, told_apart, withheld
 from mauve_metric.results.wording.words import closest, each_featurizer, interval_words, listed, ranking_withheld
 
@@ -67,6 +67,11 @@ def answer(result: MauveResult) -> str:
     needed = texts_needed(result)
     enough = f"; it takes about {rounded_up(needed)} a set" if needed is not None else ""
     return f"These features cannot reliably {_TELL}: {few} texts are too few{enough}."
+
+
+def opening(result: MauveResult) -> str:
+    """The answer, and the strongest difference in format with its cure."""
+    return " ".join(filter(None, (answer(result), format_sentence(result))))
 
 
 def reasons_why(result: MauveResult) -> str:
