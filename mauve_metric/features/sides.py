@@ -119,7 +119,7 @@ class OpenedSides(NamedTuple):
     def _kept(
         self, name: str, groups: Sequence[Hashable] | None, size: int, argument: str
     ) -> Sequence[Hashable] | None:
-        """What is known of each text of a side (`argument`), without those of empty texts that were dropped."""
+        """The entries of one argument for the texts of a side, without those of empty texts that were dropped."""
         if groups is None or len(groups) == size:
             return groups
         filled = [bool(str(text).strip()) for text in self._texts(name) or ()]

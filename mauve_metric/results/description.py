@@ -65,11 +65,12 @@ class Description(SignedResult):
     comparison: Comparison | None = field(repr=False, metadata={"in_dict": False})
     signature_entries: Mapping[str, object] = field(repr=False, metadata={"in_dict": False})
     signature: str = field(init=False)
-    by_subgroup: Mapping[str, Description] = field(default_factory=dict, repr=False)
+    by_subgroup: Mapping[str, Description] = field(default_factory=dict, repr=False, metadata={"in_dict": False})
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the comparison as plain Python values, fit for JSON."""
-        return super().to_dict() | {"warnings": [] if self.comparison is None else plain(self.comparison.warnings)}
+        """Everything but the comparison as plain Python values, fit for JSON; with `by` also `by_subgroup`."""
+        values = super().to_dict() | {"warnings": [] if self.comparison is None else plain(self.comparison.warnings)}
+        return values | ({"by_subgroup": plain(self.by_subgroup)} if self.by_subgroup else {})
 
     def document(self) -> Document:
         """Build the document: one row per measure, meaning of the marks, missing measures, and times."""
