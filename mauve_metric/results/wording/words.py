@@ -17,7 +17,7 @@ from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
     from mauve_metric.results.comparison import Comparison
-    from mauve_metric.results.numbers import Difference, GapBucket, NearText
+    from mauve_metric.results.numbers import Difference, GapBucket, NearText, Subgroup
     from mauve_metric.results.result import MauveResult
 
 
@@ -36,6 +36,8 @@ def with_labels(comparison: Comparison, form: Callable[[str], str] = printable) 
         learned_differences=_rename(comparison.learned_differences, called),
         together_ranking=tuple(called[name] for name in comparison.together_ranking),
         together_differences=_rename(comparison.together_differences, called),
+        subgroups=tuple(item._replace(model=called[item.model]) for item in comparison.subgroups),
+        by_subgroup={label: with_labels(one, form) for label, one in comparison.by_subgroup.items()},
         explanations={called[name]: explanation for name, explanation in comparison.explanations.items()},
         by_featurizer={name: with_labels(one, form) for name, one in comparison.by_featurizer.items()},
     )
@@ -359,6 +361,31 @@ def notes(comparison: Comparison) -> list[str]:
     return found
 
 
+SUBGROUP_NOTE = (
+    "recall, coverage: shares of a subgroup's human texts that are like some text of the model, by the distances among "
+    "the model's texts and among the human ones. missed: a lower coverage than all other human texts have, with all "
+    "subgroups taken together. The other scores compare the texts of the subgroup alone."
+)
+
+
+def missed_sentence(subgroups: Sequence[Subgroup]) -> str:
+    """The subgroups that each model misses, the one of the lowest coverage first; empty where none is missed."""
+    found: dict[str, list[Subgroup]] = {}
+    for item in subgroups:
+        found.setdefault(item.model, []).extend([item] if item.missed else [])
+    return " ".join(
+        f"{model} misses "
+        + ", ".join(
+            f"{printable(item.label)} (coverage {digits(item.coverage or 0)}, of the others "
+            f"{digits(item.coverage_of_others or 0)})"
+            for item in sorted(missed, key=lambda item: item.coverage or 0)
+        )
+        + "."
+        for model, missed in found.items()
+        if missed
+    )
+
+
 DIFFERENCE_NOTE = "p: of each pair alone. real: significant with all pairs taken together, which asks for more."
 
 
@@ -432,9 +459,18 @@ def bucket_facts(bucket: GapBucket) -> list[tuple[str, str]]:
         ("human texts say", ", ".join(bucket.p_words)),
         ("model texts say", ", ".join(bucket.q_words)),
         ("model repeats", ", ".join(bucket.repeated)),
+        ("human texts by subgroup", _composition(bucket, 0)),
+        ("model texts by subgroup", _composition(bucket, 1)),
         ("under another seed", f"overlap {bucket.overlap:.2f}, rank {bucket.other_rank}"),
     ]
     return [(name, printable(value)) for name, value in facts if value]
+
+
+def _composition(bucket: GapBucket, side: int) -> str:
+    """The shares of the labels among the texts of one side (0 human, 1 the model's), the largest first."""
+    counts = {label: of_both[side] for label, of_both in bucket.composition.items() if of_both[side]}
+    ordered = sorted(counts, key=lambda label: -counts[label])
+    return ", ".join(f"{label} {percent(counts[label], sum(counts.values()))}" for label in ordered)
 
 
 def excerpt(text: str, length: int = EXCERPT) -> str:
