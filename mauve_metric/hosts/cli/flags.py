@@ -46,6 +46,11 @@ def add_design_options(parser: CommandParser) -> None:
     )
 
 
+def add_by(parser: CommandParser, what: str) -> None:
+    """Add the flag for the field of the texts' labels. what: that the command shows of each."""
+    parser.add_argument("--by", metavar="FIELD", help=f"field of a topic, source or language: {what} of each label")
+
+
 def add_filter(parser: CommandParser) -> None:
     """Add the flag that selects the texts to read from a harness's file."""
     text = "the filter of lm-evaluation-harness, or the epoch of Inspect, whose texts are read"
