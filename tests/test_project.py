@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tokenize
 import tomllib
+import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,7 @@ def pins(file: str = "requirements.txt") -> dict[str, str]:
     return found
 
 
-SPACE = ("duplicates", "evaluate", "minilm", "preferences", "space")  # extras of the README's installation
+SPACE = ("duplicates", "evaluate", "minilm", "preferences", "space", "texts")  # extras of the README's installation
 
 
 # --- requirements.txt ---------------------------------------------------------------------------------------------
@@ -65,7 +66,7 @@ def test_every_dependency_has_one_version_in_the_range_of_pyproject() -> None:
     """Those of package and Space in requirements.txt, those of the check beside them in requirements-dev.txt."""
     needed = {canonicalize_name(found.name) for found in requirements(*SPACE, "trainer")}
     assert set(pins()) == needed and len(needed) > 15
-    dev = {canonicalize_name(found.name) for found in requirements("docs", "test", "torchmetrics")}
+    dev = {canonicalize_name(found.name) for found in requirements("completion", "docs", "test", "torchmetrics")}
     assert set(pins("requirements-dev.txt")) == dev - needed and len(dev - needed) > 15
     for found in requirements(*project()["optional-dependencies"]):
         version = (pins() | pins("requirements-dev.txt")).get(canonicalize_name(found.name))
@@ -148,6 +149,41 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     assert loaded & set(HEAVY) == set()
     # and of itself only what has no cost: every other module is loaded by the name that needs it
     assert {name for name in loaded if name.startswith("mauve")} == {"mauve_metric", "mauve_metric.version"}
+
+
+def test_features_are_scored_without_torch_and_transformers() -> None:
+    code = """if True:
+        import sys
+        sys.modules.update({"torch": None, "transformers": None, "tokenizers": None})
+        from mauve_metric import FeatureSet, compute_mauve
+        p, q = (FeatureSet.load(f"examples/{name}.npz") for name in ("human", "greedy"))
+        print(compute_mauve(p_features=p.features[:200], q_features=q.features[:200]).to_dict())
+        try:
+            compute_mauve(p_text=["one", "two"], q_text=["three", "four"])
+        except ImportError as error:
+            print(error)
+    """
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    alone, missing = done.stdout.splitlines()
+    p, q = (
+        mauve_metric.FeatureSet.load(ROOT / "examples" / f"{name}.npz").features[:200] for name in ("human", "greedy")
+    )
+    assert alone == str(mauve_metric.compute_mauve(p_features=p, q_features=q).to_dict())
+    assert "pip install 'mauve_metric[texts]'" in missing
+
+
+def test_the_long_description_has_no_header_and_no_relative_link(monkeypatch: pytest.MonkeyPatch) -> None:
+    interface = types.SimpleNamespace(MetadataHookInterface=object)  # hatchling is there only while pip builds
+    monkeypatch.setitem(sys.modules, "hatchling.metadata.plugin.interface", interface)
+    hook = script("docs/hooks/long_description").LongDescription()
+    hook.root = ROOT
+    metadata: dict[str, Any] = {"urls": project()["urls"]}
+    hook.update(metadata)
+    text = metadata["readme"]["text"]
+    assert text.startswith("# mauve_metric\n")
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    assert len(links) > 20 and all(link.startswith(("https://", "#")) for link in links)
+    assert f"({project()['urls']['Homepage']}/resolve/main/docs/space.png)" in text
 
 
 # --- the import rule ----------------------------------------------------------------------------------------------

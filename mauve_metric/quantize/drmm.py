@@ -16,6 +16,7 @@ from mauve_metric.arrays import Floats, Labels
 from mauve_metric.quantize.histograms import Advance, Quantized
 from mauve_metric.quantize.scaled_rows import scaled_rows
 from mauve_metric.runtime.errors import NotFinite, WrongOption
+from mauve_metric.runtime.optional_imports import import_torch
 from mauve_metric.runtime.tensors import ProjectedRows, as_array, full_precision
 from mauve_metric.runtime.tensors import steps as blocks_of
 from mauve_metric.runtime.threads import one_torch_thread
@@ -104,8 +105,7 @@ def drmm(
     >>> len(set(labels[:40])), len(set(labels[40:])), len(set(labels))
     (1, 1, 2)
     """
-    import torch
-
+    torch = import_torch()
     if len(rows) < components:
         expected = f"drmm_components must be at most the number of texts of all sets, {len(rows)}"
         raise WrongOption(f"{expected}, got {components}")

@@ -12,6 +12,7 @@ from mauve_metric.results.document import FILES, Column, Document, Line, Part, P
 from mauve_metric.results.numbers import GapBucket, ScoredText
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.result_methods import Result
+from mauve_metric.results.wording.answer import opening
 from mauve_metric.results.wording.learned_words import (
     EXTREMES_NOTE,
     NGRAMS_NOTE,
@@ -46,6 +47,12 @@ BUCKET_COLUMNS = (
     Column("overlap", "overlap", ".2f"),
     Column("other_rank", "other rank", "d"),
     Column("about", "about"),
+)
+SUBGROUP_COLUMNS = (
+    Column("bucket", "bucket", "d"),
+    Column("label", "subgroup"),
+    Column("p_count", "human", "d"),
+    Column("q_count", "model", "d"),
 )
 TEXT_COLUMNS = (
     Column("bucket", "bucket", "d"),
@@ -96,7 +103,7 @@ class Explanation(Result):
             BUCKET_COLUMNS, [row_from(BUCKET_COLUMNS, bucket, about=", ".join(bucket.words)) for bucket in self.buckets]
         )
         parts: tuple[Part, ...] = (
-            Prose([f"{first.sentence}.", first.beside, verdict(result)], paragraphs=True),
+            Prose([opening(result), f"{first.sentence}.", first.beside, verdict(result)], paragraphs=True),
             warnings_prose([("", warning) for warning in result.warnings]),
             Prose([f"The gap{whose} to 1 is {digits(self.gap)}, in {result.num_buckets} buckets."]),
             Table(GAP_COLUMNS, self._gap_rows()),
@@ -106,6 +113,12 @@ class Explanation(Result):
             *self._classifier_prose(),
         )
         tables = {"buckets": buckets, "texts": Table(TEXT_COLUMNS, self._text_rows())}
+        composition = [
+            row_of(SUBGROUP_COLUMNS, bucket.bucket, label, *counts)
+            for bucket in self.buckets
+            for label, counts in bucket.composition.items()
+        ]
+        tables["subgroups"] = Table(SUBGROUP_COLUMNS, composition)
         title = f"The gap between {result.n_q} model texts and {result.n_p} human texts"
         return Document(title, parts, tables, [("", result.signature)])
 

@@ -13,7 +13,7 @@ from mauve_metric.results import digits
 from mauve_metric.results.document import Document
 from mauve_metric.results.figure_files import REPORT_FILES, chart_svg, check_ending
 from mauve_metric.results.numbers import NearText, ScoredText
-from mauve_metric.results.wording import learned_words, marks, words
+from mauve_metric.results.wording import answer, learned_words, marks, words
 from mauve_metric.runtime.atomic_files import check_can_be_written, written_whole
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def report_page(comparison: Comparison, measures: Document | None = None) -> str
     results = list(comparison.models.values())
     found = words.collected_warnings(comparison)
     return _template().render(
+        answer=answer,
         title=f"MAUVE of {len(results)} model{'s' if len(results) > 1 else ''} against {results[0].n_p} human texts",
         level=f"{100 * comparison.confidence_level:g} %",
         common=results[0],

@@ -84,8 +84,7 @@ def check_device(device: str) -> torch.device:
     Raises:
         TypeError: a value of another type. ValueError: unknown, not there, or without float64.
     """
-    import torch
-
+    torch = import_torch()
     device = cast("str", check_device_name("score_device", device))
     try:
         found = torch.device(device)

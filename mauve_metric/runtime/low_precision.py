@@ -9,6 +9,7 @@ the limit rounded up.
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from functools import cache
 from pathlib import Path
@@ -47,11 +48,11 @@ def has_units() -> bool:
 def pays(multiplications: float) -> bool:
     """Return whether products of so many multiplications in all are faster in bfloat16 than in float32.
 
-    The rule: the processor has units for bfloat16 (AMX or AVX512-BF16), and torch is in the process already or there is
-    so much to do that its import is earned back. Nothing is imported to find that out.
+    The rule: torch is installed, the processor has units for bfloat16 (AMX or AVX512-BF16), and torch is in the process
+    already or there is so much to do that its import is earned back. Nothing is imported to find that out.
     """
     least = _WORTH_ROUNDING if "torch" in sys.modules else _WORTH_IMPORTING
-    return multiplications >= least and has_units()
+    return multiplications >= least and has_units() and importlib.util.find_spec("torch") is not None
 
 
 def are_safe(rows: Rows) -> bool:

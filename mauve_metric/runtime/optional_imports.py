@@ -10,6 +10,8 @@ from types import ModuleType
 
 from mauve_metric.runtime.errors import NoPackage
 
+_TEXTS = "texts (and drmm, lattice, score_device) need"
+
 
 def package_versions(*packages: str) -> dict[str, str]:
     """The installed version of each package, "unknown" for one that is not there."""
@@ -34,7 +36,7 @@ def import_torch() -> ModuleType:
     """The module torch, after faiss: the other order crashes on some machines."""
     with contextlib.suppress(ImportError):
         importlib.import_module("faiss")
-    return _import("torch", "featurizing texts needs torch", "torch transformers")
+    return _import("torch", f"{_TEXTS} torch", "'mauve_metric[texts]'")
 
 
 def import_httpx() -> ModuleType:
@@ -44,7 +46,7 @@ def import_httpx() -> ModuleType:
     return _import("httpx", "openai_server needs httpx", "httpx")
 
 
-import_transformers = partial(_import, "transformers", "featurizing texts needs transformers", "transformers")
+import_transformers = partial(_import, "transformers", f"{_TEXTS} transformers", "'mauve_metric[texts]'")
 import_accelerate = partial(_import, "accelerate", "fine-tuning needs accelerate", "'mauve_metric[trainer]'")
 import_faiss = partial(_import, "faiss", "k-means needs faiss", "'faiss-cpu>=1.14.2'")
 import_altair = partial(_import, "altair", "figures need Altair", "'mauve_metric[space]'")

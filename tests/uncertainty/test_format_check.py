@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from mauve_metric import compute_mauve
-from mauve_metric.results.wording.verdict import verdict
+from mauve_metric.results.wording.answer import opening
 from mauve_metric.texts.format_numbers import FORMATS, format_numbers
 from mauve_metric.uncertainty.format_check import check_format, format_warnings
 
@@ -28,7 +28,7 @@ def test_the_warning_on_line_breaks_names_the_option_that_removes_it() -> None:
     assert raw.format_aucs is not None and raw.format_aucs["line_breaks"] > 0.99
     (warning,) = [item for item in raw.warnings if item.code == "format_differs"]
     assert "line breaks alone with AUC 1.00" in warning.message and "--strip line_breaks" in warning.message
-    assert verdict(raw).startswith("Mind the format first: line breaks alone have an AUC of 1")
+    assert opening(raw).split(". ", 1)[1].startswith("Mind the format first: line breaks alone have an AUC of 1")
     cured = compute_mauve(p_text=human, q_text=model, featurize_model_name=_ngrams, strip="line_breaks")
     assert cured.format_auc is not None and cured.format_auc < 0.7
     assert "format_differs" not in [item.code for item in cured.warnings]

@@ -94,7 +94,7 @@ def build_app(
         wiring.runs(run, examples)
         wiring.reading()
         wiring.measures()
-        wiring.staleness(panel, model)
+        wiring.staleness(panel, model, run)
         wiring.arrival(app, link, problems, opened)
         app.unload(handlers.leave)
         for name in app.endpoints.names:
@@ -140,5 +140,5 @@ def main() -> None:
     limits = read_limits(os.environ)
     keep_texts_out()
     app = build_app(limits)
-    threading.Thread(target=app.handlers.example.shown, daemon=True).start()  # so that the first visitor need not wait
+    threading.Thread(target=app.handlers.prepare, daemon=True).start()  # so that the first visitor need not wait
     app.launch(**launch_options(limits))

@@ -21,14 +21,22 @@ def on_features(entries: Mapping[str, object]) -> str:
     >>> on_features({"featurize_model_name": "org/name"})
     'on the features of org/name, whose blind spots were not measured'
     """
-    name = entries.get("featurize_model_name")
-    if name is None:
-        return "on the features given"
+    said = on_named_features(entries)
     unseen = unseen_words(entries)
-    said = f"on the features of {printable(str(name))}"
     if unseen:
         return f"{said}, which was measured not to see {unseen}"
-    return said if is_measured(_identity(entries)) else f"{said}, whose blind spots were not measured"
+    known = "featurize_model_name" not in entries or is_measured(_identity(entries))
+    return said if known else f"{said}, whose blind spots were not measured"
+
+
+def on_named_features(entries: Mapping[str, object]) -> str:
+    """Words for the features, with their featurizer's name.
+
+    >>> on_named_features({"featurize_model_name": "minilm"})
+    'on the features of minilm'
+    """
+    name = entries.get("featurize_model_name")
+    return "on the features given" if name is None else f"on the features of {printable(str(name))}"
 
 
 def unseen_words(entries: Mapping[str, object]) -> str:

@@ -8,8 +8,8 @@ import numpy as np
 
 from mauve_metric.results.digits import digits, p_words, rounded_up
 from mauve_metric.results.signature import signature_number
-from mauve_metric.results.wording.featurizer_words import on_features
-from mauve_metric.results.wording.learned_words import auc_words, classifier_p_value, format_sentence
+from mauve_metric.results.wording.featurizer_words import on_features, on_named_features
+from mauve_metric.results.wording.learned_words import auc_words, classifier_p_value
 from mauve_metric.uncertainty import forecast
 from mauve_metric.uncertainty.buckets import holm
 
@@ -53,13 +53,8 @@ def verdict(result: MauveResult) -> str:
     topics of the texts, and matched topics hide every other difference. These two tests have Holm's correction: of
     equal sets, one of them finds a difference with the probability 1 - `confidence_level` at most. Without a
     difference the words give the smallest detectable one. With a warning that contradicts the number there is no
-    verdict. A difference in format comes first.
+    verdict.
     """
-    return " ".join(filter(None, (format_sentence(result), _verdict(result))))
-
-
-def _verdict(result: MauveResult) -> str:
-    """The verdict without a word on the format."""
     reason = withheld(result)
     if reason:
         return f"No verdict: {reason}."
@@ -68,14 +63,13 @@ def _verdict(result: MauveResult) -> str:
     if by_classifier and not by_buckets:
         found = f"a classifier tells them apart ({auc_words(result)})"
         blind = f"buckets of k-means, which follow what the texts are about, do not{chance}"
-        return (
-            f"The two sets differ by more than chance {on_features(result.signature_entries)}: {found}, where {blind}."
-        )
+        features = on_named_features(result.signature_entries)
+        return f"The two sets differ by more than chance {features}: {found}, where {blind}."
     if by_buckets is None:
         return f"There are too few texts to say whether the two sets differ{chance}."
     if not by_buckets:
         return _not_apart(result, chance)
-    sentence = f"The two sets differ by more than chance{chance} {on_features(result.signature_entries)}"
+    sentence = f"The two sets differ by more than chance{chance} {on_named_features(result.signature_entries)}"
     if result.mauve_ci is not None and not _by_interval(result):
         sentence += "; these texts do not tell by how much, since the interval reaches as far as two human sets do"
     return f"{sentence}. {direction(result)}"

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import HUMAN, MODEL, ngrams
-from visitors import IN_SIGHT, SERVED, free_port, opened, upload
+from samples import HUMAN, MODEL, ngrams, texts_of, write_jsonl
+from visitors import IN_SIGHT, SERVED, experts, free_port, opened, upload
 
 pytest.importorskip("gradio")
 pytest.importorskip("playwright.sync_api")
@@ -23,8 +23,8 @@ SHIFT = """new Promise(done => { let total = 0;
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A page with the example, whose other featurizer takes a while."""
+def arrived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A page with the example, of whose other featurizers one takes a while."""
     import app
     from mauve_metric.hosts.space.limits import Limits
 
@@ -34,15 +34,15 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GRADIO_TEMP_DIR", str(tmp_path_factory.mktemp("uploads")))
-        demo = app.build_app(Limits(), ["minilm"], {"slow": slow})
+        demo = app.build_app(Limits(), ["minilm"], {"slow": slow, "ngrams": ngrams})
         demo.launch(**app.launch_options(Limits()) | SERVED | {"server_port": free_port()})
-        yield str(demo.local_url)
+        yield demo
         demo.close()
 
 
 @pytest.mark.parametrize("size", [(1440, 900), (1024, 768), (390, 844)])
-def test_the_main_controls_are_visible(context: Any, address: str, tmp_path: Path, size: tuple[int, int]) -> None:
-    page = opened(context, address, size, reduced_motion="reduce")
+def test_the_main_controls_are_visible(context: Any, arrived: Any, tmp_path: Path, size: tuple[int, int]) -> None:
+    page = opened(context, arrived.local_url, size, reduced_motion="reduce")
     page.wait_for_selector("#text_map svg.marks")
     assert page.evaluate(SHIFT) < 0.1
     assert page.evaluate(IN_SIGHT, ".mm-answer") and page.evaluate(IN_SIGHT, ".mm-bars")  # the answer, above the fold
@@ -76,5 +76,33 @@ def test_the_main_controls_are_visible(context: Any, address: str, tmp_path: Pat
     page.click("#stop")
     page.wait_for_selector("#status :text('Stopped. Nothing was changed.')")
     assert page.evaluate(IN_SIGHT, "#status")
+    page.close()
+    assert page.complaints == []
+
+
+def test_a_run_that_would_take_too_long_is_offered_as_a_sample_or_with_ngrams(
+    context: Any, arrived: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = opened(context, arrived.local_url, (1440, 900), reduced_motion="reduce")
+    page.wait_for_selector("#text_map svg.marks")
+    assert page.inner_text("#run_limit") == "A run may take 5 minutes here."
+    each = {"seconds": 2.0}  # that a text takes
+    speeds = arrived.handlers.encoders.speeds
+    monkeypatch.setattr(speeds, "seconds", lambda new, texts: texts * (0.01 if [*new] == [ngrams] else each["seconds"]))
+    for which in ("human", "model"):
+        upload(page, which, write_jsonl(tmp_path / f"{which}.jsonl", texts_of(1000, seed=len(which))))
+    page.wait_for_selector("#run_limit :text('would take about 67 minutes, and a run may take 5 minutes here')")
+    assert page.evaluate(IN_SIGHT, "#run_limit") and page.inner_text("#compare_quick") == "Compare with ngrams alone"
+    assert page.locator("#compare_sample:visible").count() == 0  # it would have fewer than 100 texts
+    each["seconds"] = 0.5
+    page.click("#featurizer input")
+    page.click("ul[role=listbox] li:has-text('slow')")
+    page.wait_for_selector("#compare_sample:text('Compare every 5th text')")
+    page.click("#compare_sample")
+    page.wait_for_selector("#status [data-result]", state="attached")
+    assert page.inner_text("#human_preview p").startswith("200 texts (a sample: every 5th text) from human.jsonl")
+    experts(page)
+    page.wait_for_selector("#python .cm-content")
+    assert "q_text=read_texts('model.jsonl')[::5]," in page.inner_text("#python .cm-content")
     page.close()
     assert page.complaints == []

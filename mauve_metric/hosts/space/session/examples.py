@@ -34,6 +34,7 @@ EXAMPLES = {
     "three models at once": ("nucleus", "sampling", "greedy"),
 }
 _EXAMPLE_NAMES = {files[0]: label for label, files in EXAMPLES.items() if len(files) == 1}
+_WARM_TEXTS = 16  # of each set
 _ENDING = ".npz"  # of the features, beside the texts; `examples/make_features.py` writes them
 
 
@@ -61,7 +62,9 @@ def stored_features(sets: Sequence[TextSet], config: MauveConfig) -> Embedded | 
         return None
     found = []
     for side in sets:
-        if side.kind != "example" or side.path is None or not (file := side.path.with_suffix(_ENDING)).is_file():
+        if side.kind != "example" or side.every > 1 or side.path is None:
+            continue
+        if not (file := side.path.with_suffix(_ENDING)).is_file():
             continue
         stored, hashes = replace(FeatureSet.load(file), from_file=False), TextHashes()
         list(hashes.watch(side.texts))
@@ -145,6 +148,12 @@ class Example:
                 self._scored.explain(LABEL, 1)  # counts the words of all texts once
         return Shown(human, {LABEL: model}, self.options, self._scored, LABEL, example=True)
 
+    def warm_up(self) -> None:
+        """Load the preset featurizer, and measure its speed on a few texts."""
+        if self._sets is not None:
+            texts = {side.title: side.texts[:_WARM_TEXTS] for side in self._sets}
+            embed(texts, self._encoders.config(self.options), self._encoders, Run())
+
     def _score(self, embedded: Embedded, human: TextSet, model: TextSet) -> Scored:
         """The scores of the example by every featurizer."""
         titles = {LABEL: title_of(LABEL)}
@@ -153,5 +162,6 @@ class Example:
             config = self._encoders.config(self.options | {"featurize_model_name": name})
             if name != FEATURIZER:
                 embedded = embed({HUMAN: human.texts, titles[LABEL]: model.texts}, config, self._encoders, Run())
-            found[name] = score(embedded, titles, config)
+            with self._encoders.speeds.scoring(sum(map(len, embedded.texts))):
+                found[name] = score(embedded, titles, config)
         return with_all(found)

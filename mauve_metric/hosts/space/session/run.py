@@ -53,7 +53,7 @@ class Cancelled(Exception):
 class Run:
     """One run in progress: its state, its progress and its remaining budget.
 
-    `was_stopped` is True after a visitor ended it.
+    `was_stopped` is True after a visitor ended it. `share_read`: of the texts to read.
 
     Args:
         tell: receives the progress. seconds, tokens: limits of the whole run; None: no limit.
@@ -74,6 +74,7 @@ class Run:
         self._words, self._sizes, self._read, self._all, self._before = "texts", [1], 0, 1, 0
         self._rough, self._size, self.was_stopped = "", 1, False
         self._part = (0, 1, "")
+        self.share_read = 0.0
 
     @classmethod
     def within(cls, limits: Limits, tell: Tell | None = None) -> Run:
@@ -127,6 +128,7 @@ class Run:
     def begin_reading(self, sizes: Sequence[int], known: int = 0) -> None:
         """Set the number of texts of each set, the human one first, and the number already read."""
         self._sizes, self._all, self._read = list(sizes), max(sum(sizes) - known, 1), 0
+        self.share_read = 0.0
         self._began = time.monotonic()
 
     def begin_set(self, number: int, before: int = 0) -> None:
@@ -165,8 +167,8 @@ class Run:
         self._rough = f"{words}; " if words else ""
 
     def _tell_reading(self, words: str, done: int) -> None:
-        share = min((self._read + done) / self._all, 1.0)
-        self.stage(READ[0] + (READ[1] - READ[0]) * share, self._rough + words)
+        self.share_read = min((self._read + done) / self._all, 1.0)
+        self.stage(READ[0] + (READ[1] - READ[0]) * self.share_read, self._rough + words)
 
 
 def duration(seconds: float) -> str:

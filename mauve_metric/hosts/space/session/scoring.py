@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,6 +24,7 @@ from mauve_metric.features.sides import GivenDesign, OpenedSides, align, check_c
 from mauve_metric.features.text_functions import text_function
 from mauve_metric.hosts.space.session.reading import has_rough, read_sets
 from mauve_metric.hosts.space.session.run import READ, Run
+from mauve_metric.hosts.space.session.speeds import Speeds
 from mauve_metric.lexical.phrases import Readable
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import MauveConfig, RunOptions, config_fields
@@ -57,6 +59,7 @@ class Encoders:
 
     def __init__(self, functions: Mapping[str, Featurizer] | None = None) -> None:
         self.functions = dict(functions or {})
+        self.speeds = Speeds()
         self._kept: dict[tuple[object, ...], Encoder] = {}
 
     def config(self, options: Mapping[str, object]) -> MauveConfig:
@@ -172,7 +175,9 @@ def embed(
         given = [(side.argument, side.content) for side in sides.values()]
         known = [None if last is None else last.known(part, config) for part in texts]
         early = encoder is not None and names is not None and has_rough(texts, known)
-        read = read_sets(job, given, known, run, config, list(names or []) if early else None)
+        tokens = math.inf if encoder is None else encoder.max_text_length
+        with encoders.speeds.reading(config.featurize_model_name, new, tokens, run):
+            read = read_sets(job, given, known, run, config, list(names or []) if early else None)
     check_columns(dict(zip(sets, read, strict=True)))
     return Embedded(feature_key(config), tuple(read), tuple(texts))
 

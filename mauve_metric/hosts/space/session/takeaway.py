@@ -67,6 +67,8 @@ def python_code(
         pairs = zip(models.items(), names, strict=True)
         lines += [f"        {own!r}: {_reading(side, name, shared)}," for (own, side), name in pairs]
         lines.append("    },")
+    if shared and human.every > 1:
+        lines.append("    # the page knows that sets share prompts: pass them as p_groups and q_groups")
     lines += ["    aligned=True,"] if aligned else []
     lines += [f"    featurizers={_featurizers(options)!r},"] if other_featurizers(options) else []
     lines += [f"    {key}={value!r}," for key, value in _changed_options(options).items()]
@@ -75,13 +77,14 @@ def python_code(
 
 def _reader(side: TextSet, shared: bool) -> str:
     """The name of the function that reads a set; with prompts if sets share some."""
-    return "TextFile" if shared and side.prompts is not None else "read_texts"
+    return "TextFile" if shared and side.prompts is not None and side.every == 1 else "read_texts"
 
 
 def _reading(side: TextSet, name: str, shared: bool) -> str:
     """The call that reads a set from the file of this name."""
     call = f"{_reader(side, shared)}({name!r}{'' if _is_found(side) else f', {side.column!r}'})"
-    return f"[text for text in {call} if text.strip()]" if side.blank else call
+    call = f"[text for text in {call} if text.strip()]" if side.blank else call
+    return call if side.every == 1 else f"{call}[::{side.every}]"
 
 
 def shell_code(
@@ -94,6 +97,8 @@ def shell_code(
     mixed = any(_is_found(side) and side.column is not None for side in sides)
     if not both and (len(columns) > 1 or (columns and mixed)):
         return "# the files keep their texts in columns of different names: use Python"
+    if human.every > 1:
+        return "# this is a sample of the texts: use Python"
     command = "score" if len(models) == 1 else "compare"
     first, *names = _file_names(human, models)
     if any(side.blank for side in sides):  # lines that the page left out

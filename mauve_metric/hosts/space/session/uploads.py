@@ -9,7 +9,7 @@ import json
 import re
 import threading
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,7 +42,8 @@ class TextSet:
 
     title: what the page calls the set. name: of the file. columns: text columns to choose from. column: the one chosen.
     path: of the uploaded file. kind: "file", "paste" or "example". blank: lines without a text that were left out.
-    prompts, prompt_field: of the texts, where the file has a field of `PROMPT_FIELDS`.
+    prompts, prompt_field: of the texts, where the file has a field of `PROMPT_FIELDS`. every: 1, or that of a sample,
+    which has every so manieth text.
     """
 
     title: str
@@ -55,6 +56,27 @@ class TextSet:
     blank: int = 0
     prompts: Sequence[Hashable] | None = None
     prompt_field: str | None = None
+    every: int = 1
+
+
+def sampled(side: TextSet, step: int) -> TextSet:
+    """Every so manieth text of a set, from the first on.
+
+    >>> sampled(TextSet("it", "a.txt", ["a", "b", "c", "d"]), 3).texts
+    ['a', 'd']
+    """
+    prompts = None if side.prompts is None else side.prompts[::step]
+    return replace(side, texts=side.texts[::step], prompts=prompts, every=side.every * step)
+
+
+def every_text(step: int) -> str:
+    """Words for a sample.
+
+    >>> every_text(2), every_text(13), every_text(22)
+    ('every 2nd text', 'every 13th text', 'every 22nd text')
+    """
+    last = 0 if step % 100 in (11, 12, 13) else step % 10
+    return f"every {step}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(last, 'th') } text"
 
 
 def read_upload(

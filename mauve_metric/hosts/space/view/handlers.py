@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 
 import gradio as gr
@@ -14,13 +14,14 @@ from gradio.utils import get_upload_folder
 from mauve_metric.features.sides import shared_prompts
 from mauve_metric.hosts.space.limits import Limits, check_options, check_together, other_featurizers
 from mauve_metric.hosts.space.session import takeaway
-from mauve_metric.hosts.space.session.examples import HUMAN, Example, stored_features
+from mauve_metric.hosts.space.session.examples import HUMAN, SECOND, Example, stored_features
 from mauve_metric.hosts.space.session.measuring import check_measures, measure_scored
-from mauve_metric.hosts.space.session.opened_result import Opened, read_result
+from mauve_metric.hosts.space.session.opened_result import read_result
 from mauve_metric.hosts.space.session.run import Run, show_errors
 from mauve_metric.hosts.space.session.scoring import Embedded, Encoders, Scored, embed, score, with_all
 from mauve_metric.hosts.space.session.sessions import Session, Shown, title_of
-from mauve_metric.hosts.space.session.uploads import TextSet, read_paste
+from mauve_metric.hosts.space.session.speeds import forecast, sample_step
+from mauve_metric.hosts.space.session.uploads import TextSet, every_text, read_paste, sampled
 from mauve_metric.hosts.space.view import markup, notices
 from mauve_metric.hosts.space.view.controls import (
     PLAY,
@@ -65,6 +66,12 @@ class Handlers(RunHandlers):
         self._arrived: dict[str, object] | None = None
 
     # --- the page opens -------------------------------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Score the example, and measure the preset featurizer in its turn."""
+        if self.example.shown() is not None:
+            with self.turns.turn("", Run()):
+                self.example.warm_up()
 
     def arrive(self, request: gr.Request) -> list[object]:
         """The values that the address sets, for featurizer, `PLAY` and panel, and the example."""
@@ -130,6 +137,57 @@ class Handlers(RunHandlers):
         """The notice about the measures; inputs: the one that `stale` gave about the result."""
         shown = self.sessions.get(request.session_hash).shown
         return "" if shown is None else notices.measures_stale(shown.measured is not None, bool(inputs), fits(shown))
+
+    def forecast(self, values: Sequence[object], request: gr.Request) -> list[object]:
+        """The time of a run and, where it is too long, the buttons of a sample and of the fast featurizer.
+
+        values: of featurizer, `PLAY` and panel.
+        """
+        session = self.sessions.get(request.session_hash)
+        limit, sets = self.limits.seconds, session.sets()
+        options, quick = _options(values), {"featurize_model_name": SECOND, "featurizers": ()}
+        ready = session.human is not None and bool(session.models)
+        seconds = self._seconds(session, options) if ready else None
+        step = sample_step(seconds or 0.0, limit, min((len(side.texts) for side in sets), default=0))
+        faster = None
+        if seconds is not None and seconds > limit and SECOND in self.featurizers:
+            faster = self._seconds(session, options | quick)
+        return [
+            notices.run_limit(forecast(seconds, limit)),
+            gr.update(value=f"Compare {every_text(step)}", visible=step > 1),
+            gr.update(value=f"Compare with {SECOND} alone", visible=faster is not None and faster <= limit),
+        ]
+
+    def _seconds(self, session: Session, options: Mapping[str, object]) -> float | None:
+        """The time of a run with the texts on the page, about; None if it is not known or the options are invalid."""
+        sets = session.sets()
+        new: dict[Hashable, list[list[str]]] = {}
+        try:
+            for featurizer in (str(options["featurize_model_name"]), *other_featurizers(options)):
+                config = self.encoders.config({**options, "featurize_model_name": featurizer})
+                kept = _reusable_features(_last(session, config), sets, config)
+                known = kept is not None and kept.fits([side.texts for side in sets], config)
+                new[config.featurize_model_name] = [
+                    side.texts
+                    for side in sets
+                    if not known and (kept is None or kept.known(side.texts, config) is None)
+                ]
+        except (ValueError, TypeError):  # the run refuses them
+            return None
+        return self.encoders.speeds.seconds(new, sum(len(side.texts) for side in sets))
+
+    def take_sample(self, values: Sequence[object], request: gr.Request) -> list[object]:
+        """Keep every so manieth text of each set, as `forecast` offered: the outputs of both sides."""
+        session = self.sessions.get(request.session_hash)
+        with show_errors(in_controls), session.editing:
+            fewest = min((len(side.texts) for side in session.sets()), default=0)
+            step = sample_step(self._seconds(session, _options(values)) or 0.0, self.limits.seconds, fewest)
+            if session.human is not None and step > 1:
+                self._set_human(session, sampled(session.human, step))
+                for name, side in session.models.items():
+                    session.models.put(name, sampled(side, step))
+                session.pasted = None
+        return [*self._human_shown(session), gr.skip(), "", *self._models_shown(session, [], paste="")]
 
     # --- scores ---------------------------------------------------------------------------------------------------
 
@@ -242,7 +300,6 @@ class Handlers(RunHandlers):
         check_options(options, self.featurizers, self.limits)
         titles = {name: title_of(name) for name in models}
         sets = {HUMAN: human.texts} | {titles[name]: side.texts for name, side in models.items()}
-        last = None if session.shown is None or isinstance(session.shown.scored, Opened) else session.shown.scored
         found: dict[str, Scored] = {}
         groups = shared_prompts({HUMAN: human, **models})
         prompts = tuple(groups.get(name) for name in (HUMAN, *models)) if groups and not aligned else ()
@@ -250,10 +307,11 @@ class Handlers(RunHandlers):
         for number, featurizer in enumerate(featurizers):
             run.part(number, len(featurizers), f"{featurizer}: " if len(featurizers) > 1 else "")
             config = self.encoders.config(options | {"featurize_model_name": featurizer})
-            own = None if last is None else last.of(config)
-            kept = _reusable_features(None if own is None else own.embedded, [human, *models.values()], config)
+            own = _last(session, config)
+            kept = _reusable_features(own, [human, *models.values()], config)
             embedded = embed(sets, config, self.encoders, run, kept, None if number else list(models))
-            found[featurizer] = score(embedded, titles, config, aligned=aligned, prompts=prompts, last=own, run=run)
+            with self.encoders.speeds.scoring(sum(map(len, embedded.texts))):
+                found[featurizer] = score(embedded, titles, config, aligned=aligned, prompts=prompts, last=own, run=run)
         scored = with_all(found)
         picked = scored.best_first[-1]
         if session.shown is not None and session.shown.picked in models:
@@ -329,8 +387,15 @@ class Handlers(RunHandlers):
         self.sessions.drop(request.session_hash)
 
 
-def _reusable_features(last: Embedded | None, sets: Sequence[TextSet], config: MauveConfig) -> Embedded | None:
+def _last(session: Session, config: MauveConfig) -> Scored | None:
+    """The last result, by the featurizer of this config."""
+    last = None if session.shown is None else session.shown.scored
+    return last.of(config) if isinstance(last, Scored) else None
+
+
+def _reusable_features(own: Scored | None, sets: Sequence[TextSet], config: MauveConfig) -> Embedded | None:
     """Features that can be reused: the last ones, and those of the examples that are among the sets."""
+    last = None if own is None else own.embedded
     if last is not None and last.fits([side.texts for side in sets], config):
         return last
     stored = stored_features(sets, config)

@@ -13,11 +13,12 @@ from gradio.blocks import Block
 from gradio.components import Component
 
 from mauve_metric.hosts.space.limits import Limits
-from mauve_metric.hosts.space.session.examples import example_files, others_by_default
+from mauve_metric.hosts.space.session.examples import SECOND, example_files, others_by_default
 from mauve_metric.hosts.space.session.measuring import GROUPS
-from mauve_metric.hosts.space.session.run import duration
 from mauve_metric.hosts.space.session.sessions import LONGEST_NAME
+from mauve_metric.hosts.space.session.speeds import forecast
 from mauve_metric.hosts.space.session.uploads import FILE_TYPES
+from mauve_metric.hosts.space.view import notices
 from mauve_metric.hosts.space.view.away_part import code_outputs, files_part
 from mauve_metric.hosts.space.view.controls import panel_controls, play_controls
 from mauve_metric.hosts.space.view.figures import figure
@@ -242,6 +243,14 @@ class RunParts:
     compare: gr.Button
     stop: gr.Button
     status: gr.HTML
+    limit: gr.HTML
+    sample: gr.Button
+    quick: gr.Button
+
+    @property
+    def forecast(self) -> list[Block]:
+        """The outputs of `Handlers.forecast`."""
+        return [self.limit, self.sample, self.quick]
 
 
 def run_part(limits: Limits, status: gr.HTML) -> RunParts:
@@ -251,8 +260,10 @@ def run_part(limits: Limits, status: gr.HTML) -> RunParts:
         with gr.Row():
             compare = gr.Button("Compare", variant="primary", elem_id="compare", scale=4)
             stop = gr.Button("Stop", elem_id="stop", scale=1, min_width=100)
-        gr.Markdown(f"A run may take {duration(limits.seconds)} here.", elem_id="run_limit", elem_classes="mm-small")
-    return RunParts(compare, stop, status)
+        limit = gr.HTML(notices.run_limit(forecast(None, limits.seconds)), elem_id="run_limit")
+        sample = gr.Button("Compare a sample", size="sm", visible=False, elem_id="compare_sample")
+        quick = gr.Button(f"Compare with {SECOND} alone", size="sm", visible=False, elem_id="compare_quick")
+    return RunParts(compare, stop, status, limit, sample, quick)
 
 
 @dataclass(frozen=True)

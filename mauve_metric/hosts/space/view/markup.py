@@ -11,7 +11,7 @@ import numpy as np
 from markupsafe import Markup
 
 from mauve_metric.catalogue.table import MEASURES, SCORES
-from mauve_metric.hosts.space.session.uploads import TextSet
+from mauve_metric.hosts.space.session.uploads import TextSet, every_text
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
 from mauve_metric.results.digits import cell, digits, percent
@@ -94,7 +94,8 @@ def preview(side: TextSet, most: int = _PREVIEW_ROWS) -> str:
     lengths = [len(text.split()) for text in side.texts]
     median = f"{statistics.median(lengths):.0f}" if lengths else None
     empty = sum(not text.strip() for text in side.texts)
-    return _render("preview", side=side, most=most, words=lengths, median=median, empty=empty)
+    sample = every_text(side.every) if side.every > 1 else ""
+    return _render("preview", side=side, sample=sample, most=most, words=lengths, median=median, empty=empty)
 
 
 def warnings_list(found: Sequence[tuple[str, ScoreWarning]]) -> str:

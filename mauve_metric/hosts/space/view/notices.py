@@ -22,6 +22,11 @@ PAPERS = ("https://arxiv.org/abs/2102.01454", "https://arxiv.org/abs/2212.14578"
 GONE = "uploads and results are kept for an hour: choose them again"
 
 
+def run_limit(words: str) -> str:
+    """The sentence beside the button that compares."""
+    return f"<p class='mm-note' role='status'>{escape(words)}</p>"
+
+
 def stale(example: bool) -> str:
     """Notice that the inputs changed since the result was computed."""
     whose = "This is still the example. " if example else ""

@@ -11,6 +11,7 @@ from gradio.blocks import Block
 from gradio.components import Component
 from gradio.events import Dependency
 
+from mauve_metric.hosts.space.session.examples import SECOND
 from mauve_metric.hosts.space.session.turns import ONE_RUN
 from mauve_metric.hosts.space.view.controls import play_ranges
 from mauve_metric.hosts.space.view.handlers import Handlers
@@ -68,14 +69,21 @@ class Wiring:
     def runs(self, parts: RunParts, examples: Mapping[str, gr.Button]) -> None:
         """Connect compare, the examples, stop and play."""
         handlers, human, models, result = self.handlers, self.human, self.models, self.result
-        held = [human.preview, models.places[0].name]
-        self._run(parts.compare.click, [*held, human.paste, models.paste, models.aligned, *self.settings])
+        self._run(parts.compare.click)
         everything = [human.preview, human.column, human.file, human.paste, *models.all]
         for label, button in examples.items():
             take = _request_only(handlers.take_example, label)
             taken = button.click(take, None, everything, trigger_mode="once", **QUICK)
-            self._run(taken.success, [*held, human.paste, models.paste, models.aligned, *self.settings])
+            self._run(taken.success)
 
+        def take_sample(request: gr.Request, *values: object) -> list[object]:
+            return handlers.take_sample(values, request)
+
+        sample = parts.sample.click(take_sample, [*self.settings], everything, trigger_mode="once", **QUICK)
+        self._run(sample.success)
+        choice = [self.settings[0], self.settings[-1]]  # the featurizer, and those beside it
+        quick = parts.quick.click(lambda: [SECOND, []], None, choice, trigger_mode="once", **QUICK)
+        self._run(quick.success)
         self._stop(parts.stop, parts.status)
         play = _of_result(handlers, handlers.play, 1)
         # Gradio refuses a value out of range before a handler sees it: what was written goes beside what is allowed
@@ -122,16 +130,17 @@ class Wiring:
         """Connect a button that stops the run."""
         button.click(self.handlers.stop, None, status, concurrency_id="stop", **{**QUICK, "concurrency_limit": None})
 
-    def _run(self, trigger: Callable[..., Dependency], inputs: Sequence[Component]) -> None:
+    def _run(self, trigger: Callable[..., Dependency]) -> None:
         """Connect a comparison; the page scrolls to its result, unless it was stopped."""
-        handlers, result = self.handlers, self.result
+        handlers, human, models, result = self.handlers, self.human, self.models, self.result
+        held = [human.preview, models.places[0].name]
 
         def run(request: gr.Request, progress: gr.Progress = gr.Progress(), *values: Any) -> list[object]:  # noqa: B008
             return handlers.compare(values[2:], request, progress, (values[0], values[1]))
 
         ended = trigger(
             run,
-            list(inputs),
+            [*held, human.paste, models.paste, models.aligned, *self.settings],
             result.all,
             api_visibility="private",
             trigger_mode="once",
@@ -153,16 +162,16 @@ class Wiring:
         make = _of_result(handlers, handlers.make_files, 0)
         result.make_files.click(make, shows, result.named["files"], api_visibility="private", **PLAY_RUNS)
 
-    def staleness(self, panel: Sequence[Component], model: gr.Dropdown) -> None:
-        """Connect the check, after each change, of whether the result belongs to the inputs."""
+    def staleness(self, panel: Sequence[Component], model: gr.Dropdown, run: RunParts) -> None:
+        """Connect the checks after each change: if the result belongs to the inputs, and how long a run takes."""
         handlers, result = self.handlers, self.result
 
-        def stale(request: gr.Request, shows: str, *values: object) -> list[str]:
+        def stale(request: gr.Request, shows: str, *values: object) -> list[object]:
             said = handlers.stale(values, shows, request)
-            return [said, handlers.measures_stale(said, request)]
+            return [said, handlers.measures_stale(said, request), *handlers.forecast(values[1:], request)]
 
         inputs = [result.shows, self.models.aligned, *self.settings]
-        outputs = [result.named["stale"], result.named["measures_stale"]]
+        outputs = [result.named["stale"], result.named["measures_stale"], *run.forecast]
         for change in self.changes:
             change.then(stale, inputs, outputs, **SILENT)
         events = [getattr(control, "input") for control in [model, *panel]]  # noqa: B009
