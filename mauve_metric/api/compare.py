@@ -21,11 +21,14 @@ from mauve_metric.api.score import (
     score_buckets,
     score_features,
 )
+from mauve_metric.api.subgroups import FEWEST_TEXTS, recall_of_subgroups
 from mauve_metric.arrays import FeatureData, Integers, Labels, TextData, TokenData
 from mauve_metric.features.feature_files import is_feature_file
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side, given_side
 from mauve_metric.features.sides import (
+    By,
     OpenedSides,
+    Subgroups,
     check_columns,
     check_same_encoder,
     open_models,
@@ -43,6 +46,8 @@ from mauve_metric.results.numbers import Difference, LearnedScore, OwnScore
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, signature_entries
 from mauve_metric.runtime.checks import check_bool, check_count
+from mauve_metric.runtime.errors import WrongOption
+from mauve_metric.runtime.tensors import is_read_only_in_blocks
 from mauve_metric.texts.files import TextFile
 from mauve_metric.uncertainty import forecast, intervals
 from mauve_metric.uncertainty.buckets import holm
@@ -65,6 +70,7 @@ def compare(
     common_rows: bool = False,
     buckets: int = 0,
     texts: int = 3,
+    by: By | None = None,
     featurizers: Sequence[Featurizer] | Mapping[str, Featurizer] | None = None,
     **options: Unpack[Options],
 ) -> Comparison:
@@ -85,6 +91,9 @@ def compare(
         common_rows: leave out the rows that not all of these files have, which are an error else.
         buckets: how many buckets of each model's gap to explain, see `explain`; 0 for none.
         texts: how many texts of each side to keep for a bucket.
+        by: the field of a label of each text in the files, such as its topic, source or language; or the labels, a list
+            for "human" and for each model that has some. The result then has the recall of the human texts of each
+            label, in `subgroups`, and a comparison of the texts of each, in `by_subgroup` (Le Bronnec et al. 2024, §8).
         featurizers: several, each as `featurize_model_name`; a dict gives them names. Each compares the texts of all
             sets. The first one's comparison is the result (that of `featurize_model_name` if it is given too), with the
             buckets; those of all are in its `by_featurizer`, the joint verdict in its `joint_verdict`, the learned
@@ -113,7 +122,7 @@ def compare(
     sides = check_models(models)
     config, run = scoring_options(options, "compare")
     human = given_side("p", {"set": p, "features": p_features, "tokens": p_tokens, "text": p_text})
-    opened = open_models(human, sides, config, run, (aligned, p_groups, q_groups), common_rows)
+    opened = open_models(human, sides, config, run, (aligned, p_groups, q_groups), common_rows, by)
 
     job = Featurizing(config, run, frozenset(options))
     if featurizers is None:
@@ -169,6 +178,7 @@ def _compare_one(
         readable=Readable.of([human_texts, *(read for _, read in reads)]) if buckets else None,
         buckets=buckets,
         texts=texts,
+        subgroups=opened.rows_of_subgroups({name: len(side) for name, (side, _) in read.items()}),
     )
     return comparison, [human, *models.values()]
 
@@ -229,6 +239,7 @@ def compare_features(
     texts: int = 3,
     partition: Partition | None = None,
     watch: Callable[[str], None] | None = None,
+    subgroups: Subgroups | None = None,
 ) -> Comparison:
     """Project and cluster all sets together, score each model against P, and compare the scores.
 
@@ -238,8 +249,9 @@ def compare_features(
         buckets, texts: see `compare`.
         partition: of the same sides under a config that clusters alike; None: it is made.
         watch: called with the name of each model before it is scored.
+        subgroups: rows of the texts of each label; they are compared on buckets of their own.
     """
-    names, watch = list(models), watch or _ignore_progress
+    names, watch, subgroups = list(models), watch or _ignore_progress, subgroups or {}
     groups = [p.groups, *(side.groups for side in models.values())]
     resolved = resolve_config(config, len(p), *(len(side) for side in models.values()), groups=groups)
     run = run or RunOptions()
@@ -251,6 +263,8 @@ def compare_features(
             every_row=readable is not None,
             groups=groups,
         )
+    if subgroups and any(map(is_read_only_in_blocks, (p.features, *(side.features for side in models.values())))):
+        raise WrongOption("by needs features in memory, as an array")
     results = _score_models(partition, p, models, resolved)
     own = {}
     for number, (name, side) in enumerate(models.items(), start=1):
@@ -285,7 +299,25 @@ def compare_features(
         explanations=explanations,
         learned_ranking=learned_ranking,
         learned_differences=learned_differences,
+        subgroups=tuple(recall_of_subgroups(partition.rows, names, subgroups, p.groups, resolved)),
+        by_subgroup=_compare_subgroups([p, *models.values()], names, subgroups, config, run),
     )
+
+
+def _compare_subgroups(
+    sets: Sequence[FeatureSet], names: Sequence[str], subgroups: Subgroups, config: MauveConfig, run: RunOptions
+) -> dict[str, Comparison]:
+    """The comparison of the texts of each label, of the models that have enough of them."""
+    found = {}
+    for label, rows in subgroups.items():
+        human, *others = (
+            None if own is None or len(own) < FEWEST_TEXTS else side.of_rows(own)
+            for side, own in zip(sets, rows, strict=True)
+        )
+        models = {name: side for name, side in zip(names, others, strict=True) if side is not None}
+        if human is not None and models:
+            found[label] = compare_features(human, models, config, run=run)
+    return found
 
 
 def _score_models(

@@ -6,7 +6,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 from mauve_metric.api.compare import check_models, compare_features
@@ -19,7 +19,7 @@ from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.features.feature_set import FeatureSet, given_side
 from mauve_metric.features.likelihood.decoder import Decoder, describe_decoder, parse_decoder
 from mauve_metric.features.likelihood.language_model import check_language_model
-from mauve_metric.features.sides import open_models
+from mauve_metric.features.sides import By, open_models
 from mauve_metric.options import MauveConfig, Options, RunOptions, with_options
 from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.comparison import Comparison
@@ -74,6 +74,7 @@ def describe(
     p_groups: Sequence[Hashable] | None = None,
     q_groups: Mapping[str, Sequence[Hashable]] | None = None,
     common_rows: bool = False,
+    by: By | None = None,
     **options: Unpack[Options],
 ) -> Description:
     """Compute MAUVE of one or several models, and every other measure of their texts, in one table.
@@ -96,7 +97,7 @@ def describe(
         training: a third set, the texts, features or file that the models were trained on, to find copies of.
         aligned, p_groups, q_groups: see `compare`. Texts of one group count as one draw, and are always in one fold
             of a discriminator.
-        common_rows: see `compare`.
+        common_rows, by: see `compare`; the result has a description of the texts of each label in `by_subgroup`.
         **options: see `compute_mauve`.
 
     Returns:
@@ -118,7 +119,7 @@ def describe(
     _check_names(sides)
     decoders = _decoders(decoder, sides, names)
     human = given_side("p", {"set": p, "features": p_features, "text": p_text})
-    opened = open_models(human, sides, config, run, (aligned, p_groups, q_groups), common_rows)
+    opened = open_models(human, sides, config, run, (aligned, p_groups, q_groups), common_rows, by)
     reading = Reading(config, run, frozenset(options), opened, tokenizing(tokenizer), _likelihoods(language_model, run))
     with_features = need_features(names)
     human_set, *of_models = reading.sets(with_features)
@@ -134,7 +135,16 @@ def describe(
     }
     more |= {"decoder": ";".join(f"{name}:{describe_decoder(own) or 'sampling'}" for name, own in decoders.items())}
     more |= {} if third is None else {"n_training": len(third)}
-    return _Work(config, run, sets, {}, seconds).described(names, more)
+    found = _Work(config, run, sets, {}, seconds).described(names, more)
+    rows = opened.rows_of_subgroups(dict(zip(opened.sides, map(len, (human_set, *of_models)), strict=True)))
+    by_subgroup: dict[str, Description] = {}
+    for label, own in rows.items():
+        some = sets.of_rows(own)
+        try:
+            by_subgroup |= {} if some is None else {label: _Work(config, run, some, {}, {}).described(names, more)}
+        except ValueError as error:
+            logger.warning("subgroup %s is missing: %s", label, message_of(error))
+    return replace(found, by_subgroup=by_subgroup)
 
 
 def describe_read(

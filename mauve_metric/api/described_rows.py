@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from mauve_metric.api.described_set import DescribedSet, alone, beside, of_both, value_of
+from mauve_metric.api.subgroups import FEWEST_TEXTS
 from mauve_metric.arrays import Estimate, Floats, Integers
 from mauve_metric.catalogue.row import Measure
 from mauve_metric.duplicates.same_origin import texts_of_one_origin
@@ -43,6 +44,18 @@ class DescribedSets:
     comparison: Comparison | None = None
     watch: Callable[[], None] = _ignore_progress
     decoders: Mapping[str, Decoder] = field(default_factory=dict)
+
+    def of_rows(self, rows: Sequence[Integers | None]) -> DescribedSets | None:
+        """The texts of one subgroup, of the models that have enough of them; None for too few human texts, or no model.
+
+        rows: of the human texts and of each model; None for a set without labels.
+        """
+        human, *models = (
+            None if own is None or len(own) < FEWEST_TEXTS else item.of_rows(own)
+            for item, own in zip((self.human, *self.models.values()), rows, strict=True)
+        )
+        known = {name: item for name, item in zip(self.models, models, strict=True) if item is not None}
+        return replace(self, human=human, models=known) if human is not None and known else None
 
     @property
     def smallest(self) -> int:

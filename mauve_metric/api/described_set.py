@@ -92,13 +92,23 @@ class DescribedSet:
         """A random sample of the texts in their order; the set itself if it is no larger."""
         if len(self) <= size:
             return self
-        chosen = np.sort(np.random.default_rng(seed).choice(len(self), size, replace=False))
+        less = self.of_rows(np.sort(np.random.default_rng(seed).choice(len(self), size, replace=False)))
+        less.groups = None
+        return less
+
+    def of_rows(self, chosen: Integers) -> DescribedSet:
+        """The texts with these numbers, in this order."""
         texts = None if self.texts is None else [self.texts[row] for row in chosen]
-        less = DescribedSet(self.name, texts, tokenize=self.tokenize, likely=self.likely)
+        less = DescribedSet(
+            self.name,
+            texts,
+            None if self.side is None else self.side.of_rows(chosen),
+            None if self.groups is None else self.groups[chosen],
+            self.tokenize,
+            self.likely,
+        )
         if "tokens" in vars(self):
             less.tokens = number_tokens([self.tokens[row] for row in chosen])
-        if self.side is not None:
-            less.features = self.features[chosen]
         return less
 
 

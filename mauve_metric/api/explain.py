@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -13,7 +13,15 @@ from mauve_metric.api.score import learned_of, resolve_config, score_buckets
 from mauve_metric.arrays import FeatureData, Floats, Integers, Labels, Rows, TextData, TokenData
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, given_side
 from mauve_metric.features.ngram_use import differing_ngrams
-from mauve_metric.features.sides import check_columns, check_same_encoder, design_of_two, open_sides, read_sides
+from mauve_metric.features.sides import (
+    By,
+    Subgroups,
+    check_columns,
+    check_same_encoder,
+    design_of_two,
+    open_sides,
+    read_sides,
+)
 from mauve_metric.lexical.phrases import Readable, repeated_phrases, telling_phrases
 from mauve_metric.measures import gap
 from mauve_metric.measures.groups import pair_of_groups
@@ -49,6 +57,7 @@ def explain(
     q_groups: Sequence[Hashable] | None = None,
     buckets: int = 10,
     texts: int = 3,
+    by: By | None = None,
     **options: Unpack[Options],
 ) -> Explanation:
     """Score two sides as `compute_mauve` does, and find the buckets that cause the gap 1 - MAUVE.
@@ -61,6 +70,8 @@ def explain(
         aligned, p_groups, q_groups, **options: likewise.
         buckets: how many are described, the largest contributions first.
         texts: how many of each side are shown for a bucket.
+        by: the field of a label of each text in the files, such as its topic; or the labels, lists for "human" and
+            "model". Each bucket then says how many texts of each label it has (MAUVE's appendix F).
 
     Returns:
         An `Explanation`.
@@ -82,7 +93,9 @@ def explain(
         "p": given_side("p", {"set": p, "features": p_features, "tokens": p_tokens, "text": p_text}),
         "q": given_side("q", {"set": q, "features": q_features, "tokens": q_tokens, "text": q_text}),
     }
-    opened = open_sides(sides, config, run, design_of_two(aligned, p_groups, q_groups))
+    if isinstance(by, Mapping):
+        by = {{"human": "p", "model": "q"}.get(name, name): labels for name, labels in by.items()}
+    opened = open_sides(sides, config, run, design_of_two(aligned, p_groups, q_groups), by=by)
     with Featurizing(config, run, frozenset(options)) as job:
         (p_side, p_read), (q_side, q_read) = read_sides(job, opened).values()
         check_same_encoder(p_side.identity, q_side.identity)
@@ -102,8 +115,21 @@ def explain(
         )
         readable = Readable.of([p_read, q_read])
         explanation = explain_model(partition, 1, result, config, readable, buckets=buckets, texts=texts)
+        subgroups = opened.rows_of_subgroups({"p": len(p_side), "q": len(q_side)})
+        composed = tuple(_with_composition(bucket, result, subgroups) for bucket in explanation.buckets)
+        explanation = replace(explanation, buckets=composed)
         groups = pair_of_groups(p_side.groups, q_side.groups)
         return explain_learned(explanation, readable.texts, groups, config, texts, job)
+
+
+def _with_composition(bucket: GapBucket, result: MauveResult, subgroups: Subgroups) -> GapBucket:
+    """The bucket with its texts of each label that it holds."""
+    inside = [labels == bucket.bucket for labels in (result.p_labels, result.q_labels)]
+    counts = {
+        label: [0 if rows is None else int(own[rows].sum()) for own, rows in zip(inside, sides, strict=True)]
+        for label, sides in subgroups.items()
+    }
+    return replace(bucket, composition={label: (of_p, of_q) for label, (of_p, of_q) in counts.items() if of_p or of_q})
 
 
 def explain_result(

@@ -24,7 +24,7 @@ from mauve_metric.features.featurize import check_tokens, featurize_texts, featu
 from mauve_metric.features.known_texts import KnownTexts, source_of
 from mauve_metric.features.pretrained import FEATURIZERS
 from mauve_metric.features.row_files import feature_rows
-from mauve_metric.features.rows import CheckedRows, check_features, hash_of_rows
+from mauve_metric.features.rows import CheckedRows, as_rows, check_features, hash_of_rows
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, name_of, text_function
 from mauve_metric.options import MauveConfig, Options, RunOptions, split_options, with_options
 from mauve_metric.runtime.devices import resolve_device
@@ -84,6 +84,13 @@ class FeatureSet(StoredFeatures):
 
     def __len__(self) -> int:
         return int(self.features.shape[0])
+
+    def of_rows(self, numbers: Integers) -> FeatureSet:
+        """The features of the texts with these numbers, in this order; without what is known of the set alone."""
+        of_each = ("lengths", "text_hashes", "opening_hashes", "format_numbers", "groups")
+        known = {name: value[numbers] for name in of_each if (value := getattr(self, name)) is not None}
+        whole = {"truncated": 0, "dropped": 0, "marks": None, "stripped": {}}
+        return replace(self, features=as_rows(self.features).take(numbers), **known, **whole)
 
     @functools.cached_property
     def digest(self) -> str:

@@ -17,13 +17,16 @@ from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side
 from mauve_metric.measures.groups import FEWEST_GROUPS, code_groups
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.runtime.checks import check_bool, shown
-from mauve_metric.runtime.errors import RowsDiffer, UnlikeFeatures
+from mauve_metric.runtime.errors import NoSuchField, RowsDiffer, UnlikeFeatures, WrongOption
 from mauve_metric.texts.files import READERS, Role, SideTexts, TextFile
 from mauve_metric.texts.joined import join
 
 logger = logging.getLogger(__name__)
 
 Groups = dict[str, Sequence[Hashable] | None]  # by side
+Subgroups = Mapping[str, Sequence[Integers | None]]  # by label the rows on each side; None for one without labels
+By = str | Mapping[str, Sequence[Hashable]]  # the field of the texts' labels, or the labels by side
+MOST_SUBGROUPS = 50
 
 
 def check_columns(sides: Mapping[str, FeatureSet]) -> None:
@@ -51,12 +54,13 @@ class OpenedSides(NamedTuple):
     """Sides whose text files have all been read.
 
     sides: by name. origins: of those that came from a file of a known format, for the signature. design: as the
-    caller or the files say it.
+    caller or the files say it. labels: of the texts of each side that has them, such as topics.
     """
 
     sides: dict[str, Side]
     origins: dict[str, str]
     design: GivenDesign = GivenDesign()
+    labels: Mapping[str, Sequence[Hashable]] = {}
 
     def placed(self, name: str, side: FeatureSet) -> FeatureSet:
         """The features of a side with the origin of its texts."""
@@ -79,22 +83,49 @@ class OpenedSides(NamedTuple):
         if not groups:
             return None
         return code_groups(
-            {name: self._kept_groups(name, groups.get(name), size) for name, size in sizes.items()}, sizes
+            {
+                name: self._kept(name, groups.get(name), size, self.sides[name].groups_argument)
+                for name, size in sizes.items()
+            },
+            sizes,
         )
+
+    def rows_of_subgroups(self, sizes: Mapping[str, int]) -> Subgroups:
+        """The rows of each subgroup, the texts of one label, on each side that has labels; the largest human one first.
+
+        Texts without a label (None, "") are in none.
+
+        Raises:
+            ValueError: a side has another number of labels than texts; there are more than `MOST_SUBGROUPS` labels.
+        """
+        rows: dict[str, dict[str, list[int]]] = {}
+        for name, labels in self.labels.items():
+            for row, label in enumerate(self._kept(name, labels, sizes[name], f"by[{name!r}]") or ()):
+                if label is not None and str(label).strip():
+                    rows.setdefault(str(label), {}).setdefault(name, []).append(row)
+        if len(rows) > MOST_SUBGROUPS:
+            raise WrongOption(f"by must group the texts by at most {MOST_SUBGROUPS} values, got {len(rows)}")
+        found = {
+            label: [np.array(own.get(name, ()), dtype=np.int64) if name in self.labels else None for name in self.sides]
+            for label, own in rows.items()
+        }
+        return dict(sorted(found.items(), key=lambda item: -len(rows[item[0]].get(next(iter(self.sides)), ()))))
 
     def _texts(self, name: str) -> Sequence[object] | None:
         """The texts of a side with the empty ones, where they are a list."""
         found = self.sides[name].texts
         return found if isinstance(found, (list, tuple)) else None
 
-    def _kept_groups(self, name: str, groups: Sequence[Hashable] | None, size: int) -> Sequence[Hashable] | None:
+    def _kept(
+        self, name: str, groups: Sequence[Hashable] | None, size: int, argument: str
+    ) -> Sequence[Hashable] | None:
+        """The entries of one argument for the texts of a side, without those of empty texts that were dropped."""
         if groups is None or len(groups) == size:
             return groups
         filled = [bool(str(text).strip()) for text in self._texts(name) or ()]
         if len(filled) != len(groups) or sum(filled) != size:
             raise ValueError(
-                f"{self.sides[name].groups_argument} must hold one group for each of the {size} texts that are "
-                f"scored, got {len(groups)}"
+                f"{argument} must hold one group for each of the {size} texts that are scored, got {len(groups)}"
             )
         return [group for group, is_filled in zip(groups, filled, strict=True) if is_filled]
 
@@ -179,9 +210,11 @@ def open_models(
     run: RunOptions,
     design: tuple[object, object, object],
     common_rows: bool,
+    by: By | None = None,
 ) -> OpenedSides:
     """`open_sides` of the side "human" and those of models, "model NAME".
 
+    by: the field of labels, or these by "human" and names of models.
     design: `aligned`, `p_groups` and `q_groups`, a dict from names of models.
 
     Raises:
@@ -197,7 +230,9 @@ def open_models(
     sides, groups = {"human": human}, {"human": (human.groups_argument, p_groups)}
     for name, side in models.items():
         sides[f"model {name}"], groups[f"model {name}"] = side, (side.groups_argument, of_models.get(name))
-    return open_sides(sides, config, run, _checked_design(aligned, groups), common_rows=common_rows)
+    if isinstance(by, Mapping):
+        by = {name if name == "human" else f"model {name}": labels for name, labels in by.items()}
+    return open_sides(sides, config, run, _checked_design(aligned, groups), common_rows=common_rows, by=by)
 
 
 def open_sides(
@@ -207,18 +242,21 @@ def open_sides(
     design: GivenDesign = GivenDesign(),  # noqa: B008 (immutable)
     *,
     common_rows: bool = False,
+    by: By | None = None,
 ) -> OpenedSides:
     """Read the texts of sides that are given as files; a human side that is not given is read from the models' files.
 
     Args:
         sides: the human one first. config: says what becomes of empty texts. run: has the field of the texts.
         design: that the caller gave; where it says nothing, files may.
-        common_rows: see `joined.join`.
+        common_rows: see `joined.join`. by: the field of the texts' labels, or these by side; the human one has them.
 
     Raises:
         OSError, ValueError, ImportError: see `TextFile` and `joined.join`.
     """
     check_bool("common_rows", common_rows)
+    labels = _checked_labels(by, sides)
+    field = by if isinstance(by, str) else None
     human, *models = sides
     files = {name: file for name in sides if (file := _file_of(sides[name], run)) is not None}
     of_models = {name: files[name] for name in models if name in files}
@@ -226,24 +264,43 @@ def open_sides(
     found: dict[str, SideTexts] = {}
     rows: Sequence[Hashable] | None = None
     if of_models:
-        joined = join(of_models, human=asked, common_rows=common_rows)
+        joined = join(of_models, human=asked, common_rows=common_rows, by=field)
         found = dict(joined.models) if joined.human is None else {human: joined.human, **joined.models}
         rows = joined.groups if len(of_models) == len(models) else None
         if any(joined.left_out.values()):
             counts = ", ".join(f"{name} {count}" for name, count in joined.left_out.items())
             logger.warning("rows that not all models have are left out: %s", counts)
     if human in files:
-        found[human] = files[human].side("reference")
+        found[human] = files[human].side("reference", field)
     for name, file in files.items():
         read: list[Role] = ["reference"] if name == human else ["reference", "prediction"] if asked else ["prediction"]
         said = file.says(*read)
         if said:
             logger.info("%s", said)
+    labels |= {name: side.labels for name, side in found.items() if side.labels is not None}
+    if by is not None and human not in labels:
+        raise NoSuchField(f"the human texts have no field {by!r} that by (--by) could group them by")
     return OpenedSides(
         {name: _with_texts(side, found.get(name), config) for name, side in sides.items()},
         {name: side.origin for name, side in found.items() if side.origin is not None},
         _design_of_files(design, found, rows, human, asked),
+        labels,
     )
+
+
+def _checked_labels(by: object, sides: Iterable[str]) -> dict[str, Sequence[Hashable]]:
+    """Labels that the caller gave, by side; `TypeError` or `ValueError` for others than a field or these."""
+    if by is None or (isinstance(by, str) and by):
+        return {}
+    if not isinstance(by, Mapping):
+        raise WrongOption(f"by must be the name of a field, or a dict of labels by side, got {shown(by)}")
+    for name in by:
+        if name not in sides:
+            known = ", ".join(repr(side.removeprefix("model ")) for side in sides)
+            raise WrongOption(f"by must have labels of {known}, got {str(name).removeprefix('model ')!r}")
+    if next(iter(sides)) not in by:
+        raise WrongOption("by must have labels of the human texts")
+    return {name: list(labels) for name, labels in by.items()}
 
 
 def _file_of(side: Side, run: RunOptions) -> TextFile | None:

@@ -48,6 +48,7 @@ class _Points(NamedTuple):
     left: Rows  # [-2x, 1, ‖x‖²] of the centred and scaled rows, (m, d + 2)
     right: Rows  # [x, ‖x‖², 1]
     length: Floats  # of the centred and scaled rows, (m,)
+    places: Integers  # of each row of the set among the distinct ones, (n,)
 
 
 class _Pairs(NamedTuple):
@@ -110,15 +111,16 @@ def support_scores(p: Array, q: Array, k: int = 4, strict: bool = False, toleran
     )
 
 
-def ball_counts(p: Array, rows: Array, k: int, at_most_median: bool = False) -> tuple[Integers, Integers]:
+def ball_counts(
+    p: Array, rows: Array, k: int, at_most_median: bool = False, tolerance: float = 0.0
+) -> tuple[Integers, Integers]:
     """Number of human balls around each of some rows, (n,), and number of the rows in each human ball, (n_p,).
 
-    A ball reaches to the k-th nearest other point of `p`, its edge included. Both come in no particular order: one
-    entry for each row, not at its place.
+    A ball reaches to the k-th nearest other point of `p`, its edge included.
 
     Args:
         p, rows: shapes (n_p, r) and (n, r), finite. k: the neighbour that sets a ball's radius.
-        at_most_median: larger radii are cut to the median one.
+        at_most_median: larger radii are cut to the median one. tolerance: see `support_scores`.
 
     Raises:
         ValueError: `p` has k points or fewer.
@@ -134,6 +136,7 @@ def ball_counts(p: Array, rows: Array, k: int, at_most_median: bool = False) -> 
     radii = _squared_radii(balls, k, unit)
     if at_most_median:
         radii = np.minimum(radii, _squared_median(np.repeat(radii, balls.weights)))
+    radii = _moved_edge(radii, tolerance)
     around, inside = (np.zeros(len(side.rows), dtype=np.int64) for side in (points, balls))
     size = max(1, _BLOCK_ELEMENTS // len(balls.rows))
     for start in range(0, len(points.rows), size):
@@ -141,7 +144,7 @@ def ball_counts(p: Array, rows: Array, k: int, at_most_median: bool = False) -> 
         i, j = _inside(_squared_distances(block, balls), block, balls, radii, unit, strict=False, by_row=False)
         np.add.at(around, i + start, balls.weights[j])
         np.add.at(inside, j, block.weights[i])
-    return np.repeat(around, points.weights), np.repeat(inside, balls.weights)
+    return around[points.places], inside[balls.places]
 
 
 def _frame(p: Array, q: Array) -> tuple[Floats, float]:
@@ -159,7 +162,7 @@ def _squared_median(squared: Floats) -> float:
 
 
 def _points(rows: Array, mean: Floats, unit: float) -> _Points:
-    rows, weights = _distinct(rows)
+    rows, weights, places = _distinct(rows)
     m, d = rows.shape
     length = np.empty(m)
     left, right = np.empty((m, d + 2), dtype=np.float32), np.empty((m, d + 2), dtype=np.float32)
@@ -173,19 +176,19 @@ def _points(rows: Array, mean: Floats, unit: float) -> _Points:
         right[step, :d] = centred
         right[step, d] = left[step, d + 1] = squared
         np.multiply(right[step, :d], np.float32(-2), out=left[step, :d])
-    return _Points(rows, weights, left, right, length)
+    return _Points(rows, weights, left, right, length, places)
 
 
-def _distinct(rows: Array) -> tuple[Array, Integers]:
-    """The rows without their copies, in the order in which they come, and how often each occurs."""
+def _distinct(rows: Array) -> tuple[Array, Integers, Integers]:
+    """The rows without their copies, in the order in which they come, how often each occurs, and each row's place."""
     rows = np.ascontiguousarray(rows) + np.float32(0)  # -0.0 becomes 0.0: equal rows have equal bytes
     start = np.ascontiguousarray(rows[:, :2])  # mostly enough to tell that there are no copies, for much less
     if len(np.unique(start.view(np.dtype((np.void, start.itemsize * start.shape[1]))))) == len(rows):
-        return rows, np.ones(len(rows), dtype=np.int64)
+        return rows, np.ones(len(rows), dtype=np.int64), np.arange(len(rows))
     as_bytes = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
-    _, first, weights = np.unique(as_bytes, return_index=True, return_counts=True)
+    _, first, places, weights = np.unique(as_bytes, return_index=True, return_inverse=True, return_counts=True)
     order = np.argsort(first)
-    return (rows[first[order]] if len(order) < len(rows) else rows), weights[order]
+    return (rows[first[order]] if len(order) < len(rows) else rows), weights[order], np.argsort(order)[places]
 
 
 def _steps(rows: int, d: int) -> Iterator[slice]:

@@ -12,7 +12,7 @@ from mauve_metric.results import report
 from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, row_from
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.names import printable
-from mauve_metric.results.numbers import Difference, OwnScore
+from mauve_metric.results.numbers import Difference, OwnScore, Subgroup
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.result_methods import SignedResult
 from mauve_metric.results.wording.joint_comparison import joint_comparison
@@ -23,10 +23,12 @@ from mauve_metric.results.wording.learned_words import (
 )
 from mauve_metric.results.wording.words import (
     DIFFERENCE_NOTE,
+    SUBGROUP_NOTE,
     collected_warnings,
     comparison_headline,
     each_featurizer,
     forecast_sentence,
+    missed_sentence,
     notes,
     ranking_verdict,
     warnings_prose,
@@ -51,6 +53,21 @@ MODEL_COLUMNS = (
     Column("recall", "recall", ".3f"),
     Column("frontier_integral", "frontier int.", ".4f"),
     Column("n", "texts", "d"),
+)
+SUBGROUP_COLUMNS = (
+    Column("label", "subgroup"),
+    Column("model", "model"),
+    Column("n_p", "human", "d"),
+    Column("n_q", "texts", "d"),
+    Column("recall", "recall", ".3f"),
+    Column("coverage", "coverage", ".3f"),
+    Column("coverage_low", "low", ".3f"),
+    Column("coverage_high", "high", ".3f"),
+    Column("missed", "missed"),
+    Column("mauve_debiased", "debiased", ".4f"),
+    Column("low", "low", ".4f"),
+    Column("high", "high", ".4f"),
+    Column("auc", "AUC", ".3f"),
 )
 TEST_COLUMN = Column("p_value", "p", ".2g")
 FEATURIZER_COLUMN = Column("featurizer", "featurizer")
@@ -87,6 +104,8 @@ class Comparison(SignedResult):
         learned_ranking: names by falling `mauve_classifier`, of the models that have one.
         learned_differences: of every pair of these, the better one first; their intervals allow for the human texts
             and the prompts that two scores share.
+        subgroups: with `by`, each model's recall and coverage of the human texts of each label; else
+            empty. by_subgroup: the comparison of the texts of each label that human texts and models have enough of.
         together_ranking, together_differences: the same of the learned scores by one classifier of the features of all
             featurizers, which are in each model's `together`; empty for one featurizer.
     """
@@ -108,6 +127,8 @@ class Comparison(SignedResult):
     learned_differences: tuple[Difference, ...] = ()
     together_ranking: tuple[str, ...] = ()
     together_differences: tuple[Difference, ...] = ()
+    subgroups: tuple[Subgroup, ...] = ()
+    by_subgroup: Mapping[str, Comparison] = field(default_factory=dict, repr=False, metadata={"in_dict": False})
 
     @property
     def joint_verdict(self) -> str:
@@ -118,12 +139,14 @@ class Comparison(SignedResult):
         """Everything but the explanations as plain Python values, fit for JSON.
 
         `models` holds for each name the result's own dict; `mauve_own` the literature's score. With several featurizers
-        also `by_featurizer`, the dict of each, and `joint_verdict`.
+        also `by_featurizer`, the dict of each, and `joint_verdict`; with `by` also `by_subgroup`, the dict of each.
         """
         values = super().to_dict() | {"mauve_own": {name: own.mauve for name, own in self.own.items()}}
         if self.by_featurizer:
             each = {name: one.to_dict() for name, one in self.by_featurizer.items()}
             values |= {"by_featurizer": each, "joint_verdict": self.joint_verdict}
+        if self.by_subgroup:
+            values["by_subgroup"] = {label: one.to_dict() for label, one in self.by_subgroup.items()}
         return values
 
     def document(self) -> Document:
@@ -140,6 +163,9 @@ class Comparison(SignedResult):
             parts += [Heading(LEARNED_DIFFERENCES), tables["learned_differences"]]
         if self.together_differences:
             parts += [Heading(TOGETHER_DIFFERENCES), tables["together_differences"]]
+        if self.subgroups:
+            parts += [Heading("Subgroups"), Prose([missed_sentence(self.subgroups)])]
+            parts += [tables["subgroups"], Prose([SUBGROUP_NOTE])]
         others = [(printable(name), one.signature) for name, one in [*self.by_featurizer.items()][1:]]
         title = f"{models} against {first.n_p} human texts, {first.num_buckets} common buckets"
         return Document(title, parts, tables, [("", self.signature), *others])
@@ -175,6 +201,7 @@ class Comparison(SignedResult):
             "differences": table(DIFFERENCE_COLUMNS, lambda one: _difference_rows(one.differences)),
             "learned_differences": table(DIFFERENCE_COLUMNS, lambda one: _difference_rows(one.learned_differences)),
             "together_differences": Table(DIFFERENCE_COLUMNS, _difference_rows(with_labels(self).together_differences)),
+            "subgroups": table(SUBGROUP_COLUMNS, _subgroup_rows),
         }
 
 
@@ -188,6 +215,20 @@ def _model_rows(comparison: Comparison) -> list[TableRow]:
         low, high = result.mauve_ci or (None, None)
         own = {"mauve_own": comparison.own[name].mauve, "n": result.n_q, "low": low, "high": high}
         rows.append(row_from((*MODEL_COLUMNS, TEST_COLUMN), result, rank=rank, model=name, **own))
+    return rows
+
+
+def _subgroup_rows(comparison: Comparison) -> list[TableRow]:
+    """A row a label and model: its recall, and the scores on the texts of the label."""
+    rows = []
+    for item in comparison.subgroups:
+        own = comparison.by_subgroup.get(item.label)
+        result = None if own is None else own.models.get(item.model)
+        ends = dict(zip(("coverage_low", "coverage_high"), item.coverage_ci or (None, None), strict=True))
+        low, high = (result and result.mauve_ci) or (None, None)
+        missed = None if item.missed is None else "yes" if item.missed else "no"
+        scores = {name: getattr(result, name, None) for name in ("mauve_debiased", "auc")}
+        rows.append(row_from(SUBGROUP_COLUMNS, item, low=low, high=high, missed=missed, **ends, **scores))
     return rows
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.results.comparison import Comparison
-from mauve_metric.results.document import Column, Document, Prose, Table, TableRow, row_from
+from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, row_from
 from mauve_metric.results.names import printable, shown_names
 from mauve_metric.results.numbers import Described
 from mauve_metric.results.plain import plain
@@ -50,6 +50,7 @@ class Description(SignedResult):
         model_warnings: about each model's texts, by its name; those of the comparison are in it.
         comparison: MAUVE of the models on common buckets; None if it was not asked for.
         signature_entries: what fixes the numbers. signature: the same as `key:value|key:value|…`.
+        by_subgroup: with `by`, the description of the texts of each label that human texts and models have enough of.
     """
 
     measures: tuple[str, ...] = field(metadata={"in_dict": False})
@@ -64,10 +65,12 @@ class Description(SignedResult):
     comparison: Comparison | None = field(repr=False, metadata={"in_dict": False})
     signature_entries: Mapping[str, object] = field(repr=False, metadata={"in_dict": False})
     signature: str = field(init=False)
+    by_subgroup: Mapping[str, Description] = field(default_factory=dict, repr=False, metadata={"in_dict": False})
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the comparison as plain Python values, fit for JSON."""
-        return super().to_dict() | {"warnings": [] if self.comparison is None else plain(self.comparison.warnings)}
+        """Everything but the comparison as plain Python values, fit for JSON; with `by` also `by_subgroup`."""
+        values = super().to_dict() | {"warnings": [] if self.comparison is None else plain(self.comparison.warnings)}
+        return values | ({"by_subgroup": plain(self.by_subgroup)} if self.by_subgroup else {})
 
     def document(self) -> Document:
         """Build the document: one row per measure, meaning of the marks, missing measures, and times."""
@@ -77,8 +80,12 @@ class Description(SignedResult):
             Table(self._columns(), self._rows(" (best)"), views=("latex",)),
             warnings_prose(self._warnings()),
             Prose(self._notes(), paragraphs=True),
+            *self._parts_of_subgroups(),
         )
-        tables = {"measures": Table(CSV_COLUMNS, self._csv_rows())}
+        each = {"": self, **self.by_subgroup}
+        rows: list[TableRow] = [{**row, "label": label} for label, found in each.items() for row in found._csv_rows()]
+        columns = (Column("label", "subgroup"), *CSV_COLUMNS) if self.by_subgroup else CSV_COLUMNS
+        tables = {"measures": Table(columns, rows)}
         return Document(f"texts: {sizes}", parts, tables, [("", self.signature)])
 
     def plot(self) -> alt.FacetChart:
@@ -144,6 +151,24 @@ class Description(SignedResult):
                 row["interval"] = _interval(item)
             rows.append(row)
         return rows
+
+    def _parts_of_subgroups(self) -> list[Part]:
+        """A table a model: one row a measure, with a column for each subgroup."""
+        parts: list[Part] = []
+        for name in self.models:
+            found = {label: one for label, one in self.by_subgroup.items() if name in one.models}
+            rows: list[TableRow] = []
+            for measure in self.measures:
+                row: TableRow = {"title": title_of(measure), "better": better_of(measure)}
+                for label, one in found.items():
+                    item = one.models[name].get(measure)
+                    row[f"label {label}"] = "–" if item is None else f"{_number(item.value)}{_mark(item)}"
+                rows.append(row)
+            columns = [Column("title", "measure"), Column("better", "better")]
+            titles = {label: f"{printable(label)} ({one.sizes[name]})" for label, one in found.items()}
+            columns += [Column(f"label {label}", title, ">") for label, title in titles.items()]
+            parts += [Heading(f"{printable(name)} by subgroup"), Table(columns, rows)] if found else []
+        return parts
 
     def _csv_rows(self) -> list[TableRow]:
         """One row a measure and model, numbers in full."""

@@ -48,6 +48,12 @@ BUCKET_COLUMNS = (
     Column("other_rank", "other rank", "d"),
     Column("about", "about"),
 )
+SUBGROUP_COLUMNS = (
+    Column("bucket", "bucket", "d"),
+    Column("label", "subgroup"),
+    Column("p_count", "human", "d"),
+    Column("q_count", "model", "d"),
+)
 TEXT_COLUMNS = (
     Column("bucket", "bucket", "d"),
     Column("side", "side"),
@@ -107,6 +113,12 @@ class Explanation(Result):
             *self._classifier_prose(),
         )
         tables = {"buckets": buckets, "texts": Table(TEXT_COLUMNS, self._text_rows())}
+        composition = [
+            row_of(SUBGROUP_COLUMNS, bucket.bucket, label, *counts)
+            for bucket in self.buckets
+            for label, counts in bucket.composition.items()
+        ]
+        tables["subgroups"] = Table(SUBGROUP_COLUMNS, composition)
         title = f"The gap between {result.n_q} model texts and {result.n_p} human texts"
         return Document(title, parts, tables, [("", result.signature)])
 

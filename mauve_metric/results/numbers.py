@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -50,6 +51,7 @@ class GapBucket:
         p_words, q_words: words that separate its human texts from the model texts around its centre, and its model
             texts from the human ones there. repeated: phrases that its model texts repeat.
         p_texts, q_texts: the texts of both sides nearest to its centre.
+        composition: with `by`, its human and its model texts of each label, for labels that it holds.
     """
 
     bucket: int
@@ -71,6 +73,7 @@ class GapBucket:
     repeated: tuple[str, ...]
     p_texts: tuple[NearText, ...]
     q_texts: tuple[NearText, ...]
+    composition: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def texts(self) -> list[tuple[str, NearText]]:
@@ -137,6 +140,28 @@ class Difference:
     def to_dict(self) -> dict[str, Any]:
         """The fields but for the standard error, fit for JSON."""
         return values_of(self)
+
+
+class Subgroup(NamedTuple):
+    """Recall and coverage of one subgroup of the human texts by one model, in [0, 1], higher is better.
+
+    label, model: their names. n_p, n_q: human and model texts of the subgroup; n_q is None where the model's texts
+    have no labels. recall: share of its human texts within the support of all the model's texts; None for fewer than
+    ten, as all that follow. coverage: share of its human texts whose ball holds a text of the model. recall_ci,
+    coverage_ci: intervals. coverage_of_others: that of all other human texts. missed: whether the coverage is lower
+    than that by more than chance.
+    """
+
+    label: str
+    model: str
+    n_p: int
+    n_q: int | None
+    recall: float | None = None
+    recall_ci: tuple[float, float] | None = None
+    coverage: float | None = None
+    coverage_ci: tuple[float, float] | None = None
+    coverage_of_others: float | None = None
+    missed: bool | None = None
 
 
 class Described(NamedTuple):

@@ -82,6 +82,7 @@ class SideTexts(NamedTuple):
     where: the place of each. keys: what each row is matched by, and documents: what must be equal then; None where the
     format has none. groups: the prompt of each, by the field that was named for it; None where none was.
     prompts: the values of the field of `PROMPT_FIELDS` that the file has, whose name is `prompt_field`; None without.
+    labels: the values of the field that was asked for, such as a topic; None where the file does not have it.
     """
 
     texts: list[str]
@@ -93,6 +94,7 @@ class SideTexts(NamedTuple):
     groups: Sequence[Hashable] | None = None
     prompts: Sequence[Hashable] | None = None
     prompt_field: str | None = None
+    labels: Sequence[Hashable] | None = None
 
     def check_filled(self) -> None:
         """`ValueError` for texts of nothing but white space, with the place of the first."""
@@ -238,13 +240,15 @@ class TextFile:
         fields = " and ".join(f"{whose[side]} in {column.field!r}" for side, column in columns.items())
         return f"{self.name}: {title}{group}, {fields}"
 
-    def side(self, side: Role) -> SideTexts:
-        """The texts of one side.
+    def side(self, side: Role, by: str | None = None) -> SideTexts:
+        """The texts of one side. by: the field of its labels.
 
         Raises:
             ValueError: a record is not what the first one is, with its line and the field.
         """
         found, groups = self._texts_of(side), self._prompts(side)
+        if by is not None and self._has(by):
+            found = found._replace(labels=self._values(by))
         if groups is not None or (likely := self._likely_prompt_field) is None:
             return found._replace(groups=groups)
         with contextlib.suppress(ValueError):  # rows without a value

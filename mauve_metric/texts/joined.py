@@ -25,21 +25,21 @@ class Joined(NamedTuple):
     left_out: dict[str, int]
 
 
-def join(files: Mapping[str, TextFile], *, human: bool, common_rows: bool = False) -> Joined:
+def join(files: Mapping[str, TextFile], *, human: bool, common_rows: bool = False, by: str | None = None) -> Joined:
     """The models' texts of several files, with rows of one order where the files say which row is which.
 
     Args:
         files: by the name of the model. human: whether to take the human texts from them too.
-        common_rows: leave out rows that not all files have, which are an error else.
+        common_rows: leave out rows that not all files have, which are an error else. by: see `TextFile.side`.
 
     Raises:
         ValueError: the files disagree about their documents or their human texts, or none has human texts.
     """
-    models = {name: file.side("prediction") for name, file in files.items()}
+    models = {name: file.side("prediction", by) for name, file in files.items()}
     order = _order(models, common_rows) if all(side.keys is not None for side in models.values()) else None
     keys = next(iter(models.values())).keys or ()
     left_out = {} if order is None else {name: len(models[name].texts) - len(rows) for name, rows in order.items()}
-    golds = {name: file.side("reference") for name, file in files.items() if human and file.holds_both}
+    golds = {name: file.side("reference", by) for name, file in files.items() if human and file.holds_both}
     if human and not golds:
         for file in files.values():
             if file.has_two_fields:
@@ -135,8 +135,9 @@ def _rows(side: SideTexts, numbers: Sequence[int], note: str) -> SideTexts:
     if side.where is None or (list(numbers) == list(range(len(side.texts))) and not note):
         return side
     texts, where = [side.texts[number] for number in numbers], [side.where[number] for number in numbers]
-    groups, prompts = (
-        None if values is None else [values[number] for number in numbers] for values in (side.groups, side.prompts)
+    groups, prompts, labels = (
+        None if values is None else [values[number] for number in numbers]
+        for values in (side.groups, side.prompts, side.labels)
     )
     return side._replace(
         texts=texts,
@@ -146,4 +147,5 @@ def _rows(side: SideTexts, numbers: Sequence[int], note: str) -> SideTexts:
         documents=None,
         groups=groups,
         prompts=prompts,
+        labels=labels,
     )

@@ -120,7 +120,7 @@ def _score_interval(
     z = float(ndtri((1 + level) / 2) if groups is None else stdtrit(freedom, (1 + level) / 2))
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z * math.sqrt(middle / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
-    return share, min(centre - reach, share), max(centre + reach, share)
+    return share, max(min(centre - reach, share), 0.0), min(max(centre + reach, share), 1.0)
 
 
 def _newcombe_interval(

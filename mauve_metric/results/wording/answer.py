@@ -8,7 +8,14 @@ from mauve_metric.results.digits import digits, rounded_up
 from mauve_metric.results.names import shown_names
 from mauve_metric.results.wording.learned_words import format_sentence, strongest_format
 from mauve_metric.results.wording.verdict import TOO_CAREFUL, WITHHELD, finding, texts_needed, told_apart, withheld
-from mauve_metric.results.wording.words import closest, each_featurizer, interval_words, listed, ranking_withheld
+from mauve_metric.results.wording.words import (
+    closest,
+    closest_words,
+    each_featurizer,
+    interval_words,
+    listed,
+    ranking_withheld,
+)
 
 if TYPE_CHECKING:
     from mauve_metric.results.comparison import Comparison
@@ -102,19 +109,14 @@ def comparison_answer(comparison: Comparison) -> str:
     reason = ranking_withheld(comparison)
     if reason:
         return f"No ranking: {reason}."
-    best = {name: closest(one) for name, one in each_featurizer(comparison).items()}
+    each = each_featurizer(comparison)
+    best = {name: closest(one.ranking, one.differences) for name, one in each.items()}
     if len(set(map(frozenset, best.values()))) > 1:
         said = [f"{name} finds {listed(models)} closest" for name, models in best.items()]
         return f"The featurizers disagree: {'; '.join(said)}."
-    models = next(iter(best.values()))
-    apart = "" if len(models) == 1 else ", which cannot be told apart"
-    said = f"losest to people's texts: {listed(models)}{apart}."
+    ranked = closest_words(next(iter(each.values())))
     few = min(min(result.n_p, result.n_q) for result in comparison.models.values())
-    return f"C{said}" if few >= RELIABLE_TEXTS else f"Cannot rank reliably: {_too_few(few)} So far c{said}"
-
-
-def _too_few(texts: int) -> str:
-    return f"{texts} texts a set are too few; give at least {RELIABLE_TEXTS}."
+    return ranked if few >= RELIABLE_TEXTS else f"Cannot rank reliably: {_too_few(few)} {ranked}"
 
 
 def comparison_bars(comparison: Comparison) -> list[Bar]:
@@ -130,6 +132,10 @@ def bar_words(shown: list[Bar]) -> str:
     """The bars in words, for those who do not see them."""
     said = [f"{bar.label}: {', '.join(mark.words for mark in bar.marks)}" for bar in shown if bar.marks]
     return f"From 0, {ENDS[0]}, to 1, {ENDS[1]}. {'; '.join(said)}."
+
+
+def _too_few(texts: int) -> str:
+    return f"{texts} texts a set are too few; give at least {RELIABLE_TEXTS}."
 
 
 def _each(result: MauveResult) -> dict[str, MauveResult]:

@@ -69,11 +69,11 @@ def test_featurizers_that_disagree_are_the_headline(apart: MauveResult, close: M
 def test_a_comparison_names_the_closest_and_has_a_bar_a_model() -> None:
     models = {"far": rows(1, 4.0), "near": rows(2, 0.5)}
     found = compare(p_features=rows(0), models=models, num_buckets=4)
-    assert comparison_answer(found) == "Closest to people's texts: near."
+    closest = "By content and by style, near is closest to people's texts."
+    assert comparison_answer(found) == closest
     few = {name: replace(result, n_q=20) for name, result in found.models.items()}
-    assert comparison_answer(replace(found, models=few)) == (
-        "Cannot rank reliably: 20 texts a set are too few; give at least 100. So far closest to people's texts: near."
-    )
+    reliably = "Cannot rank reliably: 20 texts a set are too few; give at least 100."
+    assert comparison_answer(replace(found, models=few)) == f"{reliably} {closest}"
     shown = comparison_bars(found)
     assert [bar.label for bar in shown] == ["near", "far"]
     assert [bar.marks[0].value for bar in shown] == [found.models[name].mauve_debiased for name in ("near", "far")]

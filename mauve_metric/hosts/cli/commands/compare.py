@@ -5,21 +5,22 @@ from __future__ import annotations
 import argparse
 
 from mauve_metric.hosts.cli.files import add_models, sides_of_models
-from mauve_metric.hosts.cli.flags import add_score_options, count, keywords_of
+from mauve_metric.hosts.cli.flags import add_by, add_score_options, count, keywords_of
 from mauve_metric.hosts.cli.output import failed_gate, show_result_of, tell
 from mauve_metric.hosts.cli.parser import CommandParser
 
 HELP = "say which of several models is closest, and which differ"
 EXAMPLES = """examples:
-  mauve-metric compare human.jsonl a.jsonl b.jsonl --featurizer minilm --report report.html
-  mauve-metric compare human.jsonl small=out/1.jsonl large=out/2.jsonl --markdown"""
+  mauve-metric compare human.jsonl a.jsonl b.jsonl --report report.html
+  mauve-metric compare human.jsonl small=1.jsonl large=2.jsonl --markdown"""
 
 
 def add_arguments(parser: CommandParser) -> None:
     """Add the models, the forms of the tables and the report."""
     add_models(parser)
-    tables = ("models", "differences", "learned_differences", "together_differences")
+    tables = ("models", "differences", "learned_differences", "together_differences", "subgroups")
     add_score_options(parser, "compare", *tables, featurizers="the first makes the ranking, all are compared")
+    add_by(parser, "recall and scores of the texts")
     parser.add_argument("--buckets", type=count, default=5, help="buckets a model in the report (default: 5)")
     gate = parser.add_argument_group("gate (for automatic jobs)")
     gate.add_argument("--baseline", metavar="FILE", help="compare each model with what compare --json printed earlier")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from mauve_metric.hosts.cli.files import add_models, sides_of_models
-from mauve_metric.hosts.cli.flags import add_score_options, argument_type, keywords_of
+from mauve_metric.hosts.cli.flags import add_by, add_score_options, argument_type, keywords_of
 from mauve_metric.hosts.cli.output import show_result
 from mauve_metric.hosts.cli.parser import CommandParser
 
@@ -38,6 +38,7 @@ def add_arguments(parser: CommandParser) -> None:
         help="how the texts were decoded (greedy, sampling, temperature=0.7,top_p=0.95), of all models or of one: adds "
         "measures of the group language-model",
     )
+    add_by(parser, "every measure of the texts")
     add_score_options(parser, "describe", "measures")
 
 

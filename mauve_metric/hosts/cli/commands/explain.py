@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from mauve_metric.hosts.cli.files import FILES, two_sides
-from mauve_metric.hosts.cli.flags import add_score_options, count, keywords_of
+from mauve_metric.hosts.cli.flags import add_by, add_score_options, count, keywords_of
 from mauve_metric.hosts.cli.output import show_result_of
 from mauve_metric.hosts.cli.parser import CommandParser
 
@@ -20,7 +20,8 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument("model", metavar="MODEL", nargs="?", help="the model's texts or features, likewise")
     parser.add_argument("--buckets", type=count, default=10, help="how many buckets to show (default: 10)")
     parser.add_argument("--texts", type=count, default=3, help="texts of each side to show (default: 3)")
-    add_score_options(parser, "explain", "buckets", "texts")
+    add_by(parser, "how many texts each bucket has")
+    add_score_options(parser, "explain", "buckets", "texts", "subgroups")
 
 
 def run(options: argparse.Namespace) -> None:

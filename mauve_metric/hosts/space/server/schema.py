@@ -15,7 +15,7 @@ from mauve_metric.catalogue.table import SCORES
 from mauve_metric.hosts.space.server.endpoints import COMPARE, DESCRIBE, SCORE, Endpoints
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
-from mauve_metric.results.numbers import Described, Difference, OwnScore
+from mauve_metric.results.numbers import Described, Difference, OwnScore, Subgroup
 from mauve_metric.results.result import MauveResult
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
@@ -43,6 +43,7 @@ def comparison_schema() -> Schema:
     models = {"models": _values(result_schema()), "mauve_own": _values(_of_type(float))}
     named = models | {"own": _values(_record(OwnScore)), "differences": _list(_record(Difference, leave=("stderr",)))}
     named["learned_differences"] = named["together_differences"] = named["differences"]
+    named["subgroups"] = _list(_record(Subgroup))
     rankings = ("ranking", "learned_ranking", "together_ranking")
     for name in (*rankings, "confidence_level", "design", "smallest_difference", "texts_needed"):
         named[name] = _of_type(hints[name])
