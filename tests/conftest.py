@@ -135,9 +135,11 @@ CHAT_TEMPLATE = (
 @pytest.fixture(scope="session")
 def tiny_chat(tiny_gpt2: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     """A folder with the tiny GPT-2 as a language model whose tokenizer has a chat template, but another EOS token."""
+    import torch
     from transformers import AutoTokenizer, GPT2LMHeadModel
 
     folder = tmp_path_factory.mktemp("tiny_chat")
+    torch.manual_seed(2)  # of the rows of the new tokens
     tokenizer = AutoTokenizer.from_pretrained(tiny_gpt2)
     tokenizer.add_special_tokens({"additional_special_tokens": ["<|im_start|>", "<|im_end|>"], "pad_token": "<|pad|>"})
     tokenizer.chat_template = CHAT_TEMPLATE

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+import shutil
+import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Literal, NamedTuple, TypeAlias
 
 from mauve_metric.results.digits import ENDS, cell
@@ -25,7 +28,8 @@ class Column(NamedTuple):
 TableRow: TypeAlias = dict[str, str | int | float | None]
 View: TypeAlias = Literal["terminal", "markdown", "latex", "html"]
 
-WIDTH = 110  # characters of a line of prose in the terminal
+WIDTH = 110  # characters of a line of prose where the terminal is no narrower
+_NARROW = 20  # characters to which a column of words is wrapped
 ALL: tuple[View, ...] = ("terminal", "markdown", "latex", "html")
 FILES: tuple[View, ...] = ("markdown", "latex", "html")
 
@@ -87,10 +91,11 @@ class Document:
     tables: Mapping[str, Table]
     signatures: Sequence[tuple[str, str]] = field(default=())
 
-    def terminal(self) -> str:
-        """The document for a terminal: parts separated by blank lines, the own signature last."""
+    def terminal(self, signatures: bool = True) -> str:
+        """The document as wide as the terminal: parts separated by blank lines, the own signature last."""
         blocks = [[printable(self.title)], *map(_terminal_lines, self.shown("terminal"))]
-        blocks.append(sorted(self._signature_lines("signature"), key=lambda line: line.startswith("signature: ")))
+        if signatures:
+            blocks.append(sorted(self._signature_lines("signature"), key=lambda line: line.startswith("signature: ")))
         return "\n\n".join("\n".join(lines) for lines in blocks if any(lines))
 
     def markdown(self) -> str:
@@ -143,8 +148,14 @@ def row_from(columns: Sequence[Column], item: object, **more: str | float | None
 
 
 def wrapped(text: str, first: str = "  ", other: str = "  ") -> list[str]:
-    """Wrap prose in lines of `WIDTH` characters."""
-    return textwrap.wrap(printable(text), WIDTH, initial_indent=first, subsequent_indent=other, break_on_hyphens=False)
+    """Wrap prose in lines of `WIDTH` characters, or of the terminal's if those are fewer."""
+    width = min(WIDTH, terminal_width())
+    return textwrap.wrap(printable(text), width, initial_indent=first, subsequent_indent=other, break_on_hyphens=False)
+
+
+def terminal_width() -> int:
+    """The characters of a line of the terminal, or what `COLUMNS` says; no bound for a pipe or file."""
+    return max(shutil.get_terminal_size((sys.maxsize, 1)).columns, 2 * _NARROW)
 
 
 def _terminal_lines(part: Part) -> list[str]:
@@ -166,11 +177,29 @@ def _markdown_part(part: Part) -> str:
 
 
 def plain_table(columns: Sequence[Column], rows: Sequence[TableRow]) -> list[str]:
-    """Aligned columns: words to the left, numbers to the right."""
+    """Aligned columns: words to the left, numbers to the right.
+
+    In a terminal that is too narrow the longest words are wrapped; columns for which that is not enough follow in a
+    table of their own, beside the first column of words again.
+    """
     from tabulate import tabulate
 
+    lines, width = _lines(columns, rows), terminal_width()
+    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    longest = max(widths)
+    place, over = widths.index(longest), sum(widths) + 2 * len(widths) - width
+    if over > 0 and columns[place].form == "s" and longest - over >= _NARROW:
+        for line in lines:
+            line[place] = textwrap.fill(line[place], longest - over, break_on_hyphens=False)
+    elif over > 0:
+        named = 1 + next((place for place, column in enumerate(columns) if column.form == "s"), 0)
+        fit = sum(end <= width for end in accumulate(size + 2 for size in widths))
+        fit = max(fit, named + 1)
+        if fit < len(columns):
+            rest = plain_table([*columns[:named], *columns[fit:]], rows)
+            return [*plain_table(columns[:fit], rows), "", *rest]
     sides = ["left" if column.form == "s" else "right" for column in columns]
-    table = tabulate(_lines(columns, rows), tablefmt="plain", colalign=sides, disable_numparse=True)
+    table = tabulate(lines, tablefmt="plain", colalign=sides, disable_numparse=True)
     return [f"  {line}".rstrip() for line in table.split("\n")]
 
 

@@ -75,6 +75,32 @@ def format_value(value: object) -> str:
     return printable(text).replace("|", "/")
 
 
+def parse_signature(signature: str) -> dict[str, object]:
+    """The entries of a signature's text, numbers and truth values as such.
+
+    >>> parse_signature("num_buckets:50|knn:True|quantizer:drmm")
+    {'num_buckets': 50, 'knn': True, 'quantizer': 'drmm'}
+    """
+    parts = (part.partition(":") for part in signature.split("|"))
+    return {key: _parse_value(text) for key, _, text in parts}
+
+
+def _parse_value(text: str) -> object:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return {"True": True, "False": False, "None": None}.get(text, text)
+
+
+def signature_options(entries: Mapping[str, object], texts: bool = True) -> dict[str, object]:
+    """The options of a score that a signature names, as keywords; without texts those of featurizing are left out."""
+    fields = config_fields()
+    names = [name for name, item in fields.items() if texts or item.metadata["stage"] != "featurize"]
+    return {name: entries[name] for name in names if name in entries}
+
+
 def signature_number(entries: Mapping[str, object], key: str) -> float:
     """A number that a signature holds.
 

@@ -141,7 +141,7 @@ def test_what_one_featurizer_made_is_refused(sides: Callable[[], dict[str, Any]]
 
 def test_the_shell_takes_the_flag_again(tmp_path: Path, tiny_gpt2: str, capsys: pytest.CaptureFixture[str]) -> None:
     files = [write_jsonl(tmp_path / f"{name}.jsonl", texts) for name, texts in (("human", HUMAN), ("model", MODEL))]
-    flags = ["--featurize-model-name", "ngrams", "--featurizer", tiny_gpt2, "--num-runs", "1", "--no-cache", "--quiet"]
+    flags = ["--featurizer", "ngrams", "--featurizer", tiny_gpt2, "--num-runs", "1", "--no-cache", "-q", "--signature"]
     assert main(["compare", *files, f"again={write_jsonl(tmp_path / 'again.jsonl', MODEL[::-1])}", *flags]) == 0
     out, err = capsys.readouterr()
     lines = [line.split() for line in out.splitlines()]

@@ -47,9 +47,11 @@ def score(model: Any, tokenizer: Any, prompts: Any, **options: Any) -> MauveResu
 
 def test_a_conversation_is_answered_as_the_tokenizer_writes_it(model: Any, tokenizer: Any) -> None:
     found = evaluator([*CHATS, LONGER]).evaluate(model, tokenizer)
+    ends = [*turn_ends(tokenizer), tokenizer.eos_token_id]
+    options = {"max_new_tokens": 6, "do_sample": False, "pad_token_id": tokenizer.pad_token_id, "eos_token_id": ends}
     for chat, (question, answer) in zip([*CHATS, LONGER], found.texts, strict=True):
         ids = tokenizer.apply_chat_template(chat, add_generation_prompt=True, return_tensors="pt", return_dict=True)
-        whole = model.generate(**ids, max_new_tokens=6, do_sample=False, pad_token_id=tokenizer.pad_token_id)
+        whole = model.generate(**ids, **options)
         assert answer == tokenizer.decode(whole[0, ids["input_ids"].shape[1] :], skip_special_tokens=True)
         assert question == chat[-1]["content"]
     scored = score(model, tokenizer, [*CHATS, LONGER], generation_config={"do_sample": False})

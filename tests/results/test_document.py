@@ -96,6 +96,14 @@ def test_terminal_text_ends_with_the_signature_and_has_no_control_characters(nam
 
 
 @pytest.mark.parametrize("name", MAKERS)
+def test_a_narrow_terminal_loses_no_word(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = made(name).document().terminal(signatures=False)
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = made(name).document().terminal(signatures=False)
+    assert max(map(len, shown.split("\n")[1:])) <= 80 and {*whole.split()} == {*shown.split()}
+
+
+@pytest.mark.parametrize("name", MAKERS)
 def test_markdown_tables_are_rectangular(name: str) -> None:
     blocks = made(name).to_markdown().split("\n\n")
     tables = [block.splitlines() for block in blocks if block.startswith("| ")]

@@ -91,6 +91,13 @@ def add_models(parser: CommandParser) -> None:
     )
 
 
+def add_two_sides(parser: CommandParser) -> None:
+    """Add human texts and those of one model."""
+    alone = "a file with human texts beside the model's, such as lm-evaluation-harness's samples, stands alone"
+    parser.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {FILES}")
+    parser.add_argument("model", metavar="MODEL", nargs="?", help=f"the model's texts or features, likewise; {alone}")
+
+
 def two_sides(options: argparse.Namespace) -> dict[str, Any]:
     """HUMAN and MODEL, or the one file that holds both, as keywords of `compute_mauve`."""
     if options.human == options.model == "-":

@@ -95,6 +95,7 @@ def add_output_options(parser: CommandParser, *tables: str) -> None:
         text = f"print the table of {table.replace('_', ' ')} as CSV"
         form.add_argument(flag, dest="csv", action="store_const", const=table, help=text)
     form.add_argument("--latex", action="store_true", help="print LaTeX tables")
+    group.add_argument("--signature", action="store_true", help="end with the line that `mauve-metric reproduce` takes")
     figure = argument_type(lambda path: check_ending("figure", path, FIGURE_FILES))
     group.add_argument(
         "--plot", metavar="FILE", type=figure, help=f"also draw a figure to FILE: {', '.join(FIGURE_FILES)}"

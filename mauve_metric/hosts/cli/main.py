@@ -28,6 +28,7 @@ from mauve_metric.hosts.cli.commands import (
     lm_eval_task,
     memorised,
     preferences,
+    reproduce,
     robustness,
     score,
     stress_test,
@@ -45,7 +46,7 @@ from mauve_metric.texts.files import READERS
 from mauve_metric.version import __version__
 
 _IN_THE_ORDER_OF_THE_HELP = (
-    *(score, compare, describe, robustness, baseline, stress_test, explain, demo, featurize, lm_eval_task),
+    *(score, compare, describe, robustness, baseline, stress_test, explain, reproduce, demo, featurize, lm_eval_task),
     *(deduplicate, memorised, preferences, boundaries, cache, warnings, errors),
 )
 COMMANDS = {command.__name__.split(".")[-1].replace("_", "-"): command for command in _IN_THE_ORDER_OF_THE_HELP}

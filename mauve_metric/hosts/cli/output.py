@@ -90,7 +90,9 @@ def _format_document(document: Document, options: argparse.Namespace, title: str
         return document.csv(options.csv)
     if options.markdown:
         return document.markdown()
-    return document.latex() if options.latex else replace(document, title=title or document.title).terminal()
+    if options.latex:
+        return document.latex()
+    return replace(document, title=title or document.title).terminal(options.signature)
 
 
 def failed_gate(reasons: Sequence[str]) -> int:
@@ -114,4 +116,7 @@ def show_advice(known: Mapping[str, tuple[str, str]], options: argparse.Namespac
         named = {code: {"cause": cause, "cure": cure} for code, (cause, cure) in asked.items()}
         show(json.dumps(named, ensure_ascii=False))
     else:
-        show("\n\n".join(f"{code}\n  {cause}\n  → {cure}" for code, (cause, cure) in asked.items()))
+        from mauve_metric.results.document import wrapped
+
+        advice = ([code, *wrapped(cause), *wrapped(cure, "  → ", "    ")] for code, (cause, cure) in asked.items())
+        show("\n\n".join(map("\n".join, advice)))

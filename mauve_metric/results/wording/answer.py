@@ -8,7 +8,14 @@ from mauve_metric.results.digits import digits, rounded_up
 from mauve_metric.results.names import shown_names
 from mauve_metric.results.wording.learned_words import format_sentence, strongest_format
 from mauve_metric.results.wording.verdict import TOO_CAREFUL, WITHHELD, finding, texts_needed, told_apart, withheld
-from mauve_metric.results.wording.words import closest, each_featurizer, interval_words, listed, ranking_withheld
+from mauve_metric.results.wording.words import (
+    closest,
+    closest_words,
+    each_featurizer,
+    interval_words,
+    listed,
+    ranking_withheld,
+)
 
 if TYPE_CHECKING:
     from mauve_metric.results.comparison import Comparison
@@ -98,14 +105,12 @@ def comparison_answer(comparison: Comparison) -> str:
     reason = ranking_withheld(comparison)
     if reason:
         return f"No ranking: {reason}."
-    best = {name: closest(one) for name, one in each_featurizer(comparison).items()}
+    each = each_featurizer(comparison)
+    best = {name: closest(one.ranking, one.differences) for name, one in each.items()}
     if len(set(map(frozenset, best.values()))) > 1:
         said = [f"{name} finds {listed(models)} closest" for name, models in best.items()]
         return f"The featurizers disagree: {'; '.join(said)}."
-    models = next(iter(best.values()))
-    if len(models) == 1:
-        return f"Closest to people's texts: {models[0]}."
-    return f"Closest to people's texts: {listed(models)}, which cannot be told apart."
+    return closest_words(next(iter(each.values())))
 
 
 def comparison_bars(comparison: Comparison) -> list[Bar]:

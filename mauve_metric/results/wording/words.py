@@ -11,7 +11,7 @@ from mauve_metric.results.digits import digits, p_words, percent, rounded_up
 from mauve_metric.results.document import Line, Prose
 from mauve_metric.results.names import one_line, printable, shown_names
 from mauve_metric.results.signature import signature_number
-from mauve_metric.results.wording.featurizer_words import on_features
+from mauve_metric.results.wording.featurizer_words import on_named_features
 from mauve_metric.results.wording.verdict import permutations, verdict, withheld
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
@@ -115,15 +115,30 @@ def level_words(result: MauveResult) -> str:
     return f"{100 * signature_number(result.signature_entries, 'confidence_level'):g} %"
 
 
-def closest(comparison: Comparison) -> tuple[str, ...]:
+def closest(ranking: Sequence[str], differences: Sequence[Difference]) -> tuple[str, ...]:
     """The best model and those that these texts do not tell apart from it, as they are ranked."""
-    best = comparison.ranking[0]
-    doubtful = {item.b if item.a == best else item.a for item in comparison.differences if _is_doubtful(item, best)}
-    return tuple(name for name in comparison.ranking if name == best or name in doubtful)
+    best = ranking[0]
+    doubtful = [{item.a, item.b} for item in differences if not item.real]
+    return tuple(name for name in ranking if name == best or {name, best} in doubtful)
 
 
-def _is_doubtful(pair: Difference, model: str) -> bool:
-    return model in (pair.a, pair.b) and not pair.real
+def closest_words(comparison: Comparison) -> str:
+    """Sentence on the model that is closest to people's texts, by content and by style (learned buckets)."""
+    content, among = closest(comparison.ranking, comparison.differences), len(comparison.ranking)
+    if len(comparison.learned_ranking) < 2:
+        return f"{_closest_phrase(content, among)}."
+    style = closest(comparison.learned_ranking, comparison.learned_differences)
+    if set(style) == set(content):
+        return f"By content and by style, {_closest_phrase(content, among)}."
+    return f"By content, {_closest_phrase(content, among)}; by style, {_closest_phrase(style, among)}."
+
+
+def _closest_phrase(names: Sequence[str], among: int) -> str:
+    if len(names) == 1:
+        return f"{names[0]} is closest to people's texts"
+    if len(names) == among == 2:
+        return f"{listed(names)} cannot be told apart"
+    return f"{listed(names[1:])} cannot be told apart from {names[0]}, which ranks first"
 
 
 def comparison_headline(comparison: Comparison) -> Headline:
@@ -148,12 +163,9 @@ def ranking_verdict(comparison: Comparison) -> str:
     reason = ranking_withheld(comparison)
     if reason:
         return f"No ranking: {reason}. The highest score is that of {listed(_highest(comparison))}, {first}."
-    names, features = closest(comparison), on_features(best.signature_entries)
-    if len(names) == 1:
-        return f"{names[0]} is closest to the human texts {features}: {first}. {conclusion(comparison)}"
     return (
-        f"{listed(names)} cannot be told apart by these texts {features}. The highest score is that of "
-        f"{listed(_highest(comparison))}, {first}. {conclusion(comparison)}{_detectable(comparison)}"
+        f"{closest_words(comparison)} The highest score by content is that of {listed(_highest(comparison))}, {first}, "
+        f"{on_named_features(best.signature_entries)}. {conclusion(comparison)}{_detectable(comparison)}"
     )
 
 
@@ -249,11 +261,12 @@ def conclusion(comparison: Comparison) -> str:
         shown = p_words(tested[0])
         if pairs[0].real:
             return f"The difference is significant at the level of {level} ({shown})."
-        return f"These texts do not show a difference between them at the level of {level} ({shown})."
+        return f"These texts do not show a difference in content between them at the level of {level} ({shown})."
     real = sum(item.real for item in pairs)
     corrected = f"corrected for {len(pairs)} pairs"
     if not real:
-        return f"These texts do not show a difference between any two models at the level of {level} ({corrected})."
+        none = "These texts do not show a difference in content between any two models"
+        return f"{none} at the level of {level} ({corrected})."
     sentence = (
         f"{real} of {len(pairs)} differences {'is' if real == 1 else 'are'} significant at the level of {level} "
         f"({corrected})"

@@ -63,7 +63,7 @@ def test_featurizers_that_disagree_are_the_headline(apart: MauveResult, close: M
 def test_a_comparison_names_the_closest_and_has_a_bar_a_model() -> None:
     models = {"far": rows(1, 4.0), "near": rows(2, 0.5)}
     found = compare(p_features=rows(0), models=models, num_buckets=4)
-    assert comparison_answer(found) == "Closest to people's texts: near."
+    assert comparison_answer(found) == "By content and by style, near is closest to people's texts."
     shown = comparison_bars(found)
     assert [bar.label for bar in shown] == ["near", "far"]
     assert [bar.marks[0].value for bar in shown] == [found.models[name].mauve_debiased for name in ("near", "far")]

@@ -60,19 +60,22 @@ def test_an_end_that_is_not_1_is_not_printed_as_1(result: MauveResult) -> None:
 
 def test_models_that_are_not_told_apart_have_no_winner() -> None:
     equal = of((1, 0.5), (1, 0.5))
-    assert words.closest(equal) == ("a", "b")
+    assert words.closest(equal.ranking, equal.differences) == ("a", "b")
     for shown in (words.ranking_verdict(equal), str(equal), equal.to_markdown(), report.report_page(equal)):
         assert "closest" not in shown and "corrected" not in shown and "better" not in shown
-        assert "These texts do not show a difference between them" in " ".join(shown.split())
+        assert "These texts do not show a difference in content between them" in " ".join(shown.split())
     assert "here both have the same score" in words.forecast_sentence(equal)
     both = of((1, 0.5), (1, 0.5), (2, 4.0))
     assert [row["rank"] for row in both.document().tables["models"].rows] == [1, 1, 3]
     first = words.ranking_verdict(both)
-    assert first.startswith("a and b cannot be told apart by these texts on the features given. The highest score is")
+    assert first.startswith("By content and by style, b cannot be told apart from a, which ranks first. The highest")
     near = of((1, 0.0), (2, 0.05))
-    assert not near.differences[0].real and "cannot be told apart" in words.ranking_verdict(near).split(".")[0]
+    assert not near.differences[0].real and "a and b cannot be told apart" in words.ranking_verdict(near).replace(
+        "b and a", "a and b"
+    )
     told = of((1, 0.0), (2, 4.0))
-    assert words.closest(told) == ("a",) and words.ranking_verdict(told).startswith("a is closest to the human texts ")
+    assert words.closest(told.ranking, told.differences) == ("a",)
+    assert words.ranking_verdict(told).startswith("By content and by style, a is closest to people's texts. ")
 
 
 def test_a_model_at_1_does_not_make_the_smallest_difference_tiny() -> None:

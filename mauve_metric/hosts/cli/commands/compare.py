@@ -11,8 +11,8 @@ from mauve_metric.hosts.cli.parser import CommandParser
 
 HELP = "say which of several models is closest, and which differ"
 EXAMPLES = """examples:
-  mauve-metric compare human.jsonl a.jsonl b.jsonl --featurizer minilm --report report.html
-  mauve-metric compare human.jsonl small=out/1.jsonl large=out/2.jsonl --markdown"""
+  mauve-metric compare human.jsonl a.jsonl b.jsonl --report report.html
+  mauve-metric compare human.jsonl small=1.jsonl large=2.jsonl --markdown"""
 
 
 def add_arguments(parser: CommandParser) -> None:

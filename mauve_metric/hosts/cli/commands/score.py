@@ -8,7 +8,7 @@ import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.hosts.cli.files import FILES, two_sides
+from mauve_metric.hosts.cli.files import add_two_sides, two_sides
 from mauve_metric.hosts.cli.flags import (
     add_config_options,
     add_design_options,
@@ -28,17 +28,15 @@ logger = logging.getLogger(__name__)
 HELP = "score a model's texts against human texts"
 EXAMPLES = """examples:
   mauve-metric score human.jsonl model.jsonl --featurizer minilm
-  mauve-metric score human.jsonl model.jsonl --featurizer minilm --prompt-field prompt   texts that share prompts
-  mauve-metric score human.jsonl model.jsonl --json --report report.html > score.json"""
-_ALONE = "a file with human texts beside the model's, such as lm-evaluation-harness's samples, stands alone"
+  mauve-metric score human.jsonl model.jsonl --prompt-field prompt
+  mauve-metric score human.jsonl model.jsonl --json --report report.html"""
 _ONLY_WITH_FOLDER = ("ray", "workers", "cpus_per_worker", "gpus_per_worker")
 _NOT_FOR_SHARDS = ("reference_field", "prediction_field", "filter")
 
 
 def add_arguments(parser: CommandParser) -> None:
     """Add the two sides and every option of a score."""
-    parser.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {FILES}")
-    parser.add_argument("model", metavar="MODEL", nargs="?", help=f"the model's texts or features, likewise; {_ALONE}")
+    add_two_sides(parser)
     add_field_options(parser)
     add_design_options(parser)
     add_output_options(parser, "scores")

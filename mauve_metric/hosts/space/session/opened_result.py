@@ -23,6 +23,7 @@ from mauve_metric.quantize.histograms import Histograms
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
+from mauve_metric.results.signature import parse_signature
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 _SAME = 1e-6  # by which a score may differ from what its own histograms give: other versions round otherwise
@@ -158,7 +159,7 @@ def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
             raise ValueError("own and differences must be of the models")
     comparison = Comparison(
         models=results,
-        signature_entries=_entries(values["signature"]),
+        signature_entries=parse_signature(str(values["signature"])),
         explanations={},
         by_featurizer={
             name: found
@@ -173,7 +174,7 @@ def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
 def _result(values: Mapping[str, Any], limits: Limits) -> tuple[MauveResult, MauveConfig]:
     """One result and the config of its signature; the curve and its band come from the histograms again."""
     given = _check_fields(MauveResult, values)
-    entries = _entries(values["signature"])
+    entries = parse_signature(str(values["signature"]))
     options = {name: entries[name] for name in _OF_SCORES if name in config_fields()}
     check_options({"featurize_model_name": "", **options}, [""], limits)
     config = MauveConfig(**options)  # type: ignore[arg-type]  # which checks them
@@ -201,18 +202,3 @@ def _counts(side: str, n: int, buckets: int, values: Mapping[str, Any], limits: 
     if not (histogram >= 0).all() or not np.abs(histogram * n - counts).max() <= _SAME * n or counts.sum() != n:
         raise ValueError(f"{side}_hist must hold shares of n_{side} texts")
     return counts.astype(np.int64)
-
-
-def _entries(signature: object) -> dict[str, object]:
-    """The entries of a signature, numbers as numbers."""
-    parts = (part.partition(":") for part in str(signature).split("|"))
-    return {key: _value(text) for key, _, text in parts}
-
-
-def _value(text: str) -> object:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return {"True": True, "False": False, "None": None}.get(text, text)

@@ -56,11 +56,11 @@ def test_headline_of_equal_models_names_no_winner() -> None:
     human, model = rng.normal(size=(40, 3)), rng.normal(size=(40, 3))
     equal = compare(p_features=human, models={"a": model, "b": model}, num_runs=1, num_buckets=4)
     assert text_of(markup.comparison_headline(equal)).startswith(
-        "Closest to people's texts: a and b, which cannot be told apart."
+        "By content and by style, a and b cannot be told apart."
     )
     three = compare(p_features=human, models={"a": model, "b": model, "c": model + 9}, num_runs=1, num_buckets=4)
     assert text_of(markup.comparison_headline(three)).startswith(
-        "Closest to people's texts: a and b, which cannot be told apart."
+        "By content and by style, b cannot be told apart from a, which ranks first."
     )
 
 
