@@ -8,7 +8,6 @@ how often something is called: there the restarts go on in step, with one produc
 from __future__ import annotations
 
 import logging
-from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -28,7 +27,6 @@ MAX_ROWS_PER_CENTRE = 256  # faiss fits on a random subset above this
 _RESTART_STEP = 15_486_557  # between the seeds of two restarts, as in faiss
 _SPLIT_SEED = 1234  # of the draw of a bucket to split, as in faiss
 _SPLIT_SHIFT = 1 / 1024  # relative distance between the halves of a split bucket, as in faiss
-_FEW_ROWS_A_PLACE = 4  # so few are faster to add one by one than to gather
 _MOST_DISTANCES = 2**22  # of all rows to all centres of the runs that go on in step
 _NO_GAIN = 1e-6  # relative: smaller differences of cost are rounding
 
@@ -255,15 +253,11 @@ class _Means:
 
 def _sums_by_place(rows: Rows, numbers: Labels, places: Labels, count: int) -> Rows:
     """The float32 sums (count, r) of the rows with these numbers at each place, each added up in the order given."""
-    sums = np.zeros((count, rows.shape[1]), dtype=np.float32)
-    if len(numbers) <= _FEW_ROWS_A_PLACE * count:
-        for place, number in zip(places.tolist(), numbers.tolist(), strict=True):
-            sums[place] += rows[number]
-        return sums
-    in_order = numbers[np.argsort(places, kind="stable")]
-    ends = np.append(0, np.cumsum(np.bincount(places, minlength=count))).tolist()
-    for place, (start, end) in enumerate(pairwise(ends)):
-        np.add.reduce(rows[in_order[start:end]], axis=0, out=sums[place])  # one row after the other
+    from scipy.sparse import csr_array
+
+    ends = np.append(0, np.cumsum(np.bincount(places, minlength=count)))
+    ones, in_order = np.ones(len(numbers), dtype=np.float32), numbers[np.argsort(places, kind="stable")]
+    sums: Rows = csr_array((ones, in_order, ends), shape=(count, len(rows))) @ rows  # one row after the other
     return sums
 
 

@@ -7,17 +7,17 @@ Only pairs whose bound is below the row's best distance so far are computed in f
 of language models. Between two iterations of k-means only the bounds of centres that moved are renewed.
 
 Where the processor has units for bfloat16 (`low_precision.pays` is the rule), the bounds are products of all columns in
-that precision, less what rounding can have changed. Either way the pairs that are left are decided by the same
-distances in float32, so that the labels are the same.
+that precision which hold ‖x - c‖² as a whole, so that their bits are compared in place of numbers. Either way the pairs
+that are left are decided by the same distances in float32, so that the labels are the same.
 
-All squared distances here are without the row's own square: ‖c‖² - 2x·c.
+All other squared distances here are without the row's own square: ‖c‖² - 2x·c.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,9 @@ from mauve_metric.arrays import Labels, Rows
 from mauve_metric.runtime import low_precision
 from mauve_metric.runtime.optional_imports import import_faiss
 from mauve_metric.runtime.tensors import ProjectedRows
+
+if TYPE_CHECKING:
+    import torch
 
 _WORTH_BOUNDS = 10**8  # products of all rows, columns and centres: with fewer, all distances are faster
 _FIRST_HEAD, _HEAD = 128, 64  # columns of the bounds: without a good guess for each row, and with one
@@ -113,7 +116,7 @@ class BoundedCentres:
 
     def __init__(self, rows: Rows, low: bool = False) -> None:
         self.rows = rows
-        self._low = low_precision.rounded(rows) if low and low_precision.are_safe(rows) else None
+        self._low = low_precision.row_factor(rows) if low and low_precision.are_safe(rows) else None
         widths = (_FIRST_HEAD, _HEAD) if self._low is None else ()
         ones = np.ones((len(rows), 1), dtype=np.float32)  # to be multiplied with the centres' squares
         self._heads = {width: np.hstack([cut(rows, width), ones]) for width in widths if width < rows.shape[1]}
@@ -127,7 +130,7 @@ class BoundedCentres:
             keep = 4 * n * k <= _KEPT_BYTES
             for some in parts(n, k):
                 heads = {width: head[some] for width, head in self._heads.items()}
-                low = None if self._low is None else low_precision.part(self._low, some)
+                low = None if self._low is None else self._low[some]
                 self._parts.append(_Part(self.rows[some], heads, low, self._workers, keep))
         return np.concatenate([part.start(centres) for part in self._parts])
 
@@ -165,16 +168,17 @@ class _Part:
 
     `own` (n,) is the distance of each row to its nearest centre; in `bounds` (k, n) that is infinite, to be looked at
     no more. `width` is that of the bounds; that of the rows: they are the distances themselves, but for rounding. With
-    rows in bfloat16, `low`, there are no other heads.
+    a factor in bfloat16, `low`, there are no heads, and `bounds` are bits of such numbers, with the rows' own squares.
     """
 
     def __init__(
-        self, rows: Rows, heads: dict[int, Rows], low: low_precision.Rounded | None, workers: _Workers, keep: bool
+        self, rows: Rows, heads: dict[int, Rows], low: torch.Tensor | None, workers: _Workers, keep: bool
     ) -> None:
         self.rows, self.heads, self.low, self.workers, self.keep = rows, heads, low, workers, keep
-        self.longest = float(np.sqrt(np.einsum("ij,ij->i", rows, rows).max(initial=0.0)))
+        self.squares = np.einsum("ij,ij->i", rows, rows)
+        self.longest = float(np.sqrt(self.squares.max(initial=0.0)))
         self.width = _HEAD
-        self.bounds = np.empty((0, len(rows)), dtype=np.float32)
+        self.bounds: Rows | low_precision.Bits = np.empty((0, len(rows)), dtype=np.float32)
         self.labels = np.zeros(len(rows), dtype=np.int64)
         self.own = np.empty(0, dtype=np.float32)
 
@@ -200,7 +204,7 @@ class _Part:
             self.bounds = self._bounds(centres, squares, self.width)
             return self._settle(centres, squares, *self._open(centres, squares))
         fresh = self._bounds(centres[moved], squares[moved], self.width)
-        fresh[np.searchsorted(moved, self.labels[left]), left] = np.inf
+        fresh[np.searchsorted(moved, self.labels[left]), left] = self._nothing()
         if len(moved) == len(centres):
             self.bounds = fresh
         else:
@@ -210,18 +214,15 @@ class _Part:
             return self._settle(centres, squares, *self._open(centres, squares))
         limits = self._limits(squares)
         number, places = self.workers.below(fresh, limits)
-        other, place = self.workers.below(self.bounds[:, left], limits[left])  # a row may be among both
-        numbers, places = np.concatenate([moved[number], other]), np.concatenate([places, left[place]])
+        still = np.flatnonzero(~has_moved)
+        other, place = self.workers.below(self.bounds[still][:, left], limits[left])
+        numbers, places = np.concatenate([moved[number], still[other]]), np.concatenate([places, left[place]])
         return self._settle(centres, squares, numbers, places)
 
-    def _bounds(self, centres: Rows, squares: Rows, width: int) -> Rows:
+    def _bounds(self, centres: Rows, squares: Rows, width: int) -> Rows | low_precision.Bits:
         """Lower bounds of the distances to some centres, (k, n)."""
         if self.low is not None:
-            products, errors = low_precision.products(low_precision.rounded(centres), self.low)
-            products += errors.astype(np.float32)
-            products *= np.float32(-2)
-            products += squares[:, None]
-            return products
+            return low_precision.lower_bounds(centres, self.low)
         if width in self.heads:
             ends = np.hstack([cut(centres, width) * np.float32(-2), squares[:, None]])
             return np.matmul(ends, self.heads[width].T)  # type: ignore[no-any-return]
@@ -233,36 +234,52 @@ class _Part:
         """The pairs, as numbers of centres and places of rows, that could be nearer than a row's own centre."""
         places = np.arange(len(self.rows))
         limits = self._limits(squares)
-        self.bounds[self.labels, places] = np.inf
+        self.bounds[self.labels, places] = self._nothing()
         pairs = self.workers.below(self.bounds, limits)
         if len(pairs[0]) > _MANY_PAIRS * self.bounds.size and (self.width in self.heads or self.low is not None):
             self.width, self.low = self.rows.shape[1], None
             self.bounds = self._bounds(centres, squares, self.width)
-            self.bounds[self.labels, places] = np.inf
-            pairs = self.workers.below(self.bounds, limits)
+            self.bounds[self.labels, places] = self._nothing()
+            pairs = self.workers.below(self.bounds, self._limits(squares))
         return pairs
 
-    def _limits(self, squares: Rows) -> Rows:
-        """Largest bounds that decide without doubt, (n,), with room for rounding.
+    def _nothing(self) -> np.float32 | np.int16:
+        """A bound above all limits."""
+        return np.float32(np.inf) if self.low is None else low_precision.NOTHING
 
-        With u = 2⁻²⁴ a sum of r products is off by at most r·u of their sizes, in whatever order it is taken: a
-        distance by (r + 16)·u·(‖x‖ + ‖c‖)², a bound, which has the length of a rest too, by twice as much.
+    def _error(self, squares: Rows) -> float:
+        """The most that rounding changes in a distance, with u = 2⁻²⁴ and sums of r products in whatever order.
+
+        A distance is off by at most (r + 16)·u·(‖x‖ + ‖c‖)², a bound by heads, which has the length of a rest too, by
+        twice as much, and one in bfloat16 by four times, the squares of its row and centre included.
         """
-        error = (self.rows.shape[1] + 16) * 2.0**-24 * (self.longest + float(np.sqrt(squares.max()))) ** 2
-        return self.own + np.float32(3 * error + self.rows.shape[1] * _UNDERFLOW)
+        return float((self.rows.shape[1] + 16) * 2.0**-24 * (self.longest + float(np.sqrt(squares.max()))) ** 2)
+
+    def _limits(self, squares: Rows) -> Rows | low_precision.Bits:
+        """Largest bounds that decide without doubt, (n,), with room for rounding."""
+        least = self.rows.shape[1] * _UNDERFLOW
+        if self.low is None:
+            return self.own + np.float32(3 * self._error(squares) + least)
+        return low_precision.limit_bits(self.own + self.squares + np.float32(8 * self._error(squares) + least))
+
+    def _as_bounds(self, distances: Rows, places: Labels, squares: Rows) -> Rows | low_precision.Bits:
+        """Distances of the rows in these places as lower bounds of themselves."""
+        if self.low is None:
+            return distances
+        return low_precision.bound_bits(distances + self.squares[places] - np.float32(8 * self._error(squares)))
 
     def _settle(self, centres: Rows, squares: Rows, numbers: Labels, places: Labels) -> Labels:
         """Compute these pairs, and give each row the nearest centre, the lowest number among equals."""
         distances = self.workers.distances(self.rows, places, centres, squares, numbers)
-        self.bounds[numbers, places] = distances
+        self.bounds[numbers, places] = self._as_bounds(distances, places, squares)
         best = self.own.copy()
         np.minimum.at(best, places, distances)
         found = np.nonzero(distances == best[places])[0]
         labels = np.where(best == self.own, self.labels, len(centres))
         np.minimum.at(labels, places[found], numbers[found])
         changed = np.nonzero(labels != self.labels)[0]
-        self.bounds[self.labels[changed], changed] = self.own[changed]
-        self.bounds[labels[changed], changed] = np.inf
+        self.bounds[self.labels[changed], changed] = self._as_bounds(self.own[changed], changed, squares)
+        self.bounds[labels[changed], changed] = self._nothing()
         self.labels, self.own = labels, best
         if not self.keep:
             self.bounds = np.empty((0, len(self.rows)), dtype=np.float32)
@@ -277,7 +294,7 @@ class _Workers:
         self.threads = faiss.omp_get_max_threads()
         self.pool = ThreadPoolExecutor(self.threads, initializer=faiss.omp_set_num_threads, initargs=(1,))
 
-    def below(self, bounds: Rows, limits: Rows) -> tuple[Labels, Labels]:
+    def below(self, bounds: Rows | low_precision.Bits, limits: Rows | low_precision.Bits) -> tuple[Labels, Labels]:
         """Rows and columns of the table where bounds (k, n) are at most the limit of their column, (n,)."""
         n = max(1, bounds.shape[1])
 

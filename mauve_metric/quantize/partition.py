@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from mauve_metric.arrays import FeatureRows, Features, Integers, Labels
+from mauve_metric.arrays import Array, FeatureRows, Features, Integers, Labels
 from mauve_metric.features.rows import (
     MOST_NUMBERS_AT_ONCE,
     ArrayRows,
@@ -141,48 +141,61 @@ def partition_sets(
         sets = [tensors.as_rows(some) if tensors.is_read_only_in_blocks(some) else some for some in sets]
     elif device is None and not every_row and any(map(read_in_blocks, sets)) and not _fit_together(sets, config, run):
         return _in_blocks(sets, config, run, stacking, clusterings or int(config.num_runs), groups)
-    projected = _projected(stacking.ordered(sets), config, device)
+    rows, places = _sorted_by_content(sets, stacking)
+    sorted_rows = None if _order_shows(rows, config) else _projected([rows], config, device)
+    if sorted_rows is None:
+        projected = _projected(stacking.ordered(sets), config, device)
+    else:
+        projected = sorted_rows[tensors.index_of(places, sorted_rows) if tensors.is_tensor(sorted_rows) else places]
     stacked = _stacked(stacking.ordered(sets), device) if on_features else projected
     sets_of_rows = _sets_of_rows(stacking, groups)
     found = [_cluster(stacked, sets_of_rows, config, 0, run.verbose)]
     if count > 1:
-        found += _by_content(stacking, sets, groups, config, device, range(1, count), run.verbose)
+        if on_features:
+            sorted_rows = _stacked([rows], device)
+        elif sorted_rows is None:
+            sorted_rows = _projected([rows], config, device)
+        found += _by_content(sorted_rows, places, sets_of_rows, config, range(1, count), run.verbose)
     labels = [_split(item.labels, stacking) for item in found]
     problems = [item.problem for item in found if item.problem]
     return Partition([projected[some] for some in stacking.slices()], labels, stacking, problems)
 
 
-def _by_content(
-    stacking: Stacking,
-    sets: Sequence[Features],
-    groups: Sequence[Integers | None] | None,
-    config: MauveConfig,
-    device: torch.device | None,
-    offsets: range,
-    verbose: bool,
-) -> list[Quantized]:
-    """Clusterings of the stacked rows in their order by content, projected in it too, with these offsets of the seed.
+def _sorted_by_content(sets: Sequence[Features], stacking: Stacking) -> tuple[Array, Integers]:
+    """The rows of all sets in their order by content, (Σ n_i, d), and the place there of each stacked row, (Σ n_i,).
 
-    For num_runs=1 there is one, with one start of k-means, so that it adds little to the cost of the published one.
+    Among equal rows P's are the first, however the sets are stacked.
     """
-    p_first = stacking._replace(p_first=True)  # among equal rows P's are the first, however the sets are stacked
     rows = np.concatenate([tensors.as_rows(features) for features in sets])
     order = content_order(rows)
-    rows, sets_of_rows = rows[order], _sets_of_rows(p_first, groups)
-    codes = sets_of_rows.groups
-    sets_of_rows = StackedSets(sets_of_rows.set_of[order], None if codes is None else codes[order])
-    if QUANTIZERS[config.quantizer].on == "features":
-        ordered: ProjectedRows = rows if device is None else tensors.as_tensor(rows, device)
-    else:
-        ordered = _projected([rows], config, device)
+    places = _split(np.argsort(order), stacking._replace(p_first=True))
+    return rows[order], np.concatenate(stacking.ordered(places))
+
+
+def _order_shows(rows: Array, config: MauveConfig) -> bool:
+    """Return whether the projection depends on the order of the rows by more than the last bits of float64.
+
+    Where it does not, one projection serves the rows as they are stacked and in their order by content.
+    """
+    n, d = rows.shape
+    return 0 < config.pca_max_data < n or covariance.is_scikit_learns_choice(n, d)
+
+
+def _by_content(
+    rows: ProjectedRows, places: Integers, sets: StackedSets, config: MauveConfig, offsets: range, verbose: bool
+) -> list[Quantized]:
+    """Clusterings of rows in their order by content, with these offsets of the seed; labels as the rows are stacked.
+
+    For num_runs=1 there is one, with one start of k-means, so that it adds little to the cost of the published one.
+
+    Args:
+        rows, places: see `_sorted_by_content`. sets: of the stacked rows.
+    """
+    order = np.argsort(places)
+    sorted_sets = StackedSets(sets.set_of[order], None if sets.groups is None else sets.groups[order])
     config = replace(config, kmeans_num_redo=1) if int(config.num_runs) == 1 else config
-    found = []
-    for offset in offsets:
-        item = _cluster(ordered, sets_of_rows, config, offset, verbose)
-        labels = np.empty_like(item.labels)
-        labels[order] = item.labels
-        found.append(item._replace(labels=np.concatenate(stacking.ordered(_split(labels, p_first)))))
-    return found
+    found = [_cluster(rows, sorted_sets, config, offset, verbose) for offset in offsets]
+    return [item._replace(labels=item.labels[places]) for item in found]
 
 
 def _fit_in_memory(sets: Sequence[Features]) -> bool:

@@ -1,8 +1,10 @@
-"""Matrix products in bfloat16 with a bound on their error, for processors that have units for them.
+"""Lower bounds of squared distances by products in bfloat16, for processors that have units for them.
 
-With x̃ and c̃ the rounded rows, |x·c - x̃·c̃| ≤ ‖x - x̃‖‖c‖ + ‖x̃‖‖c - c̃‖, where both differences are known. The units
-add up in float32, which is off by at most r·2⁻²³·‖x̃‖‖c̃‖ for r columns, and torch rounds the sum to bfloat16, which is
-off by at most 2⁻⁸ of it.
+With x̃ and c̃ the rounded rows, x·c ≤ x̃·c̃ + ‖x - x̃‖‖c‖ + ‖x̃‖‖c - c̃‖, where both differences are known. Further
+columns beside those of x̃ and c̃ bring these terms, ‖x‖² and ‖c‖² into the same product, rounded to the side on which
+it stays a bound. The units add up in float32. The rounding of their sum to bfloat16 keeps the order of numbers, and so
+does taking the bits of a number that is not negative for an integer: no bound that is at most a limit comes out above
+the limit rounded up.
 """
 
 from __future__ import annotations
@@ -11,11 +13,12 @@ import importlib.util
 import sys
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mauve_metric.arrays import Floats, Rows
+from mauve_metric.arrays import Rows
 from mauve_metric.runtime.optional_imports import import_torch
 
 if TYPE_CHECKING:
@@ -26,16 +29,10 @@ _UNITS = frozenset({"amx_bf16", "avx512_bf16"})  # as Linux names them
 _WORTH_IMPORTING = 10**13  # multiplications; fewer take less time in float32 than the import of torch
 _WORTH_ROUNDING = 10**8  # multiplications
 _SAFE = 1e-12, 1e12  # lengths of rows between which nothing that matters under- or overflows
-_OUTPUT_ERROR = 2.0**-8  # relative, of a sum rounded to bfloat16
 _LEAST = 1e-30  # of an error: units may take what is below 10⁻³⁸ for 0
+NOTHING = np.int16(0x7F80)  # the bits of infinity
 
-
-class Rounded(NamedTuple):
-    """Rows (n, r) rounded to bfloat16, their lengths (n,) before, and by how much rounding moved each (n,)."""
-
-    rows: torch.Tensor
-    lengths: Floats
-    moved: Floats
+Bits = NDArray[np.int16]
 
 
 @cache
@@ -64,30 +61,79 @@ def are_safe(rows: Rows) -> bool:
     return _SAFE[0] < longest < _SAFE[1]
 
 
-def rounded(rows: Rows) -> Rounded:
-    """The rows in bfloat16, each entry to the nearest."""
+def row_factor(rows: Rows) -> torch.Tensor:
+    """Rows (n, r), float32, as the right factor of `lower_bounds`, (n, r + 6)."""
+    low, lengths, moved = _rounded(rows)
+    return _with_columns(low, *_two_parts(lengths), _ONE, _ONE, _up(moved), _up(lengths + moved))
+
+
+def lower_bounds(centres: Rows, rows: torch.Tensor) -> Bits:
+    """The bits of lower bounds of ‖c - x‖², (k, n), for centres (k, r) and the factor of rows.
+
+    Compare them with `limit_bits`: they may be above the square by (r + 16)·2⁻²²·(‖c‖ + ‖x‖)², by its rounding, and by
+    10⁻³⁶ a column where products underflow.
+    """
+    import torch
+
+    low, lengths, moved = _rounded(centres)
+    factor = _with_columns(low * -2, _ONE, _ONE, *_two_parts(lengths), -2 * _up(lengths), -2 * _up(moved))
+    bits: Bits = (factor @ rows.T).view(torch.int16).numpy()
+    return bits
+
+
+def limit_bits(limits: Rows) -> Bits:
+    """Limits, rounded up to bfloat16, as bits to compare with those of bounds; negative ones as 0."""
+    return _bits(_up(limits))
+
+
+def bound_bits(bounds: Rows) -> Bits:
+    """Other lower bounds, rounded down; negative ones as 0."""
+    return _bits(_down(bounds))
+
+
+_ONE = np.float32(1)
+
+
+def _rounded(rows: Rows) -> tuple[torch.Tensor, Rows, Rows]:
+    """Rows in bfloat16, each entry to the nearest; their lengths (n,) before, and by how much rounding moved each."""
     torch = import_torch()
     low = torch.from_numpy(np.array(rows, dtype=np.float32)).to(torch.bfloat16)
-    moved = rows - low.float().numpy()  # exact: the two are that close
-    return Rounded(low, _lengths(rows), _lengths(moved))
+    moved = _lengths(rows - low.float().numpy())  # the difference is exact: the two are that close
+    return low, _lengths(rows), moved + np.float32(_LEAST)
 
 
-def products(a: Rounded, b: Rounded) -> tuple[Rows, Floats]:
-    """All products a @ bᵀ, (m, n), and for each row of `b` what they are off by at most, (n,)."""
-    out: Rows = (a.rows @ b.rows.T).float().numpy()
-    longest, farthest = float(a.lengths.max(initial=0.0)), float(a.moved.max(initial=0.0))
-    of_a, of_b = longest + farthest, b.lengths + b.moved  # at least the lengths of the rounded rows
-    sums = a.rows.shape[1] * 2.0**-23
-    error: Floats = b.moved * longest + of_b * farthest + (sums + _OUTPUT_ERROR * (1 + sums)) * of_a * of_b + _LEAST
-    return out, error
-
-
-def part(of: Rounded, some: slice) -> Rounded:
-    """Some of the rows."""
-    return Rounded(of.rows[some], of.lengths[some], of.moved[some])
-
-
-def _lengths(rows: Rows) -> Floats:
+def _lengths(rows: Rows) -> Rows:
     """The lengths of rows, (n,), not too small by rounding."""
-    lengths: Floats = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64)) * (1 + 1e-12)
+    lengths: Rows = np.sqrt(np.einsum("ij,ij->i", rows, rows)) * np.float32(1 + (rows.shape[1] + 16) * 2.0**-24)
     return lengths
+
+
+def _two_parts(lengths: Rows) -> tuple[Rows, Rows]:
+    """Squares of lengths as sums of two numbers in bfloat16, rounded down."""
+    squares = np.square(lengths)
+    first = _down(squares)
+    return first, _down(squares - first)
+
+
+def _with_columns(low: torch.Tensor, *columns: Rows | np.float32) -> torch.Tensor:
+    import torch
+
+    added = np.stack([np.broadcast_to(column, len(low)) for column in columns], axis=1)
+    return torch.cat([low, torch.from_numpy(added).to(torch.bfloat16)], dim=1)
+
+
+def _down(values: Rows) -> Rows:
+    """Numbers that are not negative, or 0, rounded down to bfloat16, in float32."""
+    bits = np.maximum(values, np.float32(0)).view(np.uint32) & np.uint32(0xFFFF0000)
+    return bits.view(np.float32)
+
+
+def _up(values: Rows) -> Rows:
+    """The same, rounded up."""
+    bits = np.maximum(values, np.float32(0)).view(np.uint32) + np.uint32(0xFFFF)
+    return (bits & np.uint32(0xFFFF0000)).view(np.float32)
+
+
+def _bits(values: Rows) -> Bits:
+    bits: Bits = (values.view(np.uint32) >> np.uint32(16)).astype(np.int16)
+    return bits

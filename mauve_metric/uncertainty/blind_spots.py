@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from mauve_metric.perturbations.table import PERTURBATIONS
 
 _TABLE = Path(__file__).with_name("blind_spots.json")
+_NAMED = 3  # errors in a sentence
 
 
 class BlindSpots(NamedTuple):
@@ -28,8 +29,11 @@ class BlindSpots(NamedTuple):
 
     @property
     def said(self) -> str:
-        """The errors in words."""
-        return ", ".join(PERTURBATIONS[name].said for name in self.errors)
+        """The first three errors in words, and how many more."""
+        errors = [PERTURBATIONS[name].said for name in self.errors]
+        more = len(errors) - _NAMED
+        shown = [*errors[:_NAMED], f"{more} more errors"] if more > 1 else errors
+        return " or ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
 @functools.cache

@@ -176,7 +176,7 @@ def featurizer_warnings(p: Mapping[str, str] | None, q: Mapping[str, str] | None
     numbers: dict[str, Any] = {"featurizer": name}
     spots = blind_spots(identity)
     if spots is not None:
-        message += f"; it does not see ({spots.texts} texts a side, `mauve-metric stress-test` for yours): {spots.said}"
+        message += f"; on {spots.texts} texts a side it did not see {spots.said} (`mauve-metric stress-test` for yours)"
         numbers |= {"unseen": list(spots.errors), "n": spots.texts}
     return [ScoreWarning("not_literature_featurizer", message, numbers)]
 

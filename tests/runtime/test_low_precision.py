@@ -33,14 +33,28 @@ def plain(n: int, r: int, seed: int) -> Rows:
 
 @pytest.mark.parametrize("make", [plain, sided, mixed])
 @pytest.mark.parametrize("r", [1, 40, 700])
-def test_products_are_off_by_at_most_the_bound(make: object, r: int) -> None:
-    a, b = make(30, r, 0), make(50, r, 1)  # type: ignore[operator]
-    found, error = low_precision.products(low_precision.rounded(a), low_precision.rounded(b))
-    off = np.abs(found - a.astype(np.float64) @ b.T.astype(np.float64))
-    assert found.dtype == np.float32 and found.shape == (30, 50)
-    assert (off <= error).all()
-    largest = np.linalg.norm(a.astype(np.float64), axis=1).max() * np.linalg.norm(b.astype(np.float64), axis=1)
-    assert (error <= 0.013 * largest + 1e-29).all()  # three roundings to 8 bits: it is a bound of some use
+def test_bounds_are_below_the_distances_and_close(make: object, r: int) -> None:
+    centres, rows = make(30, r, 0), make(50, r, 1)  # type: ignore[operator]
+    bits = low_precision.lower_bounds(centres, low_precision.row_factor(rows))
+    c, x = centres.astype(np.float64), rows.astype(np.float64)
+    squared = np.square(c[:, None] - x).sum(axis=2)
+    lengths = np.linalg.norm(c, axis=1)[:, None], np.linalg.norm(x, axis=1)
+    rounding = (r + 16) * 2.0**-22 * (lengths[0] + lengths[1]) ** 2 + r * 1e-36  # and underflow
+    limits = low_precision.limit_bits((squared + rounding).astype(np.float32))
+    assert bits.dtype == np.int16 and bits.shape == (30, 50) and (bits <= limits).all()
+    # of some use: a factor is off by 2⁻⁸, twice in 2x·c and again in what allows for it; a square in two parts by 2⁻¹⁵
+    loss = 0.033 * lengths[0] * lengths[1] + 2.0**-15 * (lengths[0] + lengths[1]) ** 2
+    useful = squared - rounding - loss - 0.01 * squared
+    assert (bits >= low_precision.bound_bits(useful.astype(np.float32)))[useful > 1e-28].all()
+
+
+def test_bits_of_numbers_are_rounded_outwards() -> None:
+    numbers = np.array([-1.0, 0.0, 1.0, 1.001, 3e20], dtype=np.float32)
+    up, down = low_precision.limit_bits(numbers), low_precision.bound_bits(numbers)
+    widened = [(bits.astype(np.uint32) << 16).view(np.float32) for bits in (down, up)]
+    assert (widened[0] <= np.maximum(numbers, 0)).all() and (widened[1] >= numbers).all()
+    assert widened[0][:3].tolist() == widened[1][:3].tolist() == [0.0, 0.0, 1.0]
+    assert (np.diff(up) >= 0).all() and (up < low_precision.NOTHING).all()
 
 
 def test_rows_that_cannot_be_rounded_are_known() -> None:

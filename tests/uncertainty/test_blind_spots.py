@@ -39,10 +39,10 @@ def test_the_warning_says_what_is_not_seen() -> None:
     (warning,) = featurizer_warnings(IDENTITY, None)
     assert warning.numbers == {"featurizer": "mine", "unseen": ["words_shuffled"], "n": 250}
     assert warning.message.endswith(
-        "it does not see (250 texts a side, `mauve-metric stress-test` for yours): words shuffled"
+        "on 250 texts a side it did not see words shuffled (`mauve-metric stress-test` for yours)"
     )
     (general,) = featurizer_warnings({"model": "other"}, None)
-    assert "does not see" not in general.message and general.numbers == {"featurizer": "other"}
+    assert "did not see" not in general.message and general.numbers == {"featurizer": "other"}
 
 
 def test_the_packaged_table_is_of_known_errors() -> None:

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from mauve_metric.results.names import printable
 from mauve_metric.uncertainty.blind_spots import blind_spots, is_measured
 
-_NAMED = 3  # errors in a sentence
-
 
 def on_features(entries: Mapping[str, object]) -> str:
     """Words for the features of a verdict, and the errors that their featurizer does not detect.
@@ -22,10 +20,11 @@ def on_features(entries: Mapping[str, object]) -> str:
     'on the features of org/name, whose blind spots were not measured'
     """
     said = on_named_features(entries)
-    unseen = unseen_words(entries)
+    identity = {name: str(value) for name, value in entries.items()}
+    unseen = blind_spots(identity)
     if unseen:
-        return f"{said}, which was measured not to see {unseen}"
-    known = "featurize_model_name" not in entries or is_measured(_identity(entries))
+        return f"{said}, which was measured not to see {unseen.said}"
+    known = "featurize_model_name" not in entries or is_measured(identity)
     return said if known else f"{said}, whose blind spots were not measured"
 
 
@@ -37,18 +36,3 @@ def on_named_features(entries: Mapping[str, object]) -> str:
     """
     name = entries.get("featurize_model_name")
     return "on the features given" if name is None else f"on the features of {printable(str(name))}"
-
-
-def unseen_words(entries: Mapping[str, object]) -> str:
-    """The first errors that the featurizer of a signature does not see, and how many more; empty if not known."""
-    found = blind_spots(_identity(entries))
-    if found is None:
-        return ""
-    errors = found.said.split(", ")
-    more = len(errors) - _NAMED
-    shown = [*errors[:_NAMED], f"{more} more errors"] if more > 1 else errors
-    return " or ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
-
-
-def _identity(entries: Mapping[str, object]) -> dict[str, str]:
-    return {name: str(value) for name, value in entries.items()}

@@ -97,7 +97,7 @@ def test_blind_spots_of_those_that_see_less_are_named(base: Comparison) -> None:
 def test_where_all_agree_what_none_of_them_sees_is_named(base: Comparison) -> None:
     both = {"minilm": of(base, "a>b", "minilm"), "ngrams": of(base, "a>b", "ngrams")}
     said = joint_comparison(both)
-    assert "Errors that both were measured not to see: " in said and "wrong numbers" in said
+    assert "Errors that both were measured not to see: " in said and "sentences" in said
     assert "missing capitals" not in said  # which one of them sees
     assert "measured" not in joint_comparison({**both, "unknown": of(base, "a>b")})
 
