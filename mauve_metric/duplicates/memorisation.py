@@ -12,7 +12,8 @@ from mauve_metric.arrays import Floats, Integers
 from mauve_metric.duplicates.corpus import CorpusText
 from mauve_metric.duplicates.repeated_substrings import LENGTH, Span, check_length, covered, spans_of, window_groups
 from mauve_metric.lexical.tokens import Tokens, number_tokens, spaced_tokens
-from mauve_metric.runtime.errors import EmptyTexts
+from mauve_metric.runtime.errors import EmptyTexts, RowsDiffer
+from mauve_metric.runtime.optional_imports import import_edit_distance
 
 _AT_ONCE = 1 << 20  # tokens of the corpus that are sorted together with those of the generations
 _UNKNOWN = -1  # the number of a token that no generation has
@@ -73,6 +74,64 @@ def memorisation(
     if not table.texts:
         raise EmptyTexts("corpus holds no texts")
     return table.found()
+
+
+class PromptedMemorisation(NamedTuple):
+    """Likeness of a model's continuations to those in its training texts.
+
+    similarities: of each continuation, in [0, 1], lower is better, (n,). thresholds: of the curve, (m,). shares: of
+    continuations whose similarity is above each, (m,). intervals: Wilson's of the shares.
+    """
+
+    similarities: Floats
+    thresholds: Floats
+    shares: Floats
+    intervals: list[tuple[float, float]]
+
+    def __str__(self) -> str:
+        lines = [f"edit similarity of {len(self.similarities)} continuations with the true ones, share above:"]
+        rows = zip(self.thresholds, self.shares, self.intervals, strict=True)
+        lines += [
+            f"  {above:.1f}  {100 * share:5.1f} %  ({low:.3f} to {high:.3f})" for above, share, (low, high) in rows
+        ]
+        return "\n".join(lines)
+
+
+def prompted_memorisation(
+    continuations: Sequence[str],
+    truths: Sequence[str],
+    split: Callable[[str], Tokens] = spaced_tokens,
+    level: float = 0.95,
+) -> PromptedMemorisation:
+    """Compare what a model writes after the openings of its training texts with what follows there.
+
+    Edit similarity: 1 - Levenshtein distance / tokens of the longer one (Lee et al. 2022, §5.1; Ippolito 2021, Figs 4.3
+    and 4.4, with prompts of 32 tokens). A continuation above 0.8 counts as memorised.
+
+    Args:
+        continuations, truths: row i of both goes on from opening i, which is in neither, for about as many tokens.
+        split: from a text to its tokens. level: of the intervals.
+
+    Raises:
+        ValueError: another number of truths than continuations, or none.
+
+    >>> prompted_memorisation(["a b c d", "x y"], ["a b c e", "p q"]).similarities.tolist()
+    [0.75, 0.0]
+    """
+    if len(continuations) != len(truths):
+        raise RowsDiffer(f"truths must hold one text for each of {len(continuations)} continuations, got {len(truths)}")
+    if not len(truths):
+        raise EmptyTexts("continuations holds no texts")
+    from scipy.stats import binomtest
+
+    similarity = import_edit_distance().Levenshtein.normalized_similarity
+    pairs = zip(continuations, truths, strict=True)
+    found = np.array([similarity(split(one), split(other)) for one, other in pairs], dtype=np.float64)
+    thresholds = np.linspace(0, 0.9, 10)
+    counts = [int((found > above + 1e-9).sum()) for above in thresholds]
+    tests = [binomtest(count, len(found)).proportion_ci(level, method="wilson") for count in counts]
+    intervals = [(float(low), float(high)) for low, high in tests]
+    return PromptedMemorisation(found, thresholds, np.array(counts) / len(found), intervals)
 
 
 class _Table:

@@ -100,6 +100,25 @@ def window_groups(ids: Integers, text_of: Integers, length: int) -> tuple[Intege
     return places, groups[places]
 
 
+def longest_repeats(tokens: NumberedTokens) -> Integers:
+    """The longest passage of each text that occurs at another place too, in tokens, (n,).
+
+    >>> longest_repeats(number_tokens(["x a b c d".split(), "a b c d y".split(), ["d"], ["z"]])).tolist()
+    [4, 4, 1, 0]
+    """
+    if not len(tokens):
+        return np.empty(0, dtype=np.int64)
+    pydivsufsort = import_pydivsufsort()
+    ends = np.cumsum(tokens.lengths)
+    ids = np.insert(tokens.ids, ends, tokens.vocabulary + np.arange(len(tokens)))  # a mark of its own ends each text
+    text_of = np.insert(tokens.text_of, ends, np.arange(len(tokens)))
+    suffixes = pydivsufsort.divsufsort(ids)
+    common = pydivsufsort.kasai(ids, suffixes)  # of each suffix and the next
+    longest = np.zeros(len(tokens), dtype=np.int64)
+    np.maximum.at(longest, text_of[suffixes], np.maximum(common, np.concatenate([[0], common[:-1]])))
+    return longest
+
+
 def covered(places: Integers, length: int, size: int) -> NDArray[np.bool_]:
     """Mark which of `size` tokens are in a window that begins at one of some places, each given once, (size,).
 

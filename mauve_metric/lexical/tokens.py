@@ -16,6 +16,7 @@ Tokens = Sequence[Hashable]
 
 # Thai, Lao, Burmese, Khmer, kana and Chinese characters: scripts that put no blanks between words
 UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_SPACED = re.compile(rf"(?!\s){UNSPACED.pattern}|(?:(?!{UNSPACED.pattern})\S)+")
 _WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*|[^\w\s]|_+")
 
 
@@ -67,6 +68,15 @@ def spaced_tokens(text: str) -> list[str]:
     ['A', 'cat,', 'a', '黑', '猫']
     """
     return (text if text.isascii() else UNSPACED.sub(r" \g<0> ", text)).split()
+
+
+def spaced_places(text: str) -> list[tuple[int, int]]:
+    """The start and the end of each of the `spaced_tokens` of a text.
+
+    >>> spaced_places("A cat,  猫")
+    [(0, 1), (2, 6), (8, 9)]
+    """
+    return [found.span() for found in _SPACED.finditer(text)]
 
 
 def number_tokens(texts: Sequence[Tokens]) -> NumberedTokens:

@@ -70,7 +70,8 @@ def row_factor(rows: Rows) -> torch.Tensor:
 def lower_bounds(centres: Rows, rows: torch.Tensor) -> Bits:
     """The bits of lower bounds of ‖c - x‖², (k, n), for centres (k, r) and the factor of rows.
 
-    Compare them with `limit_bits`: they may be above the square by (r + 16)·2⁻²²·(‖c‖ + ‖x‖)², and its rounding.
+    Compare them with `limit_bits`: they may be above the square by (r + 16)·2⁻²²·(‖c‖ + ‖x‖)², by its rounding, and by
+    10⁻³⁶ a column where products underflow.
     """
     import torch
 

@@ -39,7 +39,7 @@ def test_bounds_are_below_the_distances_and_close(make: object, r: int) -> None:
     c, x = centres.astype(np.float64), rows.astype(np.float64)
     squared = np.square(c[:, None] - x).sum(axis=2)
     lengths = np.linalg.norm(c, axis=1)[:, None], np.linalg.norm(x, axis=1)
-    rounding = (r + 16) * 2.0**-22 * (lengths[0] + lengths[1]) ** 2
+    rounding = (r + 16) * 2.0**-22 * (lengths[0] + lengths[1]) ** 2 + r * 1e-36  # and underflow
     limits = low_precision.limit_bits((squared + rounding).astype(np.float32))
     assert bits.dtype == np.int16 and bits.shape == (30, 50) and (bits <= limits).all()
     # of some use: a factor is off by 2⁻⁸, twice in 2x·c and again in what allows for it; a square in two parts by 2⁻¹⁵

@@ -1,15 +1,16 @@
-"""`mauve-metric deduplicate`: one text of each group of near duplicates."""
+"""`mauve-metric deduplicate`: one text of each group of near duplicates, or one copy of each passage."""
 
 from __future__ import annotations
 
 import argparse
 import json
 
+from mauve_metric.hosts.cli.flags import count
 from mauve_metric.hosts.cli.output import show
 from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.texts.files import read_texts
 
-HELP = "keep one text of each group of near duplicates"
+HELP = "keep one text of each group of near duplicates, or one copy of each repeated passage"
 PRESETS = ("lee", "strict")  # of `near_duplicates.PUBLISHED`
 
 
@@ -24,13 +25,28 @@ def add_arguments(parser: CommandParser) -> None:
         choices=PRESETS,
         help="published settings of MinHash (Lee et al. 2022) in place of an exact search",
     )
+    parser.add_argument(
+        "--substrings",
+        metavar="N",
+        type=count,
+        help="cut passages of N tokens and more that occur before in place of whole texts (50: Lee et al. 2022)",
+    )
+    parser.add_argument("--all-copies", action="store_true", help="with --substrings, cut the first copy too")
     parser.add_argument("-o", "--output", metavar="FILE", help="write the texts that are kept, .jsonl or .txt")
     parser.add_argument("--text-field", metavar="NAME", help="field or column of the texts")
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
 
 
+def usage_error(options: argparse.Namespace) -> str | None:
+    """The reason why flags contradict each other, if they do."""
+    if options.substrings is not None and options.preset is not None:
+        return "--preset is for near duplicates, --substrings for passages: give one of them"
+    return "--all-copies needs --substrings N" if options.all_copies and options.substrings is None else None
+
+
 def run(options: argparse.Namespace) -> None:
     """Find near duplicates, write the texts that are kept and show how many."""
+    from mauve_metric.duplicates.cut_substrings import cut_repeated
     from mauve_metric.duplicates.deduplicate import deduplicate
     from mauve_metric.duplicates.near_duplicates import EXACT, PUBLISHED
 
@@ -38,6 +54,15 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(f"texts are written to .jsonl or .txt, got {options.output!r}")
     texts = read_texts(options.texts, options.text_field)
     against = [text for file in options.against for text in read_texts(file, options.text_field)]
+    if options.substrings is not None:
+        cut = cut_repeated(texts, options.substrings, against, keep_first=not options.all_copies)
+        if options.output is not None:
+            _write([text for text in cut.texts if text.strip()], options.output)
+        longest = cut.longest.tolist()
+        repeats = {str(length): cut.texts_with_repeat(length) for length in sorted({*longest} - {0})}
+        report = {"spans": [span._asdict() for span in cut.spans], "tokens": cut.tokens, "texts_with_repeat": repeats}
+        show(json.dumps(report) if options.json else cut)
+        return
     found = deduplicate(texts, against, EXACT if options.preset is None else PUBLISHED[options.preset])
     if options.output is not None:
         _write([texts[row] for row in found.kept.tolist()], options.output)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from mauve_metric.hosts.cli.output import json_of, show
 from mauve_metric.hosts.cli.parser import CommandParser
@@ -16,6 +17,11 @@ def add_arguments(parser: CommandParser) -> None:
     """Add the texts, the corpus and the length of a passage."""
     parser.add_argument("texts", metavar="TEXTS", help="the model's texts")
     parser.add_argument("corpus", metavar="CORPUS", nargs="+", help="files and folders, read a part at a time")
+    parser.add_argument(
+        "--prompted",
+        action="store_true",
+        help="row i of TEXTS and of CORPUS continues one opening: how like the true continuations the model's are",
+    )
     parser.add_argument("--length", type=int, default=50, help="tokens of a passage that counts (default: 50)")
     parser.add_argument("--tokenizer", metavar="NAME", help="count this tokenizer's tokens (unset: between blanks)")
     parser.add_argument("--text-field", metavar="NAME", help="field or column of the texts")
@@ -26,10 +32,16 @@ def run(options: argparse.Namespace) -> None:
     """Find the passages and show them."""
     from mauve_metric.api.described_set import tokenizing
     from mauve_metric.duplicates.corpus import corpus_texts
-    from mauve_metric.duplicates.memorisation import memorisation
+    from mauve_metric.duplicates.memorisation import memorisation, prompted_memorisation
+    from mauve_metric.results.plain import plain
 
     texts = read_texts(options.texts, options.text_field)
-    split = {} if options.tokenizer is None else {"split": tokenizing(options.tokenizer)}
+    split: dict[str, Any] = {} if options.tokenizer is None else {"split": tokenizing(options.tokenizer)}
+    if options.prompted:
+        truths = [text for path in options.corpus for text in read_texts(path, options.text_field)]
+        prompted = prompted_memorisation(texts, truths, **split)
+        show(json_of({name: plain(value) for name, value in prompted._asdict().items()}) if options.json else prompted)
+        return
     found = memorisation(texts, corpus_texts(*options.corpus, text_field=options.text_field), options.length, **split)
     if options.json:
         spans = [{**copy.span._asdict(), "where": copy.where} for copy in found.spans]

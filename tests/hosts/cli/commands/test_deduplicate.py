@@ -31,6 +31,31 @@ def test_near_duplicates_are_removed_from_a_set(tmp_path: Path, capsys: pytest.C
     assert ".jsonl or .txt" in capsys.readouterr().err
 
 
+def test_repeated_passages_are_cut_out_of_a_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    texts, out = write_jsonl(tmp_path / "texts.jsonl", [f"one {LONG}", LONG, "another text"]), tmp_path / "cut.jsonl"
+    assert main(["deduplicate", texts, "--substrings", "50", "-o", str(out)]) == 0
+    assert "cut 60 of 123 tokens in 1 passages of 1 of 3 texts, 1 of them whole" in capsys.readouterr().out
+    assert [json.loads(line)["text"] for line in out.read_text().splitlines()] == [f"one {LONG}", "another text"]
+    assert main(["deduplicate", texts, "--substrings", "50", "--all-copies", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["spans"] == [{"text": 0, "start": 1, "end": 61}, {"text": 1, "start": 0, "end": 60}]
+    assert found["texts_with_repeat"] == {"60": 2}
+    for flags in (["--all-copies"], ["--substrings", "9", "--preset", "lee"]):
+        with pytest.raises(SystemExit, match="2"):
+            main(["deduplicate", texts, *flags])
+
+
+def test_continuations_are_compared_with_the_true_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    texts = write_jsonl(tmp_path / "texts.jsonl", TEXTS)
+    truths = write_jsonl(tmp_path / "truths.jsonl", [*TEXTS[:2], LONG, "no text"])
+    assert main(["memorised", texts, truths, "--prompted"]) == 0
+    assert "0.8   75.0 %" in capsys.readouterr().out
+    assert main(["memorised", texts, truths, "--prompted", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["similarities"] == pytest.approx([1, 1, 59 / 60, 1 / 3])
+    assert main(["memorised", texts, write_jsonl(tmp_path / "few.jsonl", TEXTS[:3]), "--prompted"]) == 1
+    assert "truths must hold one text for each of 4 continuations, got 3" in capsys.readouterr().err
+
+
 def test_copies_of_a_corpus_are_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     texts = write_jsonl(tmp_path / "texts.jsonl", TEXTS)
     corpus = tmp_path / "corpus"
