@@ -32,9 +32,10 @@ GROUPS = {
 }
 HEAD = """# Measures
 
-One card for each number. [Scores](#score) come from `compute_mauve` and `mauve-metric score`, all others from `describe`
-and `mauve-metric describe HUMAN MODEL [MODEL …]`: one table with the value of the human texts, the difference and, where
-one is valid, an interval. `--measures` takes groups, names or `all`; without it those marked ● are computed.
+One card for each number. [Scores](#score) come from `compute_mauve` and `mauve-metric score`, all others from
+`describe` and `mauve-metric describe HUMAN MODEL [MODEL …]`: one table with the value of the human texts, the
+difference and, where one is valid, an interval. `--measures` takes groups, names or `all`; without it those marked ●
+are computed.
 
 **Better: human** means nearer to the human texts' value. **Intervals** of means over texts are Welch's,
 of shares of texts Newcombe's (texts of one prompt count as one draw); other measures have their own or none. A measure
