@@ -250,6 +250,10 @@ class _Work:
                     human |= {} if value is None else {name: value}
                     for model, item in of_models.items():
                         models[model].setdefault(name, item)  # a score's interval allows for the clusterings too
+        transfer = None
+        if len(models) > 1 and {"discriminator_auc", "discriminator_accuracy"} & set(rows):
+            with self._record("discriminators across models"):
+                transfer = self.sets.transfer()
         order = [
             name for name in dict.fromkeys((*_SHOWN_SCORES, *rows)) if any(name in found for found in models.values())
         ]
@@ -270,6 +274,7 @@ class _Work:
             model_warnings={name: tuple(_warnings(found, human)) for name, found in models.items()},
             comparison=self.comparison,
             signature_entries=self._signature(order, more),
+            transfer=transfer,
         )
 
     @contextlib.contextmanager

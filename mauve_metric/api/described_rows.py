@@ -14,6 +14,7 @@ from mauve_metric.arrays import Estimate, Floats, Integers
 from mauve_metric.catalogue.row import Measure
 from mauve_metric.duplicates.same_origin import texts_of_one_origin
 from mauve_metric.features.likelihood.decoder import Decoder
+from mauve_metric.measures.discriminators import TransferTable, transfer_table
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.results.comparison import Comparison
@@ -142,6 +143,24 @@ class DescribedSets:
         """Prompts of the human texts and of a model's; None unless both are known."""
         human, model = self.human.groups, self.models[name].groups
         return None if human is None or model is None else (human.tolist(), model.tolist())
+
+    def transfer(self) -> TransferTable:
+        """The discriminators of the features, each trained on one model's texts and tested on every model's."""
+        sets = {"human": self.human, **self.models}
+        prompts: list[Hashable] | None = None
+        if all(item.groups is not None for item in sets.values()):
+            prompts = [code for item in sets.values() for code in item.prompts]
+        if all(item.texts is not None for item in sets.values()):
+            texts = [text for item in sets.values() for text in item.needed_texts()]
+            prompts = texts_of_one_origin(texts, prompts).tolist()
+        ends = np.cumsum([len(item) for item in sets.values()]).tolist()
+        groups = (
+            None
+            if prompts is None
+            else {name: prompts[end - len(item) : end] for (name, item), end in zip(sets.items(), ends, strict=True)}
+        )
+        features = {name: item.features for name, item in self.models.items()}
+        return transfer_table(self.human.features, features, seed=self.seed, level=self.level, groups=groups)
 
     def _groups(self, name: str) -> dict[str, Sequence[Hashable] | Integers]:
         """Groups of texts that must stay in one fold: copies, and answers to one prompt."""

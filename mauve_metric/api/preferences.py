@@ -270,6 +270,7 @@ def _with_agreement(
             failed[name] = str(error)
             continue
         p_value = math.nan if estimate.p_value is None else estimate.p_value
-        found.append(Agreement(name, estimate.value, p_value, len(models), measured.reading))
+        pearson = float(np.corrcoef(values, [strength[model] for model in models])[0, 1])
+        found.append(Agreement(name, estimate.value, p_value, pearson, len(models), measured.reading))
     found.sort(key=lambda one: -one.correlation)
     return replace(scored, agreement=tuple(found), failed=failed)

@@ -9,6 +9,7 @@ from mauve_metric.catalogue.row import Measure
 from mauve_metric.features.likelihood.likelihood_measures import (
     epsilon_perplexity,
     generation_perplexity,
+    mean_choices,
     mean_log_probability,
     mean_probability,
     rank_share,
@@ -103,6 +104,16 @@ LANGUAGE_MODEL: dict[str, Measure] = {
         meaning="divergence of the language model's distribution with a model's decoder from the human tokens",
         trap="decoders differ little in it: every token that did not come costs at most log 2",
         compute=token_jensen_shannon,
+    ),
+    "decoder_choices": _decoded(
+        title="Choices of the decoder",
+        better="higher",
+        low=1.0,
+        high=None,
+        paper="Ippolito 2021, §3.4, Fig. 3.4",
+        meaning="mean number of tokens that a model's decoder chooses among after human text, k_t of nucleus sampling",
+        trap="plain sampling has the whole vocabulary: more choices let more of human text through, and more else",
+        compute=mean_choices,
     ),
     "rep": _row(
         title="rep-64",

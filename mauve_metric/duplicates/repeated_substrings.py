@@ -106,6 +106,8 @@ def longest_repeats(tokens: NumberedTokens) -> Integers:
     >>> longest_repeats(number_tokens(["x a b c d".split(), "a b c d y".split(), ["d"], ["z"]])).tolist()
     [4, 4, 1, 0]
     """
+    if not len(tokens):
+        return np.empty(0, dtype=np.int64)
     pydivsufsort = import_pydivsufsort()
     ends = np.cumsum(tokens.lengths)
     ids = np.insert(tokens.ids, ends, tokens.vocabulary + np.arange(len(tokens)))  # a mark of its own ends each text

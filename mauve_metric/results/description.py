@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mauve_metric.catalogue.table import MEASURES
+from mauve_metric.measures.discriminators import TransferTable
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, row_from
 from mauve_metric.results.names import printable, shown_names
@@ -33,6 +34,15 @@ CSV_COLUMNS = (
     Column("better", "better"),
 )
 
+TRANSFER_COLUMNS = (
+    Column("trained_on", "trained on"),
+    Column("tested_on", "tested on"),
+    Column("accuracy", "accuracy", ".3f"),
+    Column("low", "low", ".3f"),
+    Column("high", "high", ".3f"),
+    Column("auc", "AUC", ".3f"),
+)
+
 
 @dataclass(frozen=True)
 class Description(SignedResult):
@@ -50,6 +60,8 @@ class Description(SignedResult):
         model_warnings: about each model's texts, by its name; those of the comparison are in it.
         comparison: MAUVE of the models on common buckets; None if it was not asked for.
         signature_entries: what fixes the numbers. signature: the same as `key:value|key:value|…`.
+        transfer: of several models, if discriminators of the features were asked for: those trained on one model's
+            texts and tested on another's (Ippolito 2021, §3.4); else None.
         by_subgroup: with `by`, the description of the texts of each label that human texts and models have enough of.
     """
 
@@ -65,11 +77,16 @@ class Description(SignedResult):
     comparison: Comparison | None = field(repr=False, metadata={"in_dict": False})
     signature_entries: Mapping[str, object] = field(repr=False, metadata={"in_dict": False})
     signature: str = field(init=False)
+    transfer: TransferTable | None = field(default=None, repr=False, metadata={"in_dict": False})
     by_subgroup: Mapping[str, Description] = field(default_factory=dict, repr=False, metadata={"in_dict": False})
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the comparison as plain Python values, fit for JSON; with `by` also `by_subgroup`."""
+        """Everything but the comparison as plain Python values, fit for JSON.
+
+        With `by` also `by_subgroup`, and with discriminators of several models `transfer`.
+        """
         values = super().to_dict() | {"warnings": [] if self.comparison is None else plain(self.comparison.warnings)}
+        values |= {} if self.transfer is None else {"transfer": self._transfer_rows()}
         return values | ({"by_subgroup": plain(self.by_subgroup)} if self.by_subgroup else {})
 
     def document(self) -> Document:
@@ -80,12 +97,13 @@ class Description(SignedResult):
             Table(self._columns(), self._rows(" (best)"), views=("latex",)),
             warnings_prose(self._warnings()),
             Prose(self._notes(), paragraphs=True),
+            *self._parts_of_transfer(),
             *self._parts_of_subgroups(),
         )
         each = {"": self, **self.by_subgroup}
         rows: list[TableRow] = [{**row, "label": label} for label, found in each.items() for row in found._csv_rows()]
         columns = (Column("label", "subgroup"), *CSV_COLUMNS) if self.by_subgroup else CSV_COLUMNS
-        tables = {"measures": Table(columns, rows)}
+        tables = {"measures": Table(columns, rows), "transfer": Table(TRANSFER_COLUMNS, self._transfer_rows())}
         return Document(f"texts: {sizes}", parts, tables, [("", self.signature)])
 
     def plot(self) -> alt.FacetChart:
@@ -151,6 +169,40 @@ class Description(SignedResult):
                 row["interval"] = _interval(item)
             rows.append(row)
         return rows
+
+    def _transfer_rows(self) -> list[TableRow]:
+        """One row for each model that a discriminator was trained on, "all" last, and each that it was tested on."""
+        if self.transfer is None:
+            return []
+        found = [
+            (name, other, self.transfer.accuracy[name][other], self.transfer.auc[name][other])
+            for name in self.transfer.models
+            for other in self.transfer.models
+        ]
+        found += [("all", other, both.accuracy, both.auc) for other, both in self.transfer.mixed.items()]
+        return [
+            row_from(
+                TRANSFER_COLUMNS, accuracy, trained_on=name, tested_on=other, accuracy=accuracy.value, auc=auc.value
+            )
+            for name, other, accuracy, auc in found
+        ]
+
+    def _parts_of_transfer(self) -> list[Part]:
+        """The accuracies: a row for each training set, a column for each test set."""
+        labels = shown_names(list(self.models))
+        rows: dict[str, TableRow] = {}
+        for row in self._transfer_rows():
+            name = str(row["trained_on"])
+            own = rows.setdefault(name, {"trained on": labels.get(name, "all of them")})
+            own[f"on {row['tested_on']}"] = row["accuracy"]
+        columns = [
+            Column("trained on", "trained on"),
+            *(Column(f"on {name}", labels[name], ".3f") for name in self.models),
+        ]
+        note = "Accuracy of discriminators of the features on unseen texts of each model and people; 0.5: by chance."
+        return (
+            [Heading("Discriminators across models"), Table(columns, [*rows.values()]), Prose([note])] if rows else []
+        )
 
     def _parts_of_subgroups(self) -> list[Part]:
         """A table a model: one row a measure, with a column for each subgroup."""

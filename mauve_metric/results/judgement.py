@@ -32,6 +32,7 @@ AGREEMENT_COLUMNS = (
     Column("measure", "measure"),
     Column("correlation", "Spearman", "+.3f"),
     Column("p_value", "p", ".2g"),
+    Column("pearson", "Pearson", "+.3f"),
     Column("models", "models", "d"),
     Column("reading", "better"),
 )
@@ -53,7 +54,8 @@ GAME_COLUMNS = (
 _NAMED = 6  # pairs of neighbours without a significant difference that are named
 CORRELATION_NOTE = (
     "Spearman: 1 where a measure orders the models as people do; better: human is closeness to the human texts' value, "
-    "as it is: larger is taken for better. p: of no relation, by permutation, for each measure alone."
+    "as it is: larger is taken for better. p: of no relation, by permutation, for each measure alone. Pearson: of the "
+    "measure and the Bradley–Terry scores; 1 on a rising line."
 )
 
 
@@ -87,13 +89,14 @@ class Agreement:
     """Agreement of a measure's order of the models with people's.
 
     correlation: Spearman's, in [-1, 1], 1 for the same order, of the measure so taken that larger is better. reading:
-    the better direction, see `Measured`. p_value: of "no relation", by permutation, for this measure alone. models: how
-    many were ordered.
+    the better direction, see `Measured`. p_value: of "no relation", by permutation, for this measure alone. pearson:
+    Pearson's r with the Bradley–Terry scores, likewise. models: how many were ordered.
     """
 
     measure: str
     correlation: float
     p_value: float
+    pearson: float
     models: int
     reading: Reading
 
@@ -151,6 +154,26 @@ class Judgement(SignedResult):
     signature_entries: Mapping[str, object] = field(repr=False, metadata={"in_dict": False})
     signature: str = field(init=False)
 
+    @property
+    def rank_sums(self) -> dict[str, float]:
+        """The sum of each model's ranks over all questions, the smallest, which is best, first (Ippolito 2021, §3.3).
+
+        Equal scores share the mean of their ranks; models that a question does not judge are left out.
+        """
+        from scipy.stats import rankdata
+
+        sums: dict[str, list[float]] = {}
+        for of in self.questions.values():
+            ranks = rankdata([-one.score for one in of.models]).tolist()
+            for one, rank in zip(of.models, ranks, strict=True):
+                sums.setdefault(one.model, []).append(rank)
+        full = {name: sum(ranks) for name, ranks in sums.items() if len(ranks) == len(self.questions)}
+        return dict(sorted(full.items(), key=lambda item: item[1]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain Python values, with `rank_sums`."""
+        return super().to_dict() | {"rank_sums": self.rank_sums}
+
     def document(self) -> Document:
         """Build the document: models of each question, sources of their scores, and correlations of measures."""
         parts: list[Part] = []
@@ -159,6 +182,9 @@ class Judgement(SignedResult):
             parts += [Prose(_facts(scores, self)), Table(AGREEMENT_COLUMNS, _agreement_rows(scores))]
         every = self.questions.values()
         notes = [CORRELATION_NOTE] if any(scores.agreement for scores in every) else []
+        if len(self.questions) > 1:
+            sums = ", ".join(f"{printable(name)} {total:g}" for name, total in self.rank_sums.items())
+            notes.append(f"Sum of the ranks over the {len(self.questions)} questions, the best first: {sums}.")
         if self.left_out:
             names = ", ".join(map(printable, self.left_out))
             notes.append(f"Not both judged and measured, and so in no correlation: {names}.")

@@ -17,6 +17,7 @@ from mauve_metric.arrays import Estimate
 from mauve_metric.catalogue.row import Measure
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.features.likelihood.likelihoods import likelihoods
+from mauve_metric.measures.discriminators import transfer_table
 from mauve_metric.results import description
 
 
@@ -73,23 +74,50 @@ def test_every_kind_of_measure_is_given_what_it_needs(rows: dict[str, Measure]) 
 
 
 def test_decoder_of_each_model_is_that_of_the_human_texts(tiny_gpt2: str) -> None:
-    names = ["decoder_perplexity", "decoder_sparsemax", "decoder_jensen_shannon", "epsilon_perplexity"]
+    names = [
+        "decoder_perplexity",
+        "decoder_sparsemax",
+        "decoder_jensen_shannon",
+        "decoder_choices",
+        "epsilon_perplexity",
+    ]
     models = {"greedy": MODEL, "nucleus": MODEL}
     decoders = {"greedy": "greedy", "nucleus": "temperature=0.8,top_p=0.9"}
     found = describe(HUMAN, models, measures=names, language_model=tiny_gpt2, decoder=decoders)
     for model, settings in [("greedy", {"top_k": 1}), ("nucleus", {"temperature": 0.8, "top_p": 0.9})]:
         read = likelihoods(HUMAN, tiny_gpt2, **settings)  # type: ignore[arg-type]
-        for name in names[:3]:
+        for name in names[:4]:
             assert found.models[model][name].value == pytest.approx(MEASURES[name].compute(read).mean())
             assert found.models[model][name].ci is not None and name not in found.human
     assert found.models["greedy"]["epsilon_perplexity"].value == found.models["nucleus"]["epsilon_perplexity"].value
     assert "decoder:greedy:top_k=1;nucleus:temperature=0.8,top_p=0.9" in found.signature
     without = describe(HUMAN, models, measures="language-model", language_model=tiny_gpt2)
-    assert not set(names[:3]) & {*without.measures, *without.failed}
+    assert not set(names[:4]) & {*without.measures, *without.failed}
     with pytest.raises(ValueError, match="decoder is for measures of the group language-model"):
         describe(HUMAN, models, decoder="greedy")
     with pytest.raises(ValueError, match=r"decoder must name models, got 'gredy' .did you mean 'greedy'"):
         describe(HUMAN, models, measures=names, decoder={"gredy": "greedy"})
+
+
+def test_discriminators_of_one_model_are_tested_on_the_others() -> None:
+    rng = np.random.default_rng(0)
+    human, near = rng.normal(size=(2, 60, 3))
+    models = {"far": human + 6, "near": near}
+    found = describe(p_features=human, models=models, measures="discriminator_auc")
+    table = transfer_table(human, models)
+    assert found.transfer is not None and found.transfer.accuracy == table.accuracy and found.transfer.auc == table.auc
+    rows = found.to_dict()["transfer"]
+    assert [(row["trained_on"], row["tested_on"]) for row in rows][:3] == [
+        ("far", "far"),
+        ("far", "near"),
+        ("near", "far"),
+    ]
+    assert rows[1]["accuracy"] == table.accuracy["far"]["near"].value and rows[4]["auc"] == table.mixed["far"].auc.value
+    assert "all of them" in str(found) and found.to_csv("transfer").startswith(
+        "trained_on,tested_on,accuracy,low,high,auc"
+    )
+    alone = describe(p_features=human, models={"far": models["far"]}, measures="discriminator_auc")
+    assert alone.transfer is None and "transfer" not in alone.to_dict()
 
 
 def test_a_missing_interval_has_its_reason_in_its_place() -> None:

@@ -141,6 +141,26 @@ def test_measures_are_ordered_by_their_own_direction(tmp_path: Path) -> None:
     assert judgement.human == "human"
 
 
+def test_pearson_is_of_the_scores_and_ranks_are_summed_over_questions() -> None:
+    rows = [row | {"sense": "b" if row["winner"] == "a" else "a"} for row in preferences()]
+    judgement = rank_by_preferences(rows, {"size": VALUES}, answers=["winner", "sense"])
+    ranks = {name: [0.0, 0.0] for name in ("human", "nucleus", "sampling", "greedy")}
+    for place, question in enumerate(judgement.questions.values()):
+        strength = {one.model: one.score for one in question.models}
+        pairs = np.array([(VALUES[name], strength[name]) for name in VALUES])
+        centred = pairs - pairs.mean(axis=0)
+        expected = centred[:, 0] @ centred[:, 1] / np.sqrt((centred**2).sum(axis=0).prod())
+        assert question.agreement[0].pearson == pytest.approx(expected, abs=1e-12)
+        for name, value in strength.items():
+            ranks[name][place] = 1 + sum(other > value for other in strength.values())
+    assert judgement.rank_sums == {name: sum(own) for name, own in ranks.items()}
+    assert json.loads(json.dumps(judgement.to_dict()))["rank_sums"] == judgement.rank_sums
+    best, total = next(iter(judgement.rank_sums.items()))
+    assert f"Sum of the ranks over the 2 questions, the best first: {best} {total:g}," in str(judgement).replace(
+        "\n  ", " "
+    )
+
+
 def test_a_comparison_is_read_as_it_is_printed(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     shifts = {"nucleus": 0.1, "sampling": 0.8, "greedy": 3.0}

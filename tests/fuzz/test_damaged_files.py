@@ -36,7 +36,7 @@ def likelihoods(path: Path) -> Path:
     ids = [rng.integers(0, 50, size) for size in (tokens, len(counts), tokens)]
     offsets = np.concatenate([[0], np.cumsum(counts)])
     ranks, p = rng.integers(1, 50, tokens), rng.uniform(0.1, 0.9, tokens)
-    found = Likelihoods(ids[0], offsets, ids[1], np.log(p), ranks, p, ids[2], 50, {"model": "some/model"}, 2, 1)
+    found = Likelihoods(ids[0], offsets, ids[1], np.log(p), ranks, p, ids[2], ranks, 50, {"model": "some/model"}, 2, 1)
     return found.save(path)
 
 

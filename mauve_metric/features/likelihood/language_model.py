@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-COLUMNS = ("log_probabilities", "ranks", "sparsemax", "most_likely")  # values stored for each predicted token
-_FORM = "likelihoods 1"  # in the keys of the cache, in the place of a pooling
+COLUMNS = ("log_probabilities", "ranks", "sparsemax", "most_likely", "choices")  # stored for each predicted token
+_FORM = "likelihoods 2"  # in the keys of the cache, in the place of a pooling
 _PROBE = 8  # tokens of a text that show whether the model is causal and what its head does
 _CHUNK_BYTES = {"cpu": 2**26, "cuda": 2**30}  # of the logits that are looked at together
 _SAME_HEAD = 1e-5  # of the largest logit: the same product of the same numbers, but for the order of its sums
@@ -181,8 +182,9 @@ def run_likelihoods(
         encoder: from `load_language_model`. rows: token ids. head: from `find_head`. decode: see `decoded_logits`.
 
     Returns:
-        One array a row, its `COLUMNS` after one another, (4·(t - 1),): natural log-probability, rank, sparsemax score
-        and the id of the most likely token; float32, float64 if the model runs in it.
+        One array a row, its `COLUMNS` after one another, (5·(t - 1),): natural log-probability, rank, sparsemax score,
+        the id of the most likely token and how many tokens have any probability; float32, float64 if the model runs in
+        it.
     """
     torch = import_torch()
     step, parts = _rows_together(encoder, rows, head), []
@@ -213,7 +215,7 @@ def _of_rows(
     head: Head,
     decode: Callable[[torch.Tensor], torch.Tensor] | None,
 ) -> torch.Tensor:
-    """The columns of all predicted tokens of some rows, one row after the other, (4, Σ (t - 1))."""
+    """The columns of all predicted tokens of some rows, one row after the other, (5, Σ (t - 1))."""
     ids, mask = padded(encoder, rows)
     states = output_of(encoder.model if head.module is None else without_head(encoder.model), ids, mask)
     predicted = mask[:, 1:].bool()
@@ -231,17 +233,18 @@ def _of_rows(
 
 
 def token_columns(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-    """`COLUMNS` of tokens, (4, m).
+    """`COLUMNS` of tokens, (5, m).
 
     With p the softmax of a token's logits and x the token: log p_x; the rank 1 + #{v: p_v > p_x}; the sparsemax score
-    p_x + (1 - ‖p‖²)/2 of Martins et al. (2020, §4.3), in [0, 1]; the v of the largest p_v, the first of equal ones.
+    p_x + (1 - ‖p‖²)/2 of Martins et al. (2020, §4.3), in [0, 1]; the v of the largest p_v, the first of equal ones;
+    the number of v with p_v > 0.
 
     Args:
         logits: (m, V). targets: ids in [0, V), (m,).
 
     >>> import torch
     >>> token_columns(torch.log(torch.tensor([[0.5, 0.25, 0.25]])), torch.tensor([1])).round(decimals=4).T
-    tensor([[-1.3863,  2.0000,  0.5625,  0.0000]])
+    tensor([[-1.3863,  2.0000,  0.5625,  0.0000,  3.0000]])
     """
     of_target = logits.gather(1, targets[:, None])
     ranks = (logits > of_target).sum(dim=1) + 1
@@ -251,5 +254,7 @@ def token_columns(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     squared = import_torch().linalg.vector_norm((logits - total).exp_(), dim=1) ** 2
     sparsemax = log_probabilities.exp() + (1 - squared) / 2
     kind = logits.dtype
-    columns: torch.Tensor = import_torch().stack([log_probabilities, ranks.to(kind), sparsemax, most_likely.to(kind)])
+    counts = [(logits > -math.inf).sum(dim=1).to(kind)]
+    found = [log_probabilities, ranks.to(kind), sparsemax, most_likely.to(kind), *counts]
+    columns: torch.Tensor = import_torch().stack(found)
     return columns

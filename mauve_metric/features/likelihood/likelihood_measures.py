@@ -71,6 +71,15 @@ def mean_probability(likelihoods: Likelihoods) -> Floats:
     return likelihood.mean_by_text(np.exp(likelihoods.log_probabilities), likelihoods.offsets)
 
 
+def mean_choices(likelihoods: Likelihoods) -> Floats:
+    """Mean number of tokens that a decoder chooses among, over all predicted tokens: k_t of nucleus sampling.
+
+    Returns:
+        Numbers (n,) with the mean, from 1 to the size of the vocabulary, as their mean (Ippolito 2021, §3.4, Fig. 3.4).
+    """
+    return likelihood.mean_by_text(likelihoods.choices.astype(np.float64), likelihoods.offsets)
+
+
 def sparsemax_score(likelihoods: Likelihoods) -> Floats:
     """p_x + (1 - ‖p‖²)/2 over all predicted tokens, x the token that came (Martins et al. 2020, §4.3).
 

@@ -37,10 +37,10 @@ from mauve_metric.texts.sources import text_source
 
 logger = logging.getLogger(__name__)
 
-_FORMAT = "mauve_metric likelihoods 1"
+_FORMAT = "mauve_metric likelihoods 2"
 _ROUNDING = 1e-4  # of probabilities, which are computed in float32
 _SHOWN = 5  # how many positions an error lists
-_INTEGERS = ("token_ids", "offsets", "first_ids", "ranks", "most_likely")
+_INTEGERS = ("token_ids", "offsets", "first_ids", "ranks", "most_likely", "choices")
 _FLOATS = ("log_probabilities", "sparsemax")
 _DAMAGE = (EOFError, OverflowError, RuntimeError, zipfile.BadZipFile, zlib.error)  # what reading a wrong file raises
 
@@ -54,6 +54,7 @@ class Likelihoods:
     probability, (n,); -1 where a start token is there and the text's own first token is predicted.
     log_probabilities: natural, of each token under the model given those before it, (T,). ranks: 1 + how many tokens
     are more likely, (T,). sparsemax: p_x + (1 - ‖p‖²)/2, (T,). most_likely: the model's first choice, (T,).
+    choices: how many tokens the distribution gives any probability, k_t of nucleus sampling, (T,).
     vocabulary_size: of the model's distribution. identity: what fixes the numbers (weights, tokenizer, dtype).
     truncated: texts that were cut. dropped: empty texts that were left out.
     """
@@ -65,6 +66,7 @@ class Likelihoods:
     ranks: Integers
     sparsemax: Floats
     most_likely: Integers
+    choices: Integers
     vocabulary_size: int
     identity: Mapping[str, str] = field(default_factory=dict)
     truncated: int = 0
@@ -135,6 +137,7 @@ def _check_ranges(found: Likelihoods) -> None:
         "first_ids": (found.first_ids, -1, size - 1),
         "ranks": (found.ranks, 1, size),
         "most_likely": (found.most_likely, 0, size - 1),
+        "choices": (found.choices, 1, size),
         "log_probabilities": (found.log_probabilities, lowest, most),
         "sparsemax": (found.sparsemax, -_ROUNDING, 1 + _ROUNDING),
         "truncated": (np.array([found.truncated]), 0, len(found)),
@@ -249,7 +252,7 @@ def _token_ids(encoder: Encoder, texts: Sequence[str], prepend_bos: bool) -> tup
 
 
 def _columns(encoder: Encoder, ids: list[list[int]], run: RunOptions, decoder: Decoder) -> tuple[list[Array], int]:
-    """`COLUMNS` of each text, (4, t - 1), from the cache or computed, and the size of the model's vocabulary."""
+    """`COLUMNS` of each text, (5, t - 1), from the cache or computed, and the size of the model's vocabulary."""
     _check_ids(encoder, ids, int(encoder.model.get_input_embeddings().num_embeddings))
     head = find_head(encoder, ids[0])
     _check_ids(encoder, ids, head.vocabulary_size)
@@ -303,6 +306,7 @@ def _of_columns(
         ranks=by_name["ranks"].astype(np.int64),
         sparsemax=by_name["sparsemax"],
         most_likely=by_name["most_likely"].astype(np.int64),
+        choices=by_name["choices"].astype(np.int64),
         vocabulary_size=vocabulary_size,
         identity={key: value for key, value in encoder.identity.items() if key != "pooling"},
         truncated=truncated,

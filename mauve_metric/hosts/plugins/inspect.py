@@ -18,6 +18,7 @@ except ImportError as error:
 
 from mauve_metric.hosts.plugins.pair_scores import Pair, PairScores
 from mauve_metric.options import Options
+from mauve_metric.texts.inspect_logs import sample_order
 
 REFERENCE = "reference"  # in the metadata of a score
 
@@ -26,7 +27,7 @@ MauveOfSamples = Callable[[list[SampleScore]], dict[str, float]]
 
 @metric(scores="unreduced")  # type: ignore[untyped-decorator]
 def mauve(**options: Unpack[Options]) -> MauveOfSamples:
-    """MAUVE of all samples in all epochs: score, debiased score, its interval, precision and recall.
+    """MAUVE of all samples in all epochs, sorted by id: score, debiased score, its interval, precision and recall.
 
     Args:
         **options: those of `compute_mauve`; Inspect notes them in the log.
@@ -43,6 +44,7 @@ def mauve(**options: Unpack[Options]) -> MauveOfSamples:
     pairs = PairScores(**options)
 
     def of_samples(scores: list[SampleScore]) -> dict[str, float]:
+        scores = sorted(scores, key=lambda score: sample_order(score.sample_id))
         documents = [number if score.sample_id is None else score.sample_id for number, score in enumerate(scores)]
         return pairs.of((_pair(score) for score in scores), documents)
 

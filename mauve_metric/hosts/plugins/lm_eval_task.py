@@ -18,16 +18,13 @@ PROMPT_WORDS = 20
 NEW_TOKENS = 256  # as the harness itself
 
 _INCLUDE = Path(__file__).with_name("lm_eval_mauve.yaml")
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _MARK = b"a task of lm-evaluation-harness, written by `mauve-metric lm-eval-task`"
 _TASK = """\
 # Continue human texts: a task of lm-evaluation-harness, written by `mauve-metric lm-eval-task`.
-#   {command}
+# In its folder: {command}
 task: {name}
-dataset_path: json
-dataset_kwargs:
-  data_files:
-    test: {data}
+custom_dataset: !function {module}.documents
 test_split: test
 doc_to_text: prompt
 doc_to_target: target
@@ -47,11 +44,21 @@ metadata:
   version: 1
 """
 _FUNCTIONS = '''\
-"""How the texts of the task {name} are scored: the options of `mauve_metric.compute_mauve`."""
+"""The documents of the task {name}, and how they are scored: the options of `mauve_metric.compute_mauve`."""
+
+from pathlib import Path
+
+from datasets import Dataset
 
 from mauve_metric.hosts.plugins.lm_eval import task_functions
 
 OPTIONS = {options}
+
+
+def documents(**_):
+    """The file beside this one."""
+    return {{"test": Dataset.from_json(str(Path(__file__).with_name("{data}")))}}
+
 
 functions = task_functions(**OPTIONS)
 process_results, mauve, mauve_debiased, mauve_ci_low, mauve_ci_high = functions[:5]
@@ -120,7 +127,7 @@ def write_task(
     new_tokens: int = NEW_TOKENS,
     options: Mapping[str, Featurizer | float | bool | None] | None = None,
 ) -> WrittenTask:
-    """Write `NAME.yaml`, its `NAME_documents.jsonl` and, with options, `NAME_mauve.py` to a folder.
+    """Write `NAME.yaml`, its `NAME_documents.jsonl` and `NAME_mauve.py` to a folder, which may be moved.
 
     Args:
         texts: human texts, whole ones.
@@ -133,7 +140,7 @@ def write_task(
         ValueError: the name is none, or all texts are too short. OSError: a file cannot be written, or one of its
         name is there that is of no such task.
     """
-    task_files(folder, name, with_options=bool(options))
+    task_files(folder, name)
     documents = [found for text in texts if (found := cut(text, prompt_words)) is not None]
     if not documents:
         raise ValueError(f"none of {len(texts)} texts has more than prompt_words={prompt_words} words: ask for fewer")
@@ -149,7 +156,7 @@ def write_task(
     return WrittenTask(name, folder, len(documents), len(texts) - len(documents))
 
 
-def task_files(folder: str | Path, name: str, with_options: bool) -> list[Path]:
+def task_files(folder: str | Path, name: str) -> list[Path]:
     """The files of a task that `write_task` will write.
 
     Raises:
@@ -157,9 +164,9 @@ def task_files(folder: str | Path, name: str, with_options: bool) -> list[Path]:
     """
     check_task_name(name)
     folder = Path(folder).resolve()
-    task, data, module = (folder / f"{name}{ending}" for ending in (".yaml", "_documents.jsonl", "_mauve.py"))
+    task = folder / f"{name}.yaml"
     check_replaceable(task, _MARK)
-    files = [data, *([module] if with_options else [])]
+    files = [folder / f"{name}_documents.jsonl", folder / f"{name}_mauve.py"]
     if not task.is_file():
         for path in files:
             check_replaceable(path, _MARK)
@@ -167,9 +174,9 @@ def task_files(folder: str | Path, name: str, with_options: bool) -> list[Path]:
 
 
 def check_task_name(name: str) -> str:
-    """`ValueError` unless the name is valid for a task and for its Python module."""
+    """`ValueError` unless the name is valid for a task and for a file."""
     if not _NAME.fullmatch(name):
-        raise ValueError(f"name must be letters, digits and _, and begin with no digit, got {name!r}")
+        raise ValueError(f"name must be letters, digits, _ and -, and begin with a letter or _, got {name!r}")
     return name
 
 
@@ -177,18 +184,14 @@ def _contents(
     documents: Sequence[Beginning], folder: Path, name: str, new_tokens: int, options: Mapping[str, object]
 ) -> dict[Path, str]:
     """The files of a task with their contents."""
-    data = folder / f"{name}_documents.jsonl"
+    data, module = f"{name}_documents.jsonl", f"{name}_mauve"
     metrics = _INCLUDE.read_text(encoding="utf-8").split("\n", 1)[1]
-    command = _command(name, folder)
-    task = _TASK.format(
-        command=command, name=name, data=json.dumps(str(data), ensure_ascii=False), new_tokens=new_tokens
-    )
+    metrics = metrics.replace("!function mauve_metric.hosts.plugins.lm_eval.", f"!function {module}.")
+    task = _TASK.format(command=_command(name, Path(".")), name=name, module=module, new_tokens=new_tokens)
     lines = (json.dumps(document._asdict(), ensure_ascii=False) + "\n" for document in documents)
-    contents = {data: "".join(lines)}
-    if options:
-        module = f"{name}_mauve"
-        metrics = metrics.replace("!function mauve_metric.hosts.plugins.lm_eval.", f"!function {module}.")
-        contents[folder / f"{module}.py"] = _FUNCTIONS.format(
-            name=name, options=pprint.pformat(dict(options), width=100)
-        )
-    return {**contents, folder / f"{name}.yaml": task + metrics}
+    shown = pprint.pformat(dict(options), width=100)
+    return {
+        folder / data: "".join(lines),
+        folder / f"{module}.py": _FUNCTIONS.format(name=name, data=data, options=shown),
+        folder / f"{name}.yaml": task + metrics,
+    }

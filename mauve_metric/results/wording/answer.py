@@ -26,6 +26,7 @@ ENDS = "nothing in common", "other people's texts"
 CONTENT, STYLE = "content", "style"
 KINDS = {CONTENT: "groups of similar texts", STYLE: "what a classifier finds, on the same scale"}
 SEES = {"minilm": "what texts are about", "ngrams": "grammar, spelling and layout"}
+RELIABLE_TEXTS = 100  # of each set: with fewer, the interval of a score of .8 is .3 to .7 wide
 _TELL = "tell this model's texts from people's"
 
 
@@ -56,6 +57,10 @@ def answer(result: MauveResult) -> str:
     findings = {name: finding(one) for name, one in each.items()}
     found = set(findings.values())
     reasons = {name: withheld(one) for name, one in each.items()}
+    few = min(result.n_p, result.n_q)
+    if few < RELIABLE_TEXTS and found != {"withheld"}:
+        so_far = " So far the two sets look different." if "shown" in found else ""
+        return f"Cannot tell reliably: {_too_few(few)}{so_far}"
     if found == {"shown"}:
         caution = _caution(result)
         return f"{caution}. Even so, these features can {_TELL}." if caution else f"These features can {_TELL}."
@@ -70,7 +75,6 @@ def answer(result: MauveResult) -> str:
         others = [f"{listed(cannot)} cannot{surely}"] if cannot else []
         others += [f"with {name} there is no verdict, since {reason}" for name, reason in reasons.items() if reason]
         return f"The featurizers disagree: {listed(can)} can {_TELL}; {'; '.join(others)}."
-    few = min(result.n_p, result.n_q)
     needed = texts_needed(result)
     enough = f"; it takes about {rounded_up(needed)} a set" if needed is not None else ""
     return f"These features cannot reliably {_TELL}: {few} texts are too few{enough}."
@@ -110,7 +114,9 @@ def comparison_answer(comparison: Comparison) -> str:
     if len(set(map(frozenset, best.values()))) > 1:
         said = [f"{name} finds {listed(models)} closest" for name, models in best.items()]
         return f"The featurizers disagree: {'; '.join(said)}."
-    return closest_words(next(iter(each.values())))
+    ranked = closest_words(next(iter(each.values())))
+    few = min(min(result.n_p, result.n_q) for result in comparison.models.values())
+    return ranked if few >= RELIABLE_TEXTS else f"Cannot rank reliably: {_too_few(few)} {ranked}"
 
 
 def comparison_bars(comparison: Comparison) -> list[Bar]:
@@ -126,6 +132,10 @@ def bar_words(shown: list[Bar]) -> str:
     """The bars in words, for those who do not see them."""
     said = [f"{bar.label}: {', '.join(mark.words for mark in bar.marks)}" for bar in shown if bar.marks]
     return f"From 0, {ENDS[0]}, to 1, {ENDS[1]}. {'; '.join(said)}."
+
+
+def _too_few(texts: int) -> str:
+    return f"{texts} texts a set are too few; give at least {RELIABLE_TEXTS}."
 
 
 def _each(result: MauveResult) -> dict[str, MauveResult]:

@@ -45,7 +45,9 @@ def made(seed: int, texts: int = 60, level: float = -3.0, spread: float = 1.0, r
     ranks = np.clip(np.exp(-logs) * rng.uniform(0.3, 1, size=size), 1, SIZE).astype(np.int64)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     first = rng.integers(0, SIZE, size=texts)
-    return Likelihoods(ids, offsets, first, logs, ranks, np.exp(logs), again, SIZE, {"revision": "r"})
+    return Likelihoods(
+        ids, offsets, first, logs, ranks, np.exp(logs), again, np.full(len(ids), SIZE), SIZE, {"revision": "r"}
+    )
 
 
 def mean_of(name: str, given: Likelihoods) -> float:

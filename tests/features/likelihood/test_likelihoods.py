@@ -134,7 +134,7 @@ def test_columns_in_closed_form() -> None:
     certain = torch.full((2, size), -np.inf, dtype=torch.float64)
     certain[:, 3] = 2.0
     columns = token_columns(certain, torch.tensor([3, 0]))
-    np.testing.assert_array_equal(columns, [[0, -np.inf], [1, 2], [1, 0], [3, 3]])
+    np.testing.assert_array_equal(columns, [[0, -np.inf], [1, 2], [1, 0], [3, 3], [1, 1]])
 
 
 # --- decoders -----------------------------------------------------------------------------------------------------
@@ -176,12 +176,14 @@ def test_decoder_truncates_and_renormalises(decoder: dict[str, Any], tiny_gpt2: 
         for place in range(1, len(ids)):
             p = truncated(torch.softmax(logits[place - 1], 0).numpy(), **decoder)
             gold = p[ids[place]]
-            rows.append((gold, gold + 0.5 * (1 - (p**2).sum()), p.argmax(), 1 + (p > gold).sum()))
-    golds, sparsemax, choices, ranks = (np.array(column) for column in zip(*rows, strict=True))
+            rows.append((gold, gold + 0.5 * (1 - (p**2).sum()), p.argmax(), 1 + (p > gold).sum(), (p > 0).sum()))
+    golds, sparsemax, first, ranks, choices = (np.array(column) for column in zip(*rows, strict=True))
     np.testing.assert_allclose(np.exp(found.log_probabilities), golds, rtol=FLOAT32, atol=FLOAT32)
     np.testing.assert_allclose(found.sparsemax, sparsemax, atol=FLOAT32)
-    np.testing.assert_array_equal(found.most_likely, choices)
+    np.testing.assert_array_equal(found.most_likely, first)
     np.testing.assert_array_equal(found.ranks, ranks)
+    np.testing.assert_array_equal(found.choices, choices)
+    assert measures.mean_choices(found).mean() == pytest.approx(choices.mean())
     assert (golds == 0).any() == ("top_k" in decoder or "top_p" in decoder)
     again = Likelihoods.load(found.save(tmp_path / "file"))
     assert_same(again, found)

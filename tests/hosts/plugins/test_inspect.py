@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from samples import HUMAN, MODEL, ngrams
 
-from mauve_metric import compute_mauve
+from mauve_metric import TextFile, compute_mauve
 from mauve_metric.hosts.plugins.pair_scores import SCORES, scalar_scores
 
 inspect_ai = pytest.importorskip("inspect_ai", reason="needs Inspect: pip install 'mauve_metric[inspect]'")
@@ -36,8 +37,11 @@ def evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
         return solve
 
-    def run(**options: Any) -> Any:
-        samples = [Sample(input="Go on.", target=human, metadata={"writes": model}) for human, model in PAIRS]
+    def run(ids: Sequence[str | None] = [None] * len(PAIRS), **options: Any) -> Any:
+        samples = [
+            Sample(input="Go on.", target=human, id=name, metadata={"writes": model})
+            for name, (human, model) in zip(ids, PAIRS, strict=True)
+        ]
         task = inspect_ai.Task(dataset=samples, solver=writes(), **options)
         (log,) = inspect_ai.eval(task, model="mockllm/model", display="none", log_dir=str(tmp_path))
         return log
@@ -49,15 +53,24 @@ def test_an_evaluation_gives_the_numbers_of_its_pairs(evaluated: Any, tiny_gpt2:
     options: dict[str, Any] = {"featurize_model_name": tiny_gpt2, "num_buckets": 4, "num_runs": 1}
     log = evaluated(scorer=host.text_pair(), metrics=[host.mauve(**options)], epochs=2)
     assert log.status == "success", log.error
-    pairs = PAIRS * 2  # every epoch counts
-    expected = compute_mauve(
-        p_text=[pair[0] for pair in pairs], q_text=[pair[1] for pair in pairs], aligned=True, **options
-    )
+    human, model = zip(*(pair for pair in PAIRS for _ in range(2)), strict=True)  # every epoch counts
+    samples = [number for number in range(len(PAIRS)) for _ in range(2)]
+    expected = compute_mauve(p_text=human, q_text=model, p_groups=samples, q_groups=samples, **options)
     (score,) = log.results.scores
     assert {name: score.metrics[name].value for name in SCORES} == scalar_scores(expected)
     assert all(found.params == options for found in score.metrics.values())
     kept = log.samples[0].scores["text_pair"]
     assert (kept.metadata["reference"], kept.answer) in PAIRS and kept.value == len(kept.answer.split())
+
+
+@pytest.mark.parametrize("name", ["{}", "s{}"])
+def test_the_log_gives_the_number_of_the_run(name: str, evaluated: Any, tiny_gpt2: str) -> None:
+    options: dict[str, Any] = {"featurize_model_name": tiny_gpt2, "num_buckets": 4, "num_runs": 1}
+    ids = [name.format(7 * number % len(PAIRS)) for number in range(len(PAIRS))]
+    log = evaluated(ids, scorer=host.text_pair(), metrics=[host.mauve(**options)])
+    (score,) = log.results.scores
+    found = compute_mauve(q_text=TextFile(log.location), **options)
+    assert {name: score.metrics[name].value for name in SCORES} == scalar_scores(found)
 
 
 def test_inspect_finds_both_by_name() -> None:

@@ -125,18 +125,11 @@ def test_the_command_writes_a_task(tmp_path: Path, capsys: pytest.CaptureFixture
     assert rows == [{"prompt": "one two", "target": "three four"}, {"prompt": "five six", "target": "seven"}]
     task = (folder / "my_stories.yaml").read_text("utf-8")
     assert "max_gen_toks: 9" in task and "!function my_stories_mauve.mauve_ci_low" in task
+    assert str(tmp_path) not in task
     space: dict[str, Any] = {}
     exec((folder / "my_stories_mauve.py").read_text("utf-8"), space)
     assert space["OPTIONS"] == {"num_buckets": 7}
     assert space["process_results"]({"target": "x"}, ["y"])["mauve"] == ("x", "y")
-
-
-def test_without_options_the_task_names_the_package_alone(tmp_path: Path) -> None:
-    task = write_task(["one two three"], tmp_path, "plain", prompt_words=1)
-    assert (task.documents, task.short) == (1, 0)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["plain.yaml", "plain_documents.jsonl"]
-    text = (tmp_path / "plain.yaml").read_text("utf-8")
-    assert text.endswith(host.INCLUDE.read_text("utf-8").split("\n", 1)[1])
 
 
 def test_wrong_input_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -145,8 +138,8 @@ def test_wrong_input_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main(["lm-eval-task", str(source), "-o", str(tmp_path), "--prompt-words", "5"]) == 1
     assert "none of 2 texts has more than prompt_words=5 words" in capsys.readouterr().err
     with pytest.raises(SystemExit):
-        main(["lm-eval-task", str(source), "-o", str(tmp_path), "--name", "a-b"])
-    assert "name must be letters, digits and _" in capsys.readouterr().err
+        main(["lm-eval-task", str(source), "-o", str(tmp_path), "--name", "a b"])
+    assert "name must be letters, digits, _ and -" in capsys.readouterr().err
     assert main(["lm-eval-task", str(source), "-o", str(source), "--prompt-words", "1"]) == 1
     assert str(source) in capsys.readouterr().err
     assert read_texts(source) == ["one two", "three"]
@@ -191,10 +184,11 @@ def test_the_harness_runs_the_task_and_its_samples_give_the_same_numbers(
     source.write_text("\n".join(texts_of(24, shortest=8)), encoding="utf-8")
     options = ["--featurize-model-name", str(tmp_path / "model"), "--num-buckets", "4", "--empty-texts", "drop"]
     command = ["lm-eval-task", str(source), "-o", str(tmp_path / "tasks"), "--prompt-words", "4", "--new-tokens", "8"]
-    assert main([*command, "--name", "story", *options]) == 0
-    found = evaluated(tmp_path / "tasks", "story")
-    numbers = found["results"]["story"]
-    samples = found["samples"]["story"]
+    assert main([*command, "--name", "my-story", *options]) == 0
+    (tmp_path / "tasks").rename(tmp_path / "moved")
+    found = evaluated(tmp_path / "moved", "my-story")
+    numbers = found["results"]["my-story"]
+    samples = found["samples"]["my-story"]
     assert len(samples) == 24
     pairs = [(sample["target"], sample["filtered_resps"][0]) for sample in samples]
     expected = compute_mauve(
@@ -210,7 +204,7 @@ def test_the_harness_runs_the_task_and_its_samples_give_the_same_numbers(
     assert numbers["mauve_ci_low,stripped"] == expected.mauve_ci[0]
     assert numbers["precision,stripped"] == expected.precision
     assert numbers["mauve_stderr,stripped"] == "N/A"
-    assert found["higher_is_better"]["story"] == {**dict.fromkeys(SCORES, True), "auc": False}
+    assert found["higher_is_better"]["my-story"] == {**dict.fromkeys(SCORES, True), "auc": False}
 
 
 def test_a_task_includes_the_packaged_file_and_a_wrong_one_is_reported(tmp_path: Path, evaluated: Any) -> None:

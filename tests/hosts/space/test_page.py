@@ -56,9 +56,10 @@ def test_upload_compare_hover_play_read_take_away_and_leave_nothing(
     picked.click()
     for title, count, total in zip(("Human", "Model"), counts, (len(HUMAN), len(MODEL)), strict=True):
         page.wait_for_selector(f"#bucket_texts h4:has-text('{title}: {count} of {total}')")
-    extremes = 2 * 3  # the texts at both ends of the classifier, below those of the bucket
     in_bucket = sum(min(int(count), 12) or 3 for count in counts)
-    assert page.locator("#bucket_texts .mm-texts li").count() == in_bucket + extremes
+    assert page.locator("#bucket_texts .mm-texts li").count() == in_bucket
+    assert page.locator("#pair .mm-pair p").count() == 2 and page.locator("#pair mark.mm-model").count() > 0
+    assert page.locator("#pair details .mm-texts li").count() == 2 * 3  # at both ends of the classifier
 
     page.click("#make_files")
     page.wait_for_selector("#files a[href*='mauve.json']")
@@ -93,7 +94,7 @@ def test_hostile_texts_stay_texts_and_the_page_stays_usable(page: Any, tmp_path:
     upload(page, "model", write_jsonl(tmp_path / "model.jsonl", [*HOSTILE, *MODEL]))
     assert "<script>document.title=1</script>" in page.inner_text("#human_preview")
     compare(page)
-    shown = page.inner_text("#bucket_texts")
+    shown = page.text_content("#bucket_texts")
     page.click("#bucket input")
     page.wait_for_selector("ul[role=listbox] li")
     choices = page.locator("ul[role=listbox] li").all_inner_texts()
@@ -108,7 +109,7 @@ def test_hostile_texts_stay_texts_and_the_page_stays_usable(page: Any, tmp_path:
             }""",
             arg=[before, re.search(r"[^,:]*% of the gap, .* texts", choice)[0].strip()],
         )
-        shown += page.inner_text("#bucket_texts")
+        shown += page.text_content("#bucket_texts")
         page.click("#bucket input")
     page.keyboard.press("Escape")
     assert "${alert(1)} {{this}} `x`" in shown and "<img src=x" in shown

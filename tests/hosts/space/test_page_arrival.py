@@ -20,6 +20,10 @@ SHIFT = """new Promise(done => { let total = 0;
     new PerformanceObserver(list => { for (const one of list.getEntries()) total += one.value; })
         .observe({type: 'layout-shift', buffered: true});
     setTimeout(() => done(total), 500); })"""
+# The height of the smallest words of the figures, as they are drawn on the screen.
+SMALLEST = """() => Math.min(...[...document.querySelectorAll('svg.marks text')].map(text => {
+    const {a, b} = text.getScreenCTM();
+    return parseFloat(getComputedStyle(text).fontSize) * Math.hypot(a, b); }))"""
 
 
 @pytest.fixture(scope="module")
@@ -40,14 +44,22 @@ def arrived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         demo.close()
 
 
-@pytest.mark.parametrize("size", [(1440, 900), (1024, 768), (390, 844)])
+@pytest.mark.parametrize("size", [(1440, 900), (1024, 768), (390, 844), (320, 568)])
 def test_the_main_controls_are_visible(context: Any, arrived: Any, tmp_path: Path, size: tuple[int, int]) -> None:
     page = opened(context, arrived.local_url, size, reduced_motion="reduce")
     page.wait_for_selector("#text_map svg.marks")
     assert page.evaluate(SHIFT) < 0.1
-    assert page.evaluate(IN_SIGHT, ".mm-answer") and page.evaluate(IN_SIGHT, ".mm-bars")  # the answer, above the fold
-    run, bars = (page.locator(part).bounding_box() for part in ("#run", ".mm-bars > div"))
-    assert size[0] >= 1040 or bars["y"] + bars["height"] <= run["y"]
+    assert page.evaluate(SMALLEST) >= 11
+    page.evaluate("document.body.classList.add('dark')")
+    line = page.locator("#divergence_curve .mark-line path[stroke='#0072b2' i]").first
+    assert line.evaluate("line => getComputedStyle(line).stroke") == "rgb(86, 180, 233)"
+    page.evaluate("document.body.classList.remove('dark')")
+    # the answer and what it is drawn from, above the fold
+    bars = ".mm-bars > div" if size[0] > 320 else ".mm-bar >> nth=0"
+    fold, shown = page.locator("#run").bounding_box(), page.locator(bars).bounding_box()
+    assert page.evaluate(IN_SIGHT, ".mm-answer") and page.evaluate(IN_SIGHT, ".mm-bar")
+    assert shown["y"] + shown["height"] <= (size[1] if size[0] >= 1040 else fold["y"])
+    assert size[0] < 1440 or page.evaluate(IN_SIGHT, "#pair .mm-pair")
     assert page.evaluate(IN_SIGHT, "#compare")
     assert page.input_value("#bucket input").startswith("bucket ")  # of the second visitor too
     title = page.inner_text("#bucket_texts h4 >> nth=0")

@@ -13,11 +13,11 @@ from mauve_metric.results.wording.answer import answer, bar_words, bars, compari
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 
-def rows(seed: int, shift: float = 0.0, n: int = 60) -> np.ndarray:
+def rows(seed: int, shift: float = 0.0, n: int = 120) -> np.ndarray:
     return np.random.default_rng(seed).normal(shift, size=(n, 3))
 
 
-def score(shift: float, n: int = 60) -> MauveResult:
+def score(shift: float, n: int = 120) -> MauveResult:
     return compute_mauve(p_features=rows(0, 0.0, n), q_features=rows(1, shift, n), num_buckets=4, verbose=False)
 
 
@@ -39,9 +39,15 @@ def test_the_answer_is_what_was_found_and_without_a_verdict_the_reason(apart: Ma
     assert answer(apart) == "These features can tell this model's texts from people's."
     assert answer(close) == "These features cannot tell this model's texts from people's."
     wide = replace(close, mauve_ci=(0.3, 1.0))
-    assert re.match(r"These features cannot reliably tell .*: 60 texts are too few", answer(wide))
+    assert re.match(r"These features cannot reliably tell .*: 120 texts are too few", answer(wide))
     assert answer(warned(close, "above_ceiling")).startswith("No verdict: the score is above")
     assert answer(score(4.0, n=12)).startswith("No verdict: 12 texts are too few")
+    few = {"n_p": 99}
+    assert answer(replace(apart, **few)).startswith(
+        "Cannot tell reliably: 99 texts a set are too few; give at least 100."
+    )
+    assert answer(replace(apart, **few)).endswith("So far the two sets look different.")
+    assert answer(replace(close, **few)).endswith("give at least 100.")
     shared = answer(warned(apart, "shared_prompts"))
     assert shared.startswith("Do not trust the score: the two sets share prompts")
     assert shared.endswith("Even so, these features can tell this model's texts from people's.")
@@ -63,7 +69,11 @@ def test_featurizers_that_disagree_are_the_headline(apart: MauveResult, close: M
 def test_a_comparison_names_the_closest_and_has_a_bar_a_model() -> None:
     models = {"far": rows(1, 4.0), "near": rows(2, 0.5)}
     found = compare(p_features=rows(0), models=models, num_buckets=4)
-    assert comparison_answer(found) == "By content and by style, near is closest to people's texts."
+    closest = "By content and by style, near is closest to people's texts."
+    assert comparison_answer(found) == closest
+    few = {name: replace(result, n_q=20) for name, result in found.models.items()}
+    reliably = "Cannot rank reliably: 20 texts a set are too few; give at least 100."
+    assert comparison_answer(replace(found, models=few)) == f"{reliably} {closest}"
     shown = comparison_bars(found)
     assert [bar.label for bar in shown] == ["near", "far"]
     assert [bar.marks[0].value for bar in shown] == [found.models[name].mauve_debiased for name in ("near", "far")]

@@ -39,7 +39,7 @@ def add_arguments(parser: CommandParser) -> None:
         "measures of the group language-model",
     )
     add_by(parser, "every measure of the texts")
-    add_score_options(parser, "describe", "measures")
+    add_score_options(parser, "describe", "measures", "transfer")
 
 
 @argument_type

@@ -53,7 +53,7 @@ def add_arguments(parser: CommandParser) -> None:
 
 def more_outputs(options: argparse.Namespace) -> list[Path]:
     """The files of the task, if its folder is there already."""
-    files = task_files(options.folder, options.name or task_name(options.texts), with_options=True)
+    files = task_files(options.folder, options.name or task_name(options.texts))
     return list(files) if Path(options.folder).is_dir() else []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from mauve_metric.hosts.cli.output import json_of, show
 from mauve_metric.hosts.cli.parser import CommandParser
@@ -35,7 +36,7 @@ def run(options: argparse.Namespace) -> None:
     from mauve_metric.results.plain import plain
 
     texts = read_texts(options.texts, options.text_field)
-    split = {} if options.tokenizer is None else {"split": tokenizing(options.tokenizer)}
+    split: dict[str, Any] = {} if options.tokenizer is None else {"split": tokenizing(options.tokenizer)}
     if options.prompted:
         truths = [text for path in options.corpus for text in read_texts(path, options.text_field)]
         prompted = prompted_memorisation(texts, truths, **split)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from mauve_metric.api.compare import check_sides, compare_features, compare_together
 from mauve_metric.api.each_featurizer import with_together
-from mauve_metric.api.explain import explain_learned, explain_model
+from mauve_metric.api.explain import explain_learned, explain_model, phrases_of_sides
 from mauve_metric.api.normalised import with_normalised
 from mauve_metric.api.score import resolve_config, score_partition
 from mauve_metric.arrays import Array
@@ -245,6 +245,10 @@ class Scored:
             groups = pair_of_groups(human.groups, models[number - 1].groups)
             self._explanations[name] = explain_learned(self.explain(name), given, groups, self.resolved, REPORT_TEXTS)
         return self._explanations[name]
+
+    def phrases(self, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The phrases that tell the human texts from a model's, and the other way round."""
+        return phrases_of_sides(self.embedded.readable.pair(0, [*self.results].index(name) + 1))
 
     @cached_property
     def _explanations(self) -> dict[str, Explanation]:

@@ -368,7 +368,7 @@ class Handlers(RunHandlers):
                 shown.picked = names[which - 1]
             values = of_model_values(shown, number)
             if not changed:
-                values |= dict.fromkeys(("contributions", "histogram", "table"), gr.skip())
+                values |= dict.fromkeys(("pair", "contributions", "histogram", "table"), gr.skip())
             return [shown.picked, *(values[part] for part in OF_MODEL)]
 
     def make_files(self, request: gr.Request) -> dict[str, object]:

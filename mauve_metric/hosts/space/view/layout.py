@@ -27,7 +27,7 @@ from mauve_metric.hosts.space.view.showing import MEASURES, OF_MODEL, RESULT
 from mauve_metric.options import config_fields
 
 INTRODUCTION = """# MAUVE
-How close are a model's texts to people's? Here is an example; <a href="#given">compare your own</a>."""
+How close are a model's texts to people's? <a href="#given">Compare your own</a>."""
 EXAMPLE_TITLES = {  # labels of the buttons, by those of `example_files`
     "nucleus sampling": "Nucleus sampling (p = 0.95)",
     "top-k sampling": "Top-k sampling (k = 40)",
@@ -258,8 +258,8 @@ def run_part(limits: Limits, status: gr.HTML) -> RunParts:
     with gr.Column(min_width=0, elem_id="run"):
         status.render()  # type: ignore[no-untyped-call]  # Gradio does not type it
         with gr.Row():
-            compare = gr.Button("Compare", variant="primary", elem_id="compare", scale=4)
-            stop = gr.Button("Stop", elem_id="stop", scale=1, min_width=100)
+            compare = gr.Button("Compare", variant="primary", elem_id="compare", scale=4, min_width=120)
+            stop = gr.Button("Stop", elem_id="stop", scale=1, min_width=80)
         limit = gr.HTML(notices.run_limit(forecast(None, limits.seconds)), elem_id="run_limit")
         sample = gr.Button("Compare a sample", size="sm", visible=False, elem_id="compare_sample")
         quick = gr.Button(f"Compare with {SECOND} alone", size="sm", visible=False, elem_id="compare_quick")
@@ -306,6 +306,7 @@ def result_part(limits: Limits, status: gr.HTML, given: gr.Accordion) -> ResultO
         shown["stale"], shown["about"] = gr.HTML(elem_id="stale"), gr.HTML(elem_id="about")
         score = shown["score"] = gr.HTML(elem_id="score")
         with gr.Column(visible=False, elem_id="result") as shown["rest"]:
+            shown["pair"] = gr.HTML(elem_id="pair")
             shown["warnings"] = gr.HTML(elem_id="warnings")
             gr.Markdown("## Pictures")
             curves = {"divergence_curve": "Divergence curve", "precision_recall": "Precision and recall"}
@@ -314,6 +315,7 @@ def result_part(limits: Limits, status: gr.HTML, given: gr.Accordion) -> ResultO
             picked, bucket, clicked = _gap_part(shown)
             shown["text_map"] = figure("text_map", "Map of the texts")
             make_files = files_part(shown)
+            gr.HTML(notices.links(), elem_id="links")
             with gr.Accordion("For experts", open=False, elem_id="experts"):
                 shown["tables"] = gr.HTML(elem_id="tables")
                 with gr.Column(elem_id="play_part") as shown["play"]:

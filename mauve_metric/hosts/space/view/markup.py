@@ -17,7 +17,7 @@ from mauve_metric.results.description import Description
 from mauve_metric.results.digits import cell, digits, percent
 from mauve_metric.results.document import Prose, Table
 from mauve_metric.results.explanation import Explanation
-from mauve_metric.results.numbers import GapBucket, NearText
+from mauve_metric.results.numbers import GapBucket, NearText, ScoredText
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.wording import answer, marks, words
 from mauve_metric.results.wording.joint_verdict import featurizers_table
@@ -35,6 +35,7 @@ from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 _PREVIEW_ROWS = 3
 _BUCKET_TEXTS = 12
+_PAIR_CHARACTERS = 330  # shown of the text of either side on the first screen
 _TEXT_CHARACTERS = 700  # shown of a text in a bucket
 _NEAREST_OUTSIDE = 3  # texts shown of a side that has none in a bucket
 _BIDI_CONTROLS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -232,7 +233,26 @@ def bucket_panel(bucket: GapBucket, sizes: tuple[int, int]) -> str:
     )
 
 
-def learned_panel(explanation: Explanation) -> str:
+def pair_panel(
+    explanation: Explanation,
+    human: Sequence[ScoredText | NearText],
+    model: Sequence[ScoredText | NearText],
+    phrases: tuple[Sequence[str], Sequence[str]],
+    name: str = "the model",
+) -> str:
+    """A human text beside one of the model, of each side's candidates the one with most marked phrases.
+
+    Folded under them, the other evidence of the classifier behind the learned score.
+    """
+    sides = []
+    for side, texts, telling in zip(("human", "model"), (human, model), phrases, strict=True):
+        shown = [marks.marked(item.text or "", telling, _PAIR_CHARACTERS) for item in texts]
+        sides.append((side, max(shown, key=lambda pieces: sum(piece.marked for piece in pieces), default=[])))
+    marked = any(piece.marked for _, pieces in sides for piece in pieces)
+    return _render("pair", sides=sides, model=name, marked=marked, more=Markup(_learned_panel(explanation)))
+
+
+def _learned_panel(explanation: Explanation) -> str:
     """The texts and the n-grams by which a classifier separates the two sets; empty if there is no explanation."""
     extremes = [("human", explanation.most_human), ("model", explanation.most_model)]
     if not any(texts for _, texts in extremes):

@@ -63,18 +63,24 @@ def arrived(headline: str) -> str:
     return f"<p class='mm-note' data-result='yes'>The result is there: {escape(said)}</p>"
 
 
-def about(shown: Shown, environment: Mapping[str, str] = os.environ) -> str:
-    """The paragraph about the example: its texts and links."""
-    result = shown.scored.results[shown.picked]
+def links(environment: Mapping[str, str] = os.environ) -> str:
+    """The links to the papers and to the code."""
     paper, longer = PAPERS
     space = environment.get("SPACE_ID")
     code = f"https://huggingface.co/spaces/{space}/tree/main" if space else "#code"
     return (
-        f"<p class='mm-about'><strong>An example:</strong> {result.n_q} passages that a small model wrote by "
-        f"{escape(shown.picked)}, against {result.n_p} of human prose. "
-        f"<a href='{paper}' target='_blank' rel='noopener'>The paper</a>, "
+        f"<p class='mm-note'><a href='{paper}' target='_blank' rel='noopener'>The paper</a>, "
         f"<a href='{longer}' target='_blank' rel='noopener'>the longer one</a>, "
-        f"<a href='{escape(code)}'>the code</a>.</p>"
+        f"<a href='{escape(code)}'>the code</a></p>"
+    )
+
+
+def about(shown: Shown) -> str:
+    """The paragraph about the example: its texts."""
+    result = shown.scored.results[shown.picked]
+    return (
+        f"<p class='mm-about'><strong>An example:</strong> {result.n_q} passages that a small model wrote by "
+        f"{escape(shown.picked)}, against {result.n_p} of human prose.</p>"
     )
 
 

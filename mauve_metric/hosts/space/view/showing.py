@@ -18,6 +18,7 @@ from mauve_metric.hosts.space.view.figures import plot_value
 from mauve_metric.results.charts import of_comparison, of_explanation, of_result
 from mauve_metric.results.charts.of_texts import map_chart
 from mauve_metric.results.comparison import Comparison
+from mauve_metric.results.numbers import NearText, ScoredText
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.wording.words import collected_warnings, result_warnings
 from mauve_metric.runtime.tensors import on_cpu
@@ -31,6 +32,7 @@ RESULT = (  # the outputs that show a result, in the order of the handlers
     "about",
     "stale",
     "score",
+    "pair",
     "divergence_curve",
     "precision_recall",
     "warnings",
@@ -56,7 +58,7 @@ RESULT = (  # the outputs that show a result, in the order of the handlers
     "given",
     "status",
 )
-OF_MODEL = ("contributions", "bucket", "bucket_texts", "histogram", "table")  # those of the picked model
+OF_MODEL = ("contributions", "bucket", "bucket_texts", "histogram", "table", "pair")  # those of the picked model
 MEASURES = ("measures_stale", "measures_status", "measures", "files")  # those that measures change
 BUCKET_LINK = "#bucket-"  # target of a click in a figure; the page listens for it
 
@@ -128,6 +130,7 @@ def of_model_values(shown: Shown, bucket: int | None = None) -> dict[str, object
     if bucket not in (number for _, number in buckets):
         raise ValueError("there is no such bucket any more: compare again")
     return {
+        "pair": pair_html(shown),
         "contributions": plot_value(of_explanation.contributions_chart(explanation, link=BUCKET_LINK)),
         "bucket": gr.update(choices=buckets, value=bucket),
         "bucket_texts": bucket_html(shown, bucket),
@@ -165,8 +168,20 @@ def bucket_html(shown: Shown, bucket: int) -> str:
         return notices.NO_TEXTS
     result = shown.scored.results[shown.picked]
     described = shown.scored.explain(shown.picked, [int(bucket)], max(result.n_p, result.n_q)).buckets[0]
-    learned = markup.learned_panel(shown.scored.explain_learned(shown.picked))
-    return markup.bucket_panel(described, (result.n_p, result.n_q)) + learned
+    return markup.bucket_panel(described, (result.n_p, result.n_q))
+
+
+def pair_html(shown: Shown) -> str:
+    """A human text beside one of the picked model, from the ends of the classifier, else from the largest bucket."""
+    scored, name = shown.scored, shown.picked
+    if isinstance(scored, Opened):
+        return ""
+    explanation, phrases = scored.explain_learned(name), scored.phrases(name)
+    texts: tuple[Sequence[ScoredText | NearText], ...] = explanation.most_human, explanation.most_model
+    if not explanation.most_human:
+        (bucket,) = scored.explain(name, 1, 1).buckets
+        texts = bucket.p_texts, bucket.q_texts
+    return markup.pair_panel(explanation, *texts, phrases, "the model" if scored.comparison is None else name)
 
 
 def text_map(scored: Scored, most: int, link: str | None = None) -> alt.Chart:
