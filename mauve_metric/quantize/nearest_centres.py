@@ -6,7 +6,7 @@ squared distance of the heads with the length of the rest as one more column, a 
 Only pairs whose bound is below the row's best distance so far are computed in full, about one in a hundred on features
 of language models. Between two iterations of k-means only the bounds of centres that moved are renewed.
 
-Where the processor has units for bfloat16 (`low_precision.pays` is the rule), the heads are multiplied in that precision
+Where the processor has units for bfloat16 (`low_precision.pays` is the rule), heads are multiplied in that precision
 into ‖x - c‖² as a whole, so that the bits of the bounds are compared in place of numbers. Either way the pairs that are
 left are decided by the same distances in float32, so that the labels are the same.
 
