@@ -194,7 +194,8 @@ class MauveResult(SignedResult):
         With several featurizers also the verdict of each, and the warnings and signatures of the others.
         """
         first, each = headline(self), self.by_featurizer if len(self.by_featurizer) > 1 else {}
-        said = (opening(self), f"{first.sentence}.", learned_sentence(self), verdict(self), self.joint_verdict)
+        kind = "" if self.mauve_debiased is None else "By content (groups of similar texts): "
+        said = (opening(self), f"{kind}{first.sentence}.", learned_sentence(self), verdict(self), self.joint_verdict)
         rows = [
             row_of(SCORE_COLUMNS, name, score.title, value, *self._ends(name), score.better, score.meaning)
             for name, score in SCORES.items()

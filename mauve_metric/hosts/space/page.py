@@ -27,6 +27,7 @@ from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.showing import BUCKET_LINK
 from mauve_metric.hosts.space.view.theme import theme
 from mauve_metric.hosts.space.view.wiring import Wiring
+from mauve_metric.results.charts.figure import DARK
 from mauve_metric.runtime.threads import prepare_threads
 
 HERE = resources.files("mauve_metric.hosts.space.view").joinpath("assets")
@@ -37,7 +38,12 @@ def _together(files: Sequence[str]) -> str:
     return "\n".join(HERE.joinpath(name).read_text(encoding="utf-8") for name in files)
 
 
-CSS = _together(STYLES)
+_DARK = "\n".join(
+    f'.dark .mm-figure svg.marks [{part}="{color}" i] {{{part}: {dark}}}'
+    for color, dark in DARK.items()
+    for part in ("fill", "stroke")
+)
+CSS = f"{_together(STYLES)}\n{_DARK}"
 JS = "() => {" + _together(SCRIPTS).replace("BUCKET_LINK", BUCKET_LINK) + "}"
 
 

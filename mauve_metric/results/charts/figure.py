@@ -24,10 +24,12 @@ COLORS = ("#0072B2", "#B25D24", "#00A362", "#D81FB0", "#6596E0", "#85673C", "#6D
 DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [12, 4], [5, 2, 1, 2, 1, 2], [4, 4], [1, 4])
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 TOO_MUCH, MISSED = "#E66100", "#9A50E8"
+DARK = {HUMAN: "#A3A3A3", COLORS[0]: "#56B4E9", COLORS[5]: "#8F7040"}  # on a dark page, whose contrast the others have
 LINE = "#8A8A8A"  # reference lines, which belong to no set
 
 SIDE = 300  # pixels of a curve's square
 GAP = 30  # pixels between two charts
+_SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"  # of gradio's Vega-Lite, which reads what Altair writes
 _LONGEST_LABEL = 44  # characters of a name in a figure
 
 
@@ -130,13 +132,14 @@ def page_spec(chart: alt.TopLevelMixin, square: bool = False) -> dict[str, Any]:
     spec: dict[str, Any] = chart.to_dict()
     if not square:
         spec["width"] = "container"
+    spec["$schema"] = _SCHEMA
+    spec["padding"] = 8  # a mark at an end of an axis is whole
     spec["config"] = spec.get("config", {}) | {"aria": False}
     spec["usermeta"] = {"embedOptions": {"renderer": "svg", "actions": False}}
     for encoding in _encodings(spec):
-        for channel in encoding.values():
-            shown = channel.get("legend") if isinstance(channel, dict) else None
-            if shown:
-                shown["encoding"] = {"labels": {"tooltip": {"value": {"signal": "datum.value"}}}}
+        shown = encoding.get("color", {}).get("legend")  # Vega-Lite joins the other channels' legends to it
+        if shown:
+            shown["encoding"] = {"labels": {"tooltip": {"value": {"signal": "datum.value"}}}}
     return spec
 
 

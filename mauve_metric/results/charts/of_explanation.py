@@ -41,7 +41,7 @@ def contributions_chart(
     )
     bars = base.mark_rect().encode(
         color=alt.Color("side:N", scale=alt.Scale(domain=sides, range=[TOO_MUCH, MISSED]), legend=legend),
-        opacity=alt.Opacity("noise:N", scale=alt.Scale(domain=[False, True], range=[1.0, 0.35]), legend=None),
+        opacity=alt.Opacity("noise:O", scale=alt.Scale(domain=[False, True], range=[1.0, 0.35]), legend=None),
         tooltip=[
             alt.Tooltip("bucket:Q", format="d"),
             "side:N",

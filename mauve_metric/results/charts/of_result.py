@@ -7,7 +7,7 @@ The human texts are grey, the model has the first colour, or that of its place a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import altair as alt
 import numpy as np
@@ -21,6 +21,7 @@ from mauve_metric.results.charts.figure import (
     LINE,
     QUALITY,
     SIDE,
+    ChartRow,
     ChartRows,
     curve_axes,
     curve_rows,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from mauve_metric.results.result import MauveResult
 
 _SCORE_ROW = 20  # pixels
+_HISTOGRAM = 200  # pixels of its height
 
 
 def divergence_curve_chart(result: MauveResult) -> alt.LayerChart:
@@ -71,25 +73,21 @@ def precision_recall_chart(result: MauveResult) -> alt.LayerChart:
     """The exact precision-recall curve of the two histograms (Sajjadi et al. 2018), the area under it shaded.
 
     x = recall, coverage of human text; y = precision, quality of the model's text; both in [0, 1], higher is better.
-    The circle is k-NN precision against recall, the square density, at most 1, against coverage.
+    The circle is k-NN precision against recall, the square density, at most 1, against coverage; both are labelled.
     """
     points = curve_rows(point[::-1] for point in result.prd_curve.tolist())
     base = _curve_base(points, f"recall: {COVERAGE}", f"precision: {QUALITY}")
     targets = base.mark_point(color=COLORS[0], filled=True, size=150, opacity=0)
     targets = targets.encode(tooltip=tooltips({"quality": "precision", "coverage": "recall"}))
     found = f"precision (F 1/8) {result.prd_precision:.4f}, recall (F 8) {result.prd_recall:.4f}"
-    marks = "circle: k-NN precision, recall; square: density, coverage"
-    if result.density is not None and result.density > 1:
-        marks = "circle: k-NN precision, recall; square: density (drawn at 1), coverage"
     title = heading(
-        f"PRD area = {result.prd_area:.4f}",
-        "dashed curve: of the histograms",
-        found,
-        "k-NN scores: not computed" if result.precision is None else marks,
+        f"PRD area = {result.prd_area:.4f}", found, *(["k-NN scores: not computed"] if result.precision is None else [])
     )
+    at = min(points, key=lambda point: abs(float(point["quality"] or 0) - 0.3))
+    named = _label("of the histograms", at, "right", 12)
     shown = "".join(f"; {row['name']}: {row['shown']}" for row in _neighbour_rows(result))
     description = f"Precision-recall curve of the histograms: area {result.prd_area:.4f}, {found}{shown}."
-    layers = alt.LayerChart(layer=[*_curve_layers(base, dash=[7, 3]), targets, *_neighbour_layers(result)])
+    layers = alt.LayerChart(layer=[*_curve_layers(base, dash=[7, 3]), targets, *_neighbour_layers(result), named])
     return layers.properties(width=SIDE, height=SIDE, title=title, description=description)
 
 
@@ -107,26 +105,35 @@ def histogram_chart(result: MauveResult, width: int = 720, place: int = 0) -> al
     tooltip += tooltips({"human": "share of human texts", "model": "share of model texts"}, ".2%")
     tooltip += tooltips({"difference": "difference"}, "+.2%")
     ends = alt.Scale(domain=[0, result.num_buckets], nice=False)
+    most = 1.25 * float(max(result.p_hist.max(), result.q_hist.max()))  # room for the labels
     order = alt.Axis(labels=False, ticks=False, grid=False, titleFontSize=12, titleFontWeight="normal")
     base = alt.Chart(alt.InlineData(values=_histogram_rows(result)))
-    base = base.encode(x=alt.X("rank:Q", title="buckets", scale=ends, axis=order), x2="next:Q", tooltip=tooltip)
+    base = base.encode(
+        x=alt.X("rank:Q", title="← missed by the model · buckets · filled too much →", scale=ends, axis=order),
+        x2="next:Q",
+        tooltip=tooltip,
+    )
     shares = alt.Axis(labelExpr="format(abs(datum.value), '~%')", **AXIS_STYLE)
-    share = alt.Y("human:Q", title="share of a set's texts", axis=shares)
+    share = alt.Y("human:Q", title="share of texts", axis=shares, scale=alt.Scale(domain=[-most, most], nice=False))
     up = base.mark_rect(color=HUMAN).encode(y=share, y2=alt.datum(0))
     down = base.mark_rect(color=COLORS[place % len(COLORS)]).encode(y="below:Q", y2=alt.datum(0))
+    labels = [
+        alt.Chart(alt.InlineData(values=[{"label": f"{side} texts"}]))
+        .mark_text(align="left", fontSize=12)
+        .encode(x=alt.value(6), y=alt.value(place), text="label:N")
+        for side, place in (("human", 10), ("model", _HISTOGRAM - 10))
+    ]
     middle = alt.Chart(alt.InlineData(values=[{"share": 0}])).mark_rule(color=LINE).encode(y="share:Q")
     title = heading(
         "Where the two sets differ",
-        "human texts upwards, model texts downwards",
-        "left: missed by the model, right: filled too much",
     )
     difference = result.p_hist - result.q_hist
     description = (
         f"Histograms of both sets over {result.num_buckets} buckets: the human share is larger in "
         f"{np.sum(difference > 0)}, the model's in {np.sum(difference < 0)}."
     )
-    chart = alt.LayerChart(layer=[up, down, middle])
-    return chart.properties(width=width, height=200, title=title, description=description)
+    chart = alt.LayerChart(layer=[up, down, middle, *labels])
+    return chart.properties(width=width, height=_HISTOGRAM, title=title, description=description)
 
 
 def score_chart(result: MauveResult, width: int = 720) -> alt.LayerChart:
@@ -228,7 +235,21 @@ def _neighbour_layers(result: MauveResult) -> list[alt.Chart]:
         color=COLORS[0], filled=True, size=110, opacity=1, clip=False
     )
     shape = alt.Shape("symbol:N", scale=None)
-    return [points.encode(x="coverage:Q", y="quality:Q", shape=shape, tooltip=tooltip)]
+    labels = []
+    for row, below in zip(rows, (-11, 11), strict=True):
+        right = float(row["coverage"] or 0) > 0.5
+        labels.append(_label(str(row["label"]), row, "right" if right else "left", below))
+    return [points.encode(x="coverage:Q", y="quality:Q", shape=shape, tooltip=tooltip), *labels]
+
+
+def _label(text: str, at: ChartRow, align: Literal["left", "right"], below: int) -> alt.Chart:
+    """Words beside a point of a curve; below: pixels."""
+    place = {"coverage": at["coverage"], "quality": at["quality"], "label": text}
+    words = alt.Chart(alt.InlineData(values=[place])).mark_text(
+        align=align, dx=-9 if align == "right" else 9, dy=below, fontSize=11
+    )
+    label: alt.Chart = words.encode(x="coverage:Q", y="quality:Q", text="label:N")
+    return label
 
 
 def _divergence_rows(result: MauveResult) -> ChartRows:
@@ -254,7 +275,9 @@ def _neighbour_rows(result: MauveResult) -> ChartRows:
         if y is None or x is None:
             return []
         named = {"name": f"k-NN {quality} and {coverage}", "symbol": symbol, "coverage": x, "quality": min(y, 1.0)}
-        rows.append(named | {"shown": f"{quality} {y:.4f}, {coverage} {x:.4f}"})
+        label = "k-NN precision, recall" if quality == "precision" else "density, coverage"
+        label += " (density drawn at 1)" if y > 1 and quality == "density" else ""
+        rows.append(named | {"label": label, "shown": f"{quality} {y:.4f}, {coverage} {x:.4f}"})
     return rows
 
 

@@ -57,12 +57,12 @@ def map_chart(
     symbols = legend(names)
     chart = (
         alt.Chart(alt.InlineData(values=points))
-        .mark_point(filled=True, size=40)
+        .mark_point(filled=True, size=28)
         .encode(
             **places,
             color=alt.Color("set:N", scale=colors, sort=names, legend=symbols),
             shape=alt.Shape("set:N", scale=shapes, sort=names, legend=symbols),
-            opacity=alt.condition(bucket & picked, alt.value(0.75), alt.value(0.06)),
+            opacity=alt.condition(bucket & picked, alt.value(0.6), alt.value(0.06)),
             tooltip=[alt.Tooltip("set:N"), alt.Tooltip("bucket:Q", format="d"), alt.Tooltip("text:N")],
             **({} if link is None else {"href": "link:N"}),
         )

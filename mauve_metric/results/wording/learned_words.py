@@ -62,7 +62,7 @@ def learned_sentence(result: MauveResult) -> str:
     """The score on learned buckets with its interval and AUC, and without format; empty where it is not known."""
     if result.mauve_classifier is None:
         return ""
-    sentence = "By what separates the two sets best (buckets that a classifier learns): "
+    sentence = "By style (what a classifier finds): "
     sentence += f"{digits(result.mauve_classifier, '.3f')} of what two human sets reach"
     if result.mauve_classifier_ci is not None:
         low, high = (digits(end, ".3f") for end in result.mauve_classifier_ci)
@@ -79,7 +79,7 @@ def learned_ranking(comparison: Comparison) -> str:
     """
     if len(comparison.learned_ranking) < 2:
         return ""
-    first = "By what separates each model from the human texts best (learned buckets)"
+    first = "By style (learned buckets)"
     said = _ranked_models(comparison, first, comparison.learned_ranking, comparison.learned_differences)
     if len(comparison.together_ranking) < 2:
         return said

@@ -20,6 +20,10 @@ SHIFT = """new Promise(done => { let total = 0;
     new PerformanceObserver(list => { for (const one of list.getEntries()) total += one.value; })
         .observe({type: 'layout-shift', buffered: true});
     setTimeout(() => done(total), 500); })"""
+# The height of the smallest words of the figures, as they are drawn on the screen.
+SMALLEST = """() => Math.min(...[...document.querySelectorAll('svg.marks text')].map(text => {
+    const {a, b} = text.getScreenCTM();
+    return parseFloat(getComputedStyle(text).fontSize) * Math.hypot(a, b); }))"""
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +49,11 @@ def test_the_main_controls_are_visible(context: Any, arrived: Any, tmp_path: Pat
     page = opened(context, arrived.local_url, size, reduced_motion="reduce")
     page.wait_for_selector("#text_map svg.marks")
     assert page.evaluate(SHIFT) < 0.1
+    assert page.evaluate(SMALLEST) >= 11
+    page.evaluate("document.body.classList.add('dark')")
+    line = page.locator("#divergence_curve .mark-line path[stroke='#0072b2' i]").first
+    assert line.evaluate("line => getComputedStyle(line).stroke") == "rgb(86, 180, 233)"
+    page.evaluate("document.body.classList.remove('dark')")
     # the answer and what it is drawn from, above the fold
     bars = ".mm-bars > div" if size[0] > 320 else ".mm-bar >> nth=0"
     fold, shown = page.locator("#run").bounding_box(), page.locator(bars).bounding_box()
