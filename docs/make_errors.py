@@ -146,7 +146,7 @@ def _warnings() -> str:
     parts = [WARNINGS_HEAD]
     for code, advice in ADVICE.items():
         severe = "**Severe.** " if code in SEVERE else ""
-        parts.append(f"### {code}\n\n{severe}{advice.cause}\n\n*What to do:* {advice.cure}\n")
+        parts.append(f"### {code}\n\n{severe}{advice.cause}\n\n→ {advice.cure}\n")
     return "\n".join(parts)
 
 
@@ -156,7 +156,7 @@ def _errors() -> str:
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         write_files()
         for code, kind in KINDS.items():
-            parts.append(f"### {code}\n\n{kind.cause()}\n\n*What to do:* {kind.cure}\n")
+            parts.append(f"### {code}\n\n{kind.cause()}\n\n→ {kind.cure}\n")
             parts += _example(code)
         parts += ["### Without a code\n\nRare errors have no code; the message is complete.\n", *_example("")]
     return "\n".join(parts)

@@ -32,15 +32,12 @@ GROUPS = {
 }
 HEAD = """# Measures
 
-One card for each number: range, better direction, meaning, how it misleads, formula, test and paper.
+One card for each number. [Scores](#score) come from `compute_mauve` and `mauve-metric score`, all others from
+`describe` and `mauve-metric describe HUMAN MODEL [MODEL …]`: one table with the value of the human texts, the
+difference and, where one is valid, an interval. `--measures` takes groups, names or `all`; without it those marked ●
+are computed.
 
-* [Scores](#score) come from `compute_mauve` and `mauve-metric score`.
-* All others come from `describe` and `mauve-metric describe HUMAN MODEL [MODEL …]`: one table with the value of the
-  human texts, the difference and, where one is valid, an interval. `--measures` takes groups, names or `all`; without
-  it the measures marked ● are computed. In that table \\* marks a model that differs from the human texts by more than
-  chance, ◂ a value that is better than all others by its interval.
-
-**Better: human** means that nearer to the human texts' value is better. **Intervals** of means over texts are Welch's,
+**Better: human** means nearer to the human texts' value. **Intervals** of means over texts are Welch's,
 of shares of texts Newcombe's (texts of one prompt count as one draw); other measures have their own or none. A measure
 that **depends on the number of texts** is computed on equal numbers, drawn by the seed. **Examples** are 600 human
 passages, nucleus sampling and greedy decoding by the small model of `examples/`, featurized by minilm: scores on each
@@ -71,11 +68,9 @@ def page() -> str:
 
 
 def _table(rows: Mapping[str, Measure]) -> str:
-    lines = ["| measure | | better | title |", "|---|---|---|---|"]
-    for name, row in rows.items():
-        cells = (f"[`{name}`](#{name})", "●" if row.cheap else "", row.better, row.title.replace("*", ""))
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join(lines) + "\n"
+    """The names of a group, as links to the cards."""
+    links = [f"[`{name}`](#{name}){' ●' if row.cheap else ''}" for name, row in rows.items()]
+    return ", ".join(links) + ".\n"
 
 
 def _range(row: Measure) -> str:
@@ -84,11 +79,10 @@ def _range(row: Measure) -> str:
 
 def _card(name: str, row: Measure, values: Mapping[str, Any]) -> str:
     _check(name, row, values)
-    better = "nearer to the human value is better" if row.better == "human" else f"{row.better} is better"
     size = "; depends on the number of texts" if row.sizes_matter and not row.in_result else ""
     lines = [
         f"### {name}\n",
-        f"**{row.title.replace('*', '')}** ({_range(row)}; {better}{size}): {row.meaning}.\n",
+        f"**{row.title.replace('*', '')}** ({_range(row)}; better: {row.better}{size}): {row.meaning}.\n",
         f"* Caution: {row.trap}.",
         f"* {_source(row)}[Formula](mathematics.md#{row.formula}), [test](../tests/{_test(row)}), {row.paper}.",
     ]

@@ -12,7 +12,6 @@ from pathlib import Path
 from common import BY_HAND, INK, RESULTS, ROOT
 
 PAGE, FIGURES = ROOT / "docs" / "experiments.md", ROOT / "docs" / "figures"
-PAPERS = ROOT / "experiments" / "papers.md"  # written by hand
 HEAD = """---
 search:
   exclude: true
@@ -23,6 +22,11 @@ Small replications of published experiments, run on a CPU. Each is one script of
 has the command, the machine, the time, and where the result differs from the paper.
 
 <!-- Written by experiments/make_page.py from the results. -->
+"""
+TABLES = """
+## The tables and figures of the papers
+
+[What reproduces each here](../experiments/papers.md), what was found, and what is out of scope.
 """
 SEEN = re.compile(r"^<!-- seen: (.+) -->\n", flags=re.MULTILINE)
 INKS = {"light": "#1F1F1F", "dark": "#E6E6EA"}  # of words and lines on the site's two pages
@@ -63,7 +67,7 @@ def results() -> list[Path]:
 
 def page() -> str:
     """The whole page."""
-    return HEAD + "".join(map(section, results())) + "\n" + PAPERS.read_text(encoding="utf-8")
+    return HEAD + "".join(map(section, results())) + TABLES
 
 
 def main() -> None:

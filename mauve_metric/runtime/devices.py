@@ -84,7 +84,9 @@ def check_device(device: str) -> torch.device:
     Raises:
         TypeError: a value of another type. ValueError: unknown, not there, or without float64.
     """
-    torch = import_torch()
+    import_torch()  # with its message where it is missing
+    import torch
+
     device = cast("str", check_device_name("score_device", device))
     try:
         found = torch.device(device)
