@@ -7,10 +7,12 @@ rule of Pillutla et al. (2021) is written here: it makes text as probable as hum
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+import diverse
+import numpy as np
 import torch
 from models import Workshop, Writing
 
@@ -40,12 +42,43 @@ DECODERS: dict[str, Mapping[str, object]] = {
 }
 ADVERSARIAL = "adversarial"
 ALL = (*DECODERS, ADVERSARIAL)
+BLOCKED: Mapping[str, object] = {"do_sample": False, "num_beams": 4, "no_repeat_ngram_size": 4}  # of 4-grams
+BEAMS, GROUPS = 10, 5  # of the decoders of several continuations
+SEVERAL: dict[str, Callable[[Any, Sequence[int], int, Sequence[int]], list[diverse.Written]]] = {
+    "NPAD": lambda model, row, count, never: diverse.noisy(model, row, count, BEAMS, 0.3, never),
+    "top-g 3": lambda model, row, count, never: diverse.beam_search(model, row, count, BEAMS, diverse.capped(3), never),
+    "Hamming 0.8": lambda model, row, count, never: diverse.beam_search(
+        model, row, count, BEAMS, diverse.hamming(0.8), never
+    ),
+    "iterative": lambda model, row, count, never: diverse.iterative(model, row, count, BEAMS // GROUPS, GROUPS, never),
+    "clustered": lambda model, row, count, never: diverse.beam_search(
+        model, row, count, BEAMS, diverse.clustered(_embeddings(model), GROUPS, 0), never
+    ),
+    "oversampled": lambda model, row, count, never: diverse.oversampled(model, row, count, BEAMS, 10 * BEAMS, never),
+    "clusters of beams": lambda model, row, count, never: diverse.one_of_each(
+        diverse.beam_search(model, row, count, 10 * BEAMS, never=never), _embeddings(model), BEAMS, GROUPS, 0
+    ),
+}
+EVERY = (*ALL, "beam 4, blocked", *SEVERAL)
+
+
+def _embeddings(model: Any) -> np.ndarray:
+    """The input embeddings of a model, (V, d)."""
+    found: np.ndarray = model.get_input_embeddings().weight.detach().float().cpu().numpy()
+    return found
 
 
 def texts_by(workshop: Workshop, model: str, decoder: str) -> list[str]:
-    """What a model writes under one of `ALL`."""
+    """What a model writes under one of `EVERY`; of several continuations of a prompt the first."""
+    if decoder in SEVERAL:
+        never = [workshop.model(model)[1].eos_token_id]
+
+        def first_of(loaded: Any, rows: Sequence[Sequence[int]], count: int) -> list[list[int]]:
+            return [list(SEVERAL[decoder](loaded, row, count, never)[0].ids) for row in rows]
+
+        return workshop.write(model, decoder, first_of)
     if decoder != ADVERSARIAL:
-        return workshop.write(model, decoder, DECODERS[decoder])
+        return workshop.write(model, decoder, DECODERS.get(decoder, BLOCKED))
 
     @cache
     def target() -> float:

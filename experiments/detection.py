@@ -16,7 +16,7 @@ from pathlib import Path
 import altair as alt
 import numpy as np
 from common import AXIS, argument_parser, marks_of, progress, save
-from decoding import ALL, texts_by
+from decoding import EVERY, texts_by
 from models import Workshop, add_arguments
 
 from mauve_metric.features.likelihood.likelihood_measures import discriminator_ranks, discriminator_total_probability
@@ -102,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> Path:
     """Run the experiment."""
     parser = argument_parser(__doc__)
     add_arguments(parser)
-    parser.add_argument("--decoders", nargs="+", choices=ALL, default=list(CHOSEN))
+    parser.add_argument("--decoders", nargs="+", choices=EVERY, default=list(CHOSEN))
     options = parser.parse_args(arguments)
     started = time.monotonic()
     workshop = Workshop(options)

@@ -21,6 +21,7 @@ from mauve_metric.duplicates.same_origin import same_origin
 from mauve_metric.measures.separation import HeldOut, average_ranks
 from mauve_metric.measures.tails import positive
 from mauve_metric.runtime.tensors import as_array, full_precision
+from mauve_metric.runtime.threads import one_blas_thread
 
 if TYPE_CHECKING:
     import torch
@@ -269,11 +270,11 @@ def _mean_and_scale(rows: Features, unit: float) -> tuple[Array, Array]:
     """Mean and standard deviation of each column in float32; the latter infinite for constant ones."""
     n, d = rows.shape
     # close enough for exact squares of what is left
-    first = next(_pieces(rows, unit))[:100].astype(np.float64).mean(axis=0)
+    first = next(_pieces(rows, unit))[:100].astype(np.float64).mean(axis=0).astype(np.float32)
     total, squares = np.zeros(d), np.zeros(d)
     for block in _pieces(rows, unit):
-        centred = (block - first).astype(np.float32)
-        total += centred.sum(axis=0, dtype=np.float64)
+        centred = (block - first).astype(np.float32, copy=False)
+        total += centred.sum(axis=0)
         squares += np.einsum("ij,ij->j", centred, centred)
     variance = squares / n - np.square(total / n)
     varied = variance > 1e-10 * np.maximum(squares / n, np.square(first))
@@ -378,9 +379,11 @@ def _held_out_scores(
 ) -> Array:
     """Scores of every row for every column of sides, (n, m) in float32."""
     if rows.held and len(sides) <= rows.d:
-        return _scores_of_few_rows(np.concatenate(rows.held), fold_of, sides, seen)
+        with one_blas_thread():
+            return _scores_of_few_rows(np.concatenate(rows.held), fold_of, sides, seen)
     moments = _Moments(rows, fold_of, sides, seen, device)
-    directions = [moments.direction(fold, rows.d) for fold in range(len(moments.numbers))]
+    with one_blas_thread():
+        directions = [moments.direction(fold, rows.d) for fold in range(len(moments.numbers))]
     found = np.empty(sides.shape, dtype=np.float32)
     start = 0
     for block in rows:

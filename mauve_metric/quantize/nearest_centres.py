@@ -6,36 +6,40 @@ squared distance of the heads with the length of the rest as one more column, a 
 Only pairs whose bound is below the row's best distance so far are computed in full, about one in a hundred on features
 of language models. Between two iterations of k-means only the bounds of centres that moved are renewed.
 
-Where the processor has units for bfloat16 (`low_precision.pays` is the rule), the bounds are products of all columns in
-that precision which hold ‖x - c‖² as a whole, so that their bits are compared in place of numbers. Either way the pairs
-that are left are decided by the same distances in float32, so that the labels are the same.
+Where the processor has units for bfloat16 (`low_precision.pays` is the rule), heads are multiplied in that precision
+into ‖x - c‖² as a whole, so that the bits of the bounds are compared in place of numbers. Either way the pairs that are
+left are decided by the same distances in float32, so that the labels are the same.
 
 All other squared distances here are without the row's own square: ‖c‖² - 2x·c.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from mauve_metric.arrays import Labels, Rows
 from mauve_metric.runtime import low_precision
-from mauve_metric.runtime.optional_imports import import_faiss
+from mauve_metric.runtime.optional_imports import import_faiss, import_torch
 from mauve_metric.runtime.tensors import ProjectedRows
+from mauve_metric.runtime.threads import one_torch_thread
 
 if TYPE_CHECKING:
     import torch
 
 _WORTH_BOUNDS = 10**8  # products of all rows, columns and centres: with fewer, all distances are faster
 _FIRST_HEAD, _HEAD = 128, 64  # columns of the bounds: without a good guess for each row, and with one
+_LEAST_LOW_HEAD = 96  # the same in bfloat16, or a third of all where that is more
 _MANY_PAIRS = 0.1  # above this share of pairs left by the bounds, all are computed in full from then on
 _UNDERFLOW = 1e-36  # of a product, at most, with a margin
 _LONGEST = 1e18  # of a row whose square and its sums with others are numbers in float32
-_FEW_PAIRS, _FEW_BOUNDS = 512, 2**17  # not worth another thread
 _PART_BYTES = 2**26  # of bounds computed at once
 _KEPT_BYTES = 2**30  # of bounds kept between iterations; above, all are computed in each
 
@@ -109,18 +113,22 @@ def all_distances(rows: Rows, centres: Rows) -> Rows:
 
 
 class BoundedCentres:
-    """Distances only where lower bounds leave a question, in parts of the rows; always for one number of centres.
+    """Distances only where lower bounds leave a question; always for one number of centres.
 
-    `low`: the bounds are made in bfloat16, if the rows are of a length that it can take.
+    The rows are in parts, one for each thread at least, which does all that there is to do for them: many steps are too
+    short to be shared. `low`: the bounds are made in bfloat16, if the rows are of a length that it can take.
     """
 
     def __init__(self, rows: Rows, low: bool = False) -> None:
         self.rows = rows
-        self._low = low_precision.row_factor(rows) if low and low_precision.are_safe(rows) else None
+        low = low and low_precision.are_safe(rows)
+        self._low = low_precision.row_factor(cut(rows, _low_head(rows))) if low else None
         widths = (_FIRST_HEAD, _HEAD) if self._low is None else ()
         ones = np.ones((len(rows), 1), dtype=np.float32)  # to be multiplied with the centres' squares
         self._heads = {width: np.hstack([cut(rows, width), ones]) for width in widths if width < rows.shape[1]}
-        self._workers = _Workers()
+        self._threads = import_faiss().omp_get_max_threads()
+        self._libraries = ThreadpoolController()
+        self._pool = ThreadPoolExecutor(self._threads, initializer=self._use_one_thread)
         self._parts: list[_Part] = []
 
     def start(self, centres: Rows) -> Labels:
@@ -128,19 +136,30 @@ class BoundedCentres:
         n, k = len(self.rows), len(centres)
         if not self._parts:
             keep = 4 * n * k <= _KEPT_BYTES
-            for some in parts(n, k):
+            for some in parts(n, k, -(-n // self._threads)):
                 heads = {width: head[some] for width, head in self._heads.items()}
                 low = None if self._low is None else self._low[some]
-                self._parts.append(_Part(self.rows[some], heads, low, self._workers, keep))
-        return np.concatenate([part.start(centres) for part in self._parts])
+                self._parts.append(_Part(self.rows[some], heads, low, keep))
+        return self._of_parts(lambda part: part.start(centres))
 
     def follow(self, centres: Rows, moved: NDArray[np.int64]) -> Labels:
         """The nearest after some moved."""
-        return np.concatenate([part.follow(centres, moved) for part in self._parts])
+        return self._of_parts(lambda part: part.follow(centres, moved))
 
     def cost(self) -> float:
         """The sum of the distances to the nearest centres."""
         return float(sum(part.own.sum(dtype=np.float64) for part in self._parts))
+
+    def _of_parts(self, label: Callable[[_Part], Labels]) -> Labels:
+        torch_threads = nullcontext() if self._low is None else one_torch_thread()
+        with torch_threads, self._libraries.limit(limits=1, user_api="blas"):
+            return np.concatenate(list(self._pool.map(label, self._parts)))
+
+    def _use_one_thread(self) -> None:
+        """Keep libraries in a thread of the pool from starting threads of their own."""
+        import_faiss().omp_set_num_threads(1)
+        if self._low is not None:
+            import_torch().set_num_threads(1)
 
 
 def assign(rows: Rows, centres: Rows) -> Labels:
@@ -151,10 +170,15 @@ def assign(rows: Rows, centres: Rows) -> Labels:
     return labels
 
 
-def parts(n: int, k: int) -> Iterator[slice]:
-    """Cut n rows so that the bounds of a part to k centres stay small."""
-    size = max(1, _PART_BYTES // (4 * k))
+def parts(n: int, k: int, most: int = sys.maxsize) -> Iterator[slice]:
+    """Cut n rows so that the bounds of a part to k centres stay small, into parts of at most so many rows."""
+    size = max(1, min(_PART_BYTES // (4 * k), most))
     return (slice(start, min(start + size, n)) for start in range(0, n, size))
+
+
+def _low_head(rows: Rows) -> int:
+    """Columns of bounds in bfloat16 of rows (n, r)."""
+    return max(_LEAST_LOW_HEAD, int(rows.shape[1]) // 3)
 
 
 def cut(rows: Rows, width: int) -> Rows:
@@ -171,10 +195,8 @@ class _Part:
     a factor in bfloat16, `low`, there are no heads, and `bounds` are bits of such numbers, with the rows' own squares.
     """
 
-    def __init__(
-        self, rows: Rows, heads: dict[int, Rows], low: torch.Tensor | None, workers: _Workers, keep: bool
-    ) -> None:
-        self.rows, self.heads, self.low, self.workers, self.keep = rows, heads, low, workers, keep
+    def __init__(self, rows: Rows, heads: dict[int, Rows], low: torch.Tensor | None, keep: bool) -> None:
+        self.rows, self.heads, self.low, self.keep = rows, heads, low, keep
         self.squares = np.einsum("ij,ij->i", rows, rows)
         self.longest = float(np.sqrt(self.squares.max(initial=0.0)))
         self.width = _HEAD
@@ -186,9 +208,9 @@ class _Part:
         """The nearest of new centres."""
         squares = np.einsum("ij,ij->i", centres, centres)
         self.bounds = self._bounds(centres, squares, max(_FIRST_HEAD, self.width))
-        numbers, places = self.workers.below(self.bounds, self.bounds.min(axis=0))
+        numbers, places = _below(self.bounds, self.bounds.min(axis=0))
         self.labels[places] = numbers  # a guess: a lowest bound
-        self.own = self.workers.distances(self.rows, np.arange(len(self.rows)), centres, squares, self.labels)
+        self.own = _distances(self.rows, np.arange(len(self.rows)), centres, squares, self.labels)
         return self._settle(centres, squares, *self._open(centres, squares))
 
     def follow(self, centres: Rows, moved: NDArray[np.int64]) -> Labels:
@@ -197,7 +219,7 @@ class _Part:
         has_moved = np.zeros(len(centres), dtype=bool)
         has_moved[moved] = True
         left = np.nonzero(has_moved[self.labels])[0]
-        own = self.workers.distances(self.rows, left, centres, squares, self.labels[left])
+        own = _distances(self.rows, left, centres, squares, self.labels[left])
         farther = own > self.own[left]  # the others stay nearer to theirs than to what has not moved
         self.own[left] = own
         if not self.keep:
@@ -213,16 +235,16 @@ class _Part:
         if 4 * len(left) > len(self.rows):
             return self._settle(centres, squares, *self._open(centres, squares))
         limits = self._limits(squares)
-        number, places = self.workers.below(fresh, limits)
+        number, places = _below(fresh, limits)
         still = np.flatnonzero(~has_moved)
-        other, place = self.workers.below(self.bounds[still][:, left], limits[left])
+        other, place = _below(self.bounds[still][:, left], limits[left])
         numbers, places = np.concatenate([moved[number], still[other]]), np.concatenate([places, left[place]])
         return self._settle(centres, squares, numbers, places)
 
     def _bounds(self, centres: Rows, squares: Rows, width: int) -> Rows | low_precision.Bits:
         """Lower bounds of the distances to some centres, (k, n)."""
         if self.low is not None:
-            return low_precision.lower_bounds(centres, self.low)
+            return low_precision.lower_bounds(cut(centres, _low_head(centres)), self.low)
         if width in self.heads:
             ends = np.hstack([cut(centres, width) * np.float32(-2), squares[:, None]])
             return np.matmul(ends, self.heads[width].T)  # type: ignore[no-any-return]
@@ -235,12 +257,12 @@ class _Part:
         places = np.arange(len(self.rows))
         limits = self._limits(squares)
         self.bounds[self.labels, places] = self._nothing()
-        pairs = self.workers.below(self.bounds, limits)
+        pairs = _below(self.bounds, limits)
         if len(pairs[0]) > _MANY_PAIRS * self.bounds.size and (self.width in self.heads or self.low is not None):
             self.width, self.low = self.rows.shape[1], None
             self.bounds = self._bounds(centres, squares, self.width)
             self.bounds[self.labels, places] = self._nothing()
-            pairs = self.workers.below(self.bounds, self._limits(squares))
+            pairs = _below(self.bounds, self._limits(squares))
         return pairs
 
     def _nothing(self) -> np.float32 | np.int16:
@@ -270,7 +292,7 @@ class _Part:
 
     def _settle(self, centres: Rows, squares: Rows, numbers: Labels, places: Labels) -> Labels:
         """Compute these pairs, and give each row the nearest centre, the lowest number among equals."""
-        distances = self.workers.distances(self.rows, places, centres, squares, numbers)
+        distances = _distances(self.rows, places, centres, squares, numbers)
         self.bounds[numbers, places] = self._as_bounds(distances, places, squares)
         best = self.own.copy()
         np.minimum.at(best, places, distances)
@@ -286,40 +308,16 @@ class _Part:
         return labels
 
 
-class _Workers:
-    """Own threads for all but matrix products: faiss's would go on spinning and slow the next one down."""
+def _below(bounds: Rows | low_precision.Bits, limits: Rows | low_precision.Bits) -> tuple[Labels, Labels]:
+    """Rows and columns of the table where bounds (k, n) are at most the limit of their column, (n,)."""
+    return np.divmod(np.flatnonzero(bounds <= limits), max(1, bounds.shape[1]))
 
-    def __init__(self) -> None:
-        faiss = import_faiss()
-        self.threads = faiss.omp_get_max_threads()
-        self.pool = ThreadPoolExecutor(self.threads, initializer=faiss.omp_set_num_threads, initargs=(1,))
 
-    def below(self, bounds: Rows | low_precision.Bits, limits: Rows | low_precision.Bits) -> tuple[Labels, Labels]:
-        """Rows and columns of the table where bounds (k, n) are at most the limit of their column, (n,)."""
-        n = max(1, bounds.shape[1])
-
-        def scan(some: slice) -> Labels:
-            found: Labels = np.flatnonzero(bounds[some] <= limits) + some.start * n
-            return found
-
-        shares = self._shares(len(bounds), 1 + _FEW_BOUNDS // n)
-        found = np.concatenate(list(self.pool.map(scan, shares))) if shares else np.empty(0, dtype=np.int64)
-        return np.divmod(found, n)
-
-    def distances(self, rows: Rows, places: Labels, centres: Rows, squares: Rows, numbers: Labels) -> Rows:
-        """‖c‖² - 2x·c of the rows in these places, each with the centre of its number."""
-        faiss = import_faiss()
-        products = np.empty(len(places), dtype=np.float32)
-
-        def compute(some: slice) -> None:
-            share = places[some], numbers[some], products[some]
-            x, i, c, j, out = (faiss.swig_ptr(array) for array in (rows, share[0], centres, share[1], share[2]))
-            faiss.pairwise_indexed_inner_product(rows.shape[1], len(share[0]), x, i, c, j, out)
-
-        list(self.pool.map(compute, self._shares(len(places), _FEW_PAIRS)))
-        result: Rows = squares[numbers] - 2 * products
-        return result
-
-    def _shares(self, count: int, least: int) -> list[slice]:
-        size = max(least, -(-count // self.threads))
-        return [slice(start, min(start + size, count)) for start in range(0, count, size)]
+def _distances(rows: Rows, places: Labels, centres: Rows, squares: Rows, numbers: Labels) -> Rows:
+    """‖c‖² - 2x·c of the rows in these places, each with the centre of its number."""
+    faiss = import_faiss()
+    products = np.empty(len(places), dtype=np.float32)
+    x, i, c, j, out = (faiss.swig_ptr(array) for array in (rows, places, centres, numbers, products))
+    faiss.pairwise_indexed_inner_product(rows.shape[1], len(places), x, i, c, j, out)
+    result: Rows = squares[numbers] - 2 * products
+    return result

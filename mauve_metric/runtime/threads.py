@@ -112,6 +112,15 @@ def fitting_threads() -> Iterator[int]:
 
 
 @contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit BLAS to one thread, for scipy's amid numpy's: each has threads of its own, which spin after a product."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, user_api="blas"):
+        yield
+
+
+@contextmanager
 def one_torch_thread() -> Iterator[None]:
     """Limit torch to one CPU thread, for many small steps: more only wait for each other.
 

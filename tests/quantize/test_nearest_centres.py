@@ -93,13 +93,13 @@ def test_nearest_as_centres_move(way: Any, n: int, r: int, k: int, decay: float)
 def test_bounds_leave_few_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     """On columns that fall in variance most distances are never computed; what is computed decides all the same."""
     computed = []
-    distances = nearest_centres._Workers.distances
+    distances = nearest_centres._distances
 
-    def counted(self: Any, points: Rows, places: Any, *others: Any) -> Any:
+    def counted(points: Rows, places: Any, *others: Any) -> Any:
         computed.append(len(places))
-        return distances(self, points, places, *others)
+        return distances(points, places, *others)
 
-    monkeypatch.setattr(nearest_centres._Workers, "distances", counted)
+    monkeypatch.setattr(nearest_centres, "_distances", counted)
     points = rows(3000, 300, 0.5)
     centres = points[::30].copy()
     search = BoundedCentres(points)
