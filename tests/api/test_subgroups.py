@@ -83,6 +83,17 @@ def test_what_a_model_leaves_out_is_missed_and_nothing_else(comparison: Comparis
     assert json.loads(json.dumps(comparison.to_dict()))["by_subgroup"]["sport"]["models"].keys() == {"all", "no law"}
 
 
+def test_a_report_has_the_table(comparison: Comparison, tmp_path: Path) -> None:
+    page = comparison.save_report(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "no law misses law (coverage" in page and page.count("<h2>Subgroups</h2>") == 1
+    models = {"all": ALL, "no law": NO_LAW}
+    labels = {"human": P_LABELS, "all": ALL_LABELS}
+    found = describe(p_features=P, models=models, by=labels, measures="score,discriminator_auc")
+    page = found.save_report(tmp_path / "measures.html").read_text(encoding="utf-8")
+    assert "<h3>all by subgroup</h3>" in page and "<h3>Discriminators across models</h3>" in page
+    assert "no law by subgroup" not in page and "all by subgroup" in found.to_markdown()
+
+
 def test_the_scores_of_a_subgroup_are_those_of_its_texts_alone(comparison: Comparison) -> None:
     assert list(comparison.by_subgroup) == ["sport", "news", "law"] and list(comparison.by_subgroup["law"].models) == [
         "all"

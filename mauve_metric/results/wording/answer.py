@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from mauve_metric.results.digits import digits, rounded_up
 from mauve_metric.results.names import shown_names
 from mauve_metric.results.wording.learned_words import format_sentence, strongest_format
-from mauve_metric.results.wording.verdict import TOO_CAREFUL, WITHHELD, finding, texts_needed, told_apart, withheld
+from mauve_metric.results.wording.verdict import (
+    FEWEST_TEXTS,
+    TOO_CAREFUL,
+    WITHHELD,
+    finding,
+    texts_needed,
+    told_apart,
+    withheld,
+)
 from mauve_metric.results.wording.words import (
     closest,
     closest_words,
@@ -22,6 +30,7 @@ if TYPE_CHECKING:
     from mauve_metric.results.result import MauveResult
 
 SCALE = "1 means as close as other people's texts"
+DOUBT = "not reliable here, for the reason above"
 ENDS = "nothing in common", "other people's texts"
 CONTENT, STYLE = "content", "style"
 KINDS = {CONTENT: "groups of similar texts", STYLE: "what a classifier finds, on the same scale"}
@@ -58,8 +67,10 @@ def answer(result: MauveResult) -> str:
     found = set(findings.values())
     reasons = {name: withheld(one) for name, one in each.items()}
     few = min(result.n_p, result.n_q)
-    if few < RELIABLE_TEXTS and found != {"withheld"}:
+    if few < RELIABLE_TEXTS:
         so_far = " So far the two sets look different." if "shown" in found else ""
+        if found == {"withheld"} and few >= FEWEST_TEXTS:
+            so_far = f" Besides, {reasons[next(iter(each))]}."
         return f"Cannot tell reliably: {_too_few(few)}{so_far}"
     if found == {"shown"}:
         caution = _caution(result)
@@ -78,6 +89,16 @@ def answer(result: MauveResult) -> str:
     needed = texts_needed(result)
     enough = f"; it takes about {rounded_up(needed)} a set" if needed is not None else ""
     return f"These features cannot reliably {_TELL}: {few} texts are too few{enough}."
+
+
+def reliable(result: MauveResult) -> bool:
+    """Return whether the number means what its scale says: a verdict, enough texts, an interval, no caution."""
+    return (
+        min(result.n_p, result.n_q) >= RELIABLE_TEXTS
+        and result.mauve_ci is not None
+        and not _caution(result)
+        and not withheld(result)
+    )
 
 
 def opening(result: MauveResult) -> str:

@@ -6,6 +6,7 @@ import html
 import json
 import re
 import shlex
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -297,6 +298,7 @@ def test_files_of_a_comparison(desk: Handlers, tmp_path: Path, monkeypatch: pyte
     report = content["report.html"].decode()
     assert "<img src=x" not in report and "<script" not in report and "What makes the gaps" in report
     assert {"mauve.svg", "mauve.pdf", "mauve.png", "signature.txt"} <= content.keys()
+    assert struct.unpack(">II", content["card.png"][16:24]) == (1200, 630)
 
 
 def test_hostile_names_and_texts_are_shown_as_they_are(desk: Handlers, tmp_path: Path) -> None:

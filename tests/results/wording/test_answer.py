@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 from mauve_metric import MauveResult, compare, compute_mauve
-from mauve_metric.results.wording.answer import answer, bar_words, bars, comparison_answer, comparison_bars, reasons_why
+from mauve_metric.results.wording.answer import (
+    answer,
+    bar_words,
+    bars,
+    comparison_answer,
+    comparison_bars,
+    reasons_why,
+    reliable,
+)
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 
@@ -41,13 +49,16 @@ def test_the_answer_is_what_was_found_and_without_a_verdict_the_reason(apart: Ma
     wide = replace(close, mauve_ci=(0.3, 1.0))
     assert re.match(r"These features cannot reliably tell .*: 120 texts are too few", answer(wide))
     assert answer(warned(close, "above_ceiling")).startswith("No verdict: the score is above")
-    assert answer(score(4.0, n=12)).startswith("No verdict: 12 texts are too few")
+    assert answer(score(4.0, n=12)).startswith("Cannot tell reliably: 12 texts a set are too few")
     few = {"n_p": 99}
     assert answer(replace(apart, **few)).startswith(
         "Cannot tell reliably: 99 texts a set are too few; give at least 100."
     )
     assert answer(replace(apart, **few)).endswith("So far the two sets look different.")
     assert answer(replace(close, **few)).endswith("give at least 100.")
+    assert "Besides, the score is above" in answer(replace(warned(close, "above_ceiling"), **few))
+    doubtful = replace(apart, **few), replace(apart, mauve_ci=None), warned(apart, "shared_prompts")
+    assert reliable(apart) and not any(map(reliable, doubtful))
     shared = answer(warned(apart, "shared_prompts"))
     assert shared.startswith("Do not trust the score: the two sets share prompts")
     assert shared.endswith("Even so, these features can tell this model's texts from people's.")

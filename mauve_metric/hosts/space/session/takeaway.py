@@ -10,6 +10,7 @@ from pathlib import Path
 
 from mauve_metric.features.sides import shared_prompts
 from mauve_metric.hosts.space.limits import other_featurizers
+from mauve_metric.hosts.space.session.card import save_card
 from mauve_metric.hosts.space.session.scoring import Scored
 from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.options import config_fields
@@ -33,6 +34,8 @@ def write_files(scored: Scored, folder: Path, description: Description | None = 
     paths = [folder / f"mauve{ending}" for ending in FIGURES]
     for path in paths:
         save_chart(chart, path)
+    paths.append(folder / "card.png")
+    save_card(comparison or result, paths[-1])
     values = result.to_dict() if comparison is None else comparison.to_dict()
     content = {"mauve.json": json.dumps(values, allow_nan=False, indent=1)}
     content["signature.txt"] = str(result if comparison is None else comparison)

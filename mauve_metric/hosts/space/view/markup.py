@@ -108,7 +108,7 @@ def warnings_list(found: Sequence[tuple[str, ScoreWarning]]) -> str:
 def headline(result: MauveResult) -> str:
     """The answer, severe warnings, the score in large letters and a bar for each featurizer."""
     shown, lead = answer.bars(result), words.headline(result)
-    known = result.mauve_debiased is not None
+    known, doubt = result.mauve_debiased is not None, not answer.reliable(result)
     return _render(
         "headline",
         answer=answer.answer(result),
@@ -116,7 +116,8 @@ def headline(result: MauveResult) -> str:
         severe=[item for item in words.result_warnings(result) if item[1].severe],
         number=lead.number,
         interval="" if result.mauve_ci else lead.interval,
-        scale=answer.SCALE if known else lead.reading,
+        scale=lead.reading if not known else answer.DOUBT if doubt else answer.SCALE,
+        doubt=doubt,
         whose="",
         bars=shown,
         wording=answer,
@@ -147,6 +148,7 @@ def comparison_headline(comparison: Comparison) -> str:
         number=lead.number,
         interval="",
         scale=answer.SCALE,
+        doubt=False,
         whose=f"of {comparison.ranking[0]}",
         bars=answer.comparison_bars(comparison),
         wording=answer,

@@ -57,7 +57,7 @@ def arrived(headline: str) -> str:
     >>> arrived("<p class='mm-answer'>Far.</p> <p>So.</p> <p class='mm-score'>MAUVE <strong>0.5</strong></p>")
     "<p class='mm-note' data-result='yes'>The result is there: Far. MAUVE 0.5.</p>"
     """
-    lines = re.findall(r"<p class='mm-(?:answer|score)'>(.*?)</p>", headline, re.DOTALL)
+    lines = re.findall(r"<p class='mm-(?:answer|score)(?: mm-doubt)?'>(.*?)</p>", headline, re.DOTALL)
     texts = [" ".join(unescape(re.sub(r"<[^>]*>", "", line)).split()) for line in lines]
     said = " ".join(text if text.endswith((".", ":")) else f"{text}." for text in texts if text)
     return f"<p class='mm-note' data-result='yes'>The result is there: {escape(said)}</p>"
