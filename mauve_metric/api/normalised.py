@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mauve_metric.arrays import Integers
+from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.feature_set import Featurizing
+from mauve_metric.features.featurize import tokenize, windows
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.results.numbers import LearnedScore
@@ -15,6 +17,7 @@ from mauve_metric.texts.sources import TextSource
 from mauve_metric.uncertainty.learned import learned_score
 
 MOST_TEXTS = 1000  # of both sides, which a model or a user's function featurizes a second time
+_WINDOW = 256  # texts that are tokenized at once
 TWICE = f"the featurizer would have to read all texts a second time, which is done for at most {MOST_TEXTS} texts"
 
 
@@ -29,7 +32,8 @@ def with_normalised(
 
     The result stays as it is without the warning `format_differs`. Its `normalised_missing` says why there is no such
     score: texts that are not known or cut, or more than `MOST_TEXTS` that no packaged function makes features of, since
-    to read these again costs as much as the first time.
+    to read these again costs as much as the first time. A model whose tokenizer leaves out what is normalised, such as
+    minilm's, reads nothing again: the score is the same.
 
     Args:
         texts: of P and of Q, as they were scored; None: not known.
@@ -47,13 +51,24 @@ def with_normalised(
         return result
     if result.signature_entries.get("match_lengths") != "no":
         return replace(result, normalised_missing="texts are cut to match lengths")
+    plain = [[normalised_text(text) for text in side] for side in (p, q)]
+    is_model = text_function(job.config.featurize_model_name) is None
+    if is_model and _read_alike(job.load(), [*p, *q], [*plain[0], *plain[1]]):
+        same = LearnedScore(*(getattr(result, name) for name in LearnedScore._fields))
+        return replace(result, normalised=None if None in same else same, normalised_missing=None)
     if model not in TEXT_FUNCTIONS and result.n_p + result.n_q > MOST_TEXTS:
         return replace(result, normalised_missing=TWICE)
-    sides = [job.of_texts("texts", TextSource([normalised_text(text) for text in side])) for side in (p, q)]
+    sides = [job.of_texts("texts", TextSource(side)) for side in plain]
     found = learned_score(sides[0].features, sides[1].features, groups, config)
     if found is None:
         return replace(result, normalised_missing="without format too few different texts are left")
     return replace(result, normalised=LearnedScore.of(found), normalised_missing=None)
+
+
+def _read_alike(encoder: Encoder, texts: Sequence[str], others: Sequence[str]) -> bool:
+    """Return True if a model's tokenizer makes the same of both forms of all texts: their features are equal."""
+    pairs = zip(windows(texts, _WINDOW), windows(others, _WINDOW), strict=True)
+    return all(tokenize(encoder, some)[0] == tokenize(encoder, like)[0] for some, like in pairs)
 
 
 def format_differs(result: MauveResult) -> bool:

@@ -88,9 +88,9 @@ class FeatureSet(StoredFeatures):
     def of_rows(self, numbers: Integers) -> FeatureSet:
         """The features of the texts with these numbers, in this order; without what is known of the set alone."""
         of_each = ("lengths", "text_hashes", "opening_hashes", "format_numbers", "groups")
-        known = {name: value[numbers] for name in of_each if (value := getattr(self, name)) is not None}
-        whole = {"truncated": 0, "dropped": 0, "marks": None, "stripped": {}}
-        return replace(self, features=as_rows(self.features).take(numbers), **known, **whole)
+        known: dict[str, Any] = {name: value[numbers] for name in of_each if (value := getattr(self, name)) is not None}
+        known |= {"truncated": 0, "dropped": 0, "marks": None, "stripped": {}}
+        return replace(self, features=as_rows(self.features).take(numbers), **known)
 
     @functools.cached_property
     def digest(self) -> str:

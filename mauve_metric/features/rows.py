@@ -245,7 +245,7 @@ def hash_of_rows(features: Features) -> str:
     """A hash of the numbers of all rows, whatever blocks, layout and number format they come in."""
     digest = hashlib.blake2b(str(tuple(features.shape)).encode(), digest_size=32)
     for block in as_rows(features).blocks():
-        digest.update(np.ascontiguousarray(block, dtype=np.float64).tobytes())
+        digest.update(np.ascontiguousarray(block, dtype=np.float64).reshape(-1).data)
     return digest.hexdigest()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.measures.groups import design_of
@@ -31,7 +32,9 @@ def signature_entries(
         entries["strip"] = identity.get("strip", "no")
     entries |= _applying_options(config)
     entries |= {"design": design_of(p.groups, q.groups), "n_p": len(p), "n_q": len(q)}
-    entries |= {"p_digest": p.digest, "q_digest": q.digest, **(more or {})}
+    with ThreadPoolExecutor(2) as pool:  # hashing leaves Python's lock
+        p_digest, q_digest = pool.map(lambda side: side.digest, (p, q))
+    entries |= {"p_digest": p_digest, "q_digest": q_digest, **(more or {})}
     packages = ["faiss-cpu", "numpy"]
     packages += ["torch"] if identity is not None or config.quantizer != MauveConfig.quantizer else []
     packages += ["transformers"] if identity is not None else []

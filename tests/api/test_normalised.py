@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import transformers
+from tokenizers import Regex, normalizers
 
 from mauve_metric import compute_mauve, explain
 from mauve_metric.api import normalised
@@ -65,3 +67,17 @@ def test_streams_are_not_read_again() -> None:
         found
     )
     assert found.normalised is None and "format_differs" in [warning.code for warning in found.warnings]
+
+
+def test_a_tokenizer_that_sees_no_format_reads_nothing_again(tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    human, _, broken = _sets()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tiny_gpt2)
+    steps = [normalizers.Replace(Regex(r"\s+"), " "), normalizers.Strip(), normalizers.Lowercase()]
+    tokenizer.backend_tokenizer.normalizer = normalizers.Sequence(steps)
+    pair = transformers.AutoModel.from_pretrained(tiny_gpt2).eval(), tokenizer
+    monkeypatch.setattr(normalised, "MOST_TEXTS", 0)
+    found = compute_mauve(p_text=human, q_text=broken, featurize_model_name=pair, cache=False, **RUN)
+    assert found.normalised is not None and found.normalised_missing is None
+    again = [[normalised.normalised_text(text) for text in side] for side in (human, broken)]
+    plain = compute_mauve(p_text=again[0], q_text=again[1], featurize_model_name=pair, cache=False, **RUN)
+    assert found.normalised == (plain.mauve_classifier, plain.mauve_classifier_ci, plain.auc, plain.auc_ci)

@@ -11,6 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from mauve_metric import Comparison, compare, describe, explain
+from mauve_metric.features.likelihood.likelihood_measures import generation_perplexity
+from mauve_metric.features.likelihood.likelihoods import likelihoods
 from mauve_metric.hosts.cli.main import main
 from mauve_metric.measures.support import ball_counts
 from tests.samples import HUMAN, ngrams
@@ -83,6 +85,17 @@ def test_what_a_model_leaves_out_is_missed_and_nothing_else(comparison: Comparis
     assert json.loads(json.dumps(comparison.to_dict()))["by_subgroup"]["sport"]["models"].keys() == {"all", "no law"}
 
 
+def test_a_report_has_the_table(comparison: Comparison, tmp_path: Path) -> None:
+    page = comparison.save_report(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "no law misses law (coverage" in page and page.count("<h2>Subgroups</h2>") == 1
+    models = {"all": ALL, "no law": NO_LAW}
+    labels = {"human": P_LABELS, "all": ALL_LABELS}
+    found = describe(p_features=P, models=models, by=labels, measures="score,discriminator_auc")
+    page = found.save_report(tmp_path / "measures.html").read_text(encoding="utf-8")
+    assert "<h3>all by subgroup</h3>" in page and "<h3>Discriminators across models</h3>" in page
+    assert "no law by subgroup" not in page and "all by subgroup" in found.to_markdown()
+
+
 def test_the_scores_of_a_subgroup_are_those_of_its_texts_alone(comparison: Comparison) -> None:
     assert list(comparison.by_subgroup) == ["sport", "news", "law"] and list(comparison.by_subgroup["law"].models) == [
         "all"
@@ -152,3 +165,18 @@ def test_wrong_labels() -> None:
     for by, message in wrong:
         with pytest.raises(ValueError, match=message):
             compare(p_features=P, models={"m": ALL}, by=by)  # type: ignore[arg-type]
+
+
+def test_perplexity_of_duplicated_and_unique_texts(tiny_gpt2: str) -> None:
+    texts = [*HUMAN[:12], *HUMAN[:12], *HUMAN[12:26]]
+    labels = ["duplicated" if texts.count(text) > 1 else "unique" for text in texts]
+    found = describe(
+        texts,
+        {"m": texts[::-1]},
+        by={"human": labels, "m": labels[::-1]},
+        measures="generation_perplexity",
+        language_model=tiny_gpt2,
+    )
+    for label, own in (("duplicated", HUMAN[:12]), ("unique", HUMAN[12:26])):
+        expected = generation_perplexity(likelihoods(own, tiny_gpt2)).mean()
+        assert found.by_subgroup[label].human["generation_perplexity"] == pytest.approx(expected, rel=1e-4)
