@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.wording import answer
@@ -19,7 +19,7 @@ _ENTRY = re.compile(r"([\w.-]{1,60}),([snuw])" + _NUMBERS, re.ASCII)
 
 
 class SharedResult(NamedTuple):
-    """What a link says of two sets: numbers of texts, and each featurizer's finding and bar."""
+    """The first screen that a link holds: numbers of texts, and each featurizer's finding and bar."""
 
     n_p: int
     n_q: int
@@ -93,4 +93,4 @@ def _mark(kind: str, numbers: Sequence[float | None]) -> answer.Mark | None:
     ends = None if low is None or high is None else (low, high)
     if not 0 <= value <= 1 or (ends is not None and not 0 <= ends[0] <= value <= ends[1] <= 1):
         raise ValueError("the link's shared result has numbers that no result has")
-    return answer.Mark(kind, value, cast("tuple[float, float] | None", ends))
+    return answer.Mark(kind, value, ends)
