@@ -11,6 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from mauve_metric import Comparison, compare, describe, explain
+from mauve_metric.features.likelihood.likelihood_measures import generation_perplexity
+from mauve_metric.features.likelihood.likelihoods import likelihoods
 from mauve_metric.hosts.cli.main import main
 from mauve_metric.measures.support import ball_counts
 from tests.samples import HUMAN, ngrams
@@ -163,3 +165,18 @@ def test_wrong_labels() -> None:
     for by, message in wrong:
         with pytest.raises(ValueError, match=message):
             compare(p_features=P, models={"m": ALL}, by=by)  # type: ignore[arg-type]
+
+
+def test_perplexity_of_duplicated_and_unique_texts(tiny_gpt2: str) -> None:
+    texts = [*HUMAN[:12], *HUMAN[:12], *HUMAN[12:26]]
+    labels = ["duplicated" if texts.count(text) > 1 else "unique" for text in texts]
+    found = describe(
+        texts,
+        {"m": texts[::-1]},
+        by={"human": labels, "m": labels[::-1]},
+        measures="generation_perplexity",
+        language_model=tiny_gpt2,
+    )
+    for label, own in (("duplicated", HUMAN[:12]), ("unique", HUMAN[12:26])):
+        expected = generation_perplexity(likelihoods(own, tiny_gpt2)).mean()
+        assert found.by_subgroup[label].human["generation_perplexity"] == pytest.approx(expected, rel=1e-4)
