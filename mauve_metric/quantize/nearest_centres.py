@@ -40,6 +40,7 @@ _LEAST_LOW_HEAD = 96  # the same in bfloat16, or a third of all where that is mo
 _MANY_PAIRS = 0.1  # above this share of pairs left by the bounds, all are computed in full from then on
 _UNDERFLOW = 1e-36  # of a product, at most, with a margin
 _LONGEST = 1e18  # of a row whose square and its sums with others are numbers in float32
+_LEAST_PART = 1024  # rows; fewer are not worth another thread
 _PART_BYTES = 2**26  # of bounds computed at once
 _KEPT_BYTES = 2**30  # of bounds kept between iterations; above, all are computed in each
 
@@ -115,8 +116,9 @@ def all_distances(rows: Rows, centres: Rows) -> Rows:
 class BoundedCentres:
     """Distances only where lower bounds leave a question; always for one number of centres.
 
-    The rows are in parts, one for each thread at least, which does all that there is to do for them: many steps are too
-    short to be shared. `low`: the bounds are made in bfloat16, if the rows are of a length that it can take.
+    The rows are in parts, one for each thread where they are many, which does all that there is to do for them: many
+    steps are too short to be shared. `low`: the bounds are made in bfloat16, if the rows are of a length that it can
+    take.
     """
 
     def __init__(self, rows: Rows, low: bool = False) -> None:
@@ -136,7 +138,7 @@ class BoundedCentres:
         n, k = len(self.rows), len(centres)
         if not self._parts:
             keep = 4 * n * k <= _KEPT_BYTES
-            for some in parts(n, k, -(-n // self._threads)):
+            for some in parts(n, k, max(_LEAST_PART, -(-n // self._threads))):
                 heads = {width: head[some] for width, head in self._heads.items()}
                 low = None if self._low is None else self._low[some]
                 self._parts.append(_Part(self.rows[some], heads, low, keep))
