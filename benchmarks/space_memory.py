@@ -39,7 +39,7 @@ def call(port: int, number: int) -> None:
     beat = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     beat.request("GET", f"/gradio_api/heartbeat/client{number}")
     index = next(item["id"] for item in _json(port, "GET", "/config")["dependencies"] if item["api_name"] == "score")
-    values = [TEXTS, TEXTS[:-5], None, 25, 5, 0.95, "error", "lengths"]
+    values = [TEXTS, TEXTS[:-5], False, None, 25, 5, 0.95, "error", "lengths"]
     body = {"data": values, "fn_index": index, "session_hash": f"client{number}"}
     _json(port, "POST", "/gradio_api/queue/join", body)
     stream = http.client.HTTPConnection("127.0.0.1", port, timeout=60)

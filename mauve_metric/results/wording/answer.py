@@ -11,6 +11,7 @@ from mauve_metric.results.wording.verdict import (
     FEWEST_TEXTS,
     TOO_CAREFUL,
     WITHHELD,
+    Finding,
     finding,
     texts_needed,
     told_apart,
@@ -26,6 +27,8 @@ from mauve_metric.results.wording.words import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from mauve_metric.results.comparison import Comparison
     from mauve_metric.results.result import MauveResult
 
@@ -62,19 +65,32 @@ class Bar(NamedTuple):
 
 def answer(result: MauveResult) -> str:
     """State if the features tell a model's texts from people's; without a verdict, the reason is the headline."""
-    each = _each(result)
-    findings = {name: finding(one) for name, one in each.items()}
-    found = set(findings.values())
-    reasons = {name: withheld(one) for name, one in each.items()}
+    reasons = {name: withheld(one) for name, one in _each(result).items()}
     few = min(result.n_p, result.n_q)
+    return answer_of(findings_of(result), reasons, few, caution(result), lambda: texts_needed(result))
+
+
+def findings_of(result: MauveResult) -> dict[str, Finding]:
+    """The finding by each featurizer, under its displayed name; key "" for a single one."""
+    return {name: finding(one) for name, one in _each(result).items()}
+
+
+def answer_of(
+    findings: Mapping[str, Finding],
+    reasons: Mapping[str, str],
+    few: int,
+    warned: str = "",
+    needed: Callable[[], int | None] = lambda: None,
+) -> str:
+    """The answer for findings by featurizer; few: texts of the smaller set; for the others see `answer`."""
+    each, found = list(findings), set(findings.values())
     if few < RELIABLE_TEXTS:
         so_far = " So far the two sets look different." if "shown" in found else ""
         if found == {"withheld"} and few >= FEWEST_TEXTS:
             so_far = f" Besides, {reasons[next(iter(each))]}."
         return f"Cannot tell reliably: {_too_few(few)}{so_far}"
     if found == {"shown"}:
-        caution = _caution(result)
-        return f"{caution}. Even so, these features can {_TELL}." if caution else f"These features can {_TELL}."
+        return f"{warned}. Even so, these features can {_TELL}." if warned else f"These features can {_TELL}."
     if found == {"not shown"}:
         return f"These features cannot {_TELL}."
     if found == {"withheld"}:
@@ -86,8 +102,8 @@ def answer(result: MauveResult) -> str:
         others = [f"{listed(cannot)} cannot{surely}"] if cannot else []
         others += [f"with {name} there is no verdict, since {reason}" for name, reason in reasons.items() if reason]
         return f"The featurizers disagree: {listed(can)} can {_TELL}; {'; '.join(others)}."
-    needed = texts_needed(result)
-    enough = f"; it takes about {rounded_up(needed)} a set" if needed is not None else ""
+    texts = needed()
+    enough = f"; it takes about {rounded_up(texts)} a set" if texts is not None else ""
     return f"These features cannot reliably {_TELL}: {few} texts are too few{enough}."
 
 
@@ -96,7 +112,7 @@ def reliable(result: MauveResult) -> bool:
     return (
         min(result.n_p, result.n_q) >= RELIABLE_TEXTS
         and result.mauve_ci is not None
-        and not _caution(result)
+        and not caution(result)
         and not withheld(result)
     )
 
@@ -167,7 +183,7 @@ def _each(result: MauveResult) -> dict[str, MauveResult]:
     return {called[name]: one for name, one in result.by_featurizer.items()}
 
 
-def _caution(result: MauveResult) -> str:
+def caution(result: MauveResult) -> str:
     """The reason for which a score means little although a difference is shown; empty without one."""
     declared = result.design != "independent"
     codes = [warning.code for warning in result.warnings if not (declared and warning.code == "shared_prompts")]

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from samples import HUMAN, MODEL, ngrams, texts_of, write_jsonl
@@ -116,5 +117,31 @@ def test_a_run_that_would_take_too_long_is_offered_as_a_sample_or_with_ngrams(
     experts(page)
     page.wait_for_selector("#python .cm-content")
     assert "q_text=read_texts('model.jsonl')[::5]," in page.inner_text("#python .cm-content")
+    page.close()
+    assert page.complaints == []
+
+
+def test_a_link_holds_the_first_screen_marked_as_not_recomputed(context: Any, arrived: Any) -> None:
+    page = opened(context, arrived.local_url, (1440, 900), reduced_motion="reduce")
+    page.wait_for_selector("#text_map svg.marks")
+    said = [page.inner_text(part) for part in (".mm-answer", "#score strong >> nth=0", ".mm-bars > div")]
+    page.click("#share")
+    box = page.wait_for_selector("#shared_link :is(textarea, input)")
+    page.wait_for_function("box => box.value.startsWith('http')", arg=box)
+    link = box.input_value()
+    assert len(link) < 300
+    page.goto(link)
+    page.wait_for_selector("#about :text('Shared result, not recomputed')")
+    assert [page.inner_text(part) for part in (".mm-answer", "#score strong >> nth=0", ".mm-bars > div")] == said
+    assert page.evaluate(IN_SIGHT, "#about") and not page.is_visible("#pair") and not page.is_visible("#make_files")
+    for bad in (
+        "<img src=x onerror=alert(1)>",
+        "9,9;<b>,s,1,1,1,1,1,1",
+        "9,9;minilm,s,200000,,,,,",
+        "9,9;minilm,s,5,6,7,,,",
+    ):
+        page.goto(f"{arrived.local_url}?shared={quote(bad)}")
+        page.wait_for_selector("#link_problems :text('shared result')")
+        assert page.locator("#score p").count() == 0 and page.locator("img[src=x]").count() == 0
     page.close()
     assert page.complaints == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from mauve_metric.hosts.space.session.run import Run, duration
@@ -43,7 +43,7 @@ class Speeds:
         yield
         self._scoring = time.monotonic() - began, texts
 
-    def seconds(self, new: dict[Hashable, Sequence[Sequence[str]]], texts: int) -> float | None:
+    def seconds(self, new: Mapping[Hashable, Sequence[Sequence[str]]], texts: int) -> float | None:
         """The time of a run, about; None if a featurizer has not been measured.
 
         Args:

@@ -6,8 +6,8 @@ import gradio as gr
 from gradio.blocks import Block
 
 
-def files_part(shown: dict[str, Block]) -> gr.Button:
-    """The files to download; the button that makes them."""
+def files_part(shown: dict[str, Block]) -> tuple[gr.Button, gr.Button, gr.Textbox]:
+    """The files to download and a link to the first screen: the buttons that make them, and the link."""
     with gr.Column(elem_id="away") as shown["code"]:
         make_files = gr.Button("Download report and figures", elem_id="make_files")
         gr.Markdown(
@@ -17,7 +17,16 @@ def files_part(shown: dict[str, Block]) -> gr.Button:
         )
         files = gr.File(label="Files", file_count="multiple", visible=False, interactive=False, elem_id="files")
         shown["files"] = files
-    return make_files
+    share = gr.Button("Make a link to this result", size="sm", elem_id="share")
+    link = gr.Textbox(
+        label="Link to this result: its answer and scores, no texts",
+        interactive=False,
+        visible=False,
+        elem_id="shared_link",
+        buttons=["copy"],
+        max_lines=2,
+    )
+    return make_files, share, link
 
 
 def code_outputs(shown: dict[str, Block]) -> None:

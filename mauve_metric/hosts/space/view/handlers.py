@@ -7,12 +7,14 @@ import json
 import re
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
+from urllib.parse import urlencode
 
 import gradio as gr
 from gradio.utils import get_upload_folder
 
 from mauve_metric.features.sides import shared_prompts
 from mauve_metric.hosts.space.limits import Limits, check_options, check_together, other_featurizers
+from mauve_metric.hosts.space.session import shared_result as shared_link
 from mauve_metric.hosts.space.session import takeaway
 from mauve_metric.hosts.space.session.examples import HUMAN, SECOND, Example, stored_features
 from mauve_metric.hosts.space.session.measuring import check_measures, measure_scored
@@ -78,6 +80,8 @@ class Handlers(RunHandlers):
         with show_errors(in_controls):
             found, problems = read_query(dict(request.query_params), self.featurizers, self.limits)
             said = "".join(markup.problem(markup.escape(problem)) for problem in problems)
+            if shared_link.NAME in request.query_params:
+                return self._shared(request.query_params[shared_link.NAME], said)
             controls = control_values(found, self.featurizers) if found else [gr.skip()] * len(control_values({}, [""]))
             shown = self.example.shown()
             if shown is None:
@@ -87,6 +91,26 @@ class Handlers(RunHandlers):
             # gradio changes the updates that it is given
             values = copy.deepcopy(self._arrived) | ({"stale": notices.stale(example=True)} if found else {})
             return [*controls, said, *(values[name] for name in RESULT)]
+
+    def _shared(self, value: str, said: str) -> list[object]:
+        """The page with the first screen of a result that the address holds, or the mistake in it."""
+        shown: dict[str, object] = {}
+        try:
+            shared = shared_link.read_shared(value, self.featurizers)
+            shown = {"about": notices.SHARED, "score": markup.shared_headline(shared)}
+        except ValueError as error:
+            said += markup.problem(markup.escape(error))
+        skipped = [gr.skip()] * len(control_values({}, [""]))
+        return [*skipped, said, *(shown.get(name, gr.skip()) for name in RESULT)]
+
+    def share(self, request: gr.Request) -> str:
+        """The query of an address that holds the first screen of the shown result of one model."""
+        with show_errors(in_controls):
+            scored = _shown_result(self.sessions.get(request.session_hash)).scored
+            if len(scored.results) > 1:
+                raise ValueError("a link holds the result of one model: compare one, or send the files")
+            (result,) = scored.results.values()
+            return urlencode({shared_link.NAME: shared_link.shared_value(result)}, safe=",;")
 
     def take_up(self, shows: str | None, request: gr.Request) -> None:
         """Make the example the result of this visitor's session, if the page shows it."""

@@ -280,6 +280,8 @@ class ResultOutputs:
     clicked: gr.Textbox
     measures: MeasureInputs
     make_files: gr.Button
+    share: gr.Button
+    link: gr.Textbox
 
     @property
     def all(self) -> list[Block]:
@@ -314,7 +316,7 @@ def result_part(limits: Limits, status: gr.HTML, given: gr.Accordion) -> ResultO
                 shown |= {name: figure(name, label, "mm-square") for name, label in curves.items()}
             picked, bucket, clicked = _gap_part(shown)
             shown["text_map"] = figure("text_map", "Map of the texts")
-            make_files = files_part(shown)
+            make_files, share, link = files_part(shown)
             gr.HTML(notices.links(), elem_id="links")
             with gr.Accordion("For experts", open=False, elem_id="experts"):
                 shown["tables"] = gr.HTML(elem_id="tables")
@@ -327,7 +329,7 @@ def result_part(limits: Limits, status: gr.HTML, given: gr.Accordion) -> ResultO
                 shown["table"] = gr.HTML(elem_id="table")
                 measures = measures_part(shown)
                 code_outputs(shown)
-    return ResultOutputs(shown, shows, play, status, score, picked, bucket, clicked, measures, make_files)
+    return ResultOutputs(shown, shows, play, status, score, picked, bucket, clicked, measures, make_files, share, link)
 
 
 def _gap_part(shown: dict[str, Block]) -> tuple[gr.Radio, gr.Dropdown, gr.Textbox]:

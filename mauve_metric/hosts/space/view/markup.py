@@ -11,6 +11,7 @@ import numpy as np
 from markupsafe import Markup
 
 from mauve_metric.catalogue.table import MEASURES, SCORES
+from mauve_metric.hosts.space.session.shared_result import SharedResult
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
@@ -120,6 +121,24 @@ def headline(result: MauveResult) -> str:
         doubt=doubt,
         whose="",
         bars=shown,
+        wording=answer,
+    )
+
+
+def shared_headline(shared: SharedResult) -> str:
+    """The answer, the score and the bars of a link, which were not computed here."""
+    doubt = min(shared.n_p, shared.n_q) < answer.RELIABLE_TEXTS or "withheld" in shared.findings.values()
+    return _render(
+        "headline",
+        answer=shared.answer,
+        why=f"{shared.n_q} model texts against {shared.n_p} human texts.",
+        severe=[],
+        number="unknown" if shared.number is None else digits(shared.number, ".3f"),
+        interval="",
+        scale=answer.DOUBT if doubt else answer.SCALE,
+        doubt=doubt,
+        whose="",
+        bars=shared.bars,
         wording=answer,
     )
 

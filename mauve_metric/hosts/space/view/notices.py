@@ -84,6 +84,12 @@ def about(shown: Shown) -> str:
     )
 
 
+SHARED = (
+    "<p class='mm-about'><strong>Shared result, not recomputed:</strong> these numbers are those of the link, and "
+    "anyone can write a link. Its warnings are not shown. Ask for the texts, and compare them here.</p>"
+)
+
+
 def about_opened(name: str) -> str:
     """Notice that the result comes from a file."""
     return f"<p class='mm-about'>Opened from <strong>{escape(name)}</strong>: a result without its texts.</p>"

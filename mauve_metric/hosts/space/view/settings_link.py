@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
 from mauve_metric.hosts.space.limits import Limits, check_options, other_featurizers
+from mauve_metric.hosts.space.session.shared_result import NAME
 from mauve_metric.hosts.space.view.controls import PLAY, check_play, panel_names, play_values
 from mauve_metric.options import VERBATIM, MauveConfig, config_fields
 
-_NOT_OURS = ("view", "logs")  # and what begins with two underscores: of Gradio and of the Hub
+_NOT_OURS = ("view", "logs", NAME)  # and what begins with two underscores: of Gradio and of the Hub
 _LONGEST = 60  # characters of a name or a value that are repeated
 
 

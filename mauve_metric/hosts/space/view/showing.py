@@ -177,11 +177,12 @@ def pair_html(shown: Shown) -> str:
     if isinstance(scored, Opened):
         return ""
     explanation, phrases = scored.explain_learned(name), scored.phrases(name)
-    texts: tuple[Sequence[ScoredText | NearText], ...] = explanation.most_human, explanation.most_model
-    if not explanation.most_human:
+    human: Sequence[ScoredText | NearText] = explanation.most_human
+    model: Sequence[ScoredText | NearText] = explanation.most_model
+    if not human:
         (bucket,) = scored.explain(name, 1, 1).buckets
-        texts = bucket.p_texts, bucket.q_texts
-    return markup.pair_panel(explanation, *texts, phrases, "the model" if scored.comparison is None else name)
+        human, model = bucket.p_texts, bucket.q_texts
+    return markup.pair_panel(explanation, human, model, phrases, "the model" if scored.comparison is None else name)
 
 
 def text_map(scored: Scored, most: int, link: str | None = None) -> alt.Chart:

@@ -160,6 +160,9 @@ class Wiring:
         click = _of_result(handlers, handlers.click_bucket, 1)
         clicked.change(click, [shows, clicked], [picked, *result.of_model], **QUICK)
         make = _of_result(handlers, handlers.make_files, 0)
+        share = _of_result(handlers, lambda request: gr.update(value=handlers.share(request), visible=True), 0)
+        shared = result.share.click(share, shows, result.link, **QUICK)
+        shared.success(None, result.link, result.link, js=_LINK, **QUICK)
         result.make_files.click(make, shows, result.named["files"], api_visibility="private", **PLAY_RUNS)
 
     def staleness(self, panel: Sequence[Component], model: gr.Dropdown, run: RunParts) -> None:
