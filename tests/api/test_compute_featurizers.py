@@ -133,7 +133,7 @@ def test_the_shell_takes_the_flag_again(
 ) -> None:
     files = [write_jsonl(tmp_path / name, texts) for name, texts in (("human.jsonl", HUMAN), ("model.jsonl", MODEL))]
     flags = ["--featurize-model-name", tiny_gpt2, "--featurizer", tiny_roberta, "--num-runs", "1", "--no-cache"]
-    assert main(["score", *files, *flags, "--quiet"]) == 0
+    assert main(["score", *files, *flags, "--quiet", "--signature"]) == 0
     out, err = capsys.readouterr()
     lines = out.splitlines()
     rows = [line for line in lines if line.strip().startswith((tiny_gpt2, tiny_roberta)) and line.count(" 0.") > 2]

@@ -24,6 +24,7 @@ GIVEN: dict[str, list[str]] = {
     "baseline": ["HUMAN", *LANGUAGE],
     "stress-test": ["HUMAN", *LANGUAGE],
     "explain": [*TEXTS, *LANGUAGE],
+    "reproduce": ["featurize_model_name:ngrams|num_buckets:4", *TEXTS],
     "demo": [],
     "featurize": ["HUMAN", "-o", "features.npz", *LANGUAGE],
     "lm-eval-task": ["HUMAN", "-o", "task", "--prompt-words", "1"],

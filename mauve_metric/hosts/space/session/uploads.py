@@ -42,8 +42,8 @@ class TextSet:
 
     title: what the page calls the set. name: of the file. columns: text columns to choose from. column: the one chosen.
     path: of the uploaded file. kind: "file", "paste" or "example". blank: lines without a text that were left out.
-    prompts, prompt_field: of the texts, where the file has a field of `PROMPT_FIELDS`. every: 1, or that of a sample,
-    which has every so manieth text.
+    prompts, prompt_field: of the texts, where the file has a field of `PROMPT_FIELDS`. every: step of a sample in the rows
+    of the file; 1: all of them.
     """
 
     title: str
@@ -60,7 +60,7 @@ class TextSet:
 
 
 def sampled(side: TextSet, step: int) -> TextSet:
-    """Every so manieth text of a set, from the first on.
+    """The first text of a set and every `step`-th after it.
 
     >>> sampled(TextSet("it", "a.txt", ["a", "b", "c", "d"]), 3).texts
     ['a', 'd']

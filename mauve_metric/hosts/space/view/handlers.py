@@ -201,7 +201,7 @@ class Handlers(RunHandlers):
         return self.encoders.speeds.seconds(new, sum(len(side.texts) for side in sets))
 
     def take_sample(self, values: Sequence[object], request: gr.Request) -> list[object]:
-        """Keep every so manieth text of each set, as `forecast` offered: the outputs of both sides."""
+        """Keep the sample of each set that `forecast` offered: the outputs of both sides."""
         session = self.sessions.get(request.session_hash)
         with show_errors(in_controls), session.editing:
             fewest = min((len(side.texts) for side in session.sets()), default=0)

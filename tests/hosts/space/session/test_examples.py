@@ -35,7 +35,6 @@ def test_the_example_on_arrival_is_what_its_texts_give(minilm: str) -> None:
     (result,) = shown.scored.results.values()
     about = html.unescape(arrived["about"])
     assert answer(result) in html.unescape(arrived["score"]) and "600 passages" in about
-    assert "https://arxiv.org/abs/2102.01454" in about and "https://arxiv.org/abs/2212.14578" in about
     embedded = desk.example.embedded
     for number in (0, 1):  # the stored rows are those of the texts
         fresh = FeatureSet.from_texts(embedded.texts[number][:4], featurize_model_name=minilm, cache=False)
