@@ -42,8 +42,8 @@ class TextSet:
 
     title: what the page calls the set. name: of the file. columns: text columns to choose from. column: the one chosen.
     path: of the uploaded file. kind: "file", "paste" or "example". blank: lines without a text that were left out.
-    prompts, prompt_field: of the texts, where the file has a field of `PROMPT_FIELDS`. every: step of a sample in the rows
-    of the file; 1: all of them.
+    prompts, prompt_field: of the texts, where the file has a field of `PROMPT_FIELDS`. every: step of a sample in the
+    rows of the file; 1: all of them.
     """
 
     title: str
