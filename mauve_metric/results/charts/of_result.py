@@ -109,7 +109,7 @@ def histogram_chart(result: MauveResult, width: int = 720, place: int = 0) -> al
     order = alt.Axis(labels=False, ticks=False, grid=False, titleFontSize=12, titleFontWeight="normal")
     base = alt.Chart(alt.InlineData(values=_histogram_rows(result)))
     base = base.encode(
-        x=alt.X("rank:Q", title="← missed by the model · buckets · filled too much →", scale=ends, axis=order),
+        x=alt.X("rank:Q", title="← missed · buckets · too much →", scale=ends, axis=order),
         x2="next:Q",
         tooltip=tooltip,
     )
@@ -124,9 +124,7 @@ def histogram_chart(result: MauveResult, width: int = 720, place: int = 0) -> al
         for side, place in (("human", 10), ("model", _HISTOGRAM - 10))
     ]
     middle = alt.Chart(alt.InlineData(values=[{"share": 0}])).mark_rule(color=LINE).encode(y="share:Q")
-    title = heading(
-        "Where the two sets differ",
-    )
+    title = heading("Where the two sets differ")
     difference = result.p_hist - result.q_hist
     description = (
         f"Histograms of both sets over {result.num_buckets} buckets: the human share is larger in "
