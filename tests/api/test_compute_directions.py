@@ -63,6 +63,7 @@ def results() -> dict[str, MauveResult]:
 # human in about 94 of 100 cases.
 
 
+@pytest.mark.slow
 def test_a_model_that_repeats_a_few_texts_has_precision_and_no_recall(results: dict[str, MauveResult]) -> None:
     good, copies = results["good"], results["copies"]
     assert good.precision and good.recall and min(good.precision, good.recall) > 0.85
@@ -74,6 +75,7 @@ def test_a_model_that_repeats_a_few_texts_has_precision_and_no_recall(results: d
     # no such claim for the buckets: copies get buckets of their own, which no human text falls into
 
 
+@pytest.mark.slow
 def test_a_model_of_half_the_topics_has_precision_and_less_recall(results: dict[str, MauveResult]) -> None:
     good, half = results["good"], results["one half"]
     for quality, coverage in zip(QUALITY, COVERAGE, strict=True):
@@ -83,6 +85,7 @@ def test_a_model_of_half_the_topics_has_precision_and_less_recall(results: dict[
     assert half.mauve < good.mauve - 0.2
 
 
+@pytest.mark.slow
 def test_a_noisy_model_loses_precision_and_keeps_recall(results: dict[str, MauveResult]) -> None:
     good, noisy = results["good"], results["noisy"]
     for quality, coverage in zip(QUALITY, COVERAGE, strict=True):

@@ -700,6 +700,7 @@ for mode in ("warn", "raise"):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not (torch.distributed.is_available() and torch.distributed.is_gloo_available()),
     reason="torch was built without gloo",
