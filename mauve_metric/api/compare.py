@@ -21,7 +21,7 @@ from mauve_metric.api.score import (
     score_buckets,
     score_features,
 )
-from mauve_metric.api.subgroups import FEWEST_TEXTS, recall_of_subgroups
+from mauve_metric.api.subgroups import of_subgroup, recall_of_subgroups
 from mauve_metric.arrays import FeatureData, Integers, Labels, TextData, TokenData
 from mauve_metric.features.feature_files import is_feature_file
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side, given_side
@@ -300,23 +300,19 @@ def compare_features(
         learned_ranking=learned_ranking,
         learned_differences=learned_differences,
         subgroups=tuple(recall_of_subgroups(partition.rows, names, subgroups, p.groups, resolved)),
-        by_subgroup=_compare_subgroups([p, *models.values()], names, subgroups, config, run),
+        by_subgroup=_compare_subgroups(p, models, subgroups, config, run),
     )
 
 
 def _compare_subgroups(
-    sets: Sequence[FeatureSet], names: Sequence[str], subgroups: Subgroups, config: MauveConfig, run: RunOptions
+    p: FeatureSet, models: Mapping[str, FeatureSet], subgroups: Subgroups, config: MauveConfig, run: RunOptions
 ) -> dict[str, Comparison]:
     """The comparison of the texts of each label, of the models that have enough of them."""
     found = {}
     for label, rows in subgroups.items():
-        human, *others = (
-            None if own is None or len(own) < FEWEST_TEXTS else side.of_rows(own)
-            for side, own in zip(sets, rows, strict=True)
-        )
-        models = {name: side for name, side in zip(names, others, strict=True) if side is not None}
-        if human is not None and models:
-            found[label] = compare_features(human, models, config, run=run)
+        human, some = of_subgroup(p, models, rows)
+        if human is not None and some:
+            found[label] = compare_features(human, some, config, run=run)
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mauve_metric.api.described_set import DescribedSet, alone, beside, of_both, value_of
-from mauve_metric.api.subgroups import FEWEST_TEXTS
+from mauve_metric.api.subgroups import of_subgroup
 from mauve_metric.arrays import Estimate, Floats, Integers
 from mauve_metric.catalogue.row import Measure
 from mauve_metric.duplicates.same_origin import texts_of_one_origin
@@ -51,12 +51,8 @@ class DescribedSets:
 
         rows: of the human texts and of each model; None for a set without labels.
         """
-        human, *models = (
-            None if own is None or len(own) < FEWEST_TEXTS else item.of_rows(own)
-            for item, own in zip((self.human, *self.models.values()), rows, strict=True)
-        )
-        known = {name: item for name, item in zip(self.models, models, strict=True) if item is not None}
-        return replace(self, human=human, models=known) if human is not None and known else None
+        human, models = of_subgroup(self.human, self.models, rows)
+        return replace(self, human=human, models=models) if human is not None and models else None
 
     @property
     def smallest(self) -> int:

@@ -33,7 +33,7 @@ def with_normalised(
     The result stays as it is without the warning `format_differs`. Its `normalised_missing` says why there is no such
     score: texts that are not known or cut, or more than `MOST_TEXTS` that no packaged function makes features of, since
     to read these again costs as much as the first time. A model whose tokenizer leaves out what is normalised, such as
-    minilm's, reads nothing again: the score is the same.
+    minilm's, reads none of them again, with a cache or without.
 
     Args:
         texts: of P and of Q, as they were scored; None: not known.
@@ -51,13 +51,14 @@ def with_normalised(
         return result
     if result.signature_entries.get("match_lengths") != "no":
         return replace(result, normalised_missing="texts are cut to match lengths")
-    plain = [[normalised_text(text) for text in side] for side in (p, q)]
-    is_model = text_function(job.config.featurize_model_name) is None
-    if is_model and _read_alike(job.load(), [*p, *q], [*plain[0], *plain[1]]):
-        same = LearnedScore(*(getattr(result, name) for name in LearnedScore._fields))
-        return replace(result, normalised=None if None in same else same, normalised_missing=None)
     if model not in TEXT_FUNCTIONS and result.n_p + result.n_q > MOST_TEXTS:
         return replace(result, normalised_missing=TWICE)
+    plain = [[normalised_text(text) for text in side] for side in (p, q)]
+    is_model = text_function(job.config.featurize_model_name) is None
+    # a cache knows equal tokens itself, and often the texts, so that no model has to be loaded
+    if is_model and job.store is None and _read_alike(job.load(), [*p, *q], [*plain[0], *plain[1]]):
+        same = LearnedScore(*(getattr(result, name) for name in LearnedScore._fields))
+        return replace(result, normalised=None if None in same else same, normalised_missing=None)
     sides = [job.of_texts("texts", TextSource(side)) for side in plain]
     found = learned_score(sides[0].features, sides[1].features, groups, config)
     if found is None:

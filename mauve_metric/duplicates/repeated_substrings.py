@@ -89,15 +89,20 @@ def window_groups(ids: Integers, text_of: Integers, length: int) -> tuple[Intege
     >>> window_groups(np.array([4, 7, 4, 7]), np.array([0, 0, 1, 1]), 2)
     (array([0, 2]), array([0, 0]))
     """
-    pydivsufsort = import_pydivsufsort()
     places = np.flatnonzero(text_of[: max(len(ids) - length + 1, 0)] == text_of[length - 1 :])
     if not len(places):
         return places, places
-    suffixes = pydivsufsort.divsufsort(ids)
-    common = pydivsufsort.kasai(ids, suffixes)  # of each suffix and the next
+    suffixes, common = _sorted_suffixes(ids)
     groups = np.empty(len(ids), dtype=np.int64)
     groups[suffixes] = np.cumsum(np.concatenate([[0], common[:-1] < length]))
     return places, groups[places]
+
+
+def _sorted_suffixes(ids: Integers) -> tuple[Integers, Integers]:
+    """The starts of all suffixes in their order, and the length of what each begins with like the next, (t,)."""
+    pydivsufsort = import_pydivsufsort()
+    suffixes: Integers = pydivsufsort.divsufsort(ids)
+    return suffixes, pydivsufsort.kasai(ids, suffixes)
 
 
 def longest_repeats(tokens: NumberedTokens) -> Integers:
@@ -108,12 +113,10 @@ def longest_repeats(tokens: NumberedTokens) -> Integers:
     """
     if not len(tokens):
         return np.empty(0, dtype=np.int64)
-    pydivsufsort = import_pydivsufsort()
     ends = np.cumsum(tokens.lengths)
     ids = np.insert(tokens.ids, ends, tokens.vocabulary + np.arange(len(tokens)))  # a mark of its own ends each text
     text_of = np.insert(tokens.text_of, ends, np.arange(len(tokens)))
-    suffixes = pydivsufsort.divsufsort(ids)
-    common = pydivsufsort.kasai(ids, suffixes)  # of each suffix and the next
+    suffixes, common = _sorted_suffixes(ids)
     longest = np.zeros(len(tokens), dtype=np.int64)
     np.maximum.at(longest, text_of[suffixes], np.maximum(common, np.concatenate([[0], common[:-1]])))
     return longest

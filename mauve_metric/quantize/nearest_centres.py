@@ -228,7 +228,7 @@ class _Part:
             self.bounds = self._bounds(centres, squares, self.width)
             return self._settle(centres, squares, *self._open(centres, squares))
         fresh = self._bounds(centres[moved], squares[moved], self.width)
-        fresh[np.searchsorted(moved, self.labels[left]), left] = self._nothing()
+        fresh[np.searchsorted(moved, self.labels[left]), left] = self._infinity()
         if len(moved) == len(centres):
             self.bounds = fresh
         else:
@@ -258,18 +258,18 @@ class _Part:
         """The pairs, as numbers of centres and places of rows, that could be nearer than a row's own centre."""
         places = np.arange(len(self.rows))
         limits = self._limits(squares)
-        self.bounds[self.labels, places] = self._nothing()
+        self.bounds[self.labels, places] = self._infinity()
         pairs = _below(self.bounds, limits)
         if len(pairs[0]) > _MANY_PAIRS * self.bounds.size and (self.width in self.heads or self.low is not None):
             self.width, self.low = self.rows.shape[1], None
             self.bounds = self._bounds(centres, squares, self.width)
-            self.bounds[self.labels, places] = self._nothing()
+            self.bounds[self.labels, places] = self._infinity()
             pairs = _below(self.bounds, self._limits(squares))
         return pairs
 
-    def _nothing(self) -> np.float32 | np.int16:
+    def _infinity(self) -> np.float32 | np.int16:
         """A bound above all limits."""
-        return np.float32(np.inf) if self.low is None else low_precision.NOTHING
+        return np.float32(np.inf) if self.low is None else low_precision.INFINITY
 
     def _error(self, squares: Rows) -> float:
         """The most that rounding changes in a distance, with u = 2⁻²⁴ and sums of r products in whatever order.
@@ -303,7 +303,7 @@ class _Part:
         np.minimum.at(labels, places[found], numbers[found])
         changed = np.nonzero(labels != self.labels)[0]
         self.bounds[self.labels[changed], changed] = self._as_bounds(self.own[changed], changed, squares)
-        self.bounds[labels[changed], changed] = self._nothing()
+        self.bounds[labels[changed], changed] = self._infinity()
         self.labels, self.own = labels, best
         if not self.keep:
             self.bounds = np.empty((0, len(self.rows)), dtype=np.float32)

@@ -141,11 +141,13 @@ def partition_sets(
         sets = [tensors.as_rows(some) if tensors.is_read_only_in_blocks(some) else some for some in sets]
     elif device is None and not every_row and any(map(read_in_blocks, sets)) and not _fit_together(sets, config, run):
         return _in_blocks(sets, config, run, stacking, clusterings or int(config.num_runs), groups)
-    rows, places = _sorted_by_content(sets, stacking)
-    sorted_rows = None if _order_shows(rows, config) else _projected([rows], config, device)
-    if sorted_rows is None:
+    order_shows = _order_shows(sum(stacking.sizes), sets[0].shape[1], config)
+    if count > 1 or not order_shows:
+        rows, places = _sorted_by_content(sets, stacking)
+    if order_shows:
         projected = _projected(stacking.ordered(sets), config, device)
     else:
+        sorted_rows = _projected([rows], config, device)
         projected = sorted_rows[tensors.index_of(places, sorted_rows) if tensors.is_tensor(sorted_rows) else places]
     stacked = _stacked(stacking.ordered(sets), device) if on_features else projected
     sets_of_rows = _sets_of_rows(stacking, groups)
@@ -153,7 +155,7 @@ def partition_sets(
     if count > 1:
         if on_features:
             sorted_rows = _stacked([rows], device)
-        elif sorted_rows is None:
+        elif order_shows:
             sorted_rows = _projected([rows], config, device)
         found += _by_content(sorted_rows, places, sets_of_rows, config, range(1, count), run.verbose)
     labels = [_split(item.labels, stacking) for item in found]
@@ -172,12 +174,11 @@ def _sorted_by_content(sets: Sequence[Features], stacking: Stacking) -> tuple[Ar
     return rows[order], np.concatenate(stacking.ordered(places))
 
 
-def _order_shows(rows: Array, config: MauveConfig) -> bool:
-    """Return whether the projection depends on the order of the rows by more than the last bits of float64.
+def _order_shows(n: int, d: int, config: MauveConfig) -> bool:
+    """Return whether the projection of rows (n, d) depends on their order by more than the last bits of float64.
 
     Where it does not, one projection serves the rows as they are stacked and in their order by content.
     """
-    n, d = rows.shape
     return 0 < config.pca_max_data < n or covariance.is_scikit_learns_choice(n, d)
 
 

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.digits import digits
 from mauve_metric.results.result import MauveResult
-from mauve_metric.texts.lines import decode, read_bytes
-from mauve_metric.texts.records import loaded
+from mauve_metric.results.signature import VERSIONS, signature_texts
+from mauve_metric.texts.records import read_json
 from mauve_metric.uncertainty.buckets import holm
 from mauve_metric.uncertainty.forecast import detectable_difference
 from mauve_metric.uncertainty.intervals import Estimate, estimate_difference
 
-_MAY_DIFFER = ("n_q", "q_digest", "q_texts", "faiss-cpu", "numpy", "torch", "transformers", "mauve_metric")
+_MAY_DIFFER = ("n_q", "q_digest", "q_texts", *VERSIONS)
 
 
 class Change(NamedTuple):
@@ -44,7 +44,7 @@ def read_scores(path: str | Path) -> dict[str, Mapping[str, Any]]:
     Raises:
         ValueError: the file holds no such results. OSError: it cannot be read.
     """
-    content = loaded(decode(read_bytes(Path(path)), str(path)), str(path))
+    content = read_json(path)
     models = content.get("models") if isinstance(content, Mapping) else None
     if not isinstance(models, Mapping) or not all(isinstance(item, Mapping) for item in models.values()):
         raise ValueError(f"{path} must be what compare --json printed: it has no 'models' with scores")
@@ -87,7 +87,7 @@ def changes(comparison: Comparison, before: Mapping[str, Mapping[str, Any]]) -> 
 
 def _check_same_settings(name: str, result: MauveResult, signature: str) -> None:
     """`ValueError` if two runs differ in more than a model's texts and the versions of packages."""
-    now, then = (dict(part.partition(":")[::2] for part in text.split("|")) for text in (result.signature, signature))
+    now, then = signature_texts(result.signature), signature_texts(signature)
     different = [key for key in {**now, **then} if now.get(key) != then.get(key) and key not in _MAY_DIFFER]
     if different:
         entries = ", ".join(f"{key} {now.get(key)} now and {then.get(key)} before" for key in different)

@@ -9,8 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.texts.columns import Table, listed, number_at, open_table
-from mauve_metric.texts.lines import decode, read_bytes
-from mauve_metric.texts.records import loaded
+from mauve_metric.texts.records import read_json
 
 Reading: TypeAlias = Literal["higher", "lower", "human", "as it is"]
 _TABLES = (".csv", ".tsv")
@@ -72,7 +71,7 @@ def read_measures(path: str | Path, human: str = "human") -> dict[str, Measured]
     if path.suffix.lower() in _TABLES:
         return _of_table(open_table("measures", path), human)
     try:
-        content = loaded(decode(read_bytes(path), str(path)), str(path))
+        content = read_json(path)
     except OSError as error:
         raise type(error)(f"measures: {error}") from error
     models = content.get("models") if isinstance(content, Mapping) else None

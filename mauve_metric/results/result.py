@@ -14,7 +14,7 @@ from mauve_metric.results.document import Column, Document, Part, Prose, Table, 
 from mauve_metric.results.names import printable
 from mauve_metric.results.numbers import LearnedScore, Stripped
 from mauve_metric.results.result_methods import SignedResult
-from mauve_metric.results.wording.answer import opening
+from mauve_metric.results.wording.answer import CONTENT, KINDS, opening
 from mauve_metric.results.wording.joint_verdict import featurizers_table, joint_verdict
 from mauve_metric.results.wording.learned_words import learned_sentence
 from mauve_metric.results.wording.verdict import finding, verdict
@@ -194,7 +194,7 @@ class MauveResult(SignedResult):
         With several featurizers also the verdict of each, and the warnings and signatures of the others.
         """
         first, each = headline(self), self.by_featurizer if len(self.by_featurizer) > 1 else {}
-        kind = "" if self.mauve_debiased is None else "By content (groups of similar texts): "
+        kind = "" if self.mauve_debiased is None else f"By content ({KINDS[CONTENT]}): "
         said = (opening(self), f"{kind}{first.sentence}.", learned_sentence(self), verdict(self), self.joint_verdict)
         rows = [
             row_of(SCORE_COLUMNS, name, score.title, value, *self._ends(name), score.better, score.meaning)

@@ -12,6 +12,8 @@ from mauve_metric.results.names import printable
 from mauve_metric.runtime.optional_imports import package_versions
 from mauve_metric.version import __version__
 
+VERSIONS = ("faiss-cpu", "numpy", "torch", "transformers", "mauve_metric")
+
 
 def signature_entries(
     p: FeatureSet, q: FeatureSet, config: MauveConfig, more: Mapping[str, object] | None = None
@@ -84,8 +86,12 @@ def parse_signature(signature: str) -> dict[str, object]:
     >>> parse_signature("num_buckets:50|knn:True|quantizer:drmm")
     {'num_buckets': 50, 'knn': True, 'quantizer': 'drmm'}
     """
-    parts = (part.partition(":") for part in signature.split("|"))
-    return {key: _parse_value(text) for key, _, text in parts}
+    return {key: _parse_value(text) for key, text in signature_texts(signature).items()}
+
+
+def signature_texts(signature: str) -> dict[str, str]:
+    """The entries of a signature's text, as they are written."""
+    return dict(part.partition(":")[::2] for part in signature.split("|"))
 
 
 def _parse_value(text: str) -> object:

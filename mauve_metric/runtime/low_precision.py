@@ -30,7 +30,7 @@ _WORTH_IMPORTING = 10**13  # multiplications; fewer take less time in float32 th
 _WORTH_ROUNDING = 10**8  # multiplications
 _SAFE = 1e-12, 1e12  # lengths of rows between which nothing that matters under- or overflows
 _LEAST = 1e-30  # of an error: units may take what is below 10⁻³⁸ for 0
-NOTHING = np.int16(0x7F80)  # the bits of infinity
+INFINITY = np.int16(0x7F80)  # its bits
 
 Bits = NDArray[np.int16]
 

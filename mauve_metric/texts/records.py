@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import reprlib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from mauve_metric.runtime.errors import DamagedFile, NoSuchField, NotTexts
+from mauve_metric.texts.lines import decode, read_bytes
 from mauve_metric.texts.sources import choose_field
 
 
@@ -41,6 +43,11 @@ def json_entries(values: object, name: str) -> list[Record]:
     if not isinstance(values, list):
         raise ValueError(f"{name} must hold a JSON list of texts or objects, got {type(values).__name__}")
     return [Record(value, f"{name}, entry {index}") for index, value in enumerate(values)]
+
+
+def read_json(path: str | Path) -> object:
+    """The JSON value of a file."""
+    return loaded(decode(read_bytes(Path(path)), str(path)), str(path))
 
 
 def loaded(content: str, name: str, line: int | None = None) -> object:

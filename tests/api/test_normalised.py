@@ -75,9 +75,14 @@ def test_a_tokenizer_that_sees_no_format_reads_nothing_again(tiny_gpt2: str, mon
     steps = [normalizers.Replace(Regex(r"\s+"), " "), normalizers.Strip(), normalizers.Lowercase()]
     tokenizer.backend_tokenizer.normalizer = normalizers.Sequence(steps)
     pair = transformers.AutoModel.from_pretrained(tiny_gpt2).eval(), tokenizer
-    monkeypatch.setattr(normalised, "MOST_TEXTS", 0)
+    read: list[int] = []
+    forward = pair[0].forward
+    monkeypatch.setattr(pair[0], "forward", lambda *args, **given: read.append(1) or forward(*args, **given))
+    compute_mauve(p_text=human, q_text=human[::-1], featurize_model_name=pair, cache=False, **RUN)
+    once = len(read)
     found = compute_mauve(p_text=human, q_text=broken, featurize_model_name=pair, cache=False, **RUN)
     assert found.normalised is not None and found.normalised_missing is None
+    assert len(read) < 2.5 * once
     again = [[normalised.normalised_text(text) for text in side] for side in (human, broken)]
     plain = compute_mauve(p_text=again[0], q_text=again[1], featurize_model_name=pair, cache=False, **RUN)
     assert found.normalised == (plain.mauve_classifier, plain.mauve_classifier_ci, plain.auc, plain.auc_ci)

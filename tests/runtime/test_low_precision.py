@@ -54,7 +54,7 @@ def test_bits_of_numbers_are_rounded_outwards() -> None:
     widened = [(bits.astype(np.uint32) << 16).view(np.float32) for bits in (down, up)]
     assert (widened[0] <= np.maximum(numbers, 0)).all() and (widened[1] >= numbers).all()
     assert widened[0][:3].tolist() == widened[1][:3].tolist() == [0.0, 0.0, 1.0]
-    assert (np.diff(up) >= 0).all() and (up < low_precision.NOTHING).all()
+    assert (np.diff(up) >= 0).all() and (up < low_precision.INFINITY).all()
 
 
 def test_rows_that_cannot_be_rounded_are_known() -> None:

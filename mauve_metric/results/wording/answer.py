@@ -136,9 +136,12 @@ def reasons_why(result: MauveResult) -> str:
 
 def bars(result: MauveResult) -> list[Bar]:
     """A bar for each featurizer."""
-    return [
-        Bar(f"this model, seen by {name}" if name else "this model", _marks(one)) for name, one in _each(result).items()
-    ]
+    return [Bar(bar_label("this model", name), _marks(one)) for name, one in _each(result).items()]
+
+
+def bar_label(model: str, featurizer: str) -> str:
+    """The label of a bar; featurizer: "" for a single one."""
+    return f"{model}, seen by {featurizer}" if featurizer else model
 
 
 def comparison_answer(comparison: Comparison) -> str:
@@ -159,7 +162,7 @@ def comparison_answer(comparison: Comparison) -> str:
 def comparison_bars(comparison: Comparison) -> list[Bar]:
     """A bar for each model, in the order of the ranking, by each featurizer."""
     return [
-        Bar(f"{model}, seen by {name}" if name else model, _marks(one.models[model]))
+        Bar(bar_label(model, name), _marks(one.models[model]))
         for name, one in each_featurizer(comparison).items()
         for model in one.ranking
     ]

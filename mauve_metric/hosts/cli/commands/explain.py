@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from mauve_metric.hosts.cli.files import FILES, two_sides
+from mauve_metric.hosts.cli.files import add_two_sides, two_sides
 from mauve_metric.hosts.cli.flags import add_by, add_score_options, count, keywords_of
 from mauve_metric.hosts.cli.output import show_result_of
 from mauve_metric.hosts.cli.parser import CommandParser
@@ -16,8 +16,7 @@ EXAMPLES = """example:
 
 def add_arguments(parser: CommandParser) -> None:
     """Add the two sides and how much is shown."""
-    parser.add_argument("human", metavar="HUMAN", help=f"human (reference) texts or features: {FILES}")
-    parser.add_argument("model", metavar="MODEL", nargs="?", help="the model's texts or features, likewise")
+    add_two_sides(parser)
     parser.add_argument("--buckets", type=count, default=10, help="how many buckets to show (default: 10)")
     parser.add_argument("--texts", type=count, default=3, help="texts of each side to show (default: 3)")
     add_by(parser, "how many texts each bucket has")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from mauve_metric.hosts.cli.files import add_two_sides, two_sides
@@ -17,7 +15,6 @@ HELP = "score again with the options of a signature, and say what differs"
 EXAMPLES = """example:
   mauve-metric score human.jsonl model.jsonl --json > score.json
   mauve-metric reproduce score.json human.jsonl model.jsonl"""
-_VERSIONS = ("faiss-cpu", "numpy", "torch", "transformers", "mauve_metric")
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -35,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     """Score, show the differences; the exit status, 3 if more than versions of packages differ."""
     from mauve_metric.api.compute import compute_mauve
     from mauve_metric.results.document import Column, plain_table, row_of
-    from mauve_metric.results.signature import format_value, parse_signature, signature_options
+    from mauve_metric.results.signature import VERSIONS, format_value, parse_signature, signature_options
 
     before = _result_before(options.signature)
     then = parse_signature(before["signature"])
@@ -60,14 +57,16 @@ def run(options: argparse.Namespace) -> int:
         rows = [row_of(columns, name, *map(format_value, pair)) for name, pair in changed.items()]
         if rows:
             show("\n".join(["", *plain_table(columns, rows)]))
-    return failed_gate(["the score is not reproduced"] if {*changed} - {*_VERSIONS} else [])
+    return failed_gate(["the score is not reproduced"] if {*changed} - {*VERSIONS} else [])
 
 
 def _result_before(signature: str) -> Mapping[str, Any]:
     """The JSON of a result, or a signature alone in its place."""
     if not signature.endswith(".json"):
         return {"signature": signature.removeprefix("signature: ")}
-    found = json.loads(Path(signature).read_text(encoding="utf-8"))
+    from mauve_metric.texts.records import read_json
+
+    found = read_json(signature)
     if not isinstance(found, dict) or "signature" not in found:
         raise ValueError(f"SIGNATURE must be a file of `score --json`, got {signature!r} without a signature")
     return found

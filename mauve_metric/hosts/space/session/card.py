@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 
 from mauve_metric.results.comparison import Comparison
+from mauve_metric.results.names import one_line
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.wording import answer, words
 from mauve_metric.runtime.optional_imports import import_vl_convert
@@ -54,10 +55,9 @@ def card_svg(result: MauveResult | Comparison) -> str:
 
 
 def _text(words: str, x: float, y: float, size: int, anchor: str = "start") -> str:
-    printable = "".join(mark if mark.isprintable() else " " for mark in words)
     return (
         f'<text x="{x:.0f}" y="{y}" font-size="{size}" font-family="sans-serif" text-anchor="{anchor}">'
-        f"{escape(printable)}</text>"
+        f"{escape(one_line(words))}</text>"
     )
 
 

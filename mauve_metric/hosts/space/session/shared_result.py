@@ -13,6 +13,7 @@ from mauve_metric.results.wording.verdict import Finding
 NAME = "shared"  # of the query's entry
 _CODES: dict[str, Finding] = {"s": "shown", "n": "not shown", "u": "undecided", "w": "withheld"}
 _MOST_TEXTS = 10**7
+_FOREIGN = "the link's shared result is not one that this page made"
 _SCALE = 100_000  # numbers are written as whole parts of this
 _NUMBERS = r"(?:,(\d{1,6}|)){6}"
 _ENTRY = re.compile(r"([\w.-]{1,60}),([snuw])" + _NUMBERS, re.ASCII)
@@ -69,17 +70,19 @@ def read_shared(value: str, featurizers: Sequence[str]) -> SharedResult:
     first, *entries = value[:2000].split(";")
     sizes = re.fullmatch(r"(\d{1,8}),(\d{1,8})", first, re.ASCII)
     if sizes is None or not 1 <= len(entries) <= 8:
-        raise ValueError("the link's shared result is not one that this page made")
+        raise ValueError(_FOREIGN)
     findings: dict[str, Finding] = {}
     bars = []
     for entry in entries:
-        name, code, *written = (*entry.split(","), *[""] * 8)[:8]
-        if _ENTRY.fullmatch(entry) is None or name not in featurizers or name in findings:
-            raise ValueError("the link's shared result is not one that this page made")
+        if _ENTRY.fullmatch(entry) is None:
+            raise ValueError(_FOREIGN)
+        name, code, *written = entry.split(",")
+        if name not in featurizers or name in findings:
+            raise ValueError(_FOREIGN)
         numbers = [None if number == "" else int(number) / _SCALE for number in written]
         marks = (_mark(answer.CONTENT, numbers[:3]), _mark(answer.STYLE, numbers[3:]))
         findings[name] = _CODES[code]
-        label = f"this model, seen by {name}" if len(entries) > 1 else "this model"
+        label = answer.bar_label("this model", name if len(entries) > 1 else "")
         bars.append(answer.Bar(label, tuple(mark for mark in marks if mark is not None)))
     n_p, n_q = (min(int(size), _MOST_TEXTS) for size in sizes.groups())
     return SharedResult(n_p, n_q, findings, bars)

@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import gradio as gr
 from gradio.blocks import Block
 
 
-def files_part(shown: dict[str, Block]) -> tuple[gr.Button, gr.Button, gr.Textbox]:
-    """The files to download and a link to the first screen: the buttons that make them, and the link."""
+@dataclass(frozen=True)
+class LinkParts:
+    """A link to the page: the button that makes it, and its box."""
+
+    make: gr.Button
+    link: gr.Textbox
+
+
+def link_part(to: str, make_id: str, link_id: str, holds: str = "") -> LinkParts:
+    """A link to the page with settings or a result. holds: what the label says of it."""
+    make = gr.Button(f"Make a link to {to}", size="sm", elem_id=make_id)
+    link = gr.Textbox(
+        label=f"Link to {to}{holds}",
+        interactive=False,
+        visible=False,
+        elem_id=link_id,
+        buttons=["copy"],
+        max_lines=2,
+    )
+    return LinkParts(make, link)
+
+
+def files_part(shown: dict[str, Block]) -> tuple[gr.Button, LinkParts]:
+    """The files to download and a link to the first screen: the button that makes them, and the link."""
     with gr.Column(elem_id="away") as shown["code"]:
         make_files = gr.Button("Download report and figures", elem_id="make_files")
         gr.Markdown(
@@ -17,16 +41,8 @@ def files_part(shown: dict[str, Block]) -> tuple[gr.Button, gr.Button, gr.Textbo
         )
         files = gr.File(label="Files", file_count="multiple", visible=False, interactive=False, elem_id="files")
         shown["files"] = files
-    share = gr.Button("Make a link to this result", size="sm", elem_id="share")
-    link = gr.Textbox(
-        label="Link to this result: its answer and scores, no texts",
-        interactive=False,
-        visible=False,
-        elem_id="shared_link",
-        buttons=["copy"],
-        max_lines=2,
-    )
-    return make_files, share, link
+    link = link_part("this result", "share", "shared_link", ": its answer and scores, no texts")
+    return make_files, link
 
 
 def code_outputs(shown: dict[str, Block]) -> None:

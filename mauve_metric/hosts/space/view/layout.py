@@ -19,7 +19,7 @@ from mauve_metric.hosts.space.session.sessions import LONGEST_NAME
 from mauve_metric.hosts.space.session.speeds import forecast
 from mauve_metric.hosts.space.session.uploads import FILE_TYPES
 from mauve_metric.hosts.space.view import notices
-from mauve_metric.hosts.space.view.away_part import code_outputs, files_part
+from mauve_metric.hosts.space.view.away_part import LinkParts, code_outputs, files_part, link_part
 from mauve_metric.hosts.space.view.controls import panel_controls, play_controls
 from mauve_metric.hosts.space.view.figures import figure
 from mauve_metric.hosts.space.view.measures_part import MeasureInputs, measures_part
@@ -184,14 +184,6 @@ def examples_part() -> dict[str, gr.Button]:
         return {label: gr.Button(title, size="sm", min_width=150) for label, title in titles.items()}
 
 
-@dataclass(frozen=True)
-class LinkParts:
-    """A link to the page with its settings."""
-
-    make: gr.Button
-    link: gr.Textbox
-
-
 def choices_part(models: Sequence[str]) -> tuple[gr.Dropdown, list[Component], LinkParts]:
     """The featurizer, the folded panel of all other options, and the additional featurizers."""
     known = [f"{name}: {said}." for name, said in FEATURIZERS.items() if name in models]
@@ -214,16 +206,8 @@ def choices_part(models: Sequence[str]) -> tuple[gr.Dropdown, list[Component], L
             "The link opens this page with the settings of now, those beside the figures included; no text is in it.",
             elem_classes="mm-small",
         )
-        make = gr.Button("Make a link to these settings", size="sm", elem_id="make_link")
-        link = gr.Textbox(
-            label="Link to these settings",
-            interactive=False,
-            visible=False,
-            elem_id="settings_link",
-            buttons=["copy"],
-            max_lines=2,
-        )
-    return model, [*panel, others], LinkParts(make, link)
+        link = link_part("these settings", "make_link", "settings_link")
+    return model, [*panel, others], link
 
 
 def open_part() -> gr.File:
@@ -280,8 +264,7 @@ class ResultOutputs:
     clicked: gr.Textbox
     measures: MeasureInputs
     make_files: gr.Button
-    share: gr.Button
-    link: gr.Textbox
+    link: LinkParts
 
     @property
     def all(self) -> list[Block]:
@@ -316,7 +299,7 @@ def result_part(limits: Limits, status: gr.HTML, given: gr.Accordion) -> ResultO
                 shown |= {name: figure(name, label, "mm-square") for name, label in curves.items()}
             picked, bucket, clicked = _gap_part(shown)
             shown["text_map"] = figure("text_map", "Map of the texts")
-            make_files, share, link = files_part(shown)
+            make_files, link = files_part(shown)
             gr.HTML(notices.links(), elem_id="links")
             with gr.Accordion("For experts", open=False, elem_id="experts"):
                 shown["tables"] = gr.HTML(elem_id="tables")
@@ -329,7 +312,7 @@ def result_part(limits: Limits, status: gr.HTML, given: gr.Accordion) -> ResultO
                 shown["table"] = gr.HTML(elem_id="table")
                 measures = measures_part(shown)
                 code_outputs(shown)
-    return ResultOutputs(shown, shows, play, status, score, picked, bucket, clicked, measures, make_files, share, link)
+    return ResultOutputs(shown, shows, play, status, score, picked, bucket, clicked, measures, make_files, link)
 
 
 def _gap_part(shown: dict[str, Block]) -> tuple[gr.Radio, gr.Dropdown, gr.Textbox]:

@@ -13,9 +13,10 @@ from gradio.events import Dependency
 
 from mauve_metric.hosts.space.session.examples import SECOND
 from mauve_metric.hosts.space.session.turns import ONE_RUN
+from mauve_metric.hosts.space.view.away_part import LinkParts
 from mauve_metric.hosts.space.view.controls import play_ranges
 from mauve_metric.hosts.space.view.handlers import Handlers
-from mauve_metric.hosts.space.view.layout import HumanInputs, LinkParts, ModelInputs, ResultOutputs, RunParts
+from mauve_metric.hosts.space.view.layout import HumanInputs, ModelInputs, ResultOutputs, RunParts
 
 PLAY_RUNS: dict[str, Any] = {"concurrency_id": "play", "concurrency_limit": 2}  # from kept features, in seconds
 QUICK: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "concurrency_limit": 4}
@@ -161,8 +162,8 @@ class Wiring:
         clicked.change(click, [shows, clicked], [picked, *result.of_model], **QUICK)
         make = _of_result(handlers, handlers.make_files, 0)
         share = _of_result(handlers, lambda request: gr.update(value=handlers.share(request), visible=True), 0)
-        shared = result.share.click(share, shows, result.link, **QUICK)
-        shared.success(None, result.link, result.link, js=_LINK, **QUICK)
+        shared = result.link.make.click(share, shows, result.link.link, **QUICK)
+        shared.success(None, result.link.link, result.link.link, js=_LINK, **QUICK)
         result.make_files.click(make, shows, result.named["files"], api_visibility="private", **PLAY_RUNS)
 
     def staleness(self, panel: Sequence[Component], model: gr.Dropdown, run: RunParts) -> None:
