@@ -62,10 +62,8 @@ def divergence_curve_chart(result: MauveResult) -> alt.LayerChart:
         _interval(result),
     )
     area, equal, line = _curve_layers(base, dash=[1, 0])
-    labels = [_curve_label("published", _divergence_rows(result))]
-    if result.curve_band is not None:
-        labels.append(_curve_label("debiased, in its pointwise band", _band_rows(result.curve_band)[1], 0.85))
-    layers = alt.LayerChart(layer=[area, equal, line, *_band_layers(result.curve_band), points, targets, *labels])
+    named = _curve_label("published", _divergence_rows(result))
+    layers = alt.LayerChart(layer=[area, equal, line, *_band_layers(result.curve_band), named, points, targets])
     description = (
         f"Divergence curve, quality of the model's text against coverage of human text: MAUVE, the area under it, "
         f"{result.mauve:.4f}; {_interval(result)}."
@@ -214,15 +212,17 @@ def _curve_layers(base: alt.Chart, dash: list[int]) -> list[alt.Chart]:
 
 
 def _band_layers(band: CurveBand | None) -> list[alt.Chart]:
-    """The debiased curve and its band; none for a set of one text."""
+    """The debiased curve, its band and its name; none for a set of one text."""
     if band is None:
         return []
     order = alt.Order("row:Q")
     place = {"x": "coverage:Q", "y": alt.Y("quality:Q", stack=None), "order": order}
-    outline, middle = (alt.Chart(alt.InlineData(values=rows)) for rows in _band_rows(band))
+    edge, inner = _band_rows(band)
+    outline, middle = (alt.Chart(alt.InlineData(values=rows)) for rows in (edge, inner))
     return [
         outline.mark_line(fill=COLORS[0], fillOpacity=0.2, strokeWidth=0, tooltip=None).encode(**place),
         middle.mark_line(color=COLORS[0], strokeWidth=1.5, strokeDash=[5, 3]).encode(**place),
+        _curve_label("debiased, in its pointwise band", inner, 0.85),
     ]
 
 

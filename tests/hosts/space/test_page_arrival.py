@@ -131,7 +131,8 @@ def test_a_mistake_is_said_in_words_of_the_page_beside_compare(context: Any, arr
     page = opened(context, f"{arrived.local_url}?seed=3&colour=red", (1440, 900), reduced_motion="reduce")
     page.wait_for_selector("#link_problems :text('“colour”, which is no setting of this page')")
     assert page.evaluate(IN_SIGHT, "#link_problems p") and page.evaluate(IN_SIGHT, ".mm-answer")
-    assert page.input_value("#seed input") == "3"
+    experts(page)
+    page.wait_for_function("document.querySelector('#seed input')?.value === '3'")
     (tmp_path / "bad.csv").write_bytes(b"text\n\xff\n")
     page.set_input_files("#human_file input[type=file]", str(tmp_path / "bad.csv"))
     page.wait_for_selector("#human_preview :text('save it as UTF-8')")
