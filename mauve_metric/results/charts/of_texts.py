@@ -59,10 +59,10 @@ def map_chart(
         title = f"principal component {number + 1} ({100 * shares[number]:.0f} % of the variance)"
         places[key] = channel(f"{key}:Q", title=title, scale=alt.Scale(zero=False), axis=axis)
     symbols = legend(names)
-    base = alt.Chart(alt.InlineData(values=points)).encode(
-        **places, color=alt.Color("set:N", scale=colors, sort=names, legend=symbols)
-    )
-    dots = base.mark_point(filled=True, size=24).encode(
+    dots = alt.Chart(alt.InlineData(values=points)).mark_point(filled=True, size=24)
+    dots = dots.encode(
+        **places,
+        color=alt.Color("set:N", scale=colors, sort=names, legend=symbols),
         shape=alt.Shape("set:N", scale=shapes, sort=names, legend=symbols),
         opacity=alt.when(bucket, empty=False).then(alt.value(0.8)).when(bucket & picked).then(alt.value(0.22))
         .otherwise(alt.value(0.04)),
@@ -73,7 +73,7 @@ def map_chart(
     lines = alt.Chart(alt.InlineData(values=around)).mark_line(strokeWidth=2, interpolate="linear-closed")
     lines = lines.encode(
         **places,
-        color=alt.Color("set:N", scale=colors, sort=names, legend=symbols),
+        color=alt.Color("set:N", scale=colors, sort=names),
         strokeDash=alt.StrokeDash("share:O", scale=alt.Scale(domain=_INSIDE, range=[[1, 0], [6, 4]]), legend=None),
         detail="loop:N",
         order="place:Q",
@@ -85,12 +85,12 @@ def map_chart(
         | {"label": f"{words} of the {names[0]}"}
         for share, words in zip(_INSIDE, ("half", "nine in ten"), strict=True)
     ]
-    labels = alt.Chart(alt.InlineData(values=tops)).mark_text(dy=-7, fontSize=11).encode(**places, text="label:N")
+    named = alt.Chart(alt.InlineData(values=tops)).mark_text(dy=-7, fontSize=11).encode(**places, text="label:N")
     top = heading("Map of the texts", drawn, "click a text: its bucket; a name: its set; twice: all")
     sets = ", ".join(f"{name} ({len(part)})" for name, part in zip(names, texts, strict=True))
     description = f"Map of texts on two principal components, {drawn}: {sets}, with lines around half and around "
     description += "nine in ten of each set. The list of buckets leads to the texts."
-    chart = alt.LayerChart(layer=[dots.add_params(bucket, picked), lines, labels])
+    chart = alt.LayerChart(layer=[dots.add_params(bucket, picked), lines, named])
     figure: alt.LayerChart = chart.properties(width=width, height=420, title=top, description=description)
     return figure
 
@@ -130,7 +130,8 @@ def _contours(names: Sequence[str], rows: Sequence[Array]) -> ChartRows:
     for name, part in zip(names, places, strict=True):
         ends = [(start, start + _GRID * size) for start, size in zip(low, step, strict=True)]
         width = part.std(axis=0) * len(part) ** (-1 / 6) / step  # Scott's rule, in cells
-        density = gaussian_filter(np.histogram2d(*part.T, bins=_GRID, range=ends)[0], np.maximum(width, 1))
+        counts, _, _ = np.histogram2d(part[:, 0], part[:, 1], bins=_GRID, range=ends)
+        density = gaussian_filter(counts, np.maximum(width, 1))
         density = np.pad(density, 1)  # closes every line
         falling = np.sort(density, axis=None)[::-1]
         held = np.cumsum(falling) / falling.sum()

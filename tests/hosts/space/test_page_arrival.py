@@ -128,7 +128,8 @@ def test_a_run_that_would_take_too_long_is_offered_as_a_sample_or_with_ngrams(
 @pytest.mark.slow
 def test_a_mistake_is_said_in_words_of_the_page_beside_compare(context: Any, arrived: Any, tmp_path: Path) -> None:
     """Errors of files, of a run and of a link of settings: in sight, beside what they are about."""
-    page = opened(context, f"{arrived.local_url}?seed=3&colour=red", (1440, 900), reduced_motion="reduce")
+    page = opened(context, arrived.local_url, (1440, 900), reduced_motion="reduce")
+    page.goto(f"{arrived.local_url}?seed=3&colour=red")
     page.wait_for_selector("#link_problems :text('“colour”, which is no setting of this page')")
     assert page.evaluate(IN_SIGHT, "#link_problems p") and page.evaluate(IN_SIGHT, ".mm-answer")
     experts(page)
@@ -163,7 +164,7 @@ def test_an_example_needs_no_model_and_visitors_at_one_address_wait_in_turn(
     assert page.inner_text("#given > button").startswith("600 human · 600 greedy decoding")
     assert "minilm" not in read
     # density above 1 leaves the axis at 1
-    assert page.locator("#precision_recall .role-axis-label text").all_inner_texts().count("1.0") == 2
+    assert page.locator("#precision_recall .role-axis-label text").all_text_contents().count("1.0") == 2
 
     going = threading.Event()
 
