@@ -129,6 +129,7 @@ def test_a_run_that_would_take_too_long_is_offered_as_a_sample_or_with_ngrams(
 def test_a_mistake_is_said_in_words_of_the_page_beside_compare(context: Any, arrived: Any, tmp_path: Path) -> None:
     """Errors of files, of a run and of a link of settings: in sight, beside what they are about."""
     page = opened(context, arrived.local_url, (1440, 900), reduced_motion="reduce")
+    page.wait_for_selector("#text_map svg.marks")
     page.goto(f"{arrived.local_url}?seed=3&colour=red")
     page.wait_for_selector("#link_problems :text('“colour”, which is no setting of this page')")
     assert page.evaluate(IN_SIGHT, "#link_problems p") and page.evaluate(IN_SIGHT, ".mm-answer")
