@@ -32,7 +32,7 @@ def map_chart(
     link: str | None = None,
     width: int = 720,
 ) -> alt.LayerChart:
-    """Where the texts of each set lie on their first two projected features; pointing at a text shows how it begins.
+    """The texts of each set by their first two projected features; pointing at one shows how it begins.
 
     A click picks the texts of a bucket, one on the legend those of a set; a double click picks all again.
 

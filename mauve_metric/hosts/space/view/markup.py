@@ -132,7 +132,7 @@ def headline(result: MauveResult) -> str:
 
 
 def _align(result: MauveResult) -> str:
-    """How to declare shared prompts, where they may explain the score; else empty."""
+    """Advice to declare shared prompts, if they may explain the score; else empty."""
     shared = any(warning.code == "shared_prompts" for warning in result.warnings)
     if not shared or result.design != "independent" or result.n_p != result.n_q:
         return ""
