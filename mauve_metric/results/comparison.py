@@ -156,7 +156,7 @@ class Comparison(SignedResult):
         said = (ranking_verdict(self), learned_ranking(self), self.joint_verdict, comparison_headline(self).beside)
         level = f"Intervals: {100 * self.confidence_level:g} %, {first.ci_scope}."
         several = [DIFFERENCE_NOTE] if len(self.differences) > 1 else []
-        parts: list[Part] = [Prose(said, paragraphs=True), warnings_prose(collected_warnings(self))]
+        parts: list[Part] = [Prose(said, paragraphs=True, advice=True), warnings_prose(collected_warnings(self))]
         parts += [tables["models"], Prose([*notes(self), level])]
         parts += [tables["differences"], Prose([*several, forecast_sentence(self)])]
         if self.learned_differences:
