@@ -112,7 +112,7 @@ def test_wrong_usage(files: tuple[str, str], capsys: pytest.CaptureFixture[str])
 
 def test_advice_names_flags() -> None:
     advice = [text for item in ADVICE.values() for text in item[:2]] + [kind.cure for kind in KINDS.values()]
-    python = re.compile(r"=(True|None|[`'\"])|[pq]_(text|groups)\\b|(\\W--[\\w-]+\\W+)\\3")
+    python = re.compile(r"=(True|None|[`'\"])|[pq]_(text|groups)\b|(\W--[\w-]+\W+)\3")
     assert len(advice) > 80 and [text for text in map(in_flags, advice) if python.search(text)] == []
     assert in_flags("strip='line_breaks' (--strip line_breaks) makes") == "--strip line_breaks makes"
     assert in_flags("seed=1 is closest; num_buckets=9 is small") == "seed=1 is closest; --num-buckets 9 is small"
