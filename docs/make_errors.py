@@ -61,7 +61,8 @@ After those marked **severe** the score may not mean what it seems to mean: mend
 
 ERRORS_HEAD = """## Errors
 
-In the shell the code is in brackets behind the message; in Python the same message comes as an exception. In the examples `p` has shape (40, 6), `q` (30, 6), and `texts` is a list of 20 strings.
+In the shell the code is in brackets behind the message; in Python the same message comes as an exception. In the
+examples `p` has shape (40, 6), `q` (30, 6), and `texts` is a list of 20 strings.
 """
 
 EXCEPTIONS = {
