@@ -13,7 +13,7 @@ from mauve_metric.hosts.space.view.markup import escape
 from mauve_metric.options import VERBATIM, config_fields
 
 PLAY = ("mauve_scaling_factor", "num_buckets", "seed", "confidence_level")  # beside the pictures that they change
-_ELSEWHERE = ("featurize_model_name", *PLAY)
+_ELSEWHERE = ("featurize_model_name", "drmm_preset", "lattice_preset", *PLAY)  # the presets take minutes
 
 
 class _Look(TypedDict):
