@@ -167,7 +167,7 @@ class Judging:
 
 
 def deal(rater: str, human: TextSet, models: Mapping[str, TextSet]) -> Judging:
-    """What a person judges: rounds and pairs of these texts in random order, at most 200 of each.
+    """Deal what a person judges: rounds and pairs of these texts in random order, at most 200 of each.
 
     Raises:
         ValueError: no text can be cut into sentences of two writers.

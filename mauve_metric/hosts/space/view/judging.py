@@ -185,7 +185,7 @@ def _begun(judging: Judging | None) -> Judging:
 
 
 def _part(name: str, buttons: dict[str, str]) -> _Part:
-    """What is shown, the buttons, and the table of one kind of judgement."""
+    """One kind of judgement: its HTML, buttons and table."""
     shown = gr.HTML("<p>Press Start.</p>", elem_id=f"{name}_shown")
     with gr.Row():
         made = [gr.Button(words, interactive=False, min_width=120, elem_id=key) for key, words in buttons.items()]
