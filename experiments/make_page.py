@@ -1,7 +1,7 @@
 """Write `docs/experiments.md` from the results, with their figures: `python experiments/make_page.py`.
 
 The figures go to `docs/figures/`. Of each page of `experiments/results/` it takes the title, the figure and its
-text alternative. A test compares the page with the results.
+text alternative, and the tables of `experiments/papers.md`. A test compares the page with the results.
 """
 
 from __future__ import annotations
@@ -22,11 +22,6 @@ Small replications of published experiments, run on a CPU. Each is one script of
 has the command, the machine, the time, and where the result differs from the paper.
 
 <!-- Written by experiments/make_page.py from the results. -->
-"""
-TABLES = """
-## The tables and figures of the papers
-
-[What reproduces each here](../experiments/papers.md), what was found, and what is out of scope.
 """
 SEEN = re.compile(r"^<!-- seen: (.+) -->\n", flags=re.MULTILINE)
 INKS = {"light": "#1F1F1F", "dark": "#E6E6EA"}  # of words and lines on the site's two pages
@@ -67,7 +62,13 @@ def results() -> list[Path]:
 
 def page() -> str:
     """The whole page."""
-    return HEAD + "".join(map(section, results())) + TABLES
+    return HEAD + "".join(map(section, results())) + papers()
+
+
+def papers() -> str:
+    """The tables of `papers.md`, one heading lower."""
+    text = (ROOT / "experiments" / "papers.md").read_text(encoding="utf-8")
+    return "\n" + re.sub(r"^#", "##", text, flags=re.MULTILINE)
 
 
 def main() -> None:
