@@ -11,29 +11,15 @@ from typing import Unpack
 
 import numpy as np
 
+from mauve_metric.api import score
 from mauve_metric.api.each_featurizer import jobs_of, learned_together, with_each
 from mauve_metric.api.explain import explain_learned, explain_model
-from mauve_metric.api.score import (
-    Estimates,
-    debiased_estimates,
-    learned_of,
-    resolve_config,
-    score_buckets,
-    score_features,
-)
 from mauve_metric.api.subgroups import of_subgroup, recall_of_subgroups
 from mauve_metric.arrays import FeatureData, Integers, Labels, TextData, TokenData
+from mauve_metric.features import sides as feature_sides
 from mauve_metric.features.feature_files import is_feature_file
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side, given_side
-from mauve_metric.features.sides import (
-    By,
-    OpenedSides,
-    Subgroups,
-    check_columns,
-    check_same_encoder,
-    open_models,
-    read_sides,
-)
+from mauve_metric.features.sides import By
 from mauve_metric.lexical.phrases import Readable
 from mauve_metric.measures.groups import design_of, pair_of_groups
 from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, with_options
@@ -122,7 +108,7 @@ def compare(
     sides = check_models(models)
     config, run = scoring_options(options, "compare")
     human = given_side("p", {"set": p, "features": p_features, "tokens": p_tokens, "text": p_text})
-    opened = open_models(human, sides, config, run, (aligned, p_groups, q_groups), common_rows, by)
+    opened = feature_sides.open_models(human, sides, config, run, (aligned, p_groups, q_groups), common_rows, by)
 
     job = Featurizing(config, run, frozenset(options))
     if featurizers is None:
@@ -161,12 +147,12 @@ def compare_together(comparison: Comparison, sets: Sequence[Sequence[FeatureSet]
 
 
 def _compare_one(
-    names: Sequence[str], opened: OpenedSides, job: Featurizing, buckets: int, texts: int
+    names: Sequence[str], opened: feature_sides.OpenedSides, job: Featurizing, buckets: int, texts: int
 ) -> tuple[Comparison, list[FeatureSet]]:
     """The comparison of one featurizer, and its features of all sets. job: featurizes, and has the options."""
     config = job.config
     with job:
-        read = read_sides(job, opened)
+        read = feature_sides.read_sides(job, opened)
     check_sides({opened.sides[name].argument: side for name, (side, _) in read.items()})
     (human, human_texts), *reads = read.values()
     models = {name: side for name, (side, _) in zip(names, reads, strict=True)}
@@ -219,13 +205,13 @@ def check_sides(sides: Mapping[str, FeatureSet]) -> None:
     Raises:
         TypeError, ValueError: as `compare`; the sides are called by their keys.
     """
-    check_columns(sides)
+    feature_sides.check_columns(sides)
     human, *models = sides.values()
     for name, side in sides.items():
         if len(side) < 2:
             raise ValueError(f"{name} must hold at least 2 texts to be compared, got {len(side)}")
-        check_same_encoder(human.identity, side.identity)
-        check_same_encoder(models[0].identity, side.identity)
+        feature_sides.check_same_encoder(human.identity, side.identity)
+        feature_sides.check_same_encoder(models[0].identity, side.identity)
 
 
 def compare_features(
@@ -239,7 +225,7 @@ def compare_features(
     texts: int = 3,
     partition: Partition | None = None,
     watch: Callable[[str], None] | None = None,
-    subgroups: Subgroups | None = None,
+    subgroups: feature_sides.Subgroups | None = None,
 ) -> Comparison:
     """Project and cluster all sets together, score each model against P, and compare the scores.
 
@@ -253,7 +239,7 @@ def compare_features(
     """
     names, watch, subgroups = list(models), watch or _ignore_progress, subgroups or {}
     groups = [p.groups, *(side.groups for side in models.values())]
-    resolved = resolve_config(config, len(p), *(len(side) for side in models.values()), groups=groups)
+    resolved = score.resolve_config(config, len(p), *(len(side) for side in models.values()), groups=groups)
     run = run or RunOptions()
     if partition is None:
         partition = partition_sets(
@@ -305,7 +291,11 @@ def compare_features(
 
 
 def _compare_subgroups(
-    p: FeatureSet, models: Mapping[str, FeatureSet], subgroups: Subgroups, config: MauveConfig, run: RunOptions
+    p: FeatureSet,
+    models: Mapping[str, FeatureSet],
+    subgroups: feature_sides.Subgroups,
+    config: MauveConfig,
+    run: RunOptions,
 ) -> dict[str, Comparison]:
     """The comparison of the texts of each label, of the models that have enough of them."""
     found = {}
@@ -323,7 +313,7 @@ def _score_models(
     rows, runs = partition.rows, partition.labels
     texts_a_bucket = np.bincount(np.concatenate(runs[0]), minlength=int(config.num_buckets))
     return {
-        name: score_buckets(
+        name: score.score_buckets(
             p,
             side,
             [(run[0], run[number]) for run in runs],
@@ -332,7 +322,7 @@ def _score_models(
             entries={"partition": f"common to {', '.join(models)}", "model": name},
             texts_a_bucket=texts_a_bucket,
             problems=partition.problems,
-            learned=learned_of(p, side, config),
+            learned=score.learned_of(p, side, config),
         )
         for number, (name, side) in enumerate(models.items(), start=1)
     }
@@ -454,10 +444,10 @@ def _with_checkpoint(run: RunOptions, job: str) -> RunOptions:
 
 def _own_score(p: FeatureSet, q: FeatureSet, config: MauveConfig, run: RunOptions) -> OwnScore:
     """MAUVE of the pair on its own buckets; the signature is that of `compute_mauve`."""
-    resolved = resolve_config(config, len(p), len(q), groups=[p.groups, q.groups])
+    resolved = score.resolve_config(config, len(p), len(q), groups=[p.groups, q.groups])
     once = replace(resolved, knn=False, frechet_distance=False)
     few = 2 if config.permutations else 1
-    result = score_features(p, q, once, quiet=True, run=run, clusterings=few, with_learned=False)
+    result = score.score_features(p, q, once, quiet=True, run=run, clusterings=few, with_learned=False)
     signature = format_signature(signature_entries(p, q, resolved))
     return OwnScore(result.mauve, result.num_buckets, result.p_value, signature)
 
@@ -505,7 +495,7 @@ def ranked_differences(
 
 def _estimates(
     runs: Sequence[Sequence[Labels]], number: int, groups: Sequence[Integers | None], config: MauveConfig
-) -> Estimates:
+) -> score.Estimates:
     """The debiased scores of the model with this number, with their errors."""
     k, of_both = int(config.num_buckets), (groups[0], groups[number])
-    return debiased_estimates([count_labels(run[0], run[number], k, *of_both) for run in runs], config)
+    return score.debiased_estimates([count_labels(run[0], run[number], k, *of_both) for run in runs], config)

@@ -11,17 +11,10 @@ import numpy as np
 from mauve_metric.api.normalised import with_normalised
 from mauve_metric.api.score import learned_of, resolve_config, score_buckets
 from mauve_metric.arrays import FeatureData, Floats, Integers, Labels, Rows, TextData, TokenData
+from mauve_metric.features import sides as feature_sides
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, given_side
 from mauve_metric.features.ngram_use import differing_ngrams
-from mauve_metric.features.sides import (
-    By,
-    Subgroups,
-    check_columns,
-    check_same_encoder,
-    design_of_two,
-    open_sides,
-    read_sides,
-)
+from mauve_metric.features.sides import By
 from mauve_metric.lexical.phrases import Readable, repeated_phrases, telling_phrases
 from mauve_metric.measures import gap
 from mauve_metric.measures.groups import pair_of_groups
@@ -95,11 +88,13 @@ def explain(
     }
     if isinstance(by, Mapping):
         by = {{"human": "p", "model": "q"}.get(name, name): labels for name, labels in by.items()}
-    opened = open_sides(sides, config, run, design_of_two(aligned, p_groups, q_groups), by=by)
+    opened = feature_sides.open_sides(
+        sides, config, run, feature_sides.design_of_two(aligned, p_groups, q_groups), by=by
+    )
     with Featurizing(config, run, frozenset(options)) as job:
-        (p_side, p_read), (q_side, q_read) = read_sides(job, opened).values()
-        check_same_encoder(p_side.identity, q_side.identity)
-        check_columns({"p_features": p_side, "q_features": q_side})
+        (p_side, p_read), (q_side, q_read) = feature_sides.read_sides(job, opened).values()
+        feature_sides.check_same_encoder(p_side.identity, q_side.identity)
+        feature_sides.check_columns({"p_features": p_side, "q_features": q_side})
         config = resolve_config(config, len(p_side), len(q_side), groups=[p_side.groups, q_side.groups])
         partition = partition_sets(
             [p_side.features, q_side.features], config, run, every_row=True, groups=[p_side.groups, q_side.groups]
@@ -122,7 +117,7 @@ def explain(
         return explain_learned(explanation, readable.texts, groups, config, texts, job)
 
 
-def _with_composition(bucket: GapBucket, result: MauveResult, subgroups: Subgroups) -> GapBucket:
+def _with_composition(bucket: GapBucket, result: MauveResult, subgroups: feature_sides.Subgroups) -> GapBucket:
     """The bucket with its texts of each label that it holds."""
     inside = [labels == bucket.bucket for labels in (result.p_labels, result.q_labels)]
     counts = {

@@ -6,12 +6,7 @@ from functools import partial
 
 from mauve_metric.catalogue.row import Measure
 from mauve_metric.features.likelihood.likelihood_measures import discriminator_ranks, discriminator_total_probability
-from mauve_metric.measures.discriminators import (
-    bag_of_words_accuracy,
-    bag_of_words_auc,
-    discriminator_accuracy,
-    discriminator_auc,
-)
+from mauve_metric.measures import discriminators
 
 _row = partial(
     Measure,
@@ -31,7 +26,7 @@ DISCRIMINATOR: dict[str, Measure] = {
         meaning="how often a classifier on the features ranks a model's text above a human one; 0.5: it cannot tell",
         trap="a mark or a length that only one set has is enough for 1: look at the warnings first",
         needs="both features",
-        compute=discriminator_auc,
+        compute=discriminators.discriminator_auc,
     ),
     "discriminator_accuracy": _row(
         title="Discriminator accuracy",
@@ -39,7 +34,7 @@ DISCRIMINATOR: dict[str, Measure] = {
         meaning="share of unseen texts that a classifier on the features puts on the right side; 0.5: it cannot tell",
         trap="a mark or a length that only one set has is enough for 1: look at the warnings first",
         needs="both features",
-        compute=discriminator_accuracy,
+        compute=discriminators.discriminator_accuracy,
     ),
     "discriminator_words_auc": _row(
         title="Bag-of-words AUC",
@@ -47,7 +42,7 @@ DISCRIMINATOR: dict[str, Measure] = {
         meaning="how often a classifier on word counts ranks a model's text above a human one; 0.5: it cannot tell",
         trap="other topics are enough for 1, however well the model writes",
         needs="both texts",
-        compute=bag_of_words_auc,
+        compute=discriminators.bag_of_words_auc,
     ),
     "discriminator_words_accuracy": _row(
         title="Bag-of-words accuracy",
@@ -55,7 +50,7 @@ DISCRIMINATOR: dict[str, Measure] = {
         meaning="share of unseen texts that a classifier on word counts puts on the right side; 0.5: it cannot tell",
         trap="other topics are enough for 1, however well the model writes",
         needs="both texts",
-        compute=bag_of_words_accuracy,
+        compute=discriminators.bag_of_words_accuracy,
     ),
     "discriminator_ranks": _row(
         title="Accuracy from ranks",

@@ -5,16 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from mauve_metric.catalogue.row import Measure
+from mauve_metric.lexical import distinct
 from mauve_metric.lexical.compression import compression_ratio
-from mauve_metric.lexical.distinct import (
-    distinct_n,
-    distinct_n_once,
-    distinct_n_per_text,
-    distinct_of_prompts,
-    entropy_n,
-    entropy_of_prompts,
-    lengths,
-)
 from mauve_metric.lexical.ngram_similarity import prompt_distinct, prompt_diversity, vendi_ngrams
 from mauve_metric.lexical.repetition import MAX_PHRASE_OF_MAUVE, ends_repeating
 from mauve_metric.lexical.self_bleu import self_bleu, self_repetition
@@ -28,7 +20,7 @@ LEXICAL: dict[str, Measure] = {
         paper="Li et al. 2016",
         meaning="distinct tokens over all tokens of the set",
         trap="falls with the number of tokens, and rises with noise",
-        compute=partial(distinct_n, n=1),
+        compute=partial(distinct.distinct_n, n=1),
         sizes_matter=True,
     ),
     "distinct_2": _row(
@@ -36,7 +28,7 @@ LEXICAL: dict[str, Measure] = {
         paper="Li et al. 2016",
         meaning="distinct 2-grams over all 2-grams of the set",
         trap="falls with the number of tokens, and rises with noise",
-        compute=partial(distinct_n, n=2),
+        compute=partial(distinct.distinct_n, n=2),
         sizes_matter=True,
     ),
     "distinct_4": _row(
@@ -44,7 +36,7 @@ LEXICAL: dict[str, Measure] = {
         paper="Pillutla et al. 2021",
         meaning="distinct 4-grams over all 4-grams of the set",
         trap="random words have 1: near the human value is good, not high",
-        compute=partial(distinct_n, n=4),
+        compute=partial(distinct.distinct_n, n=4),
         sizes_matter=True,
     ),
     "distinct_4_per_text": _row(
@@ -52,14 +44,14 @@ LEXICAL: dict[str, Measure] = {
         paper="Li et al. 2016",
         meaning="distinct 4-grams of a text over its tokens, mean over texts",
         trap="falls with the length of a text, and is blind to texts that repeat each other",
-        compute=distinct_n_per_text,
+        compute=distinct.distinct_n_per_text,
     ),
     "distinct_4_once": _row(
         title="4-grams seen once",
         paper="Holtzman et al. 2020",
         meaning="4-grams that stand once in the set over all 4-grams",
         trap="falls with the number of tokens, and rises with noise",
-        compute=distinct_n_once,
+        compute=distinct.distinct_n_once,
         sizes_matter=True,
     ),
     **{
@@ -69,7 +61,7 @@ LEXICAL: dict[str, Measure] = {
             paper="Zhang et al. 2018",
             meaning=f"entropy of the set's {n}-grams in nats",
             trap="grows with the number of tokens, whose logarithm is its limit",
-            compute=partial(entropy_n, n=n),
+            compute=partial(distinct.entropy_n, n=n),
             sizes_matter=True,
         )
         for n in (2, 4)
@@ -162,7 +154,7 @@ LEXICAL: dict[str, Measure] = {
         paper="Pillutla et al. 2021",
         meaning="tokens of a text, mean over texts",
         trap="moves most other measures with it: mend the length first",
-        compute=lengths,
+        compute=distinct.lengths,
     ),
     **{
         f"prompt_distinct_{n}": _row(
@@ -171,7 +163,7 @@ LEXICAL: dict[str, Measure] = {
             meaning=f"distinct {n}-grams of the texts of a prompt over their tokens, mean over prompts",
             trap=f"not `distinct_{n}`, which pools all prompts; falls with the texts a prompt and their length",
             needs="prompts",
-            compute=partial(distinct_of_prompts, n=n),
+            compute=partial(distinct.distinct_of_prompts, n=n),
         )
         for n in (1, 2)
     },
@@ -183,7 +175,7 @@ LEXICAL: dict[str, Measure] = {
             meaning=f"entropy of the {n}-grams of the texts of a prompt in nats, mean over prompts",
             trap=f"not `entropy_{n}`, which pools all prompts; grows with the texts a prompt and their length",
             needs="prompts",
-            compute=partial(entropy_of_prompts, n=n),
+            compute=partial(distinct.entropy_of_prompts, n=n),
         )
         for n in (2, 4)
     },
