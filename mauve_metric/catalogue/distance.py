@@ -13,6 +13,7 @@ from mauve_metric.measures.sliced_wasserstein import sliced_wasserstein
 from mauve_metric.measures.vendi import vendi_score
 
 _row = partial(Measure, group="distance", better="lower", low=0, high=None, needs="both features")
+_of_size = partial(_row, sizes_matter=True)
 
 DISTANCE: dict[str, Measure] = {
     "mmd": _row(
@@ -36,7 +37,7 @@ DISTANCE: dict[str, Measure] = {
         compute=mmd_gaussian,
         designed=True,
     ),
-    "frechet_distance": _row(
+    "frechet_distance": _of_size(
         title="Fréchet distance",
         paper="Heusel et al. 2017",
         meaning="of Gaussians fitted to the features; too high for few texts",
@@ -44,7 +45,6 @@ DISTANCE: dict[str, Measure] = {
         formula="distance-of-gaussians",
         compute=lambda p, q, seed, level: frechet_distance(p, q),
         cheap=False,
-        sizes_matter=True,
         in_result=True,
     ),
     "frechet_infinity": _row(
@@ -57,14 +57,13 @@ DISTANCE: dict[str, Measure] = {
         compute=lambda p, q, seed, level: frechet_infinity(p, q, seed=seed),
         cheap=False,
     ),
-    "sliced_wasserstein": _row(
+    "sliced_wasserstein": _of_size(
         title="sliced Wasserstein-2²",
         paper="Bonneel et al. 2015",
         meaning="how far the features have to move along random directions; too high for few texts",
         trap="above 0 for equal sets; its scale is that of the featurizer",
         formula="sliced-wasserstein-distance",
         compute=lambda p, q, seed, level: sliced_wasserstein(p, q, seed=seed),
-        sizes_matter=True,
     ),
     "clipped_density": _row(
         title="clipped density",
@@ -86,7 +85,7 @@ DISTANCE: dict[str, Measure] = {
         formula="clipped-density-and-coverage",
         compute=lambda p, q, seed, level: clipped_coverage(p, q),
     ),
-    "vendi": _row(
+    "vendi": _of_size(
         title="Vendi score",
         better="human",
         low=1,
@@ -96,7 +95,6 @@ DISTANCE: dict[str, Measure] = {
         formula="vendi-score",
         needs="features",
         compute=vendi_score,
-        sizes_matter=True,
     ),
     "authenticity": _row(
         title="authenticity",
@@ -109,7 +107,7 @@ DISTANCE: dict[str, Measure] = {
         needs="three features",
         compute=authenticity,
     ),
-    "copying": _row(
+    "copying": _of_size(
         title="data copying C_T",
         better="human",
         low=None,
@@ -119,6 +117,5 @@ DISTANCE: dict[str, Measure] = {
         formula="copies-of-training-texts",
         needs="three features",
         compute=data_copying,
-        sizes_matter=True,
     ),
 }

@@ -19,21 +19,22 @@ _row = partial(
     high=1.0,
 )
 _decoded = partial(_row, needs="decoder", paper="Martins et al. 2020, §4.3; Pillutla et al. 2021, Table 9")
+_unbounded = partial(_row, low=1.0, high=None)
+_repeat = partial(
+    _row, paper="Welleck et al. 2020, §6", trap="people repeat words too: near the human value is good, not 0"
+)
+_rank = partial(_row, paper="Gehrmann et al. 2019, §3")
 
 LANGUAGE_MODEL: dict[str, Measure] = {
-    "generation_perplexity": _row(
+    "generation_perplexity": _unbounded(
         title="Perplexity",
-        low=1.0,
-        high=None,
         paper="Pillutla et al. 2021, §4",
         meaning="how surprised a language model is by the texts, over the tokens that it predicts",
         trap="low is not good: a text that repeats itself has the lowest",
         compute=measures.generation_perplexity,
     ),
-    "epsilon_perplexity": _row(
+    "epsilon_perplexity": _unbounded(
         title="ε-perplexity",
-        low=1.0,
-        high=None,
         paper="Martins et al. 2020, §4.3",
         meaning="perplexity with every probability raised by ε = 1e-5",
         trap="moves with ε and the vocabulary, and is not that of the tables, which `decoder_perplexity` is",
@@ -104,44 +105,36 @@ LANGUAGE_MODEL: dict[str, Measure] = {
         trap="plain sampling has the whole vocabulary: more choices let more of human text through, and more else",
         compute=measures.mean_choices,
     ),
-    "rep": _row(
+    "rep": _repeat(
         title="rep-64",
-        paper="Welleck et al. 2020, §6",
         meaning="share of tokens for which the first choice of a language model stands among the 64 before",
-        trap="people repeat words too: near the human value is good, not 0",
         compute=measures.rep,
     ),
-    "wrep": _row(
+    "wrep": _repeat(
         title="wrep-64",
-        paper="Welleck et al. 2020, §6",
         meaning="the same where that choice is not the token that came",
-        trap="people repeat words too: near the human value is good, not 0",
         compute=measures.wrep,
     ),
-    "rank_1": _row(
+    "rank_1": _rank(
         title="Rank 1",
-        paper="Gehrmann et al. 2019, §3",
         meaning="share of tokens that are the first choice of a language model",
         trap="a language model finds its own texts likely: take another one than wrote them",
         compute=partial(measures.rank_share, low=1, high=1),
     ),
-    "rank_2_5": _row(
+    "rank_2_5": _rank(
         title="Rank 2–5",
-        paper="Gehrmann et al. 2019, §3",
         meaning="share of tokens among its first five choices, but not the first",
         trap="a language model finds its own texts likely: take another one than wrote them",
         compute=partial(measures.rank_share, low=2, high=5),
     ),
-    "rank_6_100": _row(
+    "rank_6_100": _rank(
         title="Rank 6–100",
-        paper="Gehrmann et al. 2019, §3",
         meaning="share of tokens among its first hundred choices, but not the first five",
         trap="a language model finds its own texts likely: take another one than wrote them",
         compute=partial(measures.rank_share, low=6, high=100),
     ),
-    "rank_above_100": _row(
+    "rank_above_100": _rank(
         title="Rank above 100",
-        paper="Gehrmann et al. 2019, §3",
         meaning="share of tokens that are not among its first hundred choices",
         trap="top-k and nucleus sampling empty it, whatever the quality",
         compute=partial(measures.rank_share, low=101, high=None),
