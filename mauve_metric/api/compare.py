@@ -280,7 +280,7 @@ def compare_features(
         design=design_of(*groups),
         smallest_difference=None if best is None else _smallest_difference(best, results, resolved),
         texts_needed=None if best is None else _forecast(best, results, kept, errors, resolved, groups),
-        warnings=tuple(comparison_warnings(models) + partition_warnings(common, alone)),
+        warnings=(*comparison_warnings(models), *partition_warnings(common, alone)),
         signature_entries=_signature_entries(p, models, resolved),
         explanations=explanations,
         learned_ranking=learned_ranking,

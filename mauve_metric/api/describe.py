@@ -32,7 +32,6 @@ from mauve_metric.runtime.failures import EXPECTED, message_of
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.texts.files import TextFile
 from mauve_metric.uncertainty.duplication_warnings import duplication_warnings
-from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
     from mauve_metric.features.likelihood.likelihoods import Likelihoods
@@ -271,7 +270,10 @@ class _Work:
             sizes=sizes,
             same_size=self.sets.smallest if moved and len(set(sizes.values())) > 1 else None,
             confidence_level=self.config.confidence_level,
-            model_warnings={name: tuple(_warnings(found, human)) for name, found in models.items()},
+            model_warnings={
+                model: tuple(duplication_warnings({name: item.value for name, item in found.items()}, human))
+                for model, found in models.items()
+            },
             comparison=self.comparison,
             signature_entries=self._signature(order, more),
             transfer=transfer,
@@ -319,11 +321,6 @@ class _Work:
         left_out |= set() if any(MEASURES[name].needs == "decoder" for name in order) else {"decoder"}
         shown = {name: value for name, value in more.items() if name not in left_out}
         return {**entries, "measures": ",".join(order), **shown, **versions()}
-
-
-def _warnings(model: Mapping[str, Described], human: Mapping[str, float]) -> list[ScoreWarning]:
-    """Warnings from a model's other measures that make its score doubtful."""
-    return duplication_warnings({name: item.value for name, item in model.items()}, human)
 
 
 def _scores(result: object) -> dict[str, Described]:

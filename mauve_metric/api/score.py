@@ -261,10 +261,13 @@ def score_buckets(
     clusterings = _fields_of_clusterings(scores.mauve, histograms, others, config)
     ceiling = clusterings["mauve_ceiling"], clusterings["mauve_ceiling_std"]
     formats = None if learned is None else check_format(p.format_numbers, q.format_numbers, groups, config.seed)
-    of_format = format_warnings(formats)
-    found = score_warnings.all_warnings(p, q, histograms, scores.mauve, scores.mauve_floor, *ceiling, texts_a_bucket)
-    found += score_warnings.quantizer_warnings(problems)
-    found += score_warnings.design_warnings(histograms.groups, estimates.problem, k)
+    warnings = (
+        *score_warnings.all_warnings(p, q, histograms, scores.mauve, scores.mauve_floor, *ceiling, texts_a_bucket),
+        *score_warnings.quantizer_warnings(problems),
+        *score_warnings.design_warnings(histograms.groups, estimates.problem, k),
+        *wrapping_warnings.wrapping_warnings(p, q),
+        *format_warnings(formats),
+    )
     return MauveResult(
         **scores._asdict(),
         **clusterings,
@@ -278,13 +281,13 @@ def score_buckets(
         p_value=p_value,
         design=design_of(p.groups, q.groups),
         num_buckets=k,
-        warnings=(*found, *wrapping_warnings.wrapping_warnings(p, q), *of_format),
+        warnings=warnings,
         signature_entries=signature_entries(p, q, config, entries or {}),
         p_labels=runs[0][0],
         q_labels=runs[0][1],
         format_auc=None if formats is None else formats.auc,
         format_aucs=None if formats is None else formats.each,
-        normalised_missing=NOT_READ_AGAIN if of_format else None,
+        normalised_missing=None if formats is None or not formats.tells else NOT_READ_AGAIN,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from mauve_metric.uncertainty.score_warnings import ScoreWarning, percent
 
@@ -38,7 +38,9 @@ _WITHIN = {
 }
 
 
-def duplication_warnings(model: Mapping[str, float], human: Mapping[str, float] | None = None) -> list[ScoreWarning]:
+def duplication_warnings(
+    model: Mapping[str, float], human: Mapping[str, float] | None = None
+) -> Iterator[ScoreWarning]:
     """Warnings from the values of the measures of duplication, by their names; a missing one gives none.
 
     Args:
@@ -48,15 +50,13 @@ def duplication_warnings(model: Mapping[str, float], human: Mapping[str, float] 
     >>> [warning.code for warning in duplication_warnings({"near_duplicates_across": 0.2})]
     ['near_duplicates_between']
     """
-    found = []
     for name, (threshold, code, said) in _ACROSS.items():
         value = model.get(name, 0.0)
         if value > threshold:
             numbers = {"share": value, "threshold": threshold}
-            found.append(ScoreWarning(code, f"{percent(value)} {said}", numbers))
+            yield ScoreWarning(code, f"{percent(value)} {said}", numbers)
     for name, (threshold, code, said) in _WITHIN.items():
         value, usual = model.get(name, 0.0), (human or {}).get(name, 0.0)
         if value > usual + threshold:
             numbers = {"share": value, "human": usual, "threshold": threshold}
-            found.append(ScoreWarning(code, f"{percent(value)} {said.format(human=percent(usual))}", numbers))
-    return found
+            yield ScoreWarning(code, f"{percent(value)} {said.format(human=percent(usual))}", numbers)
