@@ -14,7 +14,7 @@ import numpy as np
 from mauve_metric.api import score
 from mauve_metric.api.each_featurizer import jobs_of, learned_together, with_each
 from mauve_metric.api.explain import explain_learned, explain_model
-from mauve_metric.api.subgroups import of_subgroup, recall_of_subgroups
+from mauve_metric.api.subgroups import enough_rows, recall_of_subgroups
 from mauve_metric.arrays import FeatureData, Integers, Labels, TextData, TokenData
 from mauve_metric.features import sides as feature_sides
 from mauve_metric.features.feature_files import is_feature_file
@@ -300,9 +300,10 @@ def _compare_subgroups(
     """The comparison of the texts of each label, of the models that have enough of them."""
     found = {}
     for label, rows in subgroups.items():
-        human, some = of_subgroup(p, models, rows)
+        human, some = enough_rows(models, rows)
         if human is not None and some:
-            found[label] = compare_features(human, some, config, run=run)
+            sides = {name: models[name].of_rows(own) for name, own in some.items()}
+            found[label] = compare_features(p.of_rows(human), sides, config, run=run)
     return found
 
 

@@ -220,7 +220,6 @@ class _Work:
     sets: DescribedSets
     failed: dict[str, str]
     seconds: dict[str, float]
-    comparison: Comparison | None = None
     compared: Callable[[], Comparison] | None = None
     watch: Callable[[str, int, int], None] | None = None
 
@@ -235,8 +234,8 @@ class _Work:
         rows = [name for name in names if name != "score" and not self.sets.lacks(MEASURES[name])]
         if "score" in names or any("histograms" in MEASURES[name].inputs.forms for name in rows):
             self._compare()
-        if "score" in names and self.comparison is not None:
-            for name, result in self.comparison.models.items():
+        if "score" in names and self.sets.comparison is not None:
+            for name, result in self.sets.comparison.models.items():
                 models[name] |= _scores(result)
         with progress_bar("measure", self.run.verbose, unit=" measures", total=len(rows)) as bar:
             for done, name in enumerate(rows):
@@ -274,7 +273,7 @@ class _Work:
                 model: tuple(duplication_warnings({name: item.value for name, item in found.items()}, human))
                 for model, found in models.items()
             },
-            comparison=self.comparison,
+            comparison=self.sets.comparison,
             signature_entries=self._signature(order, more),
             transfer=transfer,
         )
@@ -296,8 +295,8 @@ class _Work:
         with self._record("score"):
             if self.sets.no_features:
                 raise ValueError(self.sets.no_features)
-            self.comparison = self._make_comparison() if self.compared is None else self.compared()
-        self.sets.comparison, self.sets.no_buckets = self.comparison, self.failed.get("score", "")
+            self.sets.comparison = (self.compared or self._make_comparison)()
+        self.sets.no_buckets = self.failed.get("score", "")
 
     def _make_comparison(self) -> Comparison:
         human, *models = (item.reference() for item in (self.sets.human, *self.sets.models.values()))
@@ -306,15 +305,14 @@ class _Work:
 
     def _signature(self, order: Sequence[str], more: Mapping[str, object]) -> dict[str, object]:
         entries: dict[str, object] = {}
-        if self.comparison is not None:
-            entries = dict(self.comparison.signature_entries)
-            entries.pop("mauve_metric")
+        if self.sets.comparison is not None:
+            entries = dict(self.sets.comparison.signature_entries)
         else:
             config = ("strip", "empty_texts", "confidence_level", "seed")
             entries |= {name: getattr(self.config, name) for name in config}
             entries["n_p"] = len(self.sets.human)
             entries |= {f"n_{name}": len(item) for name, item in self.sets.models.items()} | versions("numpy")
-            entries.pop("mauve_metric")
+        entries.pop("mauve_metric")
         forms = {form for name in order for form in MEASURES[name].inputs.forms}
         left_out = set() if "tokens" in forms else {"tokens"}
         left_out |= set() if "likelihoods" in forms else {"language_model"}

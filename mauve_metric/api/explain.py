@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from mauve_metric.api.normalised import with_normalised
-from mauve_metric.api.score import learned_of, resolve_config, score_buckets
+from mauve_metric.api.score import resolve_config, score_partition
 from mauve_metric.arrays import FeatureData, Floats, Integers, Labels, Rows, TextData, TokenData
 from mauve_metric.features import sides as feature_sides
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, given_side
@@ -99,15 +99,7 @@ def explain(
         partition = partition_sets(
             [p_side.features, q_side.features], config, run, every_row=True, groups=[p_side.groups, q_side.groups]
         )
-        result = score_buckets(
-            p_side,
-            q_side,
-            partition.labels,
-            partition.rows,
-            config,
-            problems=partition.problems,
-            learned=learned_of(p_side, q_side, config),
-        )
+        result = score_partition(p_side, q_side, partition, config, quiet=True)
         readable = Readable.of([p_read, q_read])
         explanation = explain_model(partition, 1, result, config, readable, buckets=buckets, texts=texts)
         subgroups = opened.rows_of_subgroups({"p": len(p_side), "q": len(q_side)})

@@ -186,8 +186,11 @@ class _Work:
             for done, (name, factor, changes) in enumerate(tried):
                 if bar is not None:
                     bar(done, len(tried))
-                found = self._try_setting(base, name, factor, changes, default)
-                settings += [replace(setting, in_design=times[_key(changes, *plans.FACTORS)]) for setting in found]
+                try:
+                    found = self._setting(base, name, factor, changes, default)
+                    settings.append(replace(found, in_design=times[_key(changes, *plans.FACTORS)]))
+                except EXPECTED as error:
+                    self._note(name, error)
         sides = self._featurize(base.config)
         p, q = sides[:2]
         groups = [side.groups for side in sides]
@@ -274,16 +277,6 @@ class _Work:
                 total += estimated_seconds(models[name], tokens)
         return total
 
-    def _try_setting(
-        self, base: plans.Base, name: str, factor: str, changes: plans.Changes, default: Setting
-    ) -> list[Setting]:
-        """The setting in a list, which is empty if it fails."""
-        try:
-            return [self._setting(base, name, factor, changes, default)]
-        except EXPECTED as error:
-            self._note(name, error)
-            return []
-
     def _setting(
         self, base: plans.Base, name: str, factor: str, changes: plans.Changes, default: Setting | None
     ) -> Setting:
@@ -291,7 +284,8 @@ class _Work:
         part = changes.get("n")
         config = plans.changed(base, changes)
         features, groups = _part_of(self._featurize(config), part if isinstance(part, plans.Part) else None)
-        config = resolve_config(config, *(len_of(rows) for rows in features), groups=groups)
+        sizes = [int(rows.shape[0]) for rows in features]
+        config = resolve_config(config, *sizes, groups=groups)
         key = _key(changes, *(name for name in plans.FACTORS if name != RESCALING))
         runs = self._cluster(key, features, groups, config)
         estimates, scores = _score_models(runs, config, groups)
@@ -309,7 +303,7 @@ class _Work:
             factor=factor,
             changes={name: plans.level_name(level) for name, level in changes.items()},
             num_buckets=int(config.num_buckets),
-            texts=min(map(len_of, features)),
+            texts=min(sizes),
             ranking=ranking,
             models=of_models,
             differences=ranked_differences(by_name, values, ranking, errors, config.confidence_level),
@@ -334,11 +328,6 @@ def _key(values: Mapping[str, object], *names: str) -> _Key:
     """Cache key of these values; models and functions are compared by identity, not by name."""
     found = ((name, values[name]) for name in names if name in values)
     return tuple((name, one if isinstance(one, (str, int, float, plans.Part)) else id(one)) for name, one in found)
-
-
-def len_of(features: Features) -> int:
-    """The number of texts."""
-    return int(features.shape[0])
 
 
 def _score_models(

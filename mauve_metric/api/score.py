@@ -199,7 +199,9 @@ def learned_of(p: FeatureSet, q: FeatureSet, config: MauveConfig) -> Learned | N
 def _permutation_p_value(p: FeatureSet, q: FeatureSet, partition: Partition, config: MauveConfig) -> float:
     """P-value of the permutation test: on buckets made without the sides, or by refitting learned ones."""
     if config.quantizer != "classifier":
-        return _test(p, q, partition.labels_without_sets, config)
+        (p_labels, q_labels), k = partition.labels_without_sets, int(config.num_buckets)
+        groups = count_groups(p_labels, q_labels, p.groups, q.groups, k)
+        return resampling.permutation_test(p_labels, q_labels, k, config.permutations, groups, config.seed)
     aucs = permuted_aucs(p.features, q.features, pair_of_groups(p.groups, q.groups), config)
     return float(np.mean(aucs >= aucs[0] - 1e-12))
 
@@ -378,9 +380,3 @@ def _neighbours(projected: Sequence[ProjectedRows], config: MauveConfig) -> dict
         return support.SupportScores(*found)._asdict()
     p_rows, q_rows = (some_rows(tensors.on_cpu(rows), KNN_MOST_ROWS, config.seed) for rows in projected)
     return support.support_scores(p_rows, q_rows, config.knn_k, tolerance=support.ROUNDING)._asdict()
-
-
-def _test(p: FeatureSet, q: FeatureSet, labels: Sequence[Labels], config: MauveConfig) -> float:
-    k = int(config.num_buckets)
-    groups = count_groups(labels[0], labels[1], p.groups, q.groups, k)
-    return resampling.permutation_test(labels[0], labels[1], k, config.permutations, groups, config.seed)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mauve_metric.measures.groups import Design
 from mauve_metric.results import report
-from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, row_from
+from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, ends, row_from
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.names import printable
 from mauve_metric.results.numbers import Difference, OwnScore, Subgroup
@@ -26,8 +26,7 @@ MODEL_COLUMNS = (
     Column("rank", "rank", "d"),
     Column("model", "model"),
     Column("mauve_debiased", "debiased", ".4f"),
-    Column("low", "low", ".4f"),
-    Column("high", "high", ".4f"),
+    *ends(".4f"),
     Column("mauve_classifier", "learned", ".4f"),
     Column("auc", "AUC", ".3f"),
     Column("mauve", "MAUVE", ".4f"),
@@ -48,8 +47,7 @@ SUBGROUP_COLUMNS = (
     Column("coverage_high", "high", ".3f"),
     Column("missed", "missed"),
     Column("mauve_debiased", "debiased", ".4f"),
-    Column("low", "low", ".4f"),
-    Column("high", "high", ".4f"),
+    *ends(".4f"),
     Column("auc", "AUC", ".3f"),
 )
 TEST_COLUMN = Column("p_value", "p", ".2g")
@@ -58,8 +56,7 @@ DIFFERENCE_COLUMNS = (
     Column("a", "model"),
     Column("b", "against"),
     Column("difference", "difference", "+.4f"),
-    Column("low", "low", "+.4f"),
-    Column("high", "high", "+.4f"),
+    *ends("+.4f"),
     Column("p_value", "p", ".2g"),
     Column("real", "real"),
 )

@@ -8,6 +8,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from mauve_metric.arrays import Floats, Integers
+from mauve_metric.uncertainty.group_jackknife import t_quantile
 
 
 def mean_interval(
@@ -62,9 +63,7 @@ def difference_interval(
     if variance == 0:
         return p_mean - q_mean, p_mean - q_mean
     freedom = variance**2 / (p_square**2 / p_df + q_square**2 / q_df)
-    from scipy.special import stdtrit
-
-    reach = float(stdtrit(freedom, (1 + level) / 2)) * math.sqrt(variance)
+    reach = t_quantile(level, freedom) * math.sqrt(variance)
     return p_mean - q_mean - reach, p_mean - q_mean + reach
 
 
@@ -78,10 +77,7 @@ def _joined_interval(
         return None
     of_p, of_q = _group_effects(values, groups)
     effects, total = of_p - of_q, len(of_p)
-    from scipy.special import stdtrit
-
-    error = math.sqrt(float(effects @ effects) * total / (total - 1))
-    reach = float(stdtrit(total - 1, (1 + level) / 2)) * error
+    reach = t_quantile(level, total - 1) * math.sqrt(float(effects @ effects) * total / (total - 1))
     difference = float(values[0].mean() - values[1].mean())
     return difference - reach, difference + reach
 
@@ -112,12 +108,10 @@ def _score_interval(
     share, square, freedom = _moments(values, groups)
     if freedom < 1:
         return None
-    from scipy.special import ndtri, stdtrit
-
     middle, n = share * (1 - share), float(len(values))
     if groups is not None:
         n = min(n, middle / square) if square > 0 else freedom + 1.0
-    z = float(ndtri((1 + level) / 2) if groups is None else stdtrit(freedom, (1 + level) / 2))
+    z = t_quantile(level, math.inf if groups is None else freedom)
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z * math.sqrt(middle / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
     return share, max(min(centre - reach, share), 0.0), min(max(centre + reach, share), 1.0)
