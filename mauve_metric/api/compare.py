@@ -6,13 +6,14 @@ import itertools
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Unpack
 
 import numpy as np
 
 from mauve_metric.api import score
-from mauve_metric.api.each_featurizer import jobs_of, learned_together, with_each
+from mauve_metric.api.each_featurizer import learned_together, of_each
 from mauve_metric.api.explain import explain_learned, explain_model
 from mauve_metric.api.subgroups import enough_rows, recall_of_subgroups
 from mauve_metric.arrays import FeatureData, Integers, Labels, TextData, TokenData
@@ -30,7 +31,7 @@ from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.numbers import Difference, LearnedScore, OwnScore
 from mauve_metric.results.result import MauveResult
-from mauve_metric.results.signature import format_signature, signature_entries
+from mauve_metric.results.signature import format_signature, human_entries, signature_entries
 from mauve_metric.runtime.checks import check_bool, check_count
 from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.tensors import is_read_only_in_blocks
@@ -111,20 +112,7 @@ def compare(
     opened = feature_sides.open_models(human, sides, config, run, (aligned, p_groups, q_groups), common_rows, by)
 
     job = Featurizing(config, run, frozenset(options))
-    if featurizers is None:
-        return _compare_one(list(sides), opened, job, buckets, texts)[0]
-    jobs, opened = jobs_of(featurizers, opened, job), opened.kept()
-    first, *_ = jobs
-    read = []
-
-    def compared(name: str, own: Featurizing) -> Comparison:
-        comparison, sets = _compare_one(list(sides), opened, own, buckets if name == first else 0, texts)
-        read.append(sets)
-        return comparison
-
-    found, missing = with_each(jobs, compared)
-    result = compare_together(found[first], read, config)
-    return replace(result, by_featurizer=found, warnings=(*result.warnings, *missing))
+    return of_each(featurizers, opened, job, partial(_compare_one, list(sides), buckets, texts), compare_together)
 
 
 def compare_together(comparison: Comparison, sets: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> Comparison:
@@ -147,10 +135,13 @@ def compare_together(comparison: Comparison, sets: Sequence[Sequence[FeatureSet]
 
 
 def _compare_one(
-    names: Sequence[str], opened: feature_sides.OpenedSides, job: Featurizing, buckets: int, texts: int
+    names: Sequence[str], buckets: int, texts: int, job: Featurizing, opened: feature_sides.OpenedSides, is_first: bool
 ) -> tuple[Comparison, list[FeatureSet]]:
-    """The comparison of one featurizer, and its features of all sets. job: featurizes, and has the options."""
-    config = job.config
+    """The comparison of one featurizer, the first one's with buckets, and its features of all sets.
+
+    job: featurizes, and has the options.
+    """
+    config, buckets = job.config, buckets if is_first else 0
     with job:
         read = feature_sides.read_sides(job, opened)
     check_sides({opened.sides[name].argument: side for name, (side, _) in read.items()})
@@ -266,9 +257,12 @@ def compare_features(
     learned_ranking, learned_differences = _by_learned_score(
         {name: result.learned for name, result in results.items()}, groups, resolved
     )
-    explanations = {}
+    explanations: dict[str, Explanation] = {}
     if readable is not None and buckets:
-        explanations = _explain_models(results, partition, groups, resolved, readable, buckets, texts)
+        for number, (name, result) in enumerate(results.items(), start=1):
+            gap = explain_model(partition, number, result, resolved, readable, buckets=buckets, texts=texts)
+            given, pair = readable.pair(0, number).texts, pair_of_groups(groups[0], groups[number])
+            explanations[name] = explain_learned(gap, given, pair, resolved, texts)
     common, alone = ({name: found[name].mauve for name in names} for found in (results, own))
     best = next((item for item in differences[:1] if all(results[name].mauve_ci for name in (item.a, item.b))), None)
     return Comparison(
@@ -329,24 +323,6 @@ def _score_models(
     }
 
 
-def _explain_models(
-    results: Mapping[str, MauveResult],
-    partition: Partition,
-    groups: Sequence[Integers | None],
-    config: MauveConfig,
-    readable: Readable,
-    buckets: int,
-    texts: int,
-) -> dict[str, Explanation]:
-    """Explain each model's gap, and the texts and n-grams by which a classifier separates it from P."""
-    found = {}
-    for number, (name, result) in enumerate(results.items(), start=1):
-        gap = explain_model(partition, number, result, config, readable, buckets=buckets, texts=texts)
-        pair = pair_of_groups(groups[0], groups[number])
-        found[name] = explain_learned(gap, readable.pair(0, number).texts, pair, config, texts)
-    return found
-
-
 def _by_learned_score(
     found: Mapping[str, Learned | None], groups: Sequence[Integers | None], config: MauveConfig
 ) -> tuple[tuple[str, ...], tuple[Difference, ...]]:
@@ -373,9 +349,7 @@ def _signature_entries(p: FeatureSet, models: Mapping[str, FeatureSet], config: 
     of_models = [side.groups for side in models.values()]
     digests = {f"digest_{name}": side.digest for name, side in models.items()}
     more = {**sizes, **digests, "design": design_of(p.groups, *of_models)}
-    entries = signature_entries(p, next(iter(models.values())), config, more)
-    entries.pop("n_q")
-    entries.pop("q_digest")
+    entries = human_entries(p, next(iter(models.values())), config, more)
     if len({side.origin for side in models.values()}) == 1:
         return entries
     entries.pop("q_texts", None)

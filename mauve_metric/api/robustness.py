@@ -37,7 +37,7 @@ from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.quantize.partition import partition_sets, without_first
 from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.robustness import DEFAULT, DESIGN, RESCALING, Robustness, Setting, SettingScore
-from mauve_metric.results.signature import signature_entries
+from mauve_metric.results.signature import human_entries
 from mauve_metric.runtime.checks import check_bool, shown
 from mauve_metric.runtime.failures import EXPECTED, message_of
 from mauve_metric.runtime.progress import progress_bar
@@ -194,9 +194,7 @@ class _Work:
         sides = self._featurize(base.config)
         p, q = sides[:2]
         groups = [side.groups for side in sides]
-        entries = signature_entries(p, q, base.config, {"design": design_of(*groups)})
-        entries.pop("n_q")
-        entries.pop("q_digest")
+        entries = human_entries(p, q, base.config, {"design": design_of(*groups)})
         level = base.config.confidence_level
         return Robustness(tuple(settings), self.failed, plan.left_out, 0.0, level, entries)
 
@@ -247,7 +245,8 @@ class _Work:
     def _announce(self, base: plans.Base, plan: plans.Plan, settings: int, each: float) -> None:
         """Log the plan and its estimated duration, from the seconds that one setting takes."""
         every = [*(changes for _, changes in plan.one_at_a_time()), *plan.design]
-        ways = {plans.setting_name(own): own for changes in every if (own := _of_texts(changes))}
+        of_texts = [{name: changes[name] for name in plans.OF_TEXTS if name in changes} for changes in every]
+        ways = {plans.setting_name(own): own for own in of_texts if own}
         seconds = settings * each + self._featurizing_seconds(base, list(ways.values()))
         logger.info(
             "%d more settings of %d models, texts featurized in %d more ways: about %s, less what is in the cache",
@@ -318,10 +317,6 @@ class _Work:
             quiet = replace(self.run, verbose=False, checkpoint=None)
             self.labels[key] = partition_sets(features, config, quiet, groups=groups).labels
         return self.labels[key]
-
-
-def _of_texts(changes: plans.Changes) -> plans.Changes:
-    return {name: changes[name] for name in plans.OF_TEXTS if name in changes}
 
 
 def _key(values: Mapping[str, object], *names: str) -> _Key:

@@ -16,6 +16,7 @@ from mauve_metric.runtime.checks import listed_names
 
 APART = (RESCALING, "quantizer")  # not in the small design: one scales all differences, others make their own buckets
 OF_TEXTS = ("featurize_model_name", "pooling", "max_text_length")  # can only be varied with texts
+_NO_TEXTS = "features are given, and it takes the texts to vary it"
 KMEANS = "kmeans"
 _SHORT = {
     "featurize_model_name": "featurizer",
@@ -194,7 +195,7 @@ def planned(base: Base, factors: Sequence[str] = FACTORS, design: bool = True) -
     for factor in FACTORS:
         if factor not in factors:
             continue
-        found = _levels(factor, base)
+        found = _NO_TEXTS if factor in OF_TEXTS and not base.has_texts else _LEVELS[factor](base)
         if isinstance(found, str):
             plan.left_out[factor] = found
         else:
@@ -205,13 +206,6 @@ def planned(base: Base, factors: Sequence[str] = FACTORS, design: bool = True) -
     elif design:
         plan.left_out["design"] = f"it takes at least two factors other than {' and '.join(APART)}"
     return plan
-
-
-def _levels(factor: str, base: Base) -> tuple[Level, ...] | str:
-    """The levels of a factor without the default's, or the reason for which there are none."""
-    if factor in OF_TEXTS and not base.has_texts:
-        return "features are given, and it takes the texts to vary it"
-    return _LEVELS[factor](base)
 
 
 def small_design(levels: Mapping[str, Sequence[Level]]) -> tuple[Changes, ...]:

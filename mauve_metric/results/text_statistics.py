@@ -58,7 +58,9 @@ def text_statistics(
         except ValueError as error:
             reasons[name] = str(error)
     sizes = {"num_texts": len(texts), "num_tokens": len(tokens.ids)}
-    return values | sizes | {"not_computed": reasons, "signature": _signature(sizes, tokenizer)}
+    named = "words" if tokenizer is None else getattr(tokenizer, "__qualname__", type(tokenizer).__qualname__)
+    signature = format_signature({"tokens": named, **sizes, "mauve_metric": __version__})
+    return values | sizes | {"not_computed": reasons, "signature": signature}
 
 
 def statistics_rows() -> dict[str, Measure]:
@@ -97,8 +99,3 @@ def _split(texts: Sequence[str], tokenizer: Tokenizer) -> list[Tokens]:
             )
         split.append(tokens)
     return split
-
-
-def _signature(sizes: dict[str, int], tokenizer: Tokenizer | None) -> str:
-    named = "words" if tokenizer is None else getattr(tokenizer, "__qualname__", type(tokenizer).__qualname__)
-    return format_signature({"tokens": named, **sizes, "mauve_metric": __version__})

@@ -77,7 +77,11 @@ def estimate_divergence(
     check_kind(kind)
     if groups is not None and min((groups.p_sizes > 0).sum(), (groups.q_sizes > 0).sum()) < FEWEST_GROUPS:
         raise ValueError(f"there are fewer than {FEWEST_GROUPS} prompts on a side")
-    p_counts, q_counts, groups = _drop_empty(p_counts, q_counts, groups)
+    counted = Histograms(p_counts, q_counts)
+    filled = counted.p_counts + counted.q_counts > 0
+    p_counts, q_counts = counted.p_counts[filled], counted.q_counts[filled]
+    if groups is not None:
+        groups = replace(groups, bucket=(np.cumsum(filled) - 1)[groups.bucket])
     if kind == "total_variation":
         return _total_variation(p_counts, q_counts, level, groups)
     smoothing, most = _TREATMENTS[kind]
@@ -102,17 +106,6 @@ def few_texts_a_bucket(p_counts: Counts, q_counts: Counts, least: int = TEXTS_A_
     """True if the smaller set has fewer than `least` texts for each bucket that is not empty."""
     filled = int(((p_counts + q_counts) > 0).sum())
     return min(int(p_counts.sum()), int(q_counts.sum())) < least * filled
-
-
-def _drop_empty(
-    p_counts: Counts, q_counts: Counts, groups: GroupCounts | None
-) -> tuple[Counts, Counts, GroupCounts | None]:
-    """All without the buckets that are empty, checked to be counts."""
-    counted = Histograms(p_counts, q_counts)
-    filled = counted.p_counts + counted.q_counts > 0
-    if groups is not None:
-        groups = replace(groups, bucket=(np.cumsum(filled) - 1)[groups.bucket])
-    return counted.p_counts[filled], counted.q_counts[filled], groups
 
 
 def kl_forward(p_counts: Counts, q_counts: Counts, level: float = 0.95, groups: GroupCounts | None = None) -> Estimate:

@@ -55,30 +55,20 @@ def difference_interval(
     if _is_share(p) and _is_share(q):
         return _newcombe_interval((p, q), (p_groups, q_groups), level)
     if p_groups is not None and q_groups is not None and not set(p_groups).isdisjoint(q_groups):
-        return _joined_interval((p, q), (p_groups, q_groups), level)
-    (p_mean, p_square, p_df), (q_mean, q_square, q_df) = _moments(p, p_groups), _moments(q, q_groups)
-    if p_df < 1 or q_df < 1:
-        return None
-    variance = p_square + q_square
-    if variance == 0:
-        return p_mean - q_mean, p_mean - q_mean
-    freedom = variance**2 / (p_square**2 / p_df + q_square**2 / q_df)
+        if min(len(set(p_groups)), len(set(q_groups))) < 2:
+            return None
+        of_p, of_q = _group_effects((p, q), (p_groups, q_groups))
+        effects, freedom, difference = of_p - of_q, float(len(of_p) - 1), float(p.mean() - q.mean())
+        variance = float(effects @ effects) * len(of_p) / (len(of_p) - 1)
+    else:
+        (p_mean, p_square, p_df), (q_mean, q_square, q_df) = _moments(p, p_groups), _moments(q, q_groups)
+        if p_df < 1 or q_df < 1:
+            return None
+        difference, variance = p_mean - q_mean, p_square + q_square
+        if variance == 0:
+            return difference, difference
+        freedom = variance**2 / (p_square**2 / p_df + q_square**2 / q_df)
     reach = t_quantile(level, freedom) * math.sqrt(variance)
-    return p_mean - q_mean - reach, p_mean - q_mean + reach
-
-
-def _joined_interval(
-    values: tuple[Floats, Floats],
-    groups: tuple[Sequence[Hashable] | Integers, Sequence[Hashable] | Integers],
-    level: float,
-) -> tuple[float, float] | None:
-    """Student's interval of the difference of two means of texts that share groups."""
-    if min(len(set(side)) for side in groups) < 2:
-        return None
-    of_p, of_q = _group_effects(values, groups)
-    effects, total = of_p - of_q, len(of_p)
-    reach = t_quantile(level, total - 1) * math.sqrt(float(effects @ effects) * total / (total - 1))
-    difference = float(values[0].mean() - values[1].mean())
     return difference - reach, difference + reach
 
 

@@ -202,7 +202,9 @@ def _band_layers(band: CurveBand | None) -> list[alt.Chart]:
         return []
     order = alt.Order("row:Q")
     place = {"x": "coverage:Q", "y": alt.Y("quality:Q", stack=None), "order": order}
-    outline, middle = (alt.Chart(alt.InlineData(values=rows)) for rows in _band_rows(band))
+    around = [*band.low.tolist(), *band.high[::-1].tolist()]  # up its low side and back down its high side
+    rows = figure.curve_rows(around), figure.curve_rows(band.curve.tolist())
+    outline, middle = (alt.Chart(alt.InlineData(values=one)) for one in rows)
     return [
         outline.mark_line(fill=figure.COLORS[0], fillOpacity=0.2, strokeWidth=0, tooltip=None).encode(**place),
         middle.mark_line(color=figure.COLORS[0], strokeWidth=1.5, strokeDash=[5, 3]).encode(**place),
@@ -246,11 +248,6 @@ def _divergence_rows(result: MauveResult) -> figure.ChartRows:
     return [
         point | error for point, error in zip(figure.curve_rows(result.divergence_curve.tolist()), errors, strict=True)
     ]
-
-
-def _band_rows(band: CurveBand) -> tuple[figure.ChartRows, figure.ChartRows]:
-    """The outline of the band, up its low side and back down its high side, and the debiased curve within."""
-    return figure.curve_rows([*band.low.tolist(), *band.high[::-1].tolist()]), figure.curve_rows(band.curve.tolist())
 
 
 def _neighbour_rows(result: MauveResult) -> figure.ChartRows:

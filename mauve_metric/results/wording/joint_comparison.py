@@ -43,7 +43,7 @@ def joint_comparison(each: Mapping[str, Comparison]) -> str:
     subject = f"They do not agree on the {other}" if sentences[0] else "The featurizers do not agree"
     sentences.append(f"{subject}: {'; '.join(_doubts(disputed))}.")
     for name, result in results.items():
-        if any(_sees_less(name, ahead) for ahead in disputed.values()) and (
+        if any(winner not in (None, ahead[name]) for ahead in disputed.values() for winner in ahead.values()) and (
             spots := joint_verdict.unseen_errors(result)
         ):
             sentences.append(f"{name} was measured not to see: {spots}.")
@@ -104,8 +104,3 @@ def _doubts(disputed: Mapping[tuple[str, str], Ahead]) -> list[str]:
 
 def _put(names: Sequence[str]) -> str:
     return f"{listed(names)} {'puts' if len(names) == 1 else 'put'}"
-
-
-def _sees_less(name: str, ahead: Ahead) -> bool:
-    """Return True if another featurizer tells a pair apart and this one does not, or puts the other model ahead."""
-    return any(winner not in (None, ahead[name]) for winner in ahead.values())
