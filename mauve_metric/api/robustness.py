@@ -25,14 +25,7 @@ from mauve_metric.features.sides import OpenedSides, open_models, read_sides
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
 from mauve_metric.measures.groups import design_of
 from mauve_metric.measures.judgements.rank_correlation import kendall
-from mauve_metric.options import (
-    Featurizer,
-    MauveConfig,
-    Options,
-    RunOptions,
-    config_fields,
-    with_options,
-)
+from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, config_fields, with_options
 from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.quantize.partition import partition_sets, without_first
 from mauve_metric.quantize.quantizers import scoring_options

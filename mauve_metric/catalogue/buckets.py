@@ -10,6 +10,7 @@ from mauve_metric.uncertainty import divergence_intervals
 _row = partial(
     Measure,
     group="buckets",
+    paper="Pillutla et al. 2023",
     needs="both histograms",
     formula="other-divergences-of-the-buckets",
     better="lower",
@@ -44,7 +45,6 @@ BUCKETS: dict[str, Measure] = {
     ),
     "chi_square": _of_size(
         title="χ² divergence",
-        paper="Pillutla et al. 2023",
         meaning="Σ(p-q)²/q, debiased with a text a bucket; led by the buckets that the model hardly fills",
         trap="a single bucket with next to no model text can make all of it",
         compute=divergence_intervals.chi_square,
@@ -52,7 +52,6 @@ BUCKETS: dict[str, Measure] = {
     "hellinger": _row(
         title="squared Hellinger",
         high=2,
-        paper="Pillutla et al. 2023",
         meaning="Σ(√p-√q)², debiased",
         trap="without the factor ½ that some books have: it ends at 2",
         compute=divergence_intervals.hellinger,
@@ -60,7 +59,6 @@ BUCKETS: dict[str, Measure] = {
     "total_variation": _of_size(
         title="total variation",
         high=1,
-        paper="Pillutla et al. 2023",
         meaning="share of texts that one set has too many of; bias of sampling mostly taken off",
         trap="its bias cannot be taken off wholly: equal sets stay a little above 0",
         compute=divergence_intervals.total_variation,
@@ -68,7 +66,6 @@ BUCKETS: dict[str, Measure] = {
     "le_cam": _row(
         title="Le Cam",
         high=1,
-        paper="Pillutla et al. 2023",
         meaning="½Σ(p-q)²/(p+q), debiased",
         trap="grows with the square of small differences, so that near sets all look alike",
         compute=divergence_intervals.le_cam,

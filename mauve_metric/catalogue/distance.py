@@ -14,28 +14,24 @@ from mauve_metric.measures.vendi import vendi_score
 
 _row = partial(Measure, group="distance", better="lower", low=0, high=None, needs="both features")
 _of_size = partial(_row, sizes_matter=True)
+_clipped = partial(_row, better="higher", high=1, paper="Salvy et al. 2025", formula="clipped-density-and-coverage")
+_kernel = partial(_row, low=None, formula="kernel-distance", designed=True)
 
 DISTANCE: dict[str, Measure] = {
-    "mmd": _row(
+    "mmd": _kernel(
         title="MMD² (KID kernel)",
-        low=None,
         paper="Bińkowski et al. 2018",
         meaning="kernel distance of the features, unbiased, with a permutation test; about 0 if equal",
         trap="often below 0 for equal sets; its scale is that of the featurizer",
-        formula="kernel-distance",
         compute=mmd,
-        designed=True,
     ),
-    "mmd_gaussian": _row(
+    "mmd_gaussian": _kernel(
         title="MMD² (Gaussian)",
-        low=None,
         high=2,
         paper="Gretton et al. 2012",
         meaning="the same with a Gaussian kernel as wide as the median distance; about 0 if equal",
         trap="the width of the kernel comes from the sets: other pairs of sets have another scale",
-        formula="kernel-distance",
         compute=mmd_gaussian,
-        designed=True,
     ),
     "frechet_distance": _of_size(
         title="Fréchet distance",
@@ -65,24 +61,16 @@ DISTANCE: dict[str, Measure] = {
         formula="sliced-wasserstein-distance",
         compute=lambda p, q, seed, level: sliced_wasserstein(p, q, seed=seed),
     ),
-    "clipped_density": _row(
+    "clipped_density": _clipped(
         title="clipped density",
-        better="higher",
-        high=1,
-        paper="Salvy et al. 2025",
         meaning="quality: share of model texts like human ones, whatever the outliers",
         trap="one good text many times over has a high one: it is quality alone",
-        formula="clipped-density-and-coverage",
         compute=lambda p, q, seed, level: clipped_density(p, q),
     ),
-    "clipped_coverage": _row(
+    "clipped_coverage": _clipped(
         title="clipped coverage",
-        better="higher",
-        high=1,
-        paper="Salvy et al. 2025",
         meaning="coverage: share of good model texts that would cover the human ones as well",
         trap="says nothing of bad texts beside the good ones: it is coverage alone",
-        formula="clipped-density-and-coverage",
         compute=lambda p, q, seed, level: clipped_coverage(p, q),
     ),
     "vendi": _of_size(

@@ -24,6 +24,9 @@ _repeat = partial(
     _row, paper="Welleck et al. 2020, §6", trap="people repeat words too: near the human value is good, not 0"
 )
 _rank = partial(_row, paper="Gehrmann et al. 2019, §3")
+_of_model = partial(
+    _row, paper="Martins et al. 2020, §4.3", trap="says as much about the language model as about the texts"
+)
 
 LANGUAGE_MODEL: dict[str, Measure] = {
     "generation_perplexity": _unbounded(
@@ -56,19 +59,15 @@ LANGUAGE_MODEL: dict[str, Measure] = {
         trap="truncated decoding raises it above people's, whatever the quality",
         compute=measures.mean_probability,
     ),
-    "sparsemax_score": _row(
+    "sparsemax_score": _of_model(
         title="Sparsemax score",
-        paper="Martins et al. 2020, §4.3",
         meaning="how much of a language model's whole distribution lies on the tokens that came",
-        trap="says as much about the language model as about the texts",
         compute=measures.sparsemax_score,
     ),
-    "token_jensen_shannon": _row(
+    "token_jensen_shannon": _of_model(
         title="Token Jensen–Shannon",
         high=math.log(2),
-        paper="Martins et al. 2020, §4.3",
         meaning="divergence of a language model's distribution from the token that came",
-        trap="says as much about the language model as about the texts",
         compute=measures.token_jensen_shannon,
     ),
     "decoder_perplexity": _decoded(

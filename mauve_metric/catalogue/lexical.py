@@ -14,21 +14,21 @@ from mauve_metric.lexical.zipf import types_of_mass, zipf_coefficient
 
 _row = partial(Measure, group="lexical", formula="lexical-measures", better="human", low=0.0, high=1.0, needs="tokens")
 _of_prompts = partial(_row, needs="prompts")
+_loops = partial(_row, better="lower", trap="sees only loops that last to the end of a text")
 _of_size = partial(_row, sizes_matter=True)
+_noisy = partial(_of_size, trap="falls with the number of tokens, and rises with noise")
 
 LEXICAL: dict[str, Measure] = {
-    "distinct_1": _of_size(
+    "distinct_1": _noisy(
         title="Distinct-1",
         paper="Li et al. 2016",
         meaning="distinct tokens over all tokens of the set",
-        trap="falls with the number of tokens, and rises with noise",
         compute=partial(distinct.distinct_n, n=1),
     ),
-    "distinct_2": _of_size(
+    "distinct_2": _noisy(
         title="Distinct-2",
         paper="Li et al. 2016",
         meaning="distinct 2-grams over all 2-grams of the set",
-        trap="falls with the number of tokens, and rises with noise",
         compute=partial(distinct.distinct_n, n=2),
     ),
     "distinct_4": _of_size(
@@ -45,11 +45,10 @@ LEXICAL: dict[str, Measure] = {
         trap="falls with the length of a text, and is blind to texts that repeat each other",
         compute=distinct.distinct_n_per_text,
     ),
-    "distinct_4_once": _of_size(
+    "distinct_4_once": _noisy(
         title="4-grams seen once",
         paper="Holtzman et al. 2020",
         meaning="4-grams that stand once in the set over all 4-grams",
-        trap="falls with the number of tokens, and rises with noise",
         compute=distinct.distinct_n_once,
     ),
     **{
@@ -88,20 +87,16 @@ LEXICAL: dict[str, Measure] = {
         trap="grows with the number of tokens; noise has the most",
         compute=types_of_mass,
     ),
-    "repetition": _row(
+    "repetition": _loops(
         title="Repetition",
-        better="lower",
         paper="Holtzman et al. 2020",
         meaning="share of texts that end in a phrase of at most 90 tokens said over and over",
-        trap="sees only loops that last to the end of a text",
         compute=ends_repeating,
     ),
-    "repetition_500": _row(
+    "repetition_500": _loops(
         title="Repetition, up to 500",
-        better="lower",
         paper="Pillutla et al. 2021",
         meaning="the same with phrases of at most 500 tokens",
-        trap="sees only loops that last to the end of a text",
         compute=partial(ends_repeating, max_phrase=MAX_PHRASE_OF_MAUVE),
     ),
     "self_repetition": _of_size(

@@ -8,22 +8,23 @@ from mauve_metric.catalogue.row import Measure
 from mauve_metric.measures.frontier import jensen_shannon
 from mauve_metric.uncertainty import divergence_intervals
 
-_PILLUTLA = "Pillutla et al. 2021"
 _LIU = "Liu et al. 2021"
-_SAJJADI = "Sajjadi et al. 2018"
 _KYNKAANNIEMI = "Kynkäänniemi et al. 2019"
 _NAEEM = "Naeem et al. 2020"
 
-_row = partial(Measure, group="score", needs="result", in_result=True, better="higher", low=0, high=1)
+_row = partial(
+    Measure, group="score", needs="result", in_result=True, better="higher", low=0, high=1, paper="Pillutla et al. 2021"
+)
 _debiased = partial(_row, formula="the-bias-of-sampling", test="uncertainty/test_jackknife.py")
 _smoothed = partial(_row, formula="smoothing", test="api/test_compute.py")
-_prd = partial(_row, paper=_SAJJADI, formula="precision-and-recall-curves", test="measures/test_precision_recall.py")
+_prd = partial(
+    _row, paper="Sajjadi et al. 2018", formula="precision-and-recall-curves", test="measures/test_precision_recall.py"
+)
 _neighbours = partial(_row, formula="nearest-neighbours", test="measures/test_support.py")
 
 SCORE: dict[str, Measure] = {
     "mauve": _row(
         title="MAUVE",
-        paper=_PILLUTLA,
         meaning="area under the divergence curve on the literature's grid",
         trap="equal sets score about .96 at ten texts a bucket, not 1; it compares only at one n, k, c and featurizer",
         formula="mauve",
@@ -31,13 +32,11 @@ SCORE: dict[str, Measure] = {
     ),
     "mauve_debiased": _debiased(
         title="MAUVE, debiased",
-        paper=_PILLUTLA,
         meaning="exact area without the bias of sampling",
         trap="takes off the bias of sampling, not that of the buckets: coarse ones still hide differences",
     ),
     "mauve_classifier": _row(
         title="MAUVE, learned buckets",
-        paper=_PILLUTLA,
         meaning="debiased MAUVE by what separates the sets best",
         trap="sees trivial differences first: line breaks or length alone can bring it to the floor",
         formula="learned-buckets",
@@ -60,7 +59,6 @@ SCORE: dict[str, Measure] = {
     ),
     "mauve_exact": _row(
         title="MAUVE, exact area",
-        paper=_PILLUTLA,
         meaning="MAUVE with every mixture weight, no grid",
         trap="differs from `mauve` by up to .001: not the digits that the literature prints",
         formula="the-exact-area",
