@@ -113,6 +113,7 @@ def describe(
     reading = Reading(config, run, frozenset(options), opened, tokenizing(tokenizer), _likelihoods(language_model, run))
     with_features = need_features(names)
     human_set, *of_models = reading.sets(with_features)
+    rows = opened.rows_of_subgroups(dict(zip(opened.sides, map(len, (human_set, *of_models)), strict=True)))
     third = None if training is None else reading.third(training)
     sets = DescribedSets(
         human_set, dict(zip(sides, of_models, strict=True)), third, config.confidence_level, config.seed, reading.failed
@@ -126,7 +127,6 @@ def describe(
     more |= {"decoder": ";".join(f"{name}:{describe_decoder(own) or 'sampling'}" for name, own in decoders.items())}
     more |= {} if third is None else {"n_training": len(third)}
     found = _Work(config, run, sets, {}, seconds).described(names, more)
-    rows = opened.rows_of_subgroups(dict(zip(opened.sides, map(len, (human_set, *of_models)), strict=True)))
     by_subgroup: dict[str, Description] = {}
     for label, own in rows.items():
         some = sets.of_rows(own)

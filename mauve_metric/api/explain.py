@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -86,13 +86,11 @@ def explain(
         "p": given_side("p", {"set": p, "features": p_features, "tokens": p_tokens, "text": p_text}),
         "q": given_side("q", {"set": q, "features": q_features, "tokens": q_tokens, "text": q_text}),
     }
-    if isinstance(by, Mapping):
-        by = {{"human": "p", "model": "q"}.get(name, name): labels for name, labels in by.items()}
-    opened = feature_sides.open_sides(
-        sides, config, run, feature_sides.design_of_two(aligned, p_groups, q_groups), by=by
-    )
+    design = feature_sides.design_of_two(aligned, p_groups, q_groups)
+    opened = feature_sides.open_sides(sides, config, run, design, by=by)
     with Featurizing(config, run, frozenset(options)) as job:
         (p_side, p_read), (q_side, q_read) = feature_sides.read_sides(job, opened).values()
+        subgroups = opened.rows_of_subgroups({"p": len(p_side), "q": len(q_side)})
         feature_sides.check_same_encoder(p_side.identity, q_side.identity)
         feature_sides.check_columns({"p_features": p_side, "q_features": q_side})
         config = resolve_config(config, len(p_side), len(q_side), groups=[p_side.groups, q_side.groups])
@@ -102,7 +100,6 @@ def explain(
         result = score_partition(p_side, q_side, partition, config, quiet=True)
         readable = Readable.of([p_read, q_read])
         explanation = explain_model(partition, 1, result, config, readable, buckets=buckets, texts=texts)
-        subgroups = opened.rows_of_subgroups({"p": len(p_side), "q": len(q_side)})
         composed = tuple(_with_composition(bucket, result, subgroups) for bucket in explanation.buckets)
         explanation = replace(explanation, buckets=composed)
         groups = pair_of_groups(p_side.groups, q_side.groups)

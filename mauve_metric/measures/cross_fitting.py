@@ -422,8 +422,8 @@ def _mean_auc(scores: Array, sides: Array, fold_of: Integers) -> Floats:
     right, pairs = np.zeros(sides.shape[1]), np.zeros(sides.shape[1])
     for fold in range(int(fold_of.max()) + 1):
         inside = fold_of == fold
-        ranks, of_model = np.stack([average_ranks(one) for one in scores[inside].T], axis=1), sides[inside]
-        models = of_model.sum(axis=0, dtype=np.float64)
-        right += (ranks * of_model).sum(axis=0) - models * (models + 1) / 2
-        pairs += models * (inside.sum() - models)
+        for column, (one, is_model) in enumerate(zip(scores[inside].T.copy(), sides[inside].T == 1, strict=True)):
+            human, model = np.sort(one[~is_model]), np.sort(one[is_model])
+            right[column] += sum(np.searchsorted(human, model, side).sum() for side in ("left", "right")) / 2
+            pairs[column] += len(human) * len(model)
     return right / np.maximum(pairs, 1)

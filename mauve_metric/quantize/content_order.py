@@ -19,13 +19,20 @@ def content_order(rows: Array) -> Integers:
     [1, 2, 0]
     """
     order = np.argsort(rows[:, 0], kind="stable")
-    if (np.diff(rows[order, 0]) > 0).all():
-        return order
+    first = rows[order, 0]
+    same = first[1:] == first[:-1]
+    tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
+    if len(tied):
+        order[tied] = order[tied][np.argsort(_keys(rows[order[tied]]), kind="stable")]
+    return order
+
+
+def _keys(rows: Array) -> NDArray[np.void]:
+    """Bytes that are ordered as rows (n, d) of floats are, column by column, (n,)."""
     small = rows.dtype.itemsize <= 4
     values: Array = np.ascontiguousarray(rows, dtype=np.float32 if small else np.float64)
     bits: NDArray[Any] = (values + values.dtype.type(0)).view(np.uint32 if small else np.uint64)
     sign = bits.dtype.type(1 << (8 * bits.itemsize - 1))
     bits ^= np.where(bits & sign, np.iinfo(bits.dtype).max, sign)  # now they are ordered as the numbers are
     big_endian = bits.astype(bits.dtype.newbyteorder(">"))
-    keys = big_endian.view(np.dtype((np.void, bits.itemsize * bits.shape[1])))[:, 0]
-    return np.argsort(keys, kind="stable")
+    return big_endian.view(np.dtype((np.void, bits.itemsize * bits.shape[1])))[:, 0]

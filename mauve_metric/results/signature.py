@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.measures.groups import design_of
-from mauve_metric.options import MauveConfig, config_fields
+from mauve_metric.options import VERBATIM, MauveConfig, config_fields
 from mauve_metric.results.names import printable
 from mauve_metric.runtime.optional_imports import package_versions
 from mauve_metric.version import __version__
@@ -91,10 +91,11 @@ def format_value(value: object) -> str:
 def parse_signature(signature: str) -> dict[str, object]:
     """The entries of a signature's text, numbers and truth values as such.
 
-    >>> parse_signature("num_buckets:50|knn:True|quantizer:drmm")
-    {'num_buckets': 50, 'knn': True, 'quantizer': 'drmm'}
+    >>> parse_signature("num_buckets:50|knn:True|quantizer:drmm|text_prefix:5")
+    {'num_buckets': 50, 'knn': True, 'quantizer': 'drmm', 'text_prefix': '5'}
     """
-    return {key: _parse_value(text) for key, text in signature_texts(signature).items()}
+    entries = signature_texts(signature).items()
+    return {key: text if key in VERBATIM else _parse_value(text) for key, text in entries}
 
 
 def signature_texts(signature: str) -> dict[str, str]:

@@ -34,7 +34,7 @@ def test_the_score_without_format_is_that_of_texts_without_it() -> None:
     assert found.normalised.mauve_classifier == pytest.approx(plain.mauve_classifier, abs=1e-12)
     assert found.normalised.auc == pytest.approx(plain.auc, abs=1e-12)
     report = " ".join(found.document().terminal().split())
-    assert f"in small letters, that score is {plain.mauve_classifier:.3f}" in report
+    assert f"in lower case, that score is {plain.mauve_classifier:.3f}" in report
     assert json.loads(json.dumps(found.to_dict()))["normalised"]["auc"] == found.normalised.auc
     assert plain.normalised is None is plain.normalised_missing is found.normalised_missing
     explained = explain(p_text=human, q_text=broken, featurize_model_name="ngrams", **RUN)

@@ -28,7 +28,7 @@ def test_the_warning_on_line_breaks_names_the_option_that_removes_it() -> None:
     assert raw.format_aucs is not None and raw.format_aucs["line_breaks"] > 0.99
     (warning,) = [item for item in raw.warnings if item.code == "format_differs"]
     assert "line breaks alone with AUC 1.00" in warning.message and "--strip line_breaks" in warning.message
-    assert "Mind the format first: line breaks alone have an AUC of 1" in opening(raw)
+    assert "Mind the format first: the AUC of line breaks alone is 1" in opening(raw)
     cured = compute_mauve(p_text=human, q_text=model, featurize_model_name=_ngrams, strip="line_breaks")
     assert cured.format_auc is not None and cured.format_auc < 0.7
     assert "format_differs" not in [item.code for item in cured.warnings]

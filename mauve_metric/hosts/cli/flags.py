@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.options import VERBATIM, config_fields, option_names, run_fields
 from mauve_metric.results.figure_files import FIGURE_FILES, REPORT_FILES, check_ending
+from mauve_metric.runtime.checks import shown
 from mauve_metric.texts.files import FEATURE_FILES
 
 Value = TypeVar("Value")
@@ -171,13 +172,13 @@ def features_file(path: str) -> str:
 
 
 def count(text: str) -> int:
-    """A whole number of at least 1."""
+    """A whole number of at least 1, for which 32 bits suffice."""
     try:
         number = int(text)
     except ValueError:
         number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text!r}")
+    if not 0 < number < 2**31:
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1 and below 2**31, got {shown(text)}")
     return number
 
 

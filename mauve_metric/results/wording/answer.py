@@ -34,6 +34,12 @@ class Mark(NamedTuple):
     ends: tuple[float, float] | None
 
     @property
+    def is_possible(self) -> bool:
+        """Return whether value and interval are in [0, 1] and in their order."""
+        low, high = self.ends or (self.value, self.value)
+        return 0 <= low <= self.value <= high <= 1
+
+    @property
     def words(self) -> str:
         """The score in words."""
         interval = "" if self.ends is None else f" ({words.interval_words(self.ends)})"

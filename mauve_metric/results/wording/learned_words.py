@@ -54,7 +54,7 @@ def format_sentence(result: MauveResult) -> str:
     if not strongest_format(result) or not result.format_aucs:
         return ""
     name = _strongest(result.format_aucs)
-    said = f"{FORMATS[name].what} alone have an AUC of {digits(result.format_aucs[name], '.2f')}"
+    said = f"the AUC of {FORMATS[name].what} alone is {digits(result.format_aucs[name], '.2f')}"
     return f"Mind the format first: {said} (cure: {FORMATS[name].cure})."
 
 
@@ -152,7 +152,7 @@ def normalised_sentence(result: MauveResult) -> str:
     if result.normalised is None:
         missing = result.normalised_missing
         return f"That score without format is not known: {missing}." if missing else ""
-    same = "With each run of line breaks and blanks as one blank and in small letters, that score is"
+    same = "With white space collapsed and capitals in lower case, that score is"
     return f"{same} {_score_words(result.normalised)}."
 
 

@@ -82,8 +82,10 @@ def _address(text: str) -> str:
 
 
 def usage_error(options: argparse.Namespace) -> str | None:
-    """The reason why the flags for shards contradict each other, if they do."""
+    """The reason why --fail-under or the flags for shards are wrong, if they are."""
     given = vars(options)
+    if options.fail_under is not None and not 0 <= options.fail_under <= 1:
+        return f"--fail-under must be a number in [0, 1], got {options.fail_under}"
     if options.folder is None:
         alone = next((name for name in _ONLY_WITH_FOLDER if given[name] is not None), None)
         return None if alone is None else f"--{alone.replace('_', '-')} needs -o DIR, a folder that all workers share"

@@ -110,7 +110,7 @@ class Handlers(RunHandlers):
             if len(scored.results) > 1:
                 raise ValueError("a link holds the result of one model: compare one, or send the files")
             (result,) = scored.results.values()
-            return urlencode({shared_link.NAME: shared_link.shared_value(result)}, safe=",;")
+            return urlencode({shared_link.NAME: shared_link.shared_value(result, self.featurizers)}, safe=",;")
 
     def take_up(self, shows: str | None, request: gr.Request) -> None:
         """Make the example the result of this visitor's session, if the page shows it."""
