@@ -20,7 +20,7 @@ from mauve_metric.measures.groups import count_groups, design_of, pair_of_groups
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.quantize.partition import KNN_MOST_ROWS, Partition, partition_sets
-from mauve_metric.quantize.quantizers import num_buckets_of
+from mauve_metric.quantize.quantizers import num_buckets_of, training_of
 from mauve_metric.results.numbers import Stripped
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import signature_entries
@@ -351,7 +351,7 @@ def _fields_of_learned(learned: Learned | None) -> dict[str, Any]:
 
 
 def resolve_config(config: MauveConfig, *sizes: int, groups: Sequence[Integers | None] | None = None) -> MauveConfig:
-    """Replace every "auto" in the config by its value for sets of these sizes, P's first.
+    """Replace every "auto" and preset in the config by its value for sets of these sizes, P's first.
 
     groups: codes of the texts of each set; a bucket then needs ten prompts, since texts of one tell less.
     """
@@ -362,7 +362,8 @@ def resolve_config(config: MauveConfig, *sizes: int, groups: Sequence[Integers |
         num_buckets = min(num_buckets, num_buckets_of(config, *prompts))
     runs = (RUNS_OF_FEW_TEXTS if smaller < FEW_TEXTS_FOR_RUNS else 1) if config.num_runs == "auto" else config.num_runs
     knn = max(sizes) <= KNN_AUTO_ROWS and smaller > config.knn_k if config.knn == "auto" else config.knn
-    return replace(config, num_buckets=num_buckets, num_runs=runs, knn=knn)
+    training = training_of(config, sum(sizes))
+    return replace(config, num_buckets=num_buckets, num_runs=runs, knn=knn, **training)
 
 
 @fitting_threads()

@@ -141,7 +141,8 @@ class Comparison(SignedResult):
         )
         level = f"Intervals: {100 * self.confidence_level:g} %, {first.ci_scope}."
         several = [words.DIFFERENCE_NOTE] if len(self.differences) > 1 else []
-        parts: list[Part] = [Prose(said, paragraphs=True), words.warnings_prose(words.collected_warnings(self))]
+        warnings = words.warnings_prose(words.collected_warnings(self))
+        parts: list[Part] = [Prose(said, paragraphs=True, advice=True), warnings]
         parts += [tables["models"], Prose([*words.notes(self), level])]
         parts += [tables["differences"], Prose([*several, words.forecast_sentence(self)])]
         if self.learned_differences:

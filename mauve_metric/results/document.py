@@ -57,13 +57,14 @@ class Line(NamedTuple):
 class Prose(NamedTuple):
     """Sentences, the empty ones left out; `lead` comes first and is bold in Markdown.
 
-    paragraphs: whether Markdown separates them by blank lines.
+    paragraphs: whether Markdown separates them by blank lines. advice: the lines name options as Python spells them.
     """
 
     lines: Sequence[str | Line]
     lead: str = ""
     paragraphs: bool = False
     views: tuple[View, ...] = ALL
+    advice: bool = False
 
     @property
     def texts(self) -> list[Line]:

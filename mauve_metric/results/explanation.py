@@ -84,11 +84,12 @@ class Explanation(Result):
         """Build the document: score, gap and parts, buckets with texts, and evidence of a classifier."""
         result, first = self.result, words.headline(self.result)
         whose = " of the literature's number" if first.literature else ""
+        said = (opening(result), f"{first.sentence}.", first.beside, verdict(result))
         buckets = Table(
             BUCKET_COLUMNS, [row_from(BUCKET_COLUMNS, bucket, about=", ".join(bucket.words)) for bucket in self.buckets]
         )
         parts: tuple[Part, ...] = (
-            Prose([opening(result), f"{first.sentence}.", first.beside, verdict(result)], paragraphs=True),
+            Prose([*dict.fromkeys(said)], paragraphs=True, advice=True),
             words.warnings_prose([("", warning) for warning in result.warnings]),
             Prose([f"The gap{whose} to 1 is {digits(self.gap)}, in {result.num_buckets} buckets."]),
             Table(GAP_COLUMNS, self._gap_rows()),

@@ -202,7 +202,7 @@ class MauveResult(SignedResult):
         ]
         rests_on = [row_of(FACT_COLUMNS, *fact) for fact in facts(self)]
         parts: tuple[Part, ...] = (
-            Prose((*said, first.beside), paragraphs=True),
+            Prose((*dict.fromkeys(said), first.beside), paragraphs=True, advice=True),
             warnings_prose(result_warnings(self)),
             Table(SCORE_COLUMNS[1:], rows),
             Table(FACT_COLUMNS, rests_on),

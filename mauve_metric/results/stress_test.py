@@ -146,7 +146,7 @@ class StressTest(Result):
             parts += [Heading("smallest strength seen"), self._summary()]
         tables = {"scores": Table(CSV_COLUMNS, self._csv_rows())}
         signatures = [("", found.signature) for found in self.featurizers.values()]
-        return Document("", [*parts, Prose(self._notes())], tables, signatures)
+        return Document("", [*parts, Prose(self._notes(), advice=True)], tables, signatures)
 
     def plot(self) -> alt.HConcatChart:
         """A heat map for each featurizer."""

@@ -13,7 +13,9 @@ import altair as alt
 import numpy as np
 
 from mauve_metric.results.charts import figure
+from mauve_metric.results.digits import digits
 from mauve_metric.results.signature import format_value
+from mauve_metric.results.wording.words import interval_words
 from mauve_metric.uncertainty.jackknife import CurveBand
 
 if TYPE_CHECKING:
@@ -42,10 +44,10 @@ def divergence_curve_chart(result: MauveResult) -> alt.LayerChart:
         f"Published MAUVE = {result.mauve:.4f}",
         f"{result.n_p} human and {result.n_q} model texts, {result.num_buckets} buckets, c = {c}",
         _interval(result),
-        "dashed: debiased curve and its pointwise band",
     )
     area, equal, line = _curve_layers(base, dash=[1, 0])
-    layers = alt.LayerChart(layer=[area, equal, line, *_band_layers(result.curve_band), points, targets])
+    named = _curve_label("published", _divergence_rows(result))
+    layers = alt.LayerChart(layer=[area, equal, line, *_band_layers(result.curve_band), named, points, targets])
     description = (
         f"Divergence curve, quality of the model's text against coverage of human text: MAUVE, the area under it, "
         f"{result.mauve:.4f}; {_interval(result)}."
@@ -67,8 +69,7 @@ def precision_recall_chart(result: MauveResult) -> alt.LayerChart:
     title = figure.heading(
         f"PRD area = {result.prd_area:.4f}", found, *(["k-NN scores: not computed"] if result.precision is None else [])
     )
-    at = min(points, key=lambda point: abs(float(point["quality"] or 0) - 0.3))
-    named = _label("of the histograms", at, "right", 12)
+    named = _curve_label("of the histograms", points)
     shown = "".join(f"; {row['name']}: {row['shown']}" for row in _neighbour_rows(result))
     description = f"Precision-recall curve of the histograms: area {result.prd_area:.4f}, {found}{shown}."
     layers = alt.LayerChart(layer=[*_curve_layers(base, dash=[7, 3]), targets, *_neighbour_layers(result), named])
@@ -156,8 +157,8 @@ def score_chart(result: MauveResult, width: int = 720) -> alt.LayerChart:
     literature = f"MAUVE as in the literature: {result.mauve:.4f}"
     title, description = figure.heading(literature), literature
     if result.mauve_debiased is not None and result.mauve_ci is not None:
-        low, high = result.mauve_ci
-        lead, interval = f"{result.mauve_debiased:.3f} of what two human sets reach", f"{low:.3f} to {high:.3f}"
+        lead = f"{digits(result.mauve_debiased, '.3f')} of what two human sets reach"
+        interval = interval_words(result.mauve_ci)
         learned = _learned_words(result)
         title = figure.heading(
             lead, f"interval: {interval}", *([f"square: {learned}"] * bool(learned)), f"diamond: {literature}"
@@ -197,17 +198,18 @@ def _curve_layers(base: alt.Chart, dash: list[int]) -> list[alt.Chart]:
 
 
 def _band_layers(band: CurveBand | None) -> list[alt.Chart]:
-    """The debiased curve and its band; none for a set of one text."""
+    """The debiased curve, its band and its name; none for a set of one text."""
     if band is None:
         return []
     order = alt.Order("row:Q")
     place = {"x": "coverage:Q", "y": alt.Y("quality:Q", stack=None), "order": order}
     around = [*band.low.tolist(), *band.high[::-1].tolist()]  # up its low side and back down its high side
-    rows = figure.curve_rows(around), figure.curve_rows(band.curve.tolist())
-    outline, middle = (alt.Chart(alt.InlineData(values=one)) for one in rows)
+    edge, inner = figure.curve_rows(around), figure.curve_rows(band.curve.tolist())
+    outline, middle = (alt.Chart(alt.InlineData(values=rows)) for rows in (edge, inner))
     return [
         outline.mark_line(fill=figure.COLORS[0], fillOpacity=0.2, strokeWidth=0, tooltip=None).encode(**place),
         middle.mark_line(color=figure.COLORS[0], strokeWidth=1.5, strokeDash=[5, 3]).encode(**place),
+        _curve_label("debiased, in its pointwise band", inner, 0.85),
     ]
 
 
@@ -226,6 +228,12 @@ def _neighbour_layers(result: MauveResult) -> list[alt.Chart]:
         right = float(row["coverage"] or 0) > 0.5
         labels.append(_label(str(row["label"]), row, "right" if right else "left", below))
     return [points.encode(x="coverage:Q", y="quality:Q", shape=shape, tooltip=tooltip), *labels]
+
+
+def _curve_label(text: str, rows: figure.ChartRows, quality: float = 0.3) -> alt.Chart:
+    """Words beside the point of a curve with about this quality, on the side where there is room."""
+    at = min(rows, key=lambda row: abs(float(row["quality"] or 0) - quality))
+    return _label(text, at, "right" if float(at["coverage"] or 0) > 0.5 else "left", 12)
 
 
 def _label(text: str, at: figure.ChartRow, align: Literal["left", "right"], below: int) -> alt.Chart:
@@ -302,8 +310,8 @@ def _learned_words(result: MauveResult) -> str:
     """The score on learned buckets and its interval, in a few words; empty without one."""
     if result.mauve_classifier is None or result.mauve_classifier_ci is None:
         return ""
-    low, high = result.mauve_classifier_ci
-    return f"on learned buckets {result.mauve_classifier:.3f} ({low:.3f} to {high:.3f})"
+    value = digits(result.mauve_classifier, ".3f")
+    return f"on learned buckets {value} ({interval_words(result.mauve_classifier_ci)})"
 
 
 def _histogram_rows(result: MauveResult) -> figure.ChartRows:
@@ -321,5 +329,4 @@ def _interval(result: MauveResult) -> str:
     """The debiased score and its interval, in a few words."""
     if result.mauve_ci is None or result.mauve_debiased is None:
         return "interval: not computed"
-    low, high = result.mauve_ci
-    return f"debiased {result.mauve_debiased:.4f}, interval {low:.4f} to {high:.4f}"
+    return f"debiased {digits(result.mauve_debiased, '.3f')}, interval {interval_words(result.mauve_ci)}"

@@ -113,13 +113,10 @@ def opening(result: MauveResult) -> str:
 
 
 def reasons_why(result: MauveResult) -> str:
-    """Sentences under the answer: format that differs, and the views of marks or featurizers that disagree."""
-    each = _each(result)
+    """Sentences under the answer: format that differs, and marks that disagree."""
     part = strongest_format(result)
-    said = [f"Mind the format first ({part})."] if part else []
-    if len({verdicts.finding(one) for one in each.values()}) > 1:
-        said += [f"{name} sees {SEES[name]}." for name in each if name in SEES]
-    elif verdicts.told_apart(result) == (False, True):
+    said = [f"Mind the format first: the two sets differ in {part}."] if part else []
+    if len(set(findings_of(result).values())) == 1 and verdicts.told_apart(result) == (False, True):
         said.append("Their content does not show it; their style does.")
     return " ".join(said)
 
@@ -131,7 +128,8 @@ def bars(result: MauveResult) -> list[Bar]:
 
 def bar_label(model: str, featurizer: str) -> str:
     """The label of a bar; featurizer: "" for a single one."""
-    return f"{model}, seen by {featurizer}" if featurizer else model
+    seen = f", seen by {featurizer}" if featurizer else ""
+    return f"{model}{seen} ({SEES[featurizer]})" if featurizer in SEES else f"{model}{seen}"
 
 
 def comparison_answer(comparison: Comparison) -> str:
