@@ -25,6 +25,11 @@ class Column(NamedTuple):
     ends: tuple[float, ...] = ENDS
 
 
+def ends(form: str, most: tuple[float, ...] = ENDS) -> tuple[Column, Column]:
+    """The columns of the two ends of an interval."""
+    return Column("low", "low", form, most), Column("high", "high", form, most)
+
+
 TableRow: TypeAlias = dict[str, str | int | float | None]
 View: TypeAlias = Literal["terminal", "markdown", "latex", "html"]
 

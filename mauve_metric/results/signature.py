@@ -45,6 +45,14 @@ def signature_entries(
     return entries | versions(*packages)
 
 
+def human_entries(
+    p: FeatureSet, q: FeatureSet, config: MauveConfig, more: Mapping[str, object] | None = None
+) -> dict[str, object]:
+    """`signature_entries` of a result that is not of one set Q alone: without its size and digest."""
+    entries = signature_entries(p, q, config, more)
+    return {key: value for key, value in entries.items() if key not in ("n_q", "q_digest")}
+
+
 def _applying_options(config: MauveConfig) -> dict[str, object]:
     """Options of quantizing and scoring that apply; the quantizer only if it is not the default."""
     return {
