@@ -12,7 +12,8 @@ from mauve_metric.hosts.space.view.control_names import label
 from mauve_metric.options import VERBATIM, config_fields
 
 PLAY = ("mauve_scaling_factor", "num_buckets", "seed", "confidence_level")  # beside the pictures that they change
-_ELSEWHERE = ("featurize_model_name", *PLAY)
+FIXED = ("drmm_preset", "lattice_preset")  # at their defaults: the others take many minutes
+_ELSEWHERE = ("featurize_model_name", *FIXED, *PLAY)
 
 
 class _Look(TypedDict):
@@ -113,8 +114,9 @@ def play_options(values: Sequence[object]) -> dict[str, object]:
 
 
 def panel_options(values: Sequence[object]) -> dict[str, object]:
-    """The values of `panel_controls` as options of the library."""
-    return {name: _parse(name, value) for name, value in zip(panel_names(), values, strict=True)}
+    """The values of `panel_controls` as options of the library, and those that the page does not change."""
+    given = {name: _parse(name, value) for name, value in zip(panel_names(), values, strict=True)}
+    return given | {name: config_fields()[name].default for name in FIXED}
 
 
 def _parse(name: str, value: object) -> object:
