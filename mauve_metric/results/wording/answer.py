@@ -120,7 +120,7 @@ def reasons_why(result: MauveResult) -> str:
     said = [f"Mind the format first: the two sets differ in {part}."] if part else []
     if len(set(findings_of(result).values())) == 1 and verdicts.told_apart(result) == (False, True):
         said.append("Their content does not show it; their style does.")
-    shown = [mark.ends for one in each.values() if finding(one) == "shown" for mark in _marks(one)]
+    shown = [mark.ends for one in each.values() if verdicts.finding(one) == "shown" for mark in _marks(one)]
     if shown and all(ends is not None and ends[1] >= _ALL_OF_IT for ends in shown):
         said.append("A test finds the difference; it is too small for the bars to show.")
     return " ".join(said)
