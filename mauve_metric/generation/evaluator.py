@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
@@ -41,14 +41,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 Value = TypeVar("Value")
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """Prompts and lengths to write; for which tokenizer and number of positions."""
-
-    prompts: tuple[Prompt, ...]
-    made_for: tuple[int, int | None, bool | None]
 
 
 class ModelEvaluator:
@@ -92,7 +84,8 @@ class ModelEvaluator:
         self.source = PromptSource(writing, settings, self.scorer.run.text_field)
         self.keep_going, self.distributed = keep_going, self.scorer.run.distributed
         self.conversational: bool | None = None
-        self._plan: _Plan | None = None
+        self._prompts: tuple[Prompt, ...] = ()
+        self._made_for: tuple[int, int | None, bool | None] | None = None  # tokenizer, positions, conversational
         if others and isinstance(references, (FeatureSet, str, Path)):
             check_texts_alone([Side("set", "references", references)])
         self.scorer.set_references(references)
@@ -146,9 +139,9 @@ class ModelEvaluator:
                 "sharded its weights: name another featurizer"
             )
         made_for = (id(tokenizer), self.source.positions(author), self.conversational)
-        if self._plan is None or self._plan.made_for != made_for:
-            self._plan = _Plan(tuple(self._make_prompts(author, tokenizer)), made_for)
-        return self._plan.prompts
+        if self._made_for != made_for:
+            self._prompts, self._made_for = tuple(self._make_prompts(author, tokenizer)), made_for
+        return self._prompts
 
     def _make_prompts(self, author: LanguageModel | None, tokenizer: PreTrainedTokenizerBase | None) -> list[Prompt]:
         """The prompts; a dataset gives the human texts too, if there are no others."""
@@ -200,7 +193,7 @@ class ModelEvaluator:
         found: Evaluation | None = None
         with random_states_kept():
             started = time.perf_counter()
-            part, failure = self._write(bare, tokenizer, prompts, verbose)
+            part, failure = self.writer.part(bare, tokenizer, prompts, (rank, size), verbose)
             parts = gather(part) if size > 1 else [part]
             if rank == 0:
                 seconds = {"generate": time.perf_counter() - started}
@@ -218,20 +211,6 @@ class ModelEvaluator:
         elif evaluation.error is not None and rank == 0:
             logger.warning("there is no MAUVE this time: %s", evaluation.error)
         return evaluation
-
-    def _write(
-        self,
-        model: LanguageModel | None,
-        tokenizer: PreTrainedTokenizerBase | None,
-        prompts: Sequence[Prompt],
-        verbose: bool,
-    ) -> tuple[Part, Exception | None]:
-        """This process's part of the texts, and what ended its writing."""
-        rank, size = self._rank_and_size()
-        author = self.writer.model(model)
-        if author is not None and sharded_by(author) is not None:
-            return self.writer.part_in_step(author, needed(tokenizer), prompts, rank, size, verbose), None
-        return self.writer.part(model, tokenizer, prompts, range(rank, len(prompts), size), verbose)
 
     def _judge(
         self,
@@ -287,8 +266,10 @@ class ModelEvaluator:
                 raise
             logger.debug("scoring failed", exc_info=True)
             return replace(evaluation, error=repr(error))
-        entries = self._entries(author, tokenizer, prompts, size)
-        signed = {name: self._sign(result, entries) for name, result in found.items()}
+        entries, signed = self._entries(author, tokenizer, prompts, size), {}
+        for name, result in found.items():  # what determines the texts is before the package's version
+            *before, version = result.signature_entries.items()
+            signed[name] = replace(result, signature_entries=dict([*before, *entries.items(), version]))
         result = next(iter(signed.values()))
         if self.others:
             result = replace(result, by_featurizer=signed, warnings=(*result.warnings, *missing))
@@ -305,11 +286,6 @@ class ModelEvaluator:
             return range(len(prompts)), rows
         texts = [None if prompts[row].text == "" else repr((prompts[row].text, prompts[row].messages)) for row in rows]
         return None, texts
-
-    def _sign(self, result: MauveResult, writing: Mapping[str, object]) -> MauveResult:
-        """Add the entries that determine the texts to a result's signature, before the package's version."""
-        *before, version = result.signature_entries.items()
-        return replace(result, signature_entries=dict([*before, *writing.items(), version]))
 
     def _entries(
         self,

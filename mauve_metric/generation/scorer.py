@@ -8,7 +8,7 @@ import time
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mauve_metric.api.compute import compute_mauve
 from mauve_metric.features.encoder import Encoder
@@ -116,40 +116,26 @@ class ReferenceScorer:
             seconds: where the time of "featurize" and "score" is added. verbose: progress bars.
             groups: the prompt of each human text, and of each of these texts; see `compute_mauve`.
         """
-        if self.config.match_lengths != "no":  # the length to cut to depends on both sets: nothing can be kept
-            return self._score_matched(model, tokenizer, texts, seconds, verbose, groups)
+        matched = self.config.match_lengths != "no"  # to a length that depends on both sets: nothing can be kept
         started = time.perf_counter()
         with self.featurizing(model, tokenizer, verbose) as job:
-            p = self.embedded(job)
-            job.follow(p)
-            q = job.of_texts("q_text", texts)
+            if matched:
+                sides: dict[str, Any] = {"p_text": self.human, "q_text": texts}
+                changes = Options(verbose=job.run.verbose, cache=job.run.cache, distributed=False)
+                if job.run.device_id is None:
+                    changes["device"] = job.run.device
+            else:
+                p = self.embedded(job)
+                job.follow(p)
+                q = job.of_texts("q_text", texts)
+                sides = {"p": p, "q": replace(q, dropped=q.dropped + dropped)}
+                changes = Options(checkpoint=None, score_device=None)  # the features are there, and in memory
         featurized = time.perf_counter()
-        options: Options = {**self.options, "featurize_model_name": job.config.featurize_model_name}
-        options |= {"checkpoint": None, "score_device": None}  # the features are there, and in memory
-        q = replace(q, dropped=q.dropped + dropped)
-        result = compute_mauve(p=p, q=q, p_groups=groups[0], q_groups=groups[1], **options)
+        changes["featurize_model_name"] = job.config.featurize_model_name
+        options: Options = {**self.options, **changes}
+        result = compute_mauve(**sides, p_groups=groups[0], q_groups=groups[1], **options)
         seconds["featurize"] += featurized - started
-        seconds["score"] += time.perf_counter() - featurized
-        return result
-
-    def _score_matched(
-        self,
-        model: LanguageModel | None,
-        tokenizer: PreTrainedTokenizerBase | None,
-        texts: list[str],
-        seconds: dict[str, float],
-        verbose: bool,
-        groups: PromptGroups,
-    ) -> MauveResult:
-        started = time.perf_counter()
-        with self.featurizing(model, tokenizer, verbose) as job:
-            name, run = job.config.featurize_model_name, job.run
-        options: Options = {**self.options, "featurize_model_name": name, "verbose": run.verbose, "cache": run.cache}
-        options["distributed"] = False  # the other processes are not here
-        if run.device_id is None:
-            options["device"] = run.device
-        result = compute_mauve(p_text=self.human, q_text=texts, p_groups=groups[0], q_groups=groups[1], **options)
-        seconds["featurize"] += time.perf_counter() - started
+        seconds["featurize" if matched else "score"] += time.perf_counter() - featurized
         return result
 
     @contextlib.contextmanager
