@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mauve_metric.generation.conversations import Conversation
 from mauve_metric.generation.decoding import (
-    batch_settings,
     end_ids,
     is_encoder_decoder,
     max_positions,
+    padding_id,
     vocabulary_size,
 )
 from mauve_metric.generation.options import WritingOptions
@@ -26,6 +27,14 @@ if TYPE_CHECKING:
     from mauve_metric.runtime.model_state import LanguageModel
 
 logger = logging.getLogger(__name__)
+
+
+class Given(NamedTuple):
+    """Arguments of one evaluation: the model without shells and its tokenizer, if any, and whether to show progress."""
+
+    model: LanguageModel | None
+    tokenizer: PreTrainedTokenizerBase | None
+    verbose: bool
 
 
 @dataclass(frozen=True)
@@ -187,8 +196,11 @@ class Generator:
         self, model: LanguageModel, tokenizer: PreTrainedTokenizerBase, prompts: Sequence[Prompt], in_step: bool
     ) -> list[Generation]:
         ends = {*end_ids(self.config, model, tokenizer), *(end for prompt in prompts for end in prompt.ends)}
-        new_tokens = max(prompt.new_tokens for prompt in prompts)
-        settings = batch_settings(self.config, model, tokenizer, new_tokens, sorted(ends))
+        settings = copy.deepcopy(self.config)
+        settings.max_new_tokens, settings.max_length = max(prompt.new_tokens for prompt in prompts), None
+        settings.use_cache = True if settings.use_cache is None else settings.use_cache
+        settings.return_dict_in_generate = False
+        settings.eos_token_id, settings.pad_token_id = sorted(ends) or None, padding_id(model, tokenizer)
         alone = is_encoder_decoder(model)
         rows = run_generate(model, [prompt.ids for prompt in prompts], settings, in_step)
         found = []

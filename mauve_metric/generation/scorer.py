@@ -8,23 +8,19 @@ import time
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mauve_metric.api.compute import compute_mauve
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.feature_files import is_feature_file
 from mauve_metric.features.feature_set import FeatureSet, Featurizing
+from mauve_metric.generation.generator import Given
 from mauve_metric.options import Options
 from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.model_state import release_memory
 from mauve_metric.texts.files import READERS, read_texts
 from mauve_metric.texts.sources import text_source
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
-
-    from mauve_metric.runtime.model_state import LanguageModel
 
 logger = logging.getLogger(__name__)
 
@@ -99,26 +95,19 @@ class ReferenceScorer:
             self.human, self.reference = human, None
 
     def score(
-        self,
-        model: LanguageModel | None,
-        tokenizer: PreTrainedTokenizerBase | None,
-        texts: list[str],
-        dropped: int,
-        seconds: dict[str, float],
-        verbose: bool,
-        groups: PromptGroups = (None, None),
+        self, given: Given, texts: list[str], dropped: int, seconds: dict[str, float], groups: PromptGroups
     ) -> MauveResult:
         """The score of a model's texts.
 
         Args:
-            model, tokenizer: that wrote them: they are the featurizer if the options say "self".
+            given: has the model that wrote them, which is the featurizer if the options say "self".
             texts: without empty ones. dropped: how many were empty.
-            seconds: where the time of "featurize" and "score" is added. verbose: progress bars.
+            seconds: where the time of "featurize" and "score" is added.
             groups: the prompt of each human text, and of each of these texts; see `compute_mauve`.
         """
         matched = self.config.match_lengths != "no"  # to a length that depends on both sets: nothing can be kept
         started = time.perf_counter()
-        with self.featurizing(model, tokenizer, verbose) as job:
+        with self.featurizing(given) as job:
             if matched:
                 sides: dict[str, Any] = {"p_text": self.human, "q_text": texts}
                 changes = Options(verbose=job.run.verbose, cache=job.run.cache, distributed=False)
@@ -139,15 +128,13 @@ class ReferenceScorer:
         return result
 
     @contextlib.contextmanager
-    def featurizing(
-        self, model: LanguageModel | None, tokenizer: PreTrainedTokenizerBase | None, verbose: bool
-    ) -> Iterator[Featurizing]:
+    def featurizing(self, given: Given) -> Iterator[Featurizing]:
         """A job with the encoder of the last one, which waits in the host's memory in between."""
-        config, run = self.config, replace(self.run, distributed=False, verbose=verbose)
+        config, run = self.config, replace(self.run, distributed=False, verbose=given.verbose)
         if run.device is None and run.device_id is None:
-            run = replace(run, device=str(getattr(model, "device", "cpu")))
+            run = replace(run, device=str(getattr(given.model, "device", "cpu")))
         if self.itself:
-            config, run = replace(config, featurize_model_name=(model, tokenizer)), replace(run, cache=False)
+            config, run = replace(config, featurize_model_name=given[:2]), replace(run, cache=False)
         encoder = None if self.itself else self._encoder
         job = Featurizing(config, run, given=frozenset(self.options), encoder=encoder)
         if self.reference is not None and not self.itself:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from mauve_metric.generation.fully_sharded import sharded_by, writing_together
-from mauve_metric.generation.generator import Generation, Generator, Prompt
+from mauve_metric.generation.generator import Generation, Generator, Given, Prompt
 from mauve_metric.generation.options import GenerateFunction
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.model_state import check_finite_weights, release_memory, seed_everything
@@ -74,26 +74,18 @@ class Writer:
             )
         return model
 
-    def part(
-        self,
-        model: LanguageModel | None,
-        tokenizer: PreTrainedTokenizerBase | None,
-        prompts: Sequence[Prompt],
-        ranked: tuple[int, int],
-        verbose: bool,
-    ) -> tuple[Part, Exception | None]:
+    def part(self, given: Given, prompts: Sequence[Prompt], ranked: tuple[int, int]) -> tuple[Part, Exception | None]:
         """Write this process's share of the prompts; return it with the error that ended its writing.
 
         Args:
-            model, tokenizer: None where the user's function writes.
+            given: model and tokenizer, neither of which is needed where the user's function writes.
             prompts: of all processes. ranked: the rank of this process and the number of processes.
-            verbose: a progress bar.
 
         Raises:
             Exception: of a model with sharded weights, which all processes call in step, whatever it raises,
                 `keep_going` or not: the others wait inside the model, where they can hear of nothing.
         """
-        author, own = self.model(model), range(ranked[0], len(prompts), ranked[1])
+        author, own = self.model(given.model), range(ranked[0], len(prompts), ranked[1])
         in_step = None if author is None or sharded_by(author) is None else ranked
         numbers = own if in_step is None else range(len(prompts))
         share = [prompts[number] for number in numbers]
@@ -104,10 +96,10 @@ class Writer:
                 if in_step is None:
                     check_finite_weights(author)
                 together = contextlib.nullcontext(author) if in_step is None else writing_together(author)
-                bar = progress_bar("generate", verbose, total=len(own), leave=False)
+                bar = progress_bar("generate", given.verbose, total=len(own), leave=False)
                 with together as inner, bar as advance:
                     written = self.generator.write(
-                        inner, needed(tokenizer), share, numbers, self.keep_going, advance, in_step
+                        inner, needed(given.tokenizer), share, numbers, self.keep_going, advance, in_step
                     )
         except Exception as error:  # the other processes wait for it
             if in_step is not None:
