@@ -130,7 +130,7 @@ def covered(places: Integers, length: int, size: int) -> NDArray[np.bool_]:
     """
     change = np.zeros(size + 1, dtype=np.int64)
     change[places] += 1
-    change[places + length] -= 1
+    change[places + min(length, size)] -= 1
     found: NDArray[np.bool_] = np.cumsum(change[:-1]) > 0
     return found
 

@@ -30,7 +30,7 @@ from mauve_metric.features.cache_file import (
     make_private,
     make_private_folder,
 )
-from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.checks import check_count, shown
 from mauve_metric.runtime.errors import NoFile
 
 logger = logging.getLogger(__name__)
@@ -230,7 +230,7 @@ class FeatureCache:
 
     def prune(self, max_bytes: int) -> int:
         """Delete the features used longest ago until the rest fits in `max_bytes`; how many went."""
-        deleted = 0
+        deleted, max_bytes = 0, check_count("max_bytes", max_bytes, low=0)
         while self._bytes() > max_bytes:
             count = self._run(_delete_oldest)
             if count == 0:

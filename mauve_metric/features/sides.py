@@ -27,6 +27,7 @@ Groups = dict[str, Sequence[Hashable] | None]  # by side
 Subgroups = Mapping[str, Sequence[Integers | None]]  # by label the rows on each side; None for one without labels
 By = str | Mapping[str, Sequence[Hashable]]  # the field of the texts' labels, or the labels by side
 MOST_SUBGROUPS = 50
+MOST_LABEL_CHARACTERS = 200  # of a label, which the tables repeat
 
 
 def check_columns(sides: Mapping[str, FeatureSet]) -> None:
@@ -96,15 +97,13 @@ class OpenedSides(NamedTuple):
         Texts without a label (None, "") are in none.
 
         Raises:
-            ValueError: a side has another number of labels than texts; there are more than `MOST_SUBGROUPS` labels.
+            ValueError: a side has another number of labels than texts.
         """
         rows: dict[str, dict[str, list[int]]] = {}
         for name, labels in self.labels.items():
-            for row, label in enumerate(self._kept(name, labels, sizes[name], f"by[{name!r}]") or ()):
-                if label is not None and str(label).strip():
+            for row, label in enumerate(self._kept(name, labels, sizes[name], f"by[{_name_in_by(name)!r}]") or ()):
+                if _is_label(label):
                     rows.setdefault(str(label), {}).setdefault(name, []).append(row)
-        if len(rows) > MOST_SUBGROUPS:
-            raise WrongOption(f"by must group the texts by at most {MOST_SUBGROUPS} values, got {len(rows)}")
         found = {
             label: [np.array(own.get(name, ()), dtype=np.int64) if name in self.labels else None for name in self.sides]
             for label, own in rows.items()
@@ -183,14 +182,20 @@ def _checked_design(aligned: object, groups: Mapping[str, tuple[str, object]]) -
             continue
         if aligned:
             raise RowsDiffer(f"aligned=True and {argument} contradict each other: give one of them")
-        unordered = isinstance(given, (Mapping, set, frozenset)) or getattr(given, "ndim", 1) != 1
-        if isinstance(given, (str, bytes)) or unordered or not isinstance(given, Iterable):
-            raise TypeError(f"{argument} must hold one group, such as its prompt, for each text, got {shown(given)}")
-        found[name] = [item.item() if isinstance(item, np.generic) else item for item in given]
-        for item in found[name] or ():
-            if not isinstance(item, Hashable):
-                raise TypeError(f"{argument} must hold texts or numbers, got {shown(item)}")
+        found[name] = _one_a_text(argument, given, "group, such as its prompt,")
     return GivenDesign(bool(aligned), found)
+
+
+def _one_a_text(argument: str, given: object, kind: str) -> list[Hashable]:
+    """Groups or labels of the texts of a side; `TypeError` for what is no list of texts or numbers."""
+    unordered = isinstance(given, (Mapping, set, frozenset)) or getattr(given, "ndim", 1) != 1
+    if isinstance(given, (str, bytes)) or unordered or not isinstance(given, Iterable):
+        raise TypeError(f"{argument} must hold one {kind} for each text, got {shown(given)}")
+    found = [item.item() if isinstance(item, np.generic) else item for item in given]
+    for item in found:
+        if not isinstance(item, Hashable):
+            raise TypeError(f"{argument} must hold texts or numbers, got {shown(item)}")
+    return found
 
 
 def check_texts_alone(sides: Iterable[Side]) -> None:
@@ -214,7 +219,7 @@ def open_models(
 ) -> OpenedSides:
     """`open_sides` of the side "human" and those of models, "model NAME".
 
-    by: the field of labels, or these by "human" and names of models.
+    by: as in `open_sides`.
     design: `aligned`, `p_groups` and `q_groups`, a dict from names of models.
 
     Raises:
@@ -230,8 +235,6 @@ def open_models(
     sides, groups = {"human": human}, {"human": (human.groups_argument, p_groups)}
     for name, side in models.items():
         sides[f"model {name}"], groups[f"model {name}"] = side, (side.groups_argument, of_models.get(name))
-    if isinstance(by, Mapping):
-        by = {name if name == "human" else f"model {name}": labels for name, labels in by.items()}
     return open_sides(sides, config, run, _checked_design(aligned, groups), common_rows=common_rows, by=by)
 
 
@@ -249,7 +252,8 @@ def open_sides(
     Args:
         sides: the human one first. config: says what becomes of empty texts. run: has the field of the texts.
         design: that the caller gave; where it says nothing, files may.
-        common_rows: see `joined.join`. by: the field of the texts' labels, or these by side; the human one has them.
+        common_rows: see `joined.join`. by: the field of the texts' labels, or these by "human", "model" or the names of
+            models; the human texts have them.
 
     Raises:
         OSError, ValueError, ImportError: see `TextFile` and `joined.join`.
@@ -279,7 +283,8 @@ def open_sides(
             logger.info("%s", said)
     labels |= {name: side.labels for name, side in found.items() if side.labels is not None}
     if by is not None and human not in labels:
-        raise NoSuchField(f"the human texts have no field {by!r} that by (--by) could group them by")
+        raise NoSuchField(f"the human texts have no field {shown(by)} that by (--by) could group them by")
+    _check_subgroups(labels.values())
     return OpenedSides(
         {name: _with_texts(side, found.get(name), config) for name, side in sides.items()},
         {name: side.origin for name, side in found.items() if side.origin is not None},
@@ -294,13 +299,36 @@ def _checked_labels(by: object, sides: Iterable[str]) -> dict[str, Sequence[Hash
         return {}
     if not isinstance(by, Mapping):
         raise WrongOption(f"by must be the name of a field, or a dict of labels by side, got {shown(by)}")
+    names: dict[str, str] = {}
+    for side in sides:
+        names.setdefault(_name_in_by(side), side)
     for name in by:
-        if name not in sides:
-            known = ", ".join(repr(side.removeprefix("model ")) for side in sides)
-            raise WrongOption(f"by must have labels of {known}, got {str(name).removeprefix('model ')!r}")
-    if next(iter(sides)) not in by:
+        if name not in names:
+            raise WrongOption(f"by must have labels of {', '.join(map(repr, names))}, got {shown(name)}")
+    if "human" not in by:
         raise WrongOption("by must have labels of the human texts")
-    return {name: list(labels) for name, labels in by.items()}
+    return {
+        names[name]: _one_a_text(f"by[{name!r}]", labels, "label, such as its topic,") for name, labels in by.items()
+    }
+
+
+def _name_in_by(side: str) -> str:
+    """The key of a side's labels in `by`."""
+    return {"p": "human", "q": "model"}.get(side, side.removeprefix("model "))
+
+
+def _check_subgroups(labels: Iterable[Iterable[Hashable]]) -> None:
+    """`ValueError` for labels that make too many subgroups, or that are whole texts."""
+    found = {str(label) for side in labels for label in side if _is_label(label)}
+    if len(found) > MOST_SUBGROUPS:
+        raise WrongOption(f"by must group the texts by at most {MOST_SUBGROUPS} values, got {len(found)}")
+    longest = max(map(len, found), default=0)
+    if longest > MOST_LABEL_CHARACTERS:
+        raise WrongOption(f"by: labels may have at most {MOST_LABEL_CHARACTERS} characters, got one of {longest}")
+
+
+def _is_label(value: object) -> bool:
+    return value is not None and bool(str(value).strip())
 
 
 def _file_of(side: Side, run: RunOptions) -> TextFile | None:

@@ -247,7 +247,7 @@ class TextFile:
             ValueError: a record is not what the first one is, with its line and the field.
         """
         found, groups = self._texts_of(side), self._prompts(side)
-        if by is not None and self._has(by):
+        if by is not None and (self._has(by) or any(has_field(record, by) for record in self._records or ())):
             found = found._replace(labels=self._values(by))
         if groups is not None or (likely := self._likely_prompt_field) is None:
             return found._replace(groups=groups)

@@ -149,6 +149,10 @@ def test_files_have_the_labels_in_a_field(tmp_path: Path, capsys: pytest.Capture
     assert "small,distinct_2,m," in found.to_csv()
     assert main(["describe", human, model, "--by", "animal", "--measures", "zipf", "--json"]) == 0
     assert set(json.loads(capsys.readouterr().out)["by_subgroup"]) == {"small", "big"}
+    lines = (tmp_path / "m.jsonl").read_text(encoding="utf-8").splitlines()
+    (tmp_path / "m.jsonl").write_text("\n".join(['{"text": "one without"}', *lines]), encoding="utf-8")
+    assert main(["explain", human, model, "--by", "animal", "--featurizer", "ngrams"]) == 1
+    assert "m.jsonl, line 1 has no field 'animal'" in capsys.readouterr().err
     assert main(["explain", human, model, "--by", "beast", "--featurizer", "ngrams"]) == 1
     assert "no field 'beast'" in capsys.readouterr().err
 
@@ -159,12 +163,17 @@ def test_wrong_labels() -> None:
         ({"human": P_LABELS[1:]}, r"by\['human'\] must hold one group for each of the 180 texts"),
         ({"m": ALL_LABELS}, "by must have labels of the human texts"),
         ({"human": P_LABELS, "n": ALL_LABELS}, "by must have labels of 'human', 'm', got 'n'"),
+        ({"human": 3}, r"by\['human'\] must hold one label, such as its topic, for each text, got 3"),
+        ({"human": P_LABELS, "m": [{}] * 180}, r"by\['m'\] must hold texts or numbers"),
+        ({"human": ["x" * 201] * 180}, "by: labels may have at most 200 characters, got one of 201"),
         ({"human": range(180)}, "by must group the texts by at most 50 values, got 180"),
         (3, "by must be the name of a field, or a dict of labels by side, got 3"),
     ]
     for by, message in wrong:
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises((TypeError, ValueError), match=message):
             compare(p_features=P, models={"m": ALL}, by=by)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="by must have labels of 'human', 'model', got 'm'"):
+        explain(p_features=P, q_features=ALL, by={"human": P_LABELS, "m": ALL_LABELS})
 
 
 def test_perplexity_of_duplicated_and_unique_texts(tiny_gpt2: str) -> None:

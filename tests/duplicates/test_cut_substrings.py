@@ -63,6 +63,7 @@ def test_text_around_a_cut_stays_as_it_is() -> None:
     assert found.texts == ["One  two\nthree four,  five", "0 six\n", "黑猫白 x", "y "]
     assert "cut 6 of 18 tokens in 2 passages of 2 of 4 texts" in str(found)
     assert cut_repeated([], length=3).texts == [] and "none of 10 tokens" in str(cut_repeated(["", "a"], length=3))
+    assert cut_repeated(["a a a"], length=10**30).texts == ["a a a"]
     with pytest.raises(ValueError, match="length must be at least 1, got 0"):
         cut_repeated(["a"], length=0)
 

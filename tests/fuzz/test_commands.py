@@ -11,6 +11,7 @@ import pytest
 from samples import texts_of, write_jsonl
 
 from mauve_metric.hosts.cli import main as whole_cli
+from mauve_metric.hosts.cli.flags import count
 from mauve_metric.hosts.cli.main import COMMANDS, main
 
 WHOLE = whole_cli.parser()
@@ -84,14 +85,15 @@ def flags_of(command: str) -> list[argparse.Action]:
     return [item for item in own if item.option_strings and not isinstance(item, argparse._HelpAction)]
 
 
-def bad_argument(action: argparse.Action) -> str:
-    """A flag with a bad value."""
+def bad_arguments(action: argparse.Action) -> list[str]:
+    """A flag with a bad value; with one that is too large too, where the flag counts something."""
     flag = action.option_strings[0]
     if action.nargs == 0:
-        return f"{action.option_strings[0]}=yes" if flag.startswith("--") else f"{flag}=yes"
+        return [f"{flag}=yes"]
     if flag == "-o":
-        return f"--output={BAD_OUTPUT}"
-    return f"{flag}={BAD.get(flag, 'no!')}"
+        return [f"--output={BAD_OUTPUT}"]
+    too_large = [f"{flag}={'9' * 30}"] if action.type is count else []
+    return [f"{flag}={BAD.get(flag, 'no!')}", *too_large]
 
 
 def hashes(files: dict[str, Path]) -> dict[str, str]:
@@ -107,8 +109,7 @@ def test_each_flag_once_with_a_bad_value(
     command: str, files: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before, wrong = hashes(files), []
-    for action in flags_of(command):
-        given = bad_argument(action)
+    for action, given in [(flag, given) for flag in flags_of(command) for given in bad_arguments(flag)]:
         flag, _, value = given.partition("=")
         if f"{command} {flag}" in ANY_TEXT:
             continue

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import io
 import json
 import math
 import warnings
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,11 +18,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from samples import texts_of, write_jsonl
 from strategies import ANYTHING
 
-from mauve_metric import FeatureSet, MauveConfig, MauveResult, compute_mauve, read_texts
+from mauve_metric import FeatureSet, MauveConfig, MauveResult, compare, compute_mauve, describe, explain, read_texts
+from mauve_metric.duplicates.cut_substrings import cut_repeated
+from mauve_metric.duplicates.memorisation import memorisation, prompted_memorisation
 from mauve_metric.features.row_files import feature_rows
+from mauve_metric.hosts.cli.main import main
+from mauve_metric.hosts.space.session.card import card_svg
+from mauve_metric.hosts.space.session.shared_result import read_shared
 from mauve_metric.options import RunOptions
+from mauve_metric.results.signature import format_signature, signature_texts
 
 PLAIN = np.random.default_rng(0).normal(size=(12, 3))
 OPTIONS: dict[str, Any] = {"num_buckets": 3, "num_runs": 1, "knn_k": 2}
@@ -237,3 +247,145 @@ def test_any_file_of_texts(
         return
     assert all(isinstance(text, str) for text in texts)
     "".join(texts).encode("utf-8")  # no half of a character
+
+
+# --- labels -------------------------------------------------------------------------------------------------------
+
+LABELS = st.lists(
+    st.one_of(st.sampled_from(["a", "b", 1, "1", 1.0, True, None, "", " ", math.nan, 1e308]), ANYTHING),
+    min_size=len(PLAIN),
+    max_size=len(PLAIN),
+)
+MANY = st.sampled_from([["a"] * 12, ["a", "b"] * 6, ["a"] * 11 + ["b"], [1] * 12, ["1"] * 12])
+GIVEN_LABELS = st.one_of(
+    st.fixed_dictionaries({"human": st.one_of(MANY, LABELS)}, optional={"m": st.one_of(MANY, LABELS)}), ANYTHING
+)
+
+
+@pytest.mark.parametrize("verb", ["compare", "describe", "explain"])
+@given(by=st.one_of(GIVEN_LABELS, st.dictionaries(st.sampled_from(["human", "m", "model", "", 0]), ANYTHING)))
+def test_any_labels(verb: str, by: Any) -> None:
+    if isinstance(by, dict) and "m" in by and verb == "explain":
+        by = {"model" if name == "m" else name: labels for name, labels in by.items()}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            if verb == "explain":
+                result: Any = explain(p_features=PLAIN, q_features=PLAIN + 1, by=by, **OPTIONS)
+            elif verb == "compare":
+                result = compare(p_features=PLAIN, models={"m": PLAIN + 1}, by=by, **OPTIONS)
+            else:
+                result = describe(p_features=PLAIN, models={"m": PLAIN + 1}, by=by, measures="precision", **OPTIONS)
+    except (TypeError, ValueError) as error:
+        assert "by" in str(error) and len(str(error)) < 400, error
+        return
+    json.dumps(result.to_dict(), allow_nan=False)
+    assert str(result)
+    if verb == "explain" and isinstance(by, dict):
+        named = sum(label is not None and bool(str(label).strip()) for label in by["human"])
+        assert sum(count for bucket in result.buckets for count, _ in bucket.composition.values()) == named
+
+
+# --- links, cards and signatures ----------------------------------------------------------------------------------
+
+LINK = "120,90;minilm,s,81234,80000,99999,5,,;ngrams,u,,,,,,"
+LINKS = st.one_of(
+    st.text(),
+    st.from_regex(r"[0-9]{1,9},[0-9]{1,9}(;(minilm|ngrams),[snuwx](,[0-9]{0,6}){6}){1,3}", fullmatch=True),
+    CHANGES.map(lambda changes: changed(LINK.encode(), changes).decode("utf-8", "replace")),
+)
+
+
+@given(value=LINKS)
+def test_any_link(value: str) -> None:
+    try:
+        shared = read_shared(value, ["minilm", "ngrams"])
+    except ValueError as error:
+        assert str(error).startswith("the link's shared result")
+        return
+    assert shared.answer and (shared.number is None or 0 <= shared.number <= 1)
+    for mark in (mark for bar in shared.bars for mark in bar.marks):
+        low, high = mark.ends or (mark.value, mark.value)
+        assert 0 <= low <= mark.value <= high <= 1
+
+
+@given(names=st.lists(st.text(min_size=1), min_size=2, max_size=3, unique=True))
+def test_any_name_on_a_card(names: list[str]) -> None:
+    try:
+        found = compare(p_features=PLAIN, models=dict.fromkeys(names, PLAIN + 1), **OPTIONS)
+    except (TypeError, ValueError) as error:
+        assert "model" in str(error)
+        return
+    parts = {part.tag.split("}")[1] for part in ElementTree.fromstring(card_svg(found)).iter()}
+    assert parts <= {"svg", "rect", "circle", "text"}
+
+
+@given(entries=st.dictionaries(st.text(), ANYTHING))
+def test_any_entries_of_a_signature(entries: dict[str, object]) -> None:
+    signature = format_signature(entries)
+    assert signature.isprintable() or "\u200c" in signature or "\u200d" in signature
+    assert format_signature(signature_texts(signature)) == (signature if entries else ":")
+
+
+ENTRY = st.tuples(
+    st.sampled_from(
+        [item.name for item in dataclasses.fields(MauveConfig)] + ["design", "n_p", "p_digest", "mauve", ""]
+    ),
+    ANYTHING,
+)
+BEFORE = st.one_of(
+    st.lists(ENTRY, max_size=3).map(
+        lambda entries: {"signature": format_signature({"num_buckets": 2, **dict(entries)})}
+    ),
+    st.tuples(st.lists(ENTRY, max_size=2), ANYTHING).map(lambda given: {**dict(given[0]), "signature": given[1]}),
+    ANYTHING,
+)
+
+
+@given(before=BEFORE, changes=st.one_of(st.just([]), CHANGES))
+def test_any_result_to_reproduce(before: object, changes: list[tuple[str, int, bytes]], folder: Path) -> None:
+    sides = [write_jsonl(folder / f"{name}.jsonl", texts_of(12, seed=seed)) for name, seed in (("p", 0), ("q", 1))]
+    path = folder / "before.json"
+    path.write_bytes(changed(json.dumps(before, default=repr).encode(), changes))
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        status = main(["reproduce", str(path), *sides, "--json", "--quiet"])
+    if status in (0, 3):
+        assert {"differences", "result"} == {*json.loads(out.getvalue())}
+    else:
+        assert status == 1 and out.getvalue() == "" and 0 < len(err.getvalue()) < 600, err.getvalue()
+
+
+# --- passages -----------------------------------------------------------------------------------------------------
+
+SOME_TEXTS = st.lists(
+    st.one_of(st.text(max_size=12), st.lists(st.sampled_from(["a", "b", "c", "永远", "\u200d", " "])).map(" ".join)),
+    max_size=5,
+)
+
+
+@given(texts=SOME_TEXTS, against=SOME_TEXTS, length=st.integers(-1, 4), keep_first=st.booleans())
+def test_any_passages_to_cut(texts: list[str], against: list[str], length: int, keep_first: bool) -> None:
+    try:
+        found = cut_repeated(texts, length, against, keep_first)
+    except ValueError as error:
+        assert "length" in str(error) and length < 1
+        return
+    assert len(found.texts) == len(texts) and str(found)
+    for before, after in zip(texts, found.texts, strict=True):
+        rest = iter(before)
+        assert all(mark in rest for mark in after)  # nothing is added, and the order stays
+
+
+@given(texts=SOME_TEXTS, others=SOME_TEXTS, length=st.integers(-1, 4))
+def test_any_texts_to_look_for_in_others(texts: list[str], others: list[str], length: int) -> None:
+    with contextlib.suppress(ValueError):
+        prompted = prompted_memorisation(texts, others)
+        assert ((prompted.similarities >= 0) & (prompted.similarities <= 1)).all() and len(texts) == len(others)
+        assert all(low <= share <= high for share, (low, high) in zip(prompted.shares, prompted.intervals, strict=True))
+    try:
+        found = memorisation(texts, others, length)
+    except ValueError as error:
+        assert any(name in str(error) for name in ("length", "corpus", "passages", "texts")), error
+        return
+    assert 0 <= found.rate <= 1 and ((found.shares >= 0) & (found.shares <= 1)).all()
+    assert found.corpus_texts == len(others)

@@ -67,6 +67,6 @@ def _result_before(signature: str) -> Mapping[str, Any]:
     from mauve_metric.texts.records import read_json
 
     found = read_json(signature)
-    if not isinstance(found, dict) or "signature" not in found:
+    if not isinstance(found, dict) or not isinstance(found.get("signature"), str):
         raise ValueError(f"SIGNATURE must be a file of `score --json`, got {signature!r} without a signature")
     return found

@@ -65,13 +65,14 @@ def _add_shard_options(parser: CommandParser) -> None:
         nargs="?",
         const="local",
         type=_address,
-        help="share the work out on the Ray cluster at ADDRESS (auto: the one of this machine), or local",
+        help=parser.rare("share the work out on the Ray cluster at ADDRESS (auto: the one of this machine), or local"),
     )
-    group.add_argument("--workers", metavar="N", type=int, help="most workers at once (unset: all that have room)")
-    group.add_argument("--cpus-per-worker", metavar="N", type=float, help="CPUs that each takes (default: 1)")
-    group.add_argument(
-        "--gpus-per-worker", metavar="N", type=float, help="GPUs that each takes, such as 1 or 0.25 (default: 0)"
-    )
+    text = parser.rare("most workers at once (unset: all that have room)")
+    group.add_argument("--workers", metavar="N", type=int, help=text)
+    text = parser.rare("CPUs that each takes (default: 1)")
+    group.add_argument("--cpus-per-worker", metavar="N", type=float, help=text)
+    text = parser.rare("GPUs that each takes, such as 1 or 0.25 (default: 0)")
+    group.add_argument("--gpus-per-worker", metavar="N", type=float, help=text)
 
 
 def _address(text: str) -> str:
@@ -82,8 +83,10 @@ def _address(text: str) -> str:
 
 
 def usage_error(options: argparse.Namespace) -> str | None:
-    """The reason why the flags for shards contradict each other, if they do."""
+    """The reason why --fail-under or the flags for shards are wrong, if they are."""
     given = vars(options)
+    if options.fail_under is not None and not 0 <= options.fail_under <= 1:
+        return f"--fail-under must be a number in [0, 1], got {options.fail_under}"
     if options.folder is None:
         alone = next((name for name in _ONLY_WITH_FOLDER if given[name] is not None), None)
         return None if alone is None else f"--{alone.replace('_', '-')} needs -o DIR, a folder that all workers share"

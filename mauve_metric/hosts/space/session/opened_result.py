@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cached_property
@@ -24,6 +25,7 @@ from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import parse_signature
+from mauve_metric.results.wording import answer
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 _SAME = 1e-6  # by which a score may differ from what its own histograms give: other versions round otherwise
@@ -74,7 +76,7 @@ def read_result(path: Path, limits: Limits) -> Opened:
     if path.stat().st_size > limits.bytes:
         raise ValueError(f"the result: a file may have at most {limits.megabytes} MB here")
     try:
-        values = json.loads(path.read_text(encoding="utf-8-sig"), parse_constant=_no_constant)
+        values = json.loads(path.read_text(encoding="utf-8-sig"), parse_constant=_number, parse_float=_number)
         if not isinstance(values, dict):
             raise ValueError(f"an object is expected, got {type(values).__name__}")
         _check_texts(values)
@@ -111,8 +113,12 @@ def _check_texts(values: Mapping[str, Any]) -> None:
         raise ValueError(f"its results may be of at most {_MOST_TEXTS} texts together here, got {total:.0f}")
 
 
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number")
+def _number(text: str) -> float:
+    """A number of JSON; `ValueError` for NaN and infinity, which 1e999 is too."""
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text:.40} is no number")
+    return number
 
 
 def _results_in(values: Mapping[str, Any], part: str, most: int) -> list[tuple[str, Mapping[str, Any]]]:
@@ -151,6 +157,8 @@ def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
     given = _check_fields(Comparison, {**values, **pairs})
     if not results or sorted(given["ranking"]) != sorted(results):
         raise ValueError("ranking must name every model once")
+    if given["smallest_difference"] is not None and len(results) < 2:
+        raise ValueError("smallest_difference needs two models")
     if {*given["own"]} != {*results} or {*given["learned_ranking"], *given["together_ranking"]} - {*results}:
         raise ValueError("own, learned_ranking and together_ranking must be of the models")
     for found in (given[name] for name in _PAIRS):
@@ -188,7 +196,10 @@ def _result(values: Mapping[str, Any], limits: Limits) -> tuple[MauveResult, Mau
     has_errors = debiased_estimates([histograms], config).problem is None
     given["curve_band"] = curve_band(histograms, config) if has_errors else None
     given |= {f"{side}_labels": np.repeat(np.arange(len(part)), part) for side, part in zip("pq", counts, strict=True)}
-    return MauveResult(signature_entries=entries, **given), config
+    result = MauveResult(signature_entries=entries, **given)
+    if not all(mark.is_possible for bar in answer.bars(result) for mark in bar.marks):
+        raise ValueError("scores and their intervals must be in [0, 1], each score in its interval")
+    return result, config
 
 
 def _counts(side: str, n: int, buckets: int, values: Mapping[str, Any], limits: Limits) -> Integers:
@@ -198,7 +209,7 @@ def _counts(side: str, n: int, buckets: int, values: Mapping[str, Any], limits: 
         raise ValueError(f"{side}_hist must hold 1 to {limits.buckets} numbers here")
     if len(histogram) != buckets:
         raise ValueError(f"{side}_hist must hold {buckets} numbers")
-    counts = np.rint(histogram * n)
-    if not (histogram >= 0).all() or not np.abs(histogram * n - counts).max() <= _SAME * n or counts.sum() != n:
+    counts = np.rint(np.clip(histogram, 0, 1) * n)
+    if not np.abs(histogram - counts / max(n, 1)).max() <= _SAME or counts.sum() != n:
         raise ValueError(f"{side}_hist must hold shares of n_{side} texts")
     return counts.astype(np.int64)

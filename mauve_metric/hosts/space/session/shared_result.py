@@ -16,7 +16,7 @@ _MOST_TEXTS = 10**7
 _FOREIGN = "the link's shared result is not one that this page made"
 _SCALE = 100_000  # numbers are written as whole parts of this
 _NUMBERS = r"(?:,(\d{1,6}|)){6}"
-_ENTRY = re.compile(r"([\w.-]{1,60}),([snuw])" + _NUMBERS, re.ASCII)
+_ENTRY = re.compile(r"([\w./-]{1,60}),([snuw])" + _NUMBERS, re.ASCII)
 
 
 class SharedResult(NamedTuple):
@@ -40,13 +40,18 @@ class SharedResult(NamedTuple):
         return self.bars[0].marks[0].value if self.bars[0].marks else None
 
 
-def shared_value(result: MauveResult) -> str:
+def shared_value(result: MauveResult, featurizers: Sequence[str]) -> str:
     """The entry of the query for a result of one model.
 
     A verdict with a caution is given as none.
+
+    Raises:
+        ValueError: the result is of a featurizer that is not offered here, so that no link is read with it.
     """
     entries = [f"{result.n_p},{result.n_q}"]
     names = list(result.by_featurizer) or [str(result.signature_entries.get("featurize_model_name", "features"))]
+    if not {*names} <= {*featurizers}:
+        raise ValueError(f"a link holds results of {', '.join(featurizers)} alone: send the files")
     each = list(result.by_featurizer.values()) or [result]
     findings = answer.findings_of(result).values()
     for name, one, found, bar in zip(names, each, findings, answer.bars(result), strict=True):
@@ -93,7 +98,7 @@ def _mark(kind: str, numbers: Sequence[float | None]) -> answer.Mark | None:
     value, low, high = numbers
     if value is None:
         return None
-    ends = None if low is None or high is None else (low, high)
-    if not 0 <= value <= 1 or (ends is not None and not 0 <= ends[0] <= value <= ends[1] <= 1):
+    mark = answer.Mark(kind, value, None if low is None or high is None else (low, high))
+    if not mark.is_possible:
         raise ValueError("the link's shared result has numbers that no result has")
-    return answer.Mark(kind, value, ends)
+    return mark

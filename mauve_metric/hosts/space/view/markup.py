@@ -13,6 +13,7 @@ from markupsafe import Markup
 from mauve_metric.catalogue.table import MEASURES, SCORES
 from mauve_metric.hosts.space.session.shared_result import SharedResult
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text
+from mauve_metric.hosts.space.view.control_names import ALIGNED, name_controls
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
 from mauve_metric.results.digits import cell, digits, percent
@@ -56,6 +57,11 @@ def escape(text: object) -> Markup:
     return text if isinstance(text, Markup) else Markup(str(Markup.escape(text)).translate(_VISIBLE))
 
 
+def in_controls(message: str) -> str:
+    """A message of the library, escaped, with options named by their controls (see `name_controls`)."""
+    return str(escape(name_controls(message)))
+
+
 def shorten(text: str, most: int) -> str:
     """The beginning of a long text.
 
@@ -73,7 +79,7 @@ _TEMPLATES = jinja2.Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_TEMPLATES.filters |= {"shorten": shorten, "digits": digits, "cell": cell}
+_TEMPLATES.filters |= {"shorten": shorten, "digits": digits, "cell": cell, "controls": name_controls}
 
 
 def _render(name: str, **values: object) -> str:
@@ -113,16 +119,24 @@ def headline(result: MauveResult) -> str:
     return _render(
         "headline",
         answer=answer.answer(result),
-        why=answer.reasons_why(result),
+        why=f"{answer.reasons_why(result)} {_align(result)}".strip(),
         severe=[item for item in words.result_warnings(result) if item[1].severe],
         number=lead.number,
-        interval="" if result.mauve_ci else lead.interval,
+        interval="" if result.mauve_ci or doubt else lead.interval,
         scale=lead.reading if not known else answer.DOUBT if doubt else answer.SCALE,
         doubt=doubt,
         whose="",
         bars=shown,
         wording=answer,
     )
+
+
+def _align(result: MauveResult) -> str:
+    """Advice to declare shared prompts, if they may explain the score; else empty."""
+    shared = any(warning.code == "shared_prompts" for warning in result.warnings)
+    if not shared or result.design != "independent" or result.n_p != result.n_q:
+        return ""
+    return f"If row i of both files continues the same opening, tick “{ALIGNED}” and compare again."
 
 
 def shared_headline(shared: SharedResult) -> str:

@@ -45,9 +45,11 @@ def test_what_differs_is_named(files: tuple[str, str], tmp_path: Path, capsys: p
     assert again(*files) == (3, ["mauve_metric", "mauve"])
 
 
-@pytest.mark.parametrize("text", ["a:b", "score.json"])
-def test_no_signature(text: str, files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "score.json").write_text("[]")
+@pytest.mark.parametrize(("text", "content"), [("a:b", ""), ("score.json", "[]"), ("score.json", '{"signature": 3}')])
+def test_no_signature(
+    text: str, content: str, files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "score.json").write_text(content)
     assert "SIGNATURE must be" in input_error(
         ["reproduce", text.replace("score", str(tmp_path / "score")), *files], capsys
     )

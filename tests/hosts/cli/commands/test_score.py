@@ -59,6 +59,7 @@ def test_output_of_other_libraries_is_not_in_the_json(
     ("arguments", "message"),
     [
         (["a.jsonl", "b.jsonl", "--ray"], "--ray needs -o DIR"),
+        (["a.jsonl", "b.jsonl", "--fail-under", "nan"], "--fail-under must be a number in [0, 1], got nan"),
         (["a.jsonl", "b.jsonl", "--workers", "2"], "--workers needs -o DIR"),
         (["--ray", "a.jsonl", "b.jsonl", "-o", "out"], "expected local, auto or HOST:PORT, got 'a.jsonl'"),
         (["a.jsonl", "-o", "out"], "-o needs HUMAN and MODEL"),

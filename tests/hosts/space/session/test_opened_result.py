@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from samples import HUMAN, LIMITS, ngrams, write_jsonl
 from visitors import give, press, visitor
 
-from mauve_metric import MauveResult
+from mauve_metric import MauveResult, compare
 from mauve_metric.hosts.space.session import takeaway
 from mauve_metric.hosts.space.session.opened_result import read_result
 from mauve_metric.hosts.space.session.scoring import Encoders
@@ -62,6 +63,10 @@ def test_a_result_file_is_opened_again_without_texts(
         ({"p_hist": [0.5, 0.5, 0.0, "x"]}, "not a file that “Make files” wrote"),
         ({"n_p": None}, "n_p: Input should be a valid integer"),
         ({"signature": 3}, "not a file that"),
+        ({"mauve_debiased": -5}, r"scores and their intervals must be in \[0, 1\]"),
+        ({"mauve_ci": [1e308, 0.5]}, r"scores and their intervals must be in \[0, 1\]"),
+        ({"mauve_stderr": 10**400}, "is no number|mauve_stderr: "),
+        ({"mauve_stderr": math.inf}, "Infinity is no number"),
         ({"num_buckets": 10**12}, "p_hist must hold 1000000000000 numbers"),
         (None, "an object is expected, got list"),
     ],
@@ -95,4 +100,13 @@ def test_files_that_would_take_much_memory_are_refused(
     path = tmp_path / "a.json"
     path.write_text(json.dumps(expected.to_dict() | change(expected.to_dict())), encoding="utf-8")
     with pytest.raises(ValueError, match=message):
+        read_result(path, LIMITS)
+
+
+def test_a_smallest_difference_needs_two_models(tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).normal(size=(2, 40, 3))
+    one = compare(p_features=rows[0], models={"m": rows[1]}, num_buckets=4, num_runs=1)
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(one.to_dict() | {"smallest_difference": 0.5}), encoding="utf-8")
+    with pytest.raises(ValueError, match="smallest_difference needs two models"):
         read_result(path, LIMITS)

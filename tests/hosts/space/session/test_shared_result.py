@@ -18,7 +18,8 @@ def test_a_link_holds_answer_and_bars_of_every_featurizer() -> None:
     human, far = (rng.normal(shift, size=(120, 3)) for shift in (0, 4))
     one = compute_mauve(p_features=human, q_features=far, num_buckets=8)
     both = replace(one, by_featurizer={"minilm": one, "ngrams": replace(one, mauve_ci=None, mauve_classifier=None)})
-    shared = read_shared(shared_value(both), ["minilm", "ngrams"])
+    offered = ["minilm", "ngrams", "org/name"]
+    shared = read_shared(shared_value(both, offered), offered)
     assert (shared.n_p, shared.n_q, shared.answer) == (120, 120, answer.answer(both))
     for bar, wanted in zip(shared.bars, answer.bars(both), strict=True):
         assert bar.label == wanted.label
@@ -26,12 +27,12 @@ def test_a_link_holds_answer_and_bars_of_every_featurizer() -> None:
             assert mark.kind == other.kind and mark.value == pytest.approx(other.value, abs=1e-5)
             assert (mark.ends is None) == (other.ends is None)
     warned = replace(one, warnings=(ScoreWarning("shared_prompts", "m", {}),), by_featurizer={})
-    value = shared_value(replace(both, by_featurizer={"minilm": warned, "ngrams": warned}))
-    assert (
-        read_shared(value, ["minilm", "ngrams"]).answer == "No verdict: the result had none."
-    )  # a caution is not lost
-    few = read_shared(shared_value(replace(both, n_q=30)), ["minilm", "ngrams"])
+    value = shared_value(replace(both, by_featurizer={"minilm": warned, "org/name": warned}), offered)
+    assert read_shared(value, offered).answer == "No verdict: the result had none."  # a caution is not lost
+    few = read_shared(shared_value(replace(both, n_q=30), offered), offered)
     assert few.answer.startswith("Cannot tell reliably: 30 texts")
+    with pytest.raises(ValueError, match="a link holds results of minilm alone: send the files"):
+        shared_value(both, ["minilm"])
 
 
 @pytest.mark.parametrize(
