@@ -43,7 +43,7 @@ def section(result: Path) -> str:
             f"{result.name} must have a title, a command, the part {BY_HAND!r} and in it <!-- seen: … -->, what the "
             "figure shows"
         )
-    table = f"[Table, command, and comparison with the paper](../experiments/results/{result.name})"
+    table = f"[Table and comparison with the paper](../experiments/results/{result.name})"
     light = f"![{seen[1]}](figures/{result.stem}-light.svg#only-light)"
     dark = f"![The same figure on a dark page.](figures/{result.stem}-dark.svg#only-dark)"
     return f"\n## {title[1]}\n\n{light}\n{dark}\n\n{table}\n"

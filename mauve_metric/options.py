@@ -391,6 +391,7 @@ class RunOptions:
         None,
         check_device_name,
         "auto (CUDA, else MPS, else CPU) or a torch device: cpu, cuda:0, mps, …",
+        metavar="DEVICE",
         common=True,
     )
     device_id: int | None = _host(

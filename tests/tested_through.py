@@ -10,7 +10,6 @@ TESTED_THROUGH = {
         "catalogue/scores",
         "results/numbers",
         "results/result",
-        "results/signature",
         "runtime/optional_imports",
         "version",
     ),

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from mauve_metric.results.digits import digits, percent
-from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, row_from
+from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, ends, row_from
 from mauve_metric.results.measured import Reading
 from mauve_metric.results.names import printable, shown_names
 from mauve_metric.results.plain import plain, values_of
@@ -23,8 +23,7 @@ SCORE_COLUMNS = (
     Column("rank", "rank", "d"),
     Column("model", "model"),
     Column("score", "Bradley–Terry", "+.1f", _NO_ENDS),
-    Column("low", "low", "+.1f", _NO_ENDS),
-    Column("high", "high", "+.1f", _NO_ENDS),
+    *ends("+.1f", _NO_ENDS),
     Column("wins", "wins", "g"),
     Column("judgements", "judgements", "d"),
 )
@@ -39,8 +38,7 @@ AGREEMENT_COLUMNS = (
 GAME_COLUMNS = (
     Column("model", "model"),
     Column("points", "points", ".3f"),
-    Column("low", "low", ".3f"),
-    Column("high", "high", ".3f"),
+    *ends(".3f"),
     Column("random", "random", ".3f"),
     Column("always_last", "always last", ".3f"),
     Column("accuracy", "accuracy", ".3f"),
