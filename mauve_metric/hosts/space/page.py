@@ -9,7 +9,7 @@ from importlib import resources
 from typing import Literal, TypedDict, cast
 
 import gradio as gr
-from gradio.data_classes import APIInfo
+from gradio.data_classes import APIInfo, BlocksConfigDict
 from gradio.events import api
 from gradio.themes import Base
 from starlette.middleware import Middleware
@@ -56,6 +56,12 @@ class Page(gr.Blocks):
     def get_api_info(self, all_endpoints: bool = False, page: str | None = None) -> APIInfo:
         """See `gr.Blocks.get_api_info`; with meanings, and the schema of the answers."""
         return cast(APIInfo, add_descriptions(cast(Schema, super().get_api_info(all_endpoints, page)), self.endpoints))
+
+    def get_config_file(self) -> BlocksConfigDict:
+        """See `gr.Blocks.get_config_file`; with one page, so that Gradio draws no bar of pages."""
+        config = super().get_config_file()
+        config["pages"] = config["pages"][:1]
+        return config
 
 
 def build_app(
