@@ -21,8 +21,9 @@ PATH = "judge"
 _INTRODUCTION = """# Judge texts yourself
 Where does a machine take over, and which of two texts is a person's? Play with your own texts, and download both tables
 for `mauve-metric boundaries` and `mauve-metric preferences`. [Back to MAUVE](./)"""
-_RULES = """The first sentence is a person's. One more is shown at a time; a machine may go on from any of them, or from
-none. Five points for the very sentence, one less for each sentence later, none for one too early."""
+_RULES = """The first sentence is a person's, the second may be a machine's. One more is shown at a time; once a machine
+has begun, it goes on to the end. Five points for its first sentence, one less for each sentence later, none for one too
+early."""
 _SAVE = """(name, text) => {
     const link = document.createElement('a');
     link.href = URL.createObjectURL(new Blob([text], {type: 'text/csv'}));
