@@ -233,7 +233,8 @@ def _neighbour_layers(result: MauveResult) -> list[alt.Chart]:
 def _curve_label(text: str, rows: figure.ChartRows, quality: float = 0.3) -> alt.Chart:
     """Words beside the point of a curve with about this quality, on the side where there is room."""
     at = min(rows, key=lambda row: abs(float(row["quality"] or 0) - quality))
-    return _label(text, at, "right" if float(at["coverage"] or 0) > 0.5 else "left", 12)
+    below = 12 if float(at["quality"] or 0) > 0.1 else -12  # not on the axis
+    return _label(text, at, "right" if float(at["coverage"] or 0) > 0.5 else "left", below)
 
 
 def _label(text: str, at: figure.ChartRow, align: Literal["left", "right"], below: int) -> alt.Chart:

@@ -22,6 +22,7 @@ ENDS = "nothing in common", "other people's texts"
 CONTENT, STYLE = "content", "style"
 KINDS = {CONTENT: "groups of similar texts", STYLE: "what a classifier finds, on the same scale"}
 SEES = {"minilm": "what texts are about", "ngrams": "grammar, spelling and layout"}
+_ALL_OF_IT = 0.9995  # drawn and written as 1
 RELIABLE_TEXTS = 100  # of each set: with fewer, the interval of a score of .8 is .3 to .7 wide
 _TELL = "tell this model's texts from people's"
 
@@ -113,11 +114,15 @@ def opening(result: MauveResult) -> str:
 
 
 def reasons_why(result: MauveResult) -> str:
-    """Sentences under the answer: format that differs, and marks that disagree."""
+    """Sentences under the answer: format that differs, and marks that disagree or show no difference."""
+    each = _each(result)
     part = strongest_format(result)
     said = [f"Mind the format first: the two sets differ in {part}."] if part else []
     if len(set(findings_of(result).values())) == 1 and verdicts.told_apart(result) == (False, True):
         said.append("Their content does not show it; their style does.")
+    shown = [mark.ends for one in each.values() if verdicts.finding(one) == "shown" for mark in _marks(one)]
+    if shown and all(ends is not None and ends[1] >= _ALL_OF_IT for ends in shown):
+        said.append("A test finds the difference; it is too small for the bars to show.")
     return " ".join(said)
 
 

@@ -249,7 +249,7 @@ def test_a_click_picks_the_bucket_and_the_model_of_the_text(desk: Handlers, tmp_
     rows = rows_of(points)
     assert len(rows) == 30 + 3 * 24 and {row["set"] for row in rows} == {"human texts", *MODELS}
     # a model has one colour in all figures
-    colors = spec(points)["encoding"]["color"]["scale"]
+    colors = spec(points)["layer"][0]["encoding"]["color"]["scale"]
     assert colors["domain"][1:] == list(shown_of(desk).scored.best_first)
     assert colors["range"][1:] == list(COLORS[:3])
     text = next(row for row in rows if row["set"] == "again")

@@ -38,10 +38,10 @@ def test_two_rounds_and_a_pair_by_keyboard_become_tables_for_the_commands(
     page.get_by_label("Your name or a code, for the table").fill("ann")
     page.locator("#judge_start").press("Enter")
     for round in (1, 2):
-        page.wait_for_selector("#boundary_shown :text('Sentence 1 of')")
-        page.locator("#human").press("Enter")
         page.wait_for_selector("#boundary_shown :text('Sentence 2 of')")
-        assert page.locator("#boundary_shown li").count() == 2
+        page.locator("#human").press("Enter")
+        page.wait_for_selector("#boundary_shown :text('Sentence 3 of')")
+        assert page.locator("#boundary_shown li").count() == 3
         page.locator("#machine").press("Enter")
         page.wait_for_selector(f"#boundary_save:has-text('({round} judged)')")
         assert "points: " in page.inner_text("#boundary_said")
@@ -59,7 +59,7 @@ def test_two_rounds_and_a_pair_by_keyboard_become_tables_for_the_commands(
     assert complaints == []
 
     rows = list(csv.DictReader((tmp_path / "boundaries.csv").read_text(encoding="utf-8").splitlines()))
-    assert [row["guess"] for row in rows] == ["2", "2"] and {row["annotator"] for row in rows} == {"ann"}
+    assert [row["guess"] for row in rows] == ["3", "3"] and {row["annotator"] for row in rows} == {"ann"}
     assert main(["boundaries", str(tmp_path / "boundaries.csv"), "--by", "words", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["rounds"] == 2
     arguments = [str(tmp_path / "preferences.csv"), "--pseudo-wins", "0.5", "--errors", "fisher", "--json"]

@@ -79,6 +79,13 @@ def test_featurizers_that_disagree_are_the_headline(apart: MauveResult, close: M
     assert answer(alike) == answer(apart) and reasons_why(both) == reasons_why(alike) == ""
 
 
+def test_a_difference_that_only_a_test_finds_is_said_to_be_small(apart: MauveResult) -> None:
+    small = "A test finds the difference; it is too small for the bars to show."
+    near = replace(apart, mauve_ci=(0.93, 1.0), mauve_classifier_ci=(0.93, 0.9999), p_value=0.001)
+    assert answer(near) == answer(apart) and small in reasons_why(near) and small not in reasons_why(apart)
+    assert small not in reasons_why(replace(near, mauve_ci=(0.93, 0.99)))
+
+
 def test_a_comparison_names_the_closest_and_has_a_bar_a_model() -> None:
     models = {"far": rows(1, 4.0), "near": rows(2, 0.5)}
     found = compare(p_features=rows(0), models=models, num_buckets=4)

@@ -117,15 +117,15 @@ class Judging:
     rater: str
     rounds: list[Round]
     pairs: list[Pair]
-    seen: int = 1
+    seen: int = 2
     looks: list[float] = field(default_factory=list)
     since: float = 0.0
     boundaries: list[dict[str, object]] = field(default_factory=list)
     preferences: list[dict[str, object]] = field(default_factory=list)
 
     def begin(self) -> None:
-        """Start the clock, the first sentence shown."""
-        self.seen, self.looks, self.since = 1, [], time.monotonic()
+        """Start the clock, the first two sentences shown: the first is always a person's."""
+        self.seen, self.looks, self.since = 2, [], time.monotonic()
 
     def look(self) -> None:
         """Note how long the last sentence was looked at."""
