@@ -173,7 +173,12 @@ def _job(p_text: TextFiles, q_text: TextFiles, folder: str | Path, options: Opti
     Raises:
         ValueError: a file of texts is where results will be written.
     """
-    config, run = _checked_options(options)
+    config, run = scoring_options(options, "score_sharded")
+    if isinstance(config.featurize_model_name, tuple):
+        raise TypeError(
+            "featurize_model_name must be a name, a folder or a function for shards, got a (model, tokenizer) pair: "
+            "save it, and give its folder"
+        )
     output = _output_folder(folder)
     shards = list_shards("p_text", p_text), list_shards("q_text", q_text)
     checkpoint = [] if run.checkpoint is None else [Path(run.checkpoint).expanduser() / CHECKPOINT_FILE]
@@ -188,17 +193,6 @@ def _folders(*sides: TextFiles) -> list[Path]:
     """The folders that sides are read from as a whole."""
     places = [place for side in sides for place in ([side] if isinstance(side, (str, Path)) else side)]
     return [path for place in places if "://" not in str(place) and (path := Path(place).expanduser()).is_dir()]
-
-
-def _checked_options(options: Options) -> tuple[MauveConfig, RunOptions]:
-    """The options, without those that need all texts, or one process, at once."""
-    config, run = scoring_options(options, "score_sharded")
-    if isinstance(config.featurize_model_name, tuple):
-        raise TypeError(
-            "featurize_model_name must be a name, a folder or a function for shards, got a (model, tokenizer) pair: "
-            "save it, and give its folder"
-        )
-    return config, run
 
 
 def _address(ray: object) -> str:
