@@ -30,9 +30,8 @@ search:
 shell it is one line on stderr and the exit status is 1 (2 for a wrong command line); `--debug` shows where it arose.
 Errors that people often meet have [a code, a cause and a cure](#errors).
 
-**A warning** means that there is a number, and what a careful reviewer would say about it. Each has a code, a sentence
-and the numbers that it rests on. They are in `result.warnings`, in the log of `mauve_metric`, in the report, and behind
-a `!` in the shell:
+**A warning** is what a careful reviewer would say about a number. Each has a code, a sentence and the numbers that it
+rests on. They are in `result.warnings`, in the log of `mauve_metric`, in the report, and behind a `!` in the shell:
 
 ```python
 import numpy as np
@@ -50,13 +49,9 @@ few_texts False {'n_p': 60, 'n_q': 200, 'threshold': 500}
 unequal_sizes False {'n_p': 60, 'n_q': 200, 'threshold': 2.0}
 ```
 
-In the shell `mauve-metric warnings few_texts` and `mauve-metric errors no_file` print the entries of this page:
+In the shell `mauve-metric warnings few_texts` and `mauve-metric errors no_file` print the entries of this page.
 
-```sh
-mauve-metric errors no_file
-```
-
-This page is written by `docs/make_errors.py` from the code.
+<!-- Written by docs/make_errors.py from the code. -->
 """
 
 WARNINGS_HEAD = """## Warnings
@@ -66,10 +61,8 @@ After those marked **severe** the score may not mean what it seems to mean: mend
 
 ERRORS_HEAD = """## Errors
 
-In the shell the code is in brackets behind the message, and `mauve-metric errors CODE` prints its entry. In
-Python the same message comes as an exception.
-
-In the examples `p` has shape (40, 6), `q` (30, 6), and `texts` is a list of 20 strings.
+In the shell the code is in brackets behind the message; in Python the same message comes as an exception. In the
+examples `p` has shape (40, 6), `q` (30, 6), and `texts` is a list of 20 strings.
 """
 
 EXCEPTIONS = {

@@ -39,9 +39,10 @@ are computed.
 
 **Better: human** means nearer to the human texts' value. **Intervals** of means over texts are Welch's,
 of shares of texts Newcombe's (texts of one prompt count as one draw); other measures have their own or none. A measure
-that **depends on the number of texts** is computed on equal numbers, drawn by the seed. **Examples** are 600 human
-passages, nucleus sampling and greedy decoding by the small model of `examples/`, featurized by minilm: scores on each
-model's own buckets, measures on common ones. Written by `docs/make_measures.py`.
+that **depends on the number of texts** is computed on equal numbers, drawn by the seed. **Examples** are the texts of
+`examples/`, featurized by minilm: scores on each model's own buckets, measures on common ones.
+
+<!-- Written by docs/make_measures.py. -->
 """
 SCORE_HEAD = """## score
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from mauve_metric.measures.judgements.rank_correlation import spearman
 from mauve_metric.options import MauveConfig
 from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.quantize.partition import partition_sets
-from mauve_metric.quantize.quantizers import num_buckets_of
+from mauve_metric.quantize.quantizers import num_buckets_of, training_of
 from mauve_metric.results.charts.figure import COLORS, SHAPES, cycle
 from mauve_metric.results.document import Column, TableRow
 from mauve_metric.uncertainty.intervals import debiased_scores
@@ -45,12 +46,12 @@ class Found(NamedTuple):
 
 
 def settings(rows: int, paper: bool) -> dict[str, MauveConfig]:
-    """What is compared; paper: the training lengths of the paper's code, too."""
+    """What is compared; paper: also trained as by the paper's code."""
     ways = {f"k-means, k = {k}": MauveConfig(num_buckets=k) for k in BUCKETS if k <= rows}
     ways |= {"DRMM": MauveConfig(quantizer="drmm"), "lattice": MauveConfig(quantizer="lattice")}
     if paper:
-        ways["DRMM, 20 n steps"] = MauveConfig(quantizer="drmm", drmm_steps=20 * rows)
-        ways["lattice, 200 epochs, h = 768"] = MauveConfig(quantizer="lattice", lattice_epochs=200, lattice_hidden=768)
+        ways["DRMM, as in the paper"] = MauveConfig(quantizer="drmm", drmm_preset="paper")
+        ways["lattice, as in the paper"] = MauveConfig(quantizer="lattice", lattice_preset="paper")
     return ways
 
 
@@ -58,7 +59,8 @@ def clustered(human: Array, models: Mapping[str, Array], config: MauveConfig, se
     """The scores of every model in one clustering: a `Found` of one seed."""
     rows = [some.astype(np.float32) for some in (human, *models.values())]
     k = num_buckets_of(config, *map(len, rows))
-    resolved = MauveConfig(**{**vars(config), "num_buckets": k, "seed": seed, "num_runs": 1, "knn": False})
+    training = training_of(config, sum(map(len, rows)))
+    resolved = replace(config, num_buckets=k, seed=seed, num_runs=1, knn=False, **training)
     start = time.process_time()
     of_human, *of_models = partition_sets(rows, resolved).labels[0]
     seconds = time.process_time() - start
@@ -139,7 +141,7 @@ def main() -> None:
     parser = argument_parser(__doc__)
     add_texts(parser)
     parser.add_argument("--seeds", type=int, default=3, help="clusterings by each quantizer (default: %(default)s)")
-    parser.add_argument("--paper", action="store_true", help="also with the training lengths of the paper's code")
+    parser.add_argument("--paper", action="store_true", help="also trained as by the paper's code")
     parser.add_argument(
         "--mixtures",
         nargs=2,

@@ -272,6 +272,12 @@ class MauveConfig:
     drmm_steps: int = _quantize(
         10_000, integer_check(1, 10_000_000), "drmm: training steps, 64 rows each", of="drmm", most=10_000
     )
+    drmm_preset: Literal["short", "paper"] = _quantize(
+        "short",
+        ("short", "paper"),
+        "drmm: how it is trained; paper: as by the papers' code, 20 steps a text if none are given",
+        of="drmm",
+    )
     lattice_squared_radius: int = _quantize(
         50,
         integer_check(1, 1000),
@@ -287,6 +293,12 @@ class MauveConfig:
     )
     lattice_spread: float = _quantize(
         1.0, number_check(0, 1000), "lattice: weight of spreading over the sphere in the loss", of="lattice"
+    )
+    lattice_preset: Literal["short", "paper"] = _quantize(
+        "short",
+        ("short", "paper"),
+        "lattice: how it is trained; paper: as by the papers' code, 200 epochs and width 768 if not given",
+        of="lattice",
     )
     seed: int = _quantize(25, integer_check(0), "seed of the clustering", common=True)
     divergence_curve_discretization_size: int = _score(
@@ -379,6 +391,7 @@ class RunOptions:
         None,
         check_device_name,
         "auto (CUDA, else MPS, else CPU) or a torch device: cpu, cuda:0, mps, …",
+        metavar="DEVICE",
         common=True,
     )
     device_id: int | None = _host(
@@ -459,10 +472,12 @@ class OptionsOfOneProcess(TypedDict, total=False):
     drmm_layers: int
     drmm_components: int
     drmm_steps: int
+    drmm_preset: Literal["short", "paper"]
     lattice_squared_radius: int
     lattice_epochs: int
     lattice_hidden: int
     lattice_spread: float
+    lattice_preset: Literal["short", "paper"]
     seed: int
     divergence_curve_discretization_size: int
     mauve_scaling_factor: float

@@ -10,7 +10,6 @@ TESTED_THROUGH = {
         "catalogue/scores",
         "results/numbers",
         "results/result",
-        "results/signature",
         "runtime/optional_imports",
         "version",
     ),
@@ -86,6 +85,7 @@ TESTED_THROUGH = {
         "hosts/space/server/schema",
         "hosts/space/view/theme",
     ),
+    "hosts/space/session/test_judging.py": ("hosts/space/view/judging",),
     "hosts/space/session/test_measuring.py": ("hosts/space/session/takeaway",),
     "hosts/space/session/test_run.py": ("hosts/space/view/run_handlers",),
     "hosts/space/test_page.py": (
@@ -97,6 +97,7 @@ TESTED_THROUGH = {
     "hosts/space/view/test_handlers.py": (
         "hosts/space/session/reading",
         "hosts/space/session/scoring",
+        "hosts/space/view/control_names",
         "hosts/space/view/controls",
         "hosts/space/view/notices",
         "hosts/space/view/showing",

@@ -20,7 +20,7 @@ from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.quantize.partition import partition_sets
 from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.baseline import EqualSets, HumanBaseline, Needed, Source, Spread
-from mauve_metric.results.signature import signature_entries
+from mauve_metric.results.signature import human_entries
 from mauve_metric.runtime.checks import check_count
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.texts.files import TextFile
@@ -89,11 +89,10 @@ def human_baseline(
                     bar(number * splits + done + 1, splits * len(sizes))
             found.append(_equal_sets(size, of_size, "split", scores))
     whole = resolve_config(config, len(side))
-    counts = _human_counts(rows, whole, quiet)
+    ((labels,),) = partition_sets([rows], whole, quiet, clusterings=1).labels
+    counts = np.bincount(labels, minlength=int(whole.num_buckets)).astype(np.int64)
     found.append(_equal_sets(len(side), whole, "forecast", _forecast_scores(counts, len(side), whole)))
-    entries = signature_entries(side, side, whole, {"splits": splits})
-    entries.pop("n_q")
-    entries.pop("q_digest")
+    entries = human_entries(side, side, whole, {"splits": splits})
     c = config.mauve_scaling_factor
     needed = tuple(_texts_needed(counts, difference, whole) for difference in DIFFERENCES)
     return HumanBaseline(len(side), mauve_floor(c), tuple(found), needed, int(whole.num_buckets), AROUND, entries)
@@ -134,12 +133,6 @@ def _equal_sets(size: int, config: MauveConfig, source: Source, scores: list[tup
 def _spread(values: Floats) -> Spread:
     low, high = np.quantile(values, (0.05, 0.95))
     return Spread(float(values.mean()), float(values.std(ddof=1)), float(low), float(high))
-
-
-def _human_counts(rows: Array, config: MauveConfig, run: RunOptions) -> Counts:
-    """The histogram of all human texts, (k,)."""
-    ((labels,),) = partition_sets([rows], config, run, clusterings=1).labels
-    return np.bincount(labels, minlength=int(config.num_buckets)).astype(np.int64)
 
 
 def _forecast_scores(counts: Counts, size: int, config: MauveConfig) -> list[tuple[float, float]]:

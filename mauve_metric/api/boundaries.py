@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from mauve_metric.arrays import Array
 from mauve_metric.measures.judgements import boundary_detection as game
 from mauve_metric.measures.judgements.judgement_options import FULL_POINTS, LONGEST_LOOK, RUN, SENTENCES
-from mauve_metric.results.judgement import BoundaryGame, RoundScores
+from mauve_metric.results.judgement import BoundaryGame, PlayerPair, RoundScores
 from mauve_metric.runtime.checks import check_bool, check_number
 from mauve_metric.texts.columns import TableData
 from mauve_metric.texts.guesses import Guesses, read_guesses
@@ -24,6 +25,7 @@ MOST_POINTS = 1e6  # beyond, nothing else would count
 def score_boundary_guesses(
     guesses: TableData,
     *,
+    by: str | None = None,
     sentences: int = SENTENCES,
     all_human_points: float = FULL_POINTS,
     keep_runs: bool = False,
@@ -33,6 +35,8 @@ def score_boundary_guesses(
 
     Args:
         guesses: a table of rounds, or a list of dicts, see `read_guesses`.
+        by: a column that groups the rounds, such as a reason or a number of words; "round": by experience, how many
+            rounds a player had played.
         sentences: of each text. all_human_points: for the right guess that no machine wrote, which the papers leave
             open.
         keep_runs: keep rounds in which a player gave the same guess five times or more in a row, which are left out as
@@ -40,7 +44,8 @@ def score_boundary_guesses(
         confidence_level: of the intervals, which let the rounds of one player depend on each other.
 
     Returns:
-        A `BoundaryGame`: all rounds, and those of each model if the table names one.
+        A `BoundaryGame`: all rounds, those of each model if the table names one, those of each group, and the
+        agreement of each two players.
 
     Raises:
         TypeError, ValueError, OSError: bad input.
@@ -53,23 +58,64 @@ def score_boundary_guesses(
     level = check_number("confidence_level", confidence_level, 0, 1)
     all_human_points = check_number("all_human_points", all_human_points, 0, MOST_POINTS, low_included=True)
     check_bool("keep_runs", keep_runs)
-    read = read_guesses(guesses, sentences=sentences)
+    read = read_guesses(guesses, sentences=sentences, by=by)
     kept = np.ones(len(read.guess), dtype=bool)
     if read.players is not None and not keep_runs:
         kept = ~game.in_runs(read.guess, read.players)
     if not kept.any():
         raise ValueError(f"{read.name}: every guess is in a run of {RUN} equal ones: keep_runs (--keep-runs)")
-    total = _score_rounds("all", _select(read, np.flatnonzero(kept)), all_human_points, level)
-    models = {}
-    if read.models is not None:
-        rows: dict[str, list[int]] = {}
-        for row in np.flatnonzero(kept).tolist():
-            rows.setdefault(read.models[row], []).append(row)
-        models = {name: _score_rounds(name, _select(read, own), all_human_points, level) for name, own in rows.items()}
-    entries: dict[str, object] = {"sentences": sentences, "all_human_points": all_human_points, "keep_runs": keep_runs}
+    read = _select(read, np.flatnonzero(kept))
+    total = _score_rounds("all", read, all_human_points, level)
+    models = _score_parts(read, read.models, all_human_points, level)
+    groups = _score_parts(read, read.groups, all_human_points, level)
+    entries: dict[str, object] = {} if by is None else {"by": by}
+    entries |= {"sentences": sentences, "all_human_points": all_human_points, "keep_runs": keep_runs}
     entries |= {"confidence_level": level, "rounds": total.rounds, "mauve_metric": __version__}
     ordered = dict(sorted(models.items(), key=lambda item: (item[1].machine == 0, item[1].points)))
-    return BoundaryGame(total, ordered, level, int((~kept).sum()), entries)
+    by_place = {name: groups[name] for name in sorted(groups, key=_place)}
+    return BoundaryGame(total, ordered, by_place, _pairs(read, level), level, int((~kept).sum()), entries)
+
+
+def _place(name: str) -> tuple[bool, float, str]:
+    """Key of the order of groups: numbers and ranges first, by size, then words."""
+    try:
+        return False, float(name.split(" to ")[0]), name
+    except ValueError:
+        return True, 0.0, name
+
+
+def _score_parts(
+    read: Guesses, names: Sequence[str] | None, all_human_points: float, level: float
+) -> dict[str, RoundScores]:
+    """Score the rounds of each name by themselves; none without names."""
+    rows: dict[str, list[int]] = {}
+    for row, name in enumerate(names or ()):
+        rows.setdefault(name, []).append(row)
+    return {name: _score_rounds(name, _select(read, own), all_human_points, level) for name, own in rows.items()}
+
+
+def _pairs(read: Guesses, level: float) -> tuple[PlayerPair, ...]:
+    """The agreement of each two players on the texts that both judged; a later guess on a text replaces an earlier."""
+    if read.players is None or read.texts is None:
+        return ()
+    found, never = _verdicts(read)
+    judged: dict[str, dict[str, tuple[bool, bool]]] = {}
+    for row, (player, text) in enumerate(zip(read.players, read.texts, strict=True)):
+        judged.setdefault(player, {})[text] = bool(found[row]), bool(never[row])
+    pairs = []
+    for one, other in combinations(sorted(judged), 2):
+        common = [(judged[one][text], judged[other][text]) for text in judged[one] if text in judged[other]]
+        if common:
+            same = np.array([a == b and any(a) for a, b in common], dtype=np.float64)
+            pairs.append(PlayerPair(one, other, len(same), float(same.mean()), mean_interval(same, level)))
+    return tuple(pairs)
+
+
+def _verdicts(read: Guesses) -> tuple[Array, Array]:
+    """Rounds in which the machine was found at or after the boundary, and those in which none was named, (n,) bool."""
+    boundary, guess = np.array(read.boundary), np.array(read.guess)
+    never = guess == read.sentences + 1
+    return (guess >= boundary) & ~never, never
 
 
 def _select(read: Guesses, rows: Sequence[int] | Array) -> Guesses:
@@ -87,8 +133,8 @@ def _score_rounds(name: str, read: Guesses, all_human_points: float, level: floa
     points = game.boundary_points(boundary, guess, read.sentences, all_human_points=all_human_points)
     ci = mean_interval(points, level, read.players)
     random, always_last = game.chance_points(boundary, read.sentences, all_human_points=all_human_points)
-    human, never = boundary == read.sentences + 1, guess == read.sentences + 1
-    found = (guess >= boundary) & ~never
+    human, (found, never) = boundary == read.sentences + 1, _verdicts(read)
+    right = (found | (human & never)).astype(np.float64)
     return RoundScores(
         model=name,
         rounds=len(points),
@@ -98,6 +144,8 @@ def _score_rounds(name: str, read: Guesses, all_human_points: float, level: floa
         random=random,
         always_last=always_last,
         exact=float((guess == boundary).mean()),
+        accuracy=float(right.mean()),
+        accuracy_ci=mean_interval(right, level, read.players),
         eventually=float(found[~human].mean()) if not human.all() else None,
         machine=int((~human).sum()),
         human=int(human.sum()),

@@ -6,34 +6,21 @@ import itertools
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Unpack
 
 import numpy as np
 
-from mauve_metric.api.each_featurizer import jobs_of, learned_together, with_each
+from mauve_metric.api import score
+from mauve_metric.api.each_featurizer import learned_together, of_each
 from mauve_metric.api.explain import explain_learned, explain_model
-from mauve_metric.api.score import (
-    Estimates,
-    debiased_estimates,
-    learned_of,
-    resolve_config,
-    score_buckets,
-    score_features,
-)
-from mauve_metric.api.subgroups import of_subgroup, recall_of_subgroups
+from mauve_metric.api.subgroups import enough_rows, recall_of_subgroups
 from mauve_metric.arrays import FeatureData, Integers, Labels, TextData, TokenData
+from mauve_metric.features import sides as feature_sides
 from mauve_metric.features.feature_files import is_feature_file
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side, given_side
-from mauve_metric.features.sides import (
-    By,
-    OpenedSides,
-    Subgroups,
-    check_columns,
-    check_same_encoder,
-    open_models,
-    read_sides,
-)
+from mauve_metric.features.sides import By
 from mauve_metric.lexical.phrases import Readable
 from mauve_metric.measures.groups import design_of, pair_of_groups
 from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, with_options
@@ -44,7 +31,7 @@ from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.numbers import Difference, LearnedScore, OwnScore
 from mauve_metric.results.result import MauveResult
-from mauve_metric.results.signature import format_signature, signature_entries
+from mauve_metric.results.signature import format_signature, human_entries, signature_entries
 from mauve_metric.runtime.checks import check_bool, check_count
 from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.tensors import is_read_only_in_blocks
@@ -122,23 +109,10 @@ def compare(
     sides = check_models(models)
     config, run = scoring_options(options, "compare")
     human = given_side("p", {"set": p, "features": p_features, "tokens": p_tokens, "text": p_text})
-    opened = open_models(human, sides, config, run, (aligned, p_groups, q_groups), common_rows, by)
+    opened = feature_sides.open_models(human, sides, config, run, (aligned, p_groups, q_groups), common_rows, by)
 
     job = Featurizing(config, run, frozenset(options))
-    if featurizers is None:
-        return _compare_one(list(sides), opened, job, buckets, texts)[0]
-    jobs, opened = jobs_of(featurizers, opened, job), opened.kept()
-    first, *_ = jobs
-    read = []
-
-    def compared(name: str, own: Featurizing) -> Comparison:
-        comparison, sets = _compare_one(list(sides), opened, own, buckets if name == first else 0, texts)
-        read.append(sets)
-        return comparison
-
-    found, missing = with_each(jobs, compared)
-    result = compare_together(found[first], read, config)
-    return replace(result, by_featurizer=found, warnings=(*result.warnings, *missing))
+    return of_each(featurizers, opened, job, partial(_compare_one, list(sides), buckets, texts), compare_together)
 
 
 def compare_together(comparison: Comparison, sets: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> Comparison:
@@ -161,12 +135,15 @@ def compare_together(comparison: Comparison, sets: Sequence[Sequence[FeatureSet]
 
 
 def _compare_one(
-    names: Sequence[str], opened: OpenedSides, job: Featurizing, buckets: int, texts: int
+    names: Sequence[str], buckets: int, texts: int, job: Featurizing, opened: feature_sides.OpenedSides, is_first: bool
 ) -> tuple[Comparison, list[FeatureSet]]:
-    """The comparison of one featurizer, and its features of all sets. job: featurizes, and has the options."""
-    config = job.config
+    """The comparison of one featurizer, the first one's with buckets, and its features of all sets.
+
+    job: featurizes, and has the options.
+    """
+    config, buckets = job.config, buckets if is_first else 0
     with job:
-        read = read_sides(job, opened)
+        read = feature_sides.read_sides(job, opened)
     check_sides({opened.sides[name].argument: side for name, (side, _) in read.items()})
     (human, human_texts), *reads = read.values()
     models = {name: side for name, (side, _) in zip(names, reads, strict=True)}
@@ -219,13 +196,13 @@ def check_sides(sides: Mapping[str, FeatureSet]) -> None:
     Raises:
         TypeError, ValueError: as `compare`; the sides are called by their keys.
     """
-    check_columns(sides)
+    feature_sides.check_columns(sides)
     human, *models = sides.values()
     for name, side in sides.items():
         if len(side) < 2:
             raise ValueError(f"{name} must hold at least 2 texts to be compared, got {len(side)}")
-        check_same_encoder(human.identity, side.identity)
-        check_same_encoder(models[0].identity, side.identity)
+        feature_sides.check_same_encoder(human.identity, side.identity)
+        feature_sides.check_same_encoder(models[0].identity, side.identity)
 
 
 def compare_features(
@@ -239,7 +216,7 @@ def compare_features(
     texts: int = 3,
     partition: Partition | None = None,
     watch: Callable[[str], None] | None = None,
-    subgroups: Subgroups | None = None,
+    subgroups: feature_sides.Subgroups | None = None,
 ) -> Comparison:
     """Project and cluster all sets together, score each model against P, and compare the scores.
 
@@ -253,7 +230,7 @@ def compare_features(
     """
     names, watch, subgroups = list(models), watch or _ignore_progress, subgroups or {}
     groups = [p.groups, *(side.groups for side in models.values())]
-    resolved = resolve_config(config, len(p), *(len(side) for side in models.values()), groups=groups)
+    resolved = score.resolve_config(config, len(p), *(len(side) for side in models.values()), groups=groups)
     run = run or RunOptions()
     if partition is None:
         partition = partition_sets(
@@ -280,9 +257,12 @@ def compare_features(
     learned_ranking, learned_differences = _by_learned_score(
         {name: result.learned for name, result in results.items()}, groups, resolved
     )
-    explanations = {}
+    explanations: dict[str, Explanation] = {}
     if readable is not None and buckets:
-        explanations = _explain_models(results, partition, groups, resolved, readable, buckets, texts)
+        for number, (name, result) in enumerate(results.items(), start=1):
+            gap = explain_model(partition, number, result, resolved, readable, buckets=buckets, texts=texts)
+            given, pair = readable.pair(0, number).texts, pair_of_groups(groups[0], groups[number])
+            explanations[name] = explain_learned(gap, given, pair, resolved, texts)
     common, alone = ({name: found[name].mauve for name in names} for found in (results, own))
     best = next((item for item in differences[:1] if all(results[name].mauve_ci for name in (item.a, item.b))), None)
     return Comparison(
@@ -294,7 +274,7 @@ def compare_features(
         design=design_of(*groups),
         smallest_difference=None if best is None else _smallest_difference(best, results, resolved),
         texts_needed=None if best is None else _forecast(best, results, kept, errors, resolved, groups),
-        warnings=tuple(comparison_warnings(models) + partition_warnings(common, alone)),
+        warnings=(*comparison_warnings(models), *partition_warnings(common, alone)),
         signature_entries=_signature_entries(p, models, resolved),
         explanations=explanations,
         learned_ranking=learned_ranking,
@@ -305,14 +285,19 @@ def compare_features(
 
 
 def _compare_subgroups(
-    p: FeatureSet, models: Mapping[str, FeatureSet], subgroups: Subgroups, config: MauveConfig, run: RunOptions
+    p: FeatureSet,
+    models: Mapping[str, FeatureSet],
+    subgroups: feature_sides.Subgroups,
+    config: MauveConfig,
+    run: RunOptions,
 ) -> dict[str, Comparison]:
     """The comparison of the texts of each label, of the models that have enough of them."""
     found = {}
     for label, rows in subgroups.items():
-        human, some = of_subgroup(p, models, rows)
+        human, some = enough_rows(models, rows)
         if human is not None and some:
-            found[label] = compare_features(human, some, config, run=run)
+            sides = {name: models[name].of_rows(own) for name, own in some.items()}
+            found[label] = compare_features(p.of_rows(human), sides, config, run=run)
     return found
 
 
@@ -323,7 +308,7 @@ def _score_models(
     rows, runs = partition.rows, partition.labels
     texts_a_bucket = np.bincount(np.concatenate(runs[0]), minlength=int(config.num_buckets))
     return {
-        name: score_buckets(
+        name: score.score_buckets(
             p,
             side,
             [(run[0], run[number]) for run in runs],
@@ -332,28 +317,10 @@ def _score_models(
             entries={"partition": f"common to {', '.join(models)}", "model": name},
             texts_a_bucket=texts_a_bucket,
             problems=partition.problems,
-            learned=learned_of(p, side, config),
+            learned=score.learned_of(p, side, config),
         )
         for number, (name, side) in enumerate(models.items(), start=1)
     }
-
-
-def _explain_models(
-    results: Mapping[str, MauveResult],
-    partition: Partition,
-    groups: Sequence[Integers | None],
-    config: MauveConfig,
-    readable: Readable,
-    buckets: int,
-    texts: int,
-) -> dict[str, Explanation]:
-    """Explain each model's gap, and the texts and n-grams by which a classifier separates it from P."""
-    found = {}
-    for number, (name, result) in enumerate(results.items(), start=1):
-        gap = explain_model(partition, number, result, config, readable, buckets=buckets, texts=texts)
-        pair = pair_of_groups(groups[0], groups[number])
-        found[name] = explain_learned(gap, readable.pair(0, number).texts, pair, config, texts)
-    return found
 
 
 def _by_learned_score(
@@ -382,9 +349,7 @@ def _signature_entries(p: FeatureSet, models: Mapping[str, FeatureSet], config: 
     of_models = [side.groups for side in models.values()]
     digests = {f"digest_{name}": side.digest for name, side in models.items()}
     more = {**sizes, **digests, "design": design_of(p.groups, *of_models)}
-    entries = signature_entries(p, next(iter(models.values())), config, more)
-    entries.pop("n_q")
-    entries.pop("q_digest")
+    entries = human_entries(p, next(iter(models.values())), config, more)
     if len({side.origin for side in models.values()}) == 1:
         return entries
     entries.pop("q_texts", None)
@@ -454,10 +419,10 @@ def _with_checkpoint(run: RunOptions, job: str) -> RunOptions:
 
 def _own_score(p: FeatureSet, q: FeatureSet, config: MauveConfig, run: RunOptions) -> OwnScore:
     """MAUVE of the pair on its own buckets; the signature is that of `compute_mauve`."""
-    resolved = resolve_config(config, len(p), len(q), groups=[p.groups, q.groups])
+    resolved = score.resolve_config(config, len(p), len(q), groups=[p.groups, q.groups])
     once = replace(resolved, knn=False, frechet_distance=False)
     few = 2 if config.permutations else 1
-    result = score_features(p, q, once, quiet=True, run=run, clusterings=few, with_learned=False)
+    result = score.score_features(p, q, once, quiet=True, run=run, clusterings=few, with_learned=False)
     signature = format_signature(signature_entries(p, q, resolved))
     return OwnScore(result.mauve, result.num_buckets, result.p_value, signature)
 
@@ -505,7 +470,7 @@ def ranked_differences(
 
 def _estimates(
     runs: Sequence[Sequence[Labels]], number: int, groups: Sequence[Integers | None], config: MauveConfig
-) -> Estimates:
+) -> score.Estimates:
     """The debiased scores of the model with this number, with their errors."""
     k, of_both = int(config.num_buckets), (groups[0], groups[number])
-    return debiased_estimates([count_labels(run[0], run[number], k, *of_both) for run in runs], config)
+    return score.debiased_estimates([count_labels(run[0], run[number], k, *of_both) for run in runs], config)

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Unpack
 
-from mauve_metric.api.each_featurizer import jobs_of, with_each, with_together
+from mauve_metric.api.each_featurizer import of_each, with_together
 from mauve_metric.api.normalised import format_differs, with_normalised
 from mauve_metric.api.score import score_features
 from mauve_metric.arrays import FeatureData, TextData, TokenData
+from mauve_metric.features import sides as feature_sides
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, Side, given_side
-from mauve_metric.features.sides import (
-    OpenedSides,
-    check_columns,
-    check_same_encoder,
-    design_of_two,
-    open_sides,
-)
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import Featurizer, Options, with_options
 from mauve_metric.quantize.quantizers import scoring_options
@@ -99,35 +92,22 @@ def score_sides(
 ) -> MauveResult:
     """`compute_mauve` of the sides "p" and "q", which errors name by their arguments."""
     config, run = scoring_options(options, "compute_mauve")
-    opened = open_sides(sides, config, run, design_of_two(aligned, p_groups, q_groups))
+    opened = feature_sides.open_sides(sides, config, run, feature_sides.design_of_two(aligned, p_groups, q_groups))
     job = Featurizing(config, run, frozenset(options))
-    if featurizers is None:
-        return _score_one(job, opened)[0]
-    jobs, opened = jobs_of(featurizers, opened, job), opened.kept()
-    first, *_ = jobs
-    features = []
-
-    def scored(name: str, own: Featurizing) -> MauveResult:
-        result, of_both = _score_one(own, opened, quiet=name != first)
-        features.append(of_both)
-        return result
-
-    found, missing = with_each(jobs, scored)
-    result = with_together(found[first], features, config)
-    return replace(result, by_featurizer=found, warnings=(*result.warnings, *missing))
+    return of_each(featurizers, opened, job, _score_one, with_together)
 
 
 def _score_one(
-    job: Featurizing, opened: OpenedSides, quiet: bool = False
-) -> tuple[MauveResult, tuple[FeatureSet, FeatureSet]]:
-    """Score with one featurizer; return its features of both sides too. quiet: log no warnings."""
+    job: Featurizing, opened: feature_sides.OpenedSides, is_first: bool
+) -> tuple[MauveResult, Sequence[FeatureSet]]:
+    """Score with one featurizer; return its features of both sides too. is_first: log the warnings."""
     config = job.config  # that of the job may follow a `FeatureSet`
     with job:
         sides = {name: opened.placed(name, job.side(side)) for name, side in job.prepared(opened.sides).items()}
         p_side, q_side = opened.grouped(sides).values()
-        check_columns({side.argument: sides[name] for name, side in opened.sides.items()})
-        check_same_encoder(p_side.identity, q_side.identity)
-        result = score_features(p_side, q_side, config, quiet, job.run)
+        feature_sides.check_columns({side.argument: sides[name] for name, side in opened.sides.items()})
+        feature_sides.check_same_encoder(p_side.identity, q_side.identity)
+        result = score_features(p_side, q_side, config, not is_first, job.run)
         if format_differs(result):
             texts = [_listed_texts(job, side) for side in opened.sides.values()]
             groups = pair_of_groups(p_side.groups, q_side.groups)

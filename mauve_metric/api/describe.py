@@ -32,7 +32,6 @@ from mauve_metric.runtime.failures import EXPECTED, message_of
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.texts.files import TextFile
 from mauve_metric.uncertainty.duplication_warnings import duplication_warnings
-from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
     from mauve_metric.features.likelihood.likelihoods import Likelihoods
@@ -41,18 +40,9 @@ logger = logging.getLogger(__name__)
 
 HUMAN = "human"
 GROUPS: tuple[str, ...] = get_args(Group)
-_SHOWN_SCORES = (  # of a comparison, in the table
-    "mauve_debiased",
-    "mauve",
-    "mauve_classifier",
-    "auc",
-    "frontier_integral_debiased",
-    "precision",
-    "recall",
-    "density",
-    "coverage",
-    "prd_precision",
-    "prd_recall",
+_SHOWN_SCORES = tuple(  # of a comparison, in the table
+    "mauve_debiased mauve mauve_classifier auc frontier_integral_debiased precision recall density coverage "
+    "prd_precision prd_recall".split()
 )
 DEFAULT_LANGUAGE_MODEL = "gpt2"
 _WORDS = "words"  # the default tokens of lexical measures
@@ -221,7 +211,6 @@ class _Work:
     sets: DescribedSets
     failed: dict[str, str]
     seconds: dict[str, float]
-    comparison: Comparison | None = None
     compared: Callable[[], Comparison] | None = None
     watch: Callable[[str, int, int], None] | None = None
 
@@ -236,8 +225,8 @@ class _Work:
         rows = [name for name in names if name != "score" and not self.sets.lacks(MEASURES[name])]
         if "score" in names or any("histograms" in MEASURES[name].inputs.forms for name in rows):
             self._compare()
-        if "score" in names and self.comparison is not None:
-            for name, result in self.comparison.models.items():
+        if "score" in names and self.sets.comparison is not None:
+            for name, result in self.sets.comparison.models.items():
                 models[name] |= _scores(result)
         with progress_bar("measure", self.run.verbose, unit=" measures", total=len(rows)) as bar:
             for done, name in enumerate(rows):
@@ -271,8 +260,11 @@ class _Work:
             sizes=sizes,
             same_size=self.sets.smallest if moved and len(set(sizes.values())) > 1 else None,
             confidence_level=self.config.confidence_level,
-            model_warnings={name: tuple(_warnings(found, human)) for name, found in models.items()},
-            comparison=self.comparison,
+            model_warnings={
+                model: tuple(duplication_warnings({name: item.value for name, item in found.items()}, human))
+                for model, found in models.items()
+            },
+            comparison=self.sets.comparison,
             signature_entries=self._signature(order, more),
             transfer=transfer,
         )
@@ -294,8 +286,8 @@ class _Work:
         with self._record("score"):
             if self.sets.no_features:
                 raise ValueError(self.sets.no_features)
-            self.comparison = self._make_comparison() if self.compared is None else self.compared()
-        self.sets.comparison, self.sets.no_buckets = self.comparison, self.failed.get("score", "")
+            self.sets.comparison = (self.compared or self._make_comparison)()
+        self.sets.no_buckets = self.failed.get("score", "")
 
     def _make_comparison(self) -> Comparison:
         human, *models = (item.reference() for item in (self.sets.human, *self.sets.models.values()))
@@ -304,26 +296,20 @@ class _Work:
 
     def _signature(self, order: Sequence[str], more: Mapping[str, object]) -> dict[str, object]:
         entries: dict[str, object] = {}
-        if self.comparison is not None:
-            entries = dict(self.comparison.signature_entries)
-            entries.pop("mauve_metric")
+        if self.sets.comparison is not None:
+            entries = dict(self.sets.comparison.signature_entries)
         else:
             config = ("strip", "empty_texts", "confidence_level", "seed")
             entries |= {name: getattr(self.config, name) for name in config}
             entries["n_p"] = len(self.sets.human)
             entries |= {f"n_{name}": len(item) for name, item in self.sets.models.items()} | versions("numpy")
-            entries.pop("mauve_metric")
+        entries.pop("mauve_metric")
         forms = {form for name in order for form in MEASURES[name].inputs.forms}
         left_out = set() if "tokens" in forms else {"tokens"}
         left_out |= set() if "likelihoods" in forms else {"language_model"}
         left_out |= set() if any(MEASURES[name].needs == "decoder" for name in order) else {"decoder"}
         shown = {name: value for name, value in more.items() if name not in left_out}
         return {**entries, "measures": ",".join(order), **shown, **versions()}
-
-
-def _warnings(model: Mapping[str, Described], human: Mapping[str, float]) -> list[ScoreWarning]:
-    """Warnings from a model's other measures that make its score doubtful."""
-    return duplication_warnings({name: item.value for name, item in model.items()}, human)
 
 
 def _scores(result: object) -> dict[str, Described]:

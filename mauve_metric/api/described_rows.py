@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mauve_metric.api.described_set import DescribedSet, alone, beside, of_both, value_of
-from mauve_metric.api.subgroups import of_subgroup
+from mauve_metric.api.subgroups import enough_rows
 from mauve_metric.arrays import Estimate, Floats, Integers
 from mauve_metric.catalogue.row import Measure
 from mauve_metric.duplicates.same_origin import texts_of_one_origin
@@ -51,8 +51,11 @@ class DescribedSets:
 
         rows: of the human texts and of each model; None for a set without labels.
         """
-        human, models = of_subgroup(self.human, self.models, rows)
-        return replace(self, human=human, models=models) if human is not None and models else None
+        human, some = enough_rows(self.models, rows)
+        if human is None or not some:
+            return None
+        models = {name: self.models[name].of_rows(own) for name, own in some.items()}
+        return replace(self, human=self.human.of_rows(human), models=models)
 
     @property
     def smallest(self) -> int:
@@ -102,7 +105,7 @@ class DescribedSets:
             item = item.drawn(self.smallest, self.seed)
         if "prompts" in row.inputs.forms and not item.has_repeated_groups:
             return None
-        return row.on(item)
+        return row.on(item.form)
 
     def _between(self, row: Measure, name: str) -> float | Floats | Estimate:
         self.watch()
@@ -118,8 +121,8 @@ class DescribedSets:
             options |= {"prompts": self._prompts(name)} if "texts" in row.inputs.forms else self._groups(name)
         pair = pair_of_groups(human.groups, model.groups) if row.designed else None
         options |= {} if pair is None else {"groups": pair}
-        third = [self.training] if row.inputs.sets == 3 and self.training is not None else []
-        return row.on(human, model, *third, **options)
+        third = [self.training.form] if row.inputs.sets == 3 and self.training is not None else []
+        return row.on(human.form, model.form, *third, **options)
 
     def _with_reason(self, item: Described, name: str) -> Described:
         """The entry with the reason for a missing interval, if that is the number of texts a bucket."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from mauve_metric.features.named_featurizers import named_featurizers
 from mauve_metric.features.sides import OpenedSides, check_texts_alone
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import MauveConfig
+from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.numbers import LearnedScore
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime import tensors
@@ -23,6 +24,7 @@ from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
+Scored = TypeVar("Scored", bound=MauveResult | Comparison)
 
 logger = logging.getLogger(__name__)
 
@@ -65,15 +67,37 @@ def with_each(
     return found, missing
 
 
-def with_together(
-    result: MauveResult, sides: Sequence[tuple[FeatureSet, FeatureSet]], config: MauveConfig
-) -> MauveResult:
+def of_each(
+    featurizers: object,
+    opened: OpenedSides,
+    job: Featurizing,
+    score: Callable[[Featurizing, OpenedSides, bool], tuple[Scored, Sequence[FeatureSet]]],
+    together: Callable[[Scored, Sequence[Sequence[FeatureSet]], MauveConfig], Scored],
+) -> Scored:
+    """The result of the first of several featurizers, with those of all in its `by_featurizer`; None: that of `job`.
+
+    Args:
+        score: the result of one featurizer, and its features of all sets; True for the first one.
+        together: adds to a result what one classifier of the features of all featurizers finds.
+    """
+    if featurizers is None:
+        return score(job, opened, True)[0]
+    jobs, opened = jobs_of(featurizers, opened, job), opened.kept()
+    first, *_ = jobs
+    found, missing = with_each(jobs, lambda name, own: score(own, opened, name == first))
+    result: Any = together(found[first][0], [sets for _, sets in found.values()], job.config)
+    each = {name: one for name, (one, _) in found.items()}
+    whole: Scored = replace(result, by_featurizer=each, warnings=(*result.warnings, *missing))
+    return whole
+
+
+def with_together(result: MauveResult, sides: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> MauveResult:
     """Add the learned score of one classifier of the features of all featurizers, if there is one."""
     found = learned_together(sides, config)
     return result if found is None else replace(result, together=LearnedScore.of(found))
 
 
-def learned_together(sides: Sequence[tuple[FeatureSet, FeatureSet]], config: MauveConfig) -> Learned | None:
+def learned_together(sides: Sequence[Sequence[FeatureSet]], config: MauveConfig) -> Learned | None:
     """The learned score of one classifier of the features of all featurizers, side by side.
 
     Args:

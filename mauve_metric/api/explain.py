@@ -9,19 +9,12 @@ from typing import Any, Unpack
 import numpy as np
 
 from mauve_metric.api.normalised import with_normalised
-from mauve_metric.api.score import learned_of, resolve_config, score_buckets
+from mauve_metric.api.score import resolve_config, score_partition
 from mauve_metric.arrays import FeatureData, Floats, Integers, Labels, Rows, TextData, TokenData
+from mauve_metric.features import sides as feature_sides
 from mauve_metric.features.feature_set import FeatureSet, Featurizing, given_side
 from mauve_metric.features.ngram_use import differing_ngrams
-from mauve_metric.features.sides import (
-    By,
-    Subgroups,
-    check_columns,
-    check_same_encoder,
-    design_of_two,
-    open_sides,
-    read_sides,
-)
+from mauve_metric.features.sides import By
 from mauve_metric.lexical.phrases import Readable, repeated_phrases, telling_phrases
 from mauve_metric.measures import gap
 from mauve_metric.measures.groups import pair_of_groups
@@ -93,25 +86,18 @@ def explain(
         "p": given_side("p", {"set": p, "features": p_features, "tokens": p_tokens, "text": p_text}),
         "q": given_side("q", {"set": q, "features": q_features, "tokens": q_tokens, "text": q_text}),
     }
-    opened = open_sides(sides, config, run, design_of_two(aligned, p_groups, q_groups), by=by)
+    design = feature_sides.design_of_two(aligned, p_groups, q_groups)
+    opened = feature_sides.open_sides(sides, config, run, design, by=by)
     with Featurizing(config, run, frozenset(options)) as job:
-        (p_side, p_read), (q_side, q_read) = read_sides(job, opened).values()
+        (p_side, p_read), (q_side, q_read) = feature_sides.read_sides(job, opened).values()
         subgroups = opened.rows_of_subgroups({"p": len(p_side), "q": len(q_side)})
-        check_same_encoder(p_side.identity, q_side.identity)
-        check_columns({"p_features": p_side, "q_features": q_side})
+        feature_sides.check_same_encoder(p_side.identity, q_side.identity)
+        feature_sides.check_columns({"p_features": p_side, "q_features": q_side})
         config = resolve_config(config, len(p_side), len(q_side), groups=[p_side.groups, q_side.groups])
         partition = partition_sets(
             [p_side.features, q_side.features], config, run, every_row=True, groups=[p_side.groups, q_side.groups]
         )
-        result = score_buckets(
-            p_side,
-            q_side,
-            partition.labels,
-            partition.rows,
-            config,
-            problems=partition.problems,
-            learned=learned_of(p_side, q_side, config),
-        )
+        result = score_partition(p_side, q_side, partition, config, quiet=True)
         readable = Readable.of([p_read, q_read])
         explanation = explain_model(partition, 1, result, config, readable, buckets=buckets, texts=texts)
         composed = tuple(_with_composition(bucket, result, subgroups) for bucket in explanation.buckets)
@@ -120,7 +106,7 @@ def explain(
         return explain_learned(explanation, readable.texts, groups, config, texts, job)
 
 
-def _with_composition(bucket: GapBucket, result: MauveResult, subgroups: Subgroups) -> GapBucket:
+def _with_composition(bucket: GapBucket, result: MauveResult, subgroups: feature_sides.Subgroups) -> GapBucket:
     """The bucket with its texts of each label that it holds."""
     inside = [labels == bucket.bucket for labels in (result.p_labels, result.q_labels)]
     counts = {

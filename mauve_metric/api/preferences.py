@@ -11,14 +11,7 @@ from typing import NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from mauve_metric.arrays import Array, Floats, Integers
-from mauve_metric.measures.judgements.bradley_terry import (
-    bradley_terry,
-    half_width,
-    joined_units,
-    score_covariance,
-    settle_ties,
-    unit_wins,
-)
+from mauve_metric.measures.judgements import bradley_terry
 from mauve_metric.measures.judgements.judgement_options import Errors, Ties
 from mauve_metric.measures.judgements.rank_correlation import spearman
 from mauve_metric.results.judgement import Agreement, Judgement, ModelScore, QuestionScores, ScoreDifference
@@ -159,15 +152,15 @@ def _score_question(
 ) -> QuestionScores:
     """The scores of the models of one question, without correlations."""
     models = question.models()
-    outcome, counted = settle_ties(np.array(question.outcome), ties, seed)
+    outcome, counted = bradley_terry.settle_ties(np.array(question.outcome), ties, seed)
     place = {model: number for number, model in enumerate(models)}
     first, second = (np.array([place[one] for one in side])[counted] for side in (question.first, question.second))
     if not counted.any():
         raise ValueError("every judgement is a tie, and ties are dropped: there is nothing to score")
     judges = None if question.annotators is None else np.array(question.annotators)[counted]
-    units = unit_wins(first, second, outcome[counted], len(models))
+    units = bradley_terry.unit_wins(first, second, outcome[counted], len(models))
     wins = np.asarray(units.sum(axis=0)).reshape(len(models), -1)
-    scores = bradley_terry(wins, names=models, pseudo_wins=pseudo_wins)
+    scores = bradley_terry.bradley_terry(wins, names=models, pseudo_wins=pseudo_wins)
     spread = _spread(units, judges, scores, errors, pseudo_wins, level)
     order = np.argsort(-scores, kind="stable")
     return QuestionScores(
@@ -201,21 +194,21 @@ class _Spread(NamedTuple):
         """
         fisher = variances(self.fisher)
         largest = np.max([variances(covariance) for covariance in self.covariances], axis=0)
-        return half_width(np.where(largest > _NOTHING * fisher, largest, fisher), self.units, self.level)
+        return bradley_terry.half_width(np.where(largest > _NOTHING * fisher, largest, fisher), self.units, self.level)
 
 
 def _spread(
     units: Array, judges: Array | None, scores: Floats, errors: Errors, pseudo_wins: float, level: float
 ) -> _Spread:
     """Annotators are the units where there are several, and intervals then no narrower than without them."""
-    fisher = score_covariance(units, scores, errors="fisher", pseudo_wins=pseudo_wins)
+    fisher = bradley_terry.score_covariance(units, scores, errors="fisher", pseudo_wins=pseudo_wins)
     if errors == "fisher":
         return _Spread((fisher,), fisher, None, level)
-    alone = score_covariance(units, scores, pseudo_wins=pseudo_wins)
-    together = None if judges is None else joined_units(units, judges)
+    alone = bradley_terry.score_covariance(units, scores, pseudo_wins=pseudo_wins)
+    together = None if judges is None else bradley_terry.joined_units(units, judges)
     if together is None or together.shape[0] < 2:
         return _Spread((alone,), fisher, units.shape[0], level)
-    clustered = score_covariance(together, scores, pseudo_wins=pseudo_wins)
+    clustered = bradley_terry.score_covariance(together, scores, pseudo_wins=pseudo_wins)
     return _Spread((alone, clustered), fisher, together.shape[0], level)
 
 

@@ -12,23 +12,8 @@ from typing import Unpack
 
 import numpy as np
 
+from mauve_metric.api import robustness_settings as plans
 from mauve_metric.api.compare import check_models, check_sides, ranked_differences
-from mauve_metric.api.robustness_settings import (
-    FACTORS,
-    KMEANS,
-    LEAST_TEXTS,
-    OF_TEXTS,
-    Base,
-    Changes,
-    Part,
-    Plan,
-    changed,
-    chosen_factors,
-    level_name,
-    part_rows,
-    planned,
-    setting_name,
-)
 from mauve_metric.api.score import debiased_estimates, resolve_config, score_histograms
 from mauve_metric.arrays import FeatureData, Features, Integers, Labels, TextData
 from mauve_metric.features.encoder import Encoder
@@ -40,19 +25,12 @@ from mauve_metric.features.sides import OpenedSides, open_models, read_sides
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, text_function
 from mauve_metric.measures.groups import design_of
 from mauve_metric.measures.judgements.rank_correlation import kendall
-from mauve_metric.options import (
-    Featurizer,
-    MauveConfig,
-    Options,
-    RunOptions,
-    config_fields,
-    with_options,
-)
+from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, config_fields, with_options
 from mauve_metric.quantize.histograms import count_labels
 from mauve_metric.quantize.partition import partition_sets, without_first
 from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.robustness import DEFAULT, DESIGN, RESCALING, Robustness, Setting, SettingScore
-from mauve_metric.results.signature import signature_entries
+from mauve_metric.results.signature import human_entries
 from mauve_metric.runtime.checks import check_bool, shown
 from mauve_metric.runtime.failures import EXPECTED, message_of
 from mauve_metric.runtime.progress import progress_bar
@@ -114,7 +92,7 @@ def robustness(
     start = time.perf_counter()
     for name, value in (("design", design), ("aligned", aligned)):
         check_bool(name, value)
-    factors = chosen_factors(vary)
+    factors = plans.chosen_factors(vary)
     config, run = scoring_options(options, "robustness")
     sides = check_models(models)
     if len(sides) < 2:
@@ -145,18 +123,18 @@ def _featurizers(
     return found
 
 
-def _part_of(sides: Sequence[FeatureSet], part: Part | None) -> tuple[list[Features], list[Integers | None]]:
+def _part_of(sides: Sequence[FeatureSet], part: plans.Part | None) -> tuple[list[Features], list[Integers | None]]:
     """The features and groups of a random part of every set; sets of one size keep the same rows.
 
     Texts of one group, of all sets, are all in the part or all left out.
     """
     if part is None:
         return [side.features for side in sides], [side.groups for side in sides]
-    kept = [part_rows(len(side), part) for side in sides]
+    kept = [plans.part_rows(len(side), part) for side in sides]
     codes = [side.groups for side in sides if side.groups is not None]
     if codes:
         known = np.unique(np.concatenate(codes))
-        chosen = known[part_rows(len(known), part)]
+        chosen = known[plans.part_rows(len(known), part)]
         kept = [np.flatnonzero(np.isin(of_side, chosen)) for of_side in codes]
     features: list[Features] = [as_rows(side.features).take(rows) for side, rows in zip(sides, kept, strict=True)]
     groups = [None if side.groups is None else side.groups[rows] for side, rows in zip(sides, kept, strict=True)]
@@ -183,17 +161,17 @@ class _Work:
     def analyse(self, featurizers: Sequence[Featurizer], factors: Sequence[str], design: bool) -> Robustness:
         """Compute all settings, the default first; name those that fail."""
         base = self._base(featurizers, factors)
-        plan = planned(base, factors, design)
-        tried = [(setting_name(changes), factor, changes) for factor, changes in plan.one_at_a_time()]
-        of_design = {_key(changes, *FACTORS): changes for changes in plan.design}
-        for key in [(), *(_key(changes, *FACTORS) for _, _, changes in tried)]:
+        plan = plans.planned(base, factors, design)
+        tried = [(plans.setting_name(changes), factor, changes) for factor, changes in plan.one_at_a_time()]
+        of_design = {_key(changes, *plans.FACTORS): changes for changes in plan.design}
+        for key in [(), *(_key(changes, *plans.FACTORS) for _, _, changes in tried)]:
             of_design.pop(key, None)  # which is tried already
         tried += [
-            (f"{DESIGN} {number}: {setting_name(changes)}", DESIGN, changes)
+            (f"{DESIGN} {number}: {plans.setting_name(changes)}", DESIGN, changes)
             for number, changes in enumerate(of_design.values(), start=1)
         ]
         start = time.perf_counter()
-        times = Counter(_key(changes, *FACTORS) for changes in plan.design)
+        times = Counter(_key(changes, *plans.FACTORS) for changes in plan.design)
         default = replace(self._setting(base, DEFAULT, DEFAULT, {}, None), in_design=times[()])
         self._announce(base, plan, len(tried), time.perf_counter() - start)
         settings = [default]
@@ -201,18 +179,19 @@ class _Work:
             for done, (name, factor, changes) in enumerate(tried):
                 if bar is not None:
                     bar(done, len(tried))
-                found = self._try_setting(base, name, factor, changes, default)
-                settings += [replace(setting, in_design=times[_key(changes, *FACTORS)]) for setting in found]
+                try:
+                    found = self._setting(base, name, factor, changes, default)
+                    settings.append(replace(found, in_design=times[_key(changes, *plans.FACTORS)]))
+                except EXPECTED as error:
+                    self._note(name, error)
         sides = self._featurize(base.config)
         p, q = sides[:2]
         groups = [side.groups for side in sides]
-        entries = signature_entries(p, q, base.config, {"design": design_of(*groups)})
-        entries.pop("n_q")
-        entries.pop("q_digest")
+        entries = human_entries(p, q, base.config, {"design": design_of(*groups)})
         level = base.config.confidence_level
         return Robustness(tuple(settings), self.failed, plan.left_out, 0.0, level, entries)
 
-    def _base(self, featurizers: Sequence[Featurizer], factors: Sequence[str]) -> Base:
+    def _base(self, featurizers: Sequence[Featurizer], factors: Sequence[str]) -> plans.Base:
         """The default setting: its featurizer is the first that can be loaded."""
         has_texts = self.opened.are_texts
         for number, one in enumerate(featurizers):
@@ -223,13 +202,15 @@ class _Work:
             except EXPECTED as error:
                 if not has_texts or number == len(featurizers) - 1:
                     raise
-                self._note(setting_name({"featurize_model_name": one}), error)
+                self._note(plans.setting_name({"featurize_model_name": one}), error)
         for name, side in zip(("the human set", *(f"model {name}" for name in self.names)), sides, strict=True):
-            if len(side) < LEAST_TEXTS:
-                raise ValueError(f"{name} must hold at least {LEAST_TEXTS} texts to vary settings, got {len(side)}")
+            if len(side) < plans.LEAST_TEXTS:
+                raise ValueError(
+                    f"{name} must hold at least {plans.LEAST_TEXTS} texts to vary settings, got {len(side)}"
+                )
         lengths = sides[0].lengths
         resolved = replace(resolve_config(config, *map(len, sides), groups=[side.groups for side in sides]), knn=False)
-        return Base(
+        return plans.Base(
             resolved,
             tuple(map(len, sides)),
             sides[0].identity or {},
@@ -245,19 +226,20 @@ class _Work:
 
     def _featurize(self, config: MauveConfig) -> tuple[FeatureSet, ...]:
         """The features of all sides, computed once for a featurizer, pooling and length."""
-        key = _key(vars(config), *OF_TEXTS)
+        key = _key(vars(config), *plans.OF_TEXTS)
         if key not in self.sets:
-            own = OF_TEXTS if self.opened.are_texts else ()
+            own = plans.OF_TEXTS if self.opened.are_texts else ()
             with Featurizing(config, self.run, self.given.union(own)) as job:
                 read = read_sides(job, self.opened)
             check_sides({self.opened.sides[name].argument: side for name, (side, _) in read.items()})
             self.sets[key] = tuple(side for side, _ in read.values())
         return self.sets[key]
 
-    def _announce(self, base: Base, plan: Plan, settings: int, each: float) -> None:
+    def _announce(self, base: plans.Base, plan: plans.Plan, settings: int, each: float) -> None:
         """Log the plan and its estimated duration, from the seconds that one setting takes."""
         every = [*(changes for _, changes in plan.one_at_a_time()), *plan.design]
-        ways = {setting_name(own): own for changes in every if (own := _of_texts(changes))}
+        of_texts = [{name: changes[name] for name in plans.OF_TEXTS if name in changes} for changes in every]
+        ways = {plans.setting_name(own): own for own in of_texts if own}
         seconds = settings * each + self._featurizing_seconds(base, list(ways.values()))
         logger.info(
             "%d more settings of %d models, texts featurized in %d more ways: about %s, less what is in the cache",
@@ -266,19 +248,19 @@ class _Work:
             len(ways),
             duration(seconds),
         )
-        for level in set(plan.levels.get("quantizer", ())) - {KMEANS}:
+        for level in set(plan.levels.get("quantizer", ())) - {plans.KMEANS}:
             logger.info("quantizer=%s may take longer than that: what it needs to train is not counted", level)
         for name, reason in plan.left_out.items():
             logger.info("%s is not varied: %s", name, reason)
 
-    def _featurizing_seconds(self, base: Base, ways: Sequence[Changes]) -> float:
+    def _featurizing_seconds(self, base: plans.Base, ways: Sequence[plans.Changes]) -> float:
         """Estimated seconds to featurize all texts in other ways; 0 for functions and missing models."""
         lengths = [side.lengths for side in self._featurize(base.config)]
         known = np.concatenate([np.zeros(0), *(item for item in lengths if item is not None)])
         total, models = 0.0, dict[str, Encoder]()
         for changes in ways:
-            config = changed(base, changes)
-            name = level_name(config.featurize_model_name)
+            config = plans.changed(base, changes)
+            name = plans.level_name(config.featurize_model_name)
             if text_function(config.featurize_model_name) is not None:
                 continue
             with contextlib.suppress(*EXPECTED), Featurizing(config, self.run) as job:
@@ -287,21 +269,16 @@ class _Work:
                 total += estimated_seconds(models[name], tokens)
         return total
 
-    def _try_setting(self, base: Base, name: str, factor: str, changes: Changes, default: Setting) -> list[Setting]:
-        """The setting in a list, which is empty if it fails."""
-        try:
-            return [self._setting(base, name, factor, changes, default)]
-        except EXPECTED as error:
-            self._note(name, error)
-            return []
-
-    def _setting(self, base: Base, name: str, factor: str, changes: Changes, default: Setting | None) -> Setting:
+    def _setting(
+        self, base: plans.Base, name: str, factor: str, changes: plans.Changes, default: Setting | None
+    ) -> Setting:
         """The models under one setting."""
         part = changes.get("n")
-        config = changed(base, changes)
-        features, groups = _part_of(self._featurize(config), part if isinstance(part, Part) else None)
-        config = resolve_config(config, *(len_of(rows) for rows in features), groups=groups)
-        key = _key(changes, *(name for name in FACTORS if name != RESCALING))
+        config = plans.changed(base, changes)
+        features, groups = _part_of(self._featurize(config), part if isinstance(part, plans.Part) else None)
+        sizes = [int(rows.shape[0]) for rows in features]
+        config = resolve_config(config, *sizes, groups=groups)
+        key = _key(changes, *(name for name in plans.FACTORS if name != RESCALING))
         runs = self._cluster(key, features, groups, config)
         estimates, scores = _score_models(runs, config, groups)
         ranks = sorted(range(len(scores)), key=lambda number: scores[number], reverse=True)
@@ -316,9 +293,9 @@ class _Work:
         return Setting(
             name=name,
             factor=factor,
-            changes={name: level_name(level) for name, level in changes.items()},
+            changes={name: plans.level_name(level) for name, level in changes.items()},
             num_buckets=int(config.num_buckets),
-            texts=min(map(len_of, features)),
+            texts=min(sizes),
             ranking=ranking,
             models=of_models,
             differences=ranked_differences(by_name, values, ranking, errors, config.confidence_level),
@@ -335,19 +312,10 @@ class _Work:
         return self.labels[key]
 
 
-def _of_texts(changes: Changes) -> Changes:
-    return {name: changes[name] for name in OF_TEXTS if name in changes}
-
-
 def _key(values: Mapping[str, object], *names: str) -> _Key:
     """Cache key of these values; models and functions are compared by identity, not by name."""
     found = ((name, values[name]) for name in names if name in values)
-    return tuple((name, one if isinstance(one, (str, int, float, Part)) else id(one)) for name, one in found)
-
-
-def len_of(features: Features) -> int:
-    """The number of texts."""
-    return int(features.shape[0])
+    return tuple((name, one if isinstance(one, (str, int, float, plans.Part)) else id(one)) for name, one in found)
 
 
 def _score_models(

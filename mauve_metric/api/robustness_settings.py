@@ -14,19 +14,9 @@ from mauve_metric.results.robustness import RESCALING
 from mauve_metric.results.signature import format_value
 from mauve_metric.runtime.checks import listed_names
 
-FACTORS = (
-    "featurize_model_name",
-    "pooling",
-    "max_text_length",
-    "quantizer",
-    "num_buckets",
-    "mauve_scaling_factor",
-    "seed",
-    "n",
-    "row_order",
-)
 APART = (RESCALING, "quantizer")  # not in the small design: one scales all differences, others make their own buckets
-OF_TEXTS = FACTORS[:3]  # can only be varied with texts
+OF_TEXTS = ("featurize_model_name", "pooling", "max_text_length")  # can only be varied with texts
+_NO_TEXTS = "features are given, and it takes the texts to vary it"
 KMEANS = "kmeans"
 _SHORT = {
     "featurize_model_name": "featurizer",
@@ -69,25 +59,6 @@ Level = Featurizer | Part | int | float
 Changes = Mapping[str, Level]
 
 
-def chosen_factors(vary: object) -> tuple[str, ...]:
-    """The selected factors, in their order.
-
-    Raises:
-        TypeError, ValueError: not names of factors.
-
-    >>> chosen_factors("seed,pooling")
-    ('pooling', 'seed')
-    """
-    if vary is None:
-        return FACTORS
-    wanted = [name.replace("-", "_") for name in listed_names("vary", vary, "names of factors")]
-    unknown = [name for name in wanted if name not in FACTORS]
-    if unknown or not wanted:
-        given = unknown[0] if unknown else vary
-        raise ValueError(f"vary must name at least one of {', '.join(FACTORS)}, got {given!r}")
-    return tuple(name for name in FACTORS if name in wanted)
-
-
 @dataclass(frozen=True)
 class Base:
     """Inputs from which the levels are chosen.
@@ -105,56 +76,6 @@ class Base:
     has_texts: bool
     featurizers: tuple[Featurizer, ...] = ()
     auto_buckets: bool = True
-
-
-@dataclass
-class Plan:
-    """Settings by name, each with its changes of the default, and the reasons for factors that are not varied.
-
-    levels: of each factor that is varied, without the default's. design: the settings of the small design by number.
-    """
-
-    levels: dict[str, tuple[Level, ...]] = field(default_factory=dict)
-    left_out: dict[str, str] = field(default_factory=dict)
-    design: tuple[Changes, ...] = ()
-
-    def one_at_a_time(self) -> list[tuple[str, Changes]]:
-        """The factor and the change of each setting that changes one factor."""
-        return [(factor, {factor: level}) for factor, levels in self.levels.items() for level in levels]
-
-
-def planned(base: Base, factors: Sequence[str] = FACTORS, design: bool = True) -> Plan:
-    """Plan the levels of the factors that can be varied, and the small design of all of them.
-
-    Args:
-        factors: names out of `FACTORS`. design: include the small design.
-
-    >>> base = Base(MauveConfig(num_buckets=60), (600, 600, 600), {}, None, False)
-    >>> planned(base, ("num_buckets", "pooling")).levels
-    {'num_buckets': (30, 120)}
-    """
-    plan = Plan()
-    for factor in FACTORS:
-        if factor not in factors:
-            continue
-        found = _levels(factor, base)
-        if isinstance(found, str):
-            plan.left_out[factor] = found
-        else:
-            plan.levels[factor] = found
-    joint = {factor: levels for factor, levels in plan.levels.items() if factor not in APART}
-    if design and len(joint) > 1:
-        plan.design = small_design(joint)
-    elif design:
-        plan.left_out["design"] = f"it takes at least two factors other than {' and '.join(APART)}"
-    return plan
-
-
-def _levels(factor: str, base: Base) -> tuple[Level, ...] | str:
-    """The levels of a factor without the default's, or the reason for which there are none."""
-    if factor in OF_TEXTS and not base.has_texts:
-        return "features are given, and it takes the texts to vary it"
-    return _OF_FACTOR[factor](base)
 
 
 def _featurizers(base: Base) -> tuple[Level, ...] | str:
@@ -211,7 +132,7 @@ def _row_orders(base: Base) -> tuple[Level, ...]:
     return tuple(order for order in ("qp", "pq") if order != base.config.row_order)
 
 
-_OF_FACTOR = {
+_LEVELS = {  # of each factor, without the default's, or the reason for which there are none
     "featurize_model_name": _featurizers,
     "pooling": _poolings,
     "max_text_length": _lengths,
@@ -222,6 +143,69 @@ _OF_FACTOR = {
     "n": _parts,
     "row_order": _row_orders,
 }
+FACTORS = tuple(_LEVELS)
+
+
+def chosen_factors(vary: object) -> tuple[str, ...]:
+    """The selected factors, in their order.
+
+    Raises:
+        TypeError, ValueError: not names of factors.
+
+    >>> chosen_factors("seed,pooling")
+    ('pooling', 'seed')
+    """
+    if vary is None:
+        return FACTORS
+    wanted = [name.replace("-", "_") for name in listed_names("vary", vary, "names of factors")]
+    unknown = [name for name in wanted if name not in FACTORS]
+    if unknown or not wanted:
+        given = unknown[0] if unknown else vary
+        raise ValueError(f"vary must name at least one of {', '.join(FACTORS)}, got {given!r}")
+    return tuple(name for name in FACTORS if name in wanted)
+
+
+@dataclass
+class Plan:
+    """Settings by name, each with its changes of the default, and the reasons for factors that are not varied.
+
+    levels: of each factor that is varied, without the default's. design: the settings of the small design by number.
+    """
+
+    levels: dict[str, tuple[Level, ...]] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+    design: tuple[Changes, ...] = ()
+
+    def one_at_a_time(self) -> list[tuple[str, Changes]]:
+        """The factor and the change of each setting that changes one factor."""
+        return [(factor, {factor: level}) for factor, levels in self.levels.items() for level in levels]
+
+
+def planned(base: Base, factors: Sequence[str] = FACTORS, design: bool = True) -> Plan:
+    """Plan the levels of the factors that can be varied, and the small design of all of them.
+
+    Args:
+        factors: names out of `FACTORS`. design: include the small design.
+
+    >>> base = Base(MauveConfig(num_buckets=60), (600, 600, 600), {}, None, False)
+    >>> planned(base, ("num_buckets", "pooling")).levels
+    {'num_buckets': (30, 120)}
+    """
+    plan = Plan()
+    for factor in FACTORS:
+        if factor not in factors:
+            continue
+        found = _NO_TEXTS if factor in OF_TEXTS and not base.has_texts else _LEVELS[factor](base)
+        if isinstance(found, str):
+            plan.left_out[factor] = found
+        else:
+            plan.levels[factor] = found
+    joint = {factor: levels for factor, levels in plan.levels.items() if factor not in APART}
+    if design and len(joint) > 1:
+        plan.design = small_design(joint)
+    elif design:
+        plan.left_out["design"] = f"it takes at least two factors other than {' and '.join(APART)}"
+    return plan
 
 
 def small_design(levels: Mapping[str, Sequence[Level]]) -> tuple[Changes, ...]:

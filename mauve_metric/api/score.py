@@ -20,7 +20,7 @@ from mauve_metric.measures.groups import count_groups, design_of, pair_of_groups
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.quantize.histograms import Histograms, count_labels
 from mauve_metric.quantize.partition import KNN_MOST_ROWS, Partition, partition_sets
-from mauve_metric.quantize.quantizers import num_buckets_of
+from mauve_metric.quantize.quantizers import num_buckets_of, training_of
 from mauve_metric.results.numbers import Stripped
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import signature_entries
@@ -199,7 +199,9 @@ def learned_of(p: FeatureSet, q: FeatureSet, config: MauveConfig) -> Learned | N
 def _permutation_p_value(p: FeatureSet, q: FeatureSet, partition: Partition, config: MauveConfig) -> float:
     """P-value of the permutation test: on buckets made without the sides, or by refitting learned ones."""
     if config.quantizer != "classifier":
-        return _test(p, q, partition.labels_without_sets, config)
+        (p_labels, q_labels), k = partition.labels_without_sets, int(config.num_buckets)
+        groups = count_groups(p_labels, q_labels, p.groups, q.groups, k)
+        return resampling.permutation_test(p_labels, q_labels, k, config.permutations, groups, config.seed)
     aucs = permuted_aucs(p.features, q.features, pair_of_groups(p.groups, q.groups), config)
     return float(np.mean(aucs >= aucs[0] - 1e-12))
 
@@ -261,10 +263,13 @@ def score_buckets(
     clusterings = _fields_of_clusterings(scores.mauve, histograms, others, config)
     ceiling = clusterings["mauve_ceiling"], clusterings["mauve_ceiling_std"]
     formats = None if learned is None else check_format(p.format_numbers, q.format_numbers, groups, config.seed)
-    of_format = format_warnings(formats)
-    found = score_warnings.all_warnings(p, q, histograms, scores.mauve, scores.mauve_floor, *ceiling, texts_a_bucket)
-    found += score_warnings.quantizer_warnings(problems)
-    found += score_warnings.design_warnings(histograms.groups, estimates.problem, k)
+    warnings = (
+        *score_warnings.all_warnings(p, q, histograms, scores.mauve, scores.mauve_floor, *ceiling, texts_a_bucket),
+        *score_warnings.quantizer_warnings(problems),
+        *score_warnings.design_warnings(histograms.groups, estimates.problem, k),
+        *wrapping_warnings.wrapping_warnings(p, q),
+        *format_warnings(formats),
+    )
     return MauveResult(
         **scores._asdict(),
         **clusterings,
@@ -278,13 +283,13 @@ def score_buckets(
         p_value=p_value,
         design=design_of(p.groups, q.groups),
         num_buckets=k,
-        warnings=(*found, *wrapping_warnings.wrapping_warnings(p, q), *of_format),
+        warnings=warnings,
         signature_entries=signature_entries(p, q, config, entries or {}),
         p_labels=runs[0][0],
         q_labels=runs[0][1],
         format_auc=None if formats is None else formats.auc,
         format_aucs=None if formats is None else formats.each,
-        normalised_missing=NOT_READ_AGAIN if of_format else None,
+        normalised_missing=None if formats is None or not formats.tells else NOT_READ_AGAIN,
     )
 
 
@@ -346,7 +351,7 @@ def _fields_of_learned(learned: Learned | None) -> dict[str, Any]:
 
 
 def resolve_config(config: MauveConfig, *sizes: int, groups: Sequence[Integers | None] | None = None) -> MauveConfig:
-    """Replace every "auto" in the config by its value for sets of these sizes, P's first.
+    """Replace every "auto" and preset in the config by its value for sets of these sizes, P's first.
 
     groups: codes of the texts of each set; a bucket then needs ten prompts, since texts of one tell less.
     """
@@ -357,7 +362,8 @@ def resolve_config(config: MauveConfig, *sizes: int, groups: Sequence[Integers |
         num_buckets = min(num_buckets, num_buckets_of(config, *prompts))
     runs = (RUNS_OF_FEW_TEXTS if smaller < FEW_TEXTS_FOR_RUNS else 1) if config.num_runs == "auto" else config.num_runs
     knn = max(sizes) <= KNN_AUTO_ROWS and smaller > config.knn_k if config.knn == "auto" else config.knn
-    return replace(config, num_buckets=num_buckets, num_runs=runs, knn=knn)
+    training = training_of(config, sum(sizes))
+    return replace(config, num_buckets=num_buckets, num_runs=runs, knn=knn, **training)
 
 
 @fitting_threads()
@@ -375,9 +381,3 @@ def _neighbours(projected: Sequence[ProjectedRows], config: MauveConfig) -> dict
         return support.SupportScores(*found)._asdict()
     p_rows, q_rows = (some_rows(tensors.on_cpu(rows), KNN_MOST_ROWS, config.seed) for rows in projected)
     return support.support_scores(p_rows, q_rows, config.knn_k, tolerance=support.ROUNDING)._asdict()
-
-
-def _test(p: FeatureSet, q: FeatureSet, labels: Sequence[Labels], config: MauveConfig) -> float:
-    k = int(config.num_buckets)
-    groups = count_groups(labels[0], labels[1], p.groups, q.groups, k)
-    return resampling.permutation_test(labels[0], labels[1], k, config.permutations, groups, config.seed)

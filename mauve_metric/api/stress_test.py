@@ -108,7 +108,7 @@ def stress_test(
         n_reference=len(design.reference),
         n_perturbed=len(design.equal),
         confidence_level=config.confidence_level,
-        warnings=tuple(_size_warnings(len(design.equal))),
+        warnings=_size_warnings(len(design.equal)),
     )
 
 
@@ -172,11 +172,11 @@ def _texts(data: object, config: MauveConfig, run: RunOptions) -> list[str]:
     return texts
 
 
-def _size_warnings(perturbed: int) -> list[ScoreWarning]:
+def _size_warnings(perturbed: int) -> tuple[ScoreWarning, ...]:
     if perturbed >= FEW_TEXTS:
-        return []
+        return ()
     message = f"{perturbed} texts a half are few: what is not seen here may be seen with {FEW_TEXTS} or more"
-    return [ScoreWarning("few_texts", message, {"n": perturbed, "threshold": FEW_TEXTS})]
+    return (ScoreWarning("few_texts", message, {"n": perturbed, "threshold": FEW_TEXTS}),)
 
 
 @dataclass(frozen=True)

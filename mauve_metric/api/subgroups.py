@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol, Self, TypeVar
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -20,27 +19,14 @@ from mauve_metric.uncertainty.means import difference_interval, mean_interval
 FEWEST_TEXTS = 10  # of a subgroup, for scores of it
 
 
-class _Set(Protocol):
-    def of_rows(self, chosen: Integers, /) -> Self:
-        """The texts with these numbers."""
-
-
-AnySet = TypeVar("AnySet", bound=_Set)
-
-
-def of_subgroup(
-    human: AnySet, models: Mapping[str, AnySet], rows: Sequence[Integers | None]
-) -> tuple[AnySet | None, dict[str, AnySet]]:
-    """The human texts of one subgroup, None for too few, and those of the models that have enough of them.
+def enough_rows(models: Iterable[str], rows: Sequence[Integers | None]) -> tuple[Integers | None, dict[str, Integers]]:
+    """The rows of the human texts of one subgroup, None for too few, and those of each model that has enough of them.
 
     Args:
-        rows: of the human texts and of each model; None for a set without labels.
+        models: their names. rows: of the human texts and of each model; None for a set without labels.
     """
-    first, *others = (
-        None if own is None or len(own) < FEWEST_TEXTS else item.of_rows(own)
-        for item, own in zip((human, *models.values()), rows, strict=True)
-    )
-    return first, {name: item for name, item in zip(models, others, strict=True) if item is not None}
+    first, *others = (None if own is None or len(own) < FEWEST_TEXTS else own for own in rows)
+    return first, {name: own for name, own in zip(models, others, strict=True) if own is not None}
 
 
 def recall_of_subgroups(

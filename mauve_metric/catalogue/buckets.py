@@ -10,31 +10,31 @@ from mauve_metric.uncertainty import divergence_intervals
 _row = partial(
     Measure,
     group="buckets",
+    paper="Pillutla et al. 2023",
     needs="both histograms",
     formula="other-divergences-of-the-buckets",
     better="lower",
     low=0,
     high=None,
 )
+_of_size = partial(_row, sizes_matter=True)
 
 BUCKETS: dict[str, Measure] = {
-    "kl_forward": _row(
+    "kl_forward": _of_size(
         title="KL(human‖model)",
         paper="Pimentel et al. 2023",
         meaning="how unlikely human texts are for the model, in nats, debiased with ½ a text a bucket",
         trap="buckets without a model text decide it, and half a text there keeps it finite",
         compute=divergence_intervals.kl_forward,
-        sizes_matter=True,
     ),
-    "kl_backward": _row(
+    "kl_backward": _of_size(
         title="KL(model‖human)",
         paper="Pimentel et al. 2023",
         meaning="how unlikely the model's texts are among human ones, in nats, debiased with ½ a text a bucket",
         trap="buckets without a human text decide it, and half a text there keeps it finite",
         compute=divergence_intervals.kl_backward,
-        sizes_matter=True,
     ),
-    "kl_exponentiated": _row(
+    "kl_exponentiated": _of_size(
         title="exp(-KL/10)",
         better="higher",
         high=1,
@@ -42,37 +42,30 @@ BUCKETS: dict[str, Measure] = {
         meaning="the forward KL brought to one scale with MAUVE",
         trap="high for weak models as well: a KL of 1 nat still has .90",
         compute=divergence_intervals.kl_exponentiated,
-        sizes_matter=True,
     ),
-    "chi_square": _row(
+    "chi_square": _of_size(
         title="χ² divergence",
-        paper="Pillutla et al. 2023",
         meaning="Σ(p-q)²/q, debiased with a text a bucket; led by the buckets that the model hardly fills",
         trap="a single bucket with next to no model text can make all of it",
         compute=divergence_intervals.chi_square,
-        sizes_matter=True,
     ),
     "hellinger": _row(
         title="squared Hellinger",
         high=2,
-        paper="Pillutla et al. 2023",
         meaning="Σ(√p-√q)², debiased",
         trap="without the factor ½ that some books have: it ends at 2",
         compute=divergence_intervals.hellinger,
     ),
-    "total_variation": _row(
+    "total_variation": _of_size(
         title="total variation",
         high=1,
-        paper="Pillutla et al. 2023",
         meaning="share of texts that one set has too many of; bias of sampling mostly taken off",
         trap="its bias cannot be taken off wholly: equal sets stay a little above 0",
         compute=divergence_intervals.total_variation,
-        sizes_matter=True,
     ),
     "le_cam": _row(
         title="Le Cam",
         high=1,
-        paper="Pillutla et al. 2023",
         meaning="½Σ(p-q)²/(p+q), debiased",
         trap="grows with the square of small differences, so that near sets all look alike",
         compute=divergence_intervals.le_cam,

@@ -13,30 +13,27 @@ from mauve_metric.measures.sliced_wasserstein import sliced_wasserstein
 from mauve_metric.measures.vendi import vendi_score
 
 _row = partial(Measure, group="distance", better="lower", low=0, high=None, needs="both features")
+_of_size = partial(_row, sizes_matter=True)
+_clipped = partial(_row, better="higher", high=1, paper="Salvy et al. 2025", formula="clipped-density-and-coverage")
+_kernel = partial(_row, low=None, formula="kernel-distance", designed=True)
 
 DISTANCE: dict[str, Measure] = {
-    "mmd": _row(
+    "mmd": _kernel(
         title="MMD² (KID kernel)",
-        low=None,
         paper="Bińkowski et al. 2018",
         meaning="kernel distance of the features, unbiased, with a permutation test; about 0 if equal",
         trap="often below 0 for equal sets; its scale is that of the featurizer",
-        formula="kernel-distance",
         compute=mmd,
-        designed=True,
     ),
-    "mmd_gaussian": _row(
+    "mmd_gaussian": _kernel(
         title="MMD² (Gaussian)",
-        low=None,
         high=2,
         paper="Gretton et al. 2012",
         meaning="the same with a Gaussian kernel as wide as the median distance; about 0 if equal",
         trap="the width of the kernel comes from the sets: other pairs of sets have another scale",
-        formula="kernel-distance",
         compute=mmd_gaussian,
-        designed=True,
     ),
-    "frechet_distance": _row(
+    "frechet_distance": _of_size(
         title="Fréchet distance",
         paper="Heusel et al. 2017",
         meaning="of Gaussians fitted to the features; too high for few texts",
@@ -44,7 +41,6 @@ DISTANCE: dict[str, Measure] = {
         formula="distance-of-gaussians",
         compute=lambda p, q, seed, level: frechet_distance(p, q),
         cheap=False,
-        sizes_matter=True,
         in_result=True,
     ),
     "frechet_infinity": _row(
@@ -57,36 +53,27 @@ DISTANCE: dict[str, Measure] = {
         compute=lambda p, q, seed, level: frechet_infinity(p, q, seed=seed),
         cheap=False,
     ),
-    "sliced_wasserstein": _row(
+    "sliced_wasserstein": _of_size(
         title="sliced Wasserstein-2²",
         paper="Bonneel et al. 2015",
         meaning="how far the features have to move along random directions; too high for few texts",
         trap="above 0 for equal sets; its scale is that of the featurizer",
         formula="sliced-wasserstein-distance",
         compute=lambda p, q, seed, level: sliced_wasserstein(p, q, seed=seed),
-        sizes_matter=True,
     ),
-    "clipped_density": _row(
+    "clipped_density": _clipped(
         title="clipped density",
-        better="higher",
-        high=1,
-        paper="Salvy et al. 2025",
         meaning="quality: share of model texts like human ones, whatever the outliers",
         trap="one good text many times over has a high one: it is quality alone",
-        formula="clipped-density-and-coverage",
         compute=lambda p, q, seed, level: clipped_density(p, q),
     ),
-    "clipped_coverage": _row(
+    "clipped_coverage": _clipped(
         title="clipped coverage",
-        better="higher",
-        high=1,
-        paper="Salvy et al. 2025",
         meaning="coverage: share of good model texts that would cover the human ones as well",
         trap="says nothing of bad texts beside the good ones: it is coverage alone",
-        formula="clipped-density-and-coverage",
         compute=lambda p, q, seed, level: clipped_coverage(p, q),
     ),
-    "vendi": _row(
+    "vendi": _of_size(
         title="Vendi score",
         better="human",
         low=1,
@@ -96,7 +83,6 @@ DISTANCE: dict[str, Measure] = {
         formula="vendi-score",
         needs="features",
         compute=vendi_score,
-        sizes_matter=True,
     ),
     "authenticity": _row(
         title="authenticity",
@@ -109,7 +95,7 @@ DISTANCE: dict[str, Measure] = {
         needs="three features",
         compute=authenticity,
     ),
-    "copying": _row(
+    "copying": _of_size(
         title="data copying C_T",
         better="human",
         low=None,
@@ -119,6 +105,5 @@ DISTANCE: dict[str, Measure] = {
         formula="copies-of-training-texts",
         needs="three features",
         compute=data_copying,
-        sizes_matter=True,
     ),
 }

@@ -13,43 +13,39 @@ _row = partial(
     Measure,
     group="duplication",
     formula="duplicates-and-copied-passages",
+    better="human",
     low=0.0,
     high=1.0,
     paper="Lee et al. 2022",
     sizes_matter=True,
 )
+_copies = partial(_row, better="lower", needs="both texts")
 
 DUPLICATION: dict[str, Measure] = {
     "near_duplicates": _row(
         title="Near duplicates",
-        better="human",
         meaning="Share of texts that nearly repeat another one of their set",
         trap="texts of one template count too, without any copying; paraphrases do not",
         needs="texts",
         compute=near_duplicates,
     ),
-    "near_duplicates_across": _row(
+    "near_duplicates_across": _copies(
         title="Near duplicates of human texts",
-        better="lower",
         meaning="Share of the model's texts that nearly repeat a human text",
         trap="paraphrases and copied parts of texts are not found",
-        needs="both texts",
         compute=near_duplicates_across,
     ),
     "repeated_substrings": _row(
         title="Repeated passages",
-        better="human",
         meaning="Share of tokens in passages of 50 tokens that the set repeats",
         trap="texts of fewer than 50 tokens have none",
         needs="tokens",
         compute=repeated_substrings,
     ),
-    "copied_substrings": _row(
+    "copied_substrings": _copies(
         title="Passages of human texts",
-        better="lower",
         meaning="Share of the model's words in passages of 50 words that occur in the human texts",
         trap="texts of fewer than 50 words have none; quotations count too",
-        needs="both texts",
         compute=copied_substrings,
     ),
 }

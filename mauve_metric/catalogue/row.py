@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 from mauve_metric.arrays import Estimate, Floats
 
@@ -58,13 +58,6 @@ _INPUTS: dict[Needs, Inputs] = {
 }
 
 
-class SetOfTexts(Protocol):
-    """A set in the forms that measures take."""
-
-    def form(self, form: Form) -> Any:
-        """The set in one form; `ValueError` where it does not have it."""
-
-
 def _in_result(*values: object) -> float:
     raise TypeError("computed with the other scores of a result, not by itself")
 
@@ -106,6 +99,9 @@ class Measure(NamedTuple):
         """The meaning of `needs`."""
         return _INPUTS[self.needs]
 
-    def on(self, *sets: SetOfTexts, **options: Any) -> float | Floats | Estimate:
-        """Compute the measure on one set, or on the human texts, a model's and the training texts."""
-        return self.compute(*(item.form(form) for item in sets for form in self.inputs.forms), **options)
+    def on(self, *sets: Callable[[Form], Any], **options: Any) -> float | Floats | Estimate:
+        """Compute the measure on one set, or on the human texts, a model's and the training texts.
+
+        sets: functions that return a set in one form; `ValueError` where it does not have it.
+        """
+        return self.compute(*(form_of(form) for form_of in sets for form in self.inputs.forms), **options)

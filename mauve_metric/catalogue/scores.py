@@ -8,34 +8,35 @@ from mauve_metric.catalogue.row import Measure
 from mauve_metric.measures.frontier import jensen_shannon
 from mauve_metric.uncertainty import divergence_intervals
 
-_PILLUTLA = "Pillutla et al. 2021"
 _LIU = "Liu et al. 2021"
-_SAJJADI = "Sajjadi et al. 2018"
 _KYNKAANNIEMI = "Kynkäänniemi et al. 2019"
 _NAEEM = "Naeem et al. 2020"
 
-_row = partial(Measure, group="score", needs="result", in_result=True, better="higher", low=0, high=1)
+_row = partial(
+    Measure, group="score", needs="result", in_result=True, better="higher", low=0, high=1, paper="Pillutla et al. 2021"
+)
+_debiased = partial(_row, formula="the-bias-of-sampling", test="uncertainty/test_jackknife.py")
+_smoothed = partial(_row, formula="smoothing", test="api/test_compute.py")
+_prd = partial(
+    _row, paper="Sajjadi et al. 2018", formula="precision-and-recall-curves", test="measures/test_precision_recall.py"
+)
+_neighbours = partial(_row, formula="nearest-neighbours", test="measures/test_support.py")
 
 SCORE: dict[str, Measure] = {
     "mauve": _row(
         title="MAUVE",
-        paper=_PILLUTLA,
         meaning="area under the divergence curve on the literature's grid",
         trap="equal sets score about .96 at ten texts a bucket, not 1; it compares only at one n, k, c and featurizer",
         formula="mauve",
         test="api/test_compute.py",
     ),
-    "mauve_debiased": _row(
+    "mauve_debiased": _debiased(
         title="MAUVE, debiased",
-        paper=_PILLUTLA,
         meaning="exact area without the bias of sampling",
         trap="takes off the bias of sampling, not that of the buckets: coarse ones still hide differences",
-        formula="the-bias-of-sampling",
-        test="uncertainty/test_jackknife.py",
     ),
     "mauve_classifier": _row(
         title="MAUVE, learned buckets",
-        paper=_PILLUTLA,
         meaning="debiased MAUVE by what separates the sets best",
         trap="sees trivial differences first: line breaks or length alone can bring it to the floor",
         formula="learned-buckets",
@@ -50,17 +51,14 @@ SCORE: dict[str, Measure] = {
         formula="learned-buckets",
         test="measures/test_cross_fitting.py",
     ),
-    "mauve_star": _row(
+    "mauve_star": _smoothed(
         title="MAUVE*",
         paper="Pillutla et al. 2023",
         meaning="MAUVE of histograms smoothed by half a text a bucket",
         trap="moves with the number of buckets, empty ones too, and lifts low scores most",
-        formula="smoothing",
-        test="api/test_compute.py",
     ),
     "mauve_exact": _row(
         title="MAUVE, exact area",
-        paper=_PILLUTLA,
         meaning="MAUVE with every mixture weight, no grid",
         trap="differs from `mauve` by up to .001: not the digits that the literature prints",
         formula="the-exact-area",
@@ -75,26 +73,22 @@ SCORE: dict[str, Measure] = {
         formula="frontier-integral-and-mid-point",
         test="measures/test_frontier.py",
     ),
-    "frontier_integral_debiased": _row(
+    "frontier_integral_debiased": _debiased(
         title="frontier int., debiased",
         group="buckets",
         better="lower",
         paper=_LIU,
         meaning="average divergence along the frontier, without the bias of sampling",
         trap="0 does not mean equal: what is left after the bias is taken off is clipped there",
-        formula="the-bias-of-sampling",
-        test="uncertainty/test_jackknife.py",
         needs="both histograms",
         compute=divergence_intervals.frontier_integral,
     ),
-    "frontier_integral_star": _row(
+    "frontier_integral_star": _smoothed(
         title="frontier integral*",
         better="lower",
         paper=_LIU,
         meaning="frontier integral of smoothed histograms",
         trap="moves with the number of buckets, empty ones too",
-        formula="smoothing",
-        test="api/test_compute.py",
     ),
     "jensen_shannon": _row(
         title="Jensen–Shannon",
@@ -108,61 +102,44 @@ SCORE: dict[str, Measure] = {
         needs="both shares",
         compute=jensen_shannon,
     ),
-    "precision": _row(
+    "precision": _neighbours(
         title="precision (k-NN)",
         paper=_KYNKAANNIEMI,
         meaning="quality: model texts like human ones",
         trap="an outlying human text has a large ball, and every model text in it counts as good",
-        formula="nearest-neighbours",
-        test="measures/test_support.py",
     ),
-    "recall": _row(
+    "recall": _neighbours(
         title="recall (k-NN)",
         paper=_KYNKAANNIEMI,
         meaning="coverage: human texts like the model's",
         trap="outlying model texts have large balls: noise can lift it",
-        formula="nearest-neighbours",
-        test="measures/test_support.py",
     ),
-    "density": _row(
+    "density": _neighbours(
         title="density (k-NN)",
         high=None,
         paper=_NAEEM,
         meaning="quality, counting neighbours; about 1 if equal",
         trap="no share: it exceeds 1 where model texts crowd around typical human ones",
-        formula="nearest-neighbours",
-        test="measures/test_support.py",
     ),
-    "coverage": _row(
+    "coverage": _neighbours(
         title="coverage (k-NN)",
         paper=_NAEEM,
         meaning="coverage: human texts with a model text close by",
         trap="equal sets have about .94 at k = 4, not 1",
-        formula="nearest-neighbours",
-        test="measures/test_support.py",
     ),
-    "prd_precision": _row(
+    "prd_precision": _prd(
         title="PRD precision (F 1/8)",
-        paper=_SAJJADI,
         meaning="quality, from the buckets",
         trap="a model that repeats a few texts gets buckets of its own for them, and looks bad on both sides",
-        formula="precision-and-recall-curves",
-        test="measures/test_precision_recall.py",
     ),
-    "prd_recall": _row(
+    "prd_recall": _prd(
         title="PRD recall (F 8)",
-        paper=_SAJJADI,
         meaning="coverage, from the buckets",
         trap="as for `prd_precision`; only the nearest neighbours then say which side fails",
-        formula="precision-and-recall-curves",
-        test="measures/test_precision_recall.py",
     ),
-    "prd_area": _row(
+    "prd_area": _prd(
         title="PRD area",
-        paper=_SAJJADI,
         meaning="area under the exact precision-recall curve",
         trap="mixes both sides again: it does not say which one fails",
-        formula="precision-and-recall-curves",
-        test="measures/test_precision_recall.py",
     ),
 }

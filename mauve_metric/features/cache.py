@@ -126,19 +126,20 @@ class FeatureCache:
             self._connection.close()
             self._connection = None
 
-    def _open(self) -> sqlite3.Connection:
-        """Connect, with retries: SQLite fails at once while another process opens or closes the file."""
+    def _connect(self) -> sqlite3.Connection:
+        """Return the connection, opened with retries: SQLite fails at once while another process opens the file."""
         deadline = time.monotonic() + self._patience
-        while True:
+        while self._connection is None:
             try:
-                return self._open_once()
+                self._connection = self._open()
             except sqlite3.DatabaseError as error:
                 busy = getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_PROTOCOL)
                 if not busy or time.monotonic() >= deadline:
                     raise
-            time.sleep(_RETRY_SECONDS)
+                time.sleep(_RETRY_SECONDS)
+        return self._connection
 
-    def _open_once(self) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=self._patience, isolation_level=None, check_same_thread=False)
         try:
             new = is_empty(connection)
@@ -169,11 +170,6 @@ class FeatureCache:
                 return action(self._connect())
         except DAMAGE as error:
             raise OSError(f"{self.path}: {error}") from error
-
-    def _connect(self) -> sqlite3.Connection:
-        if self._connection is None:
-            self._connection = self._open()
-        return self._connection
 
     def _set_aside(self, error: Exception) -> None:
         """Rename an unreadable file, with its journal, and log a warning.

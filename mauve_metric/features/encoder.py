@@ -148,9 +148,17 @@ def text_length(
 ) -> tuple[int | None, int]:
     """The most positions that a model takes, None if any number, and how many tokens of a text are kept."""
     positions = _max_positions(model)
-    limit = _text_limit(name, tokenizer, declared, positions)
+    limits = {
+        "max_position_embeddings": positions,
+        "model_max_length": getattr(tokenizer, "model_max_length", None),
+        "max_seq_length": declared.get("sentence_bert_config.json", {}).get("max_seq_length"),
+    }
+    for key, value in limits.items():
+        if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
+            raise DamagedFile(f"the model {name!r} is damaged: its {key} must be a number, got {value!r:.60}")
+    known = [int(value) for value in limits.values() if value is not None and 1 <= value < 10**9]
     wanted = usual_length if max_text_length is None else max_text_length
-    length = wanted if limit is None else min(wanted, limit)
+    length = min([wanted, *known])
     if length < wanted and max_text_length is not None:
         logger.warning("max_text_length=%d is more than %s takes: texts are cut to %d tokens", wanted, name, length)
     return positions, length
@@ -164,22 +172,6 @@ def _max_positions(model: Any) -> int | None:
         if name.endswith("position_embeddings") and padding is not None:  # RoBERTa counts from padding_idx + 1
             limit = module.num_embeddings - padding - 1
     return int(limit) if isinstance(limit, int) and limit > 0 else None
-
-
-def _text_limit(
-    name: str, tokenizer: PreTrainedTokenizerBase, declared: Mapping[str, Mapping[str, Any]], positions: int | None
-) -> int | None:
-    """The most tokens of a text that make sense for this model: positions, tokenizer, sentence encoder."""
-    limits = {
-        "max_position_embeddings": positions,
-        "model_max_length": getattr(tokenizer, "model_max_length", None),
-        "max_seq_length": declared.get("sentence_bert_config.json", {}).get("max_seq_length"),
-    }
-    for key, limit in limits.items():
-        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float))):
-            raise DamagedFile(f"the model {name!r} is damaged: its {key} must be a number, got {limit!r:.60}")
-    known = [int(limit) for limit in limits.values() if limit is not None and 1 <= limit < 10**9]
-    return min(known) if known else None
 
 
 _POOLINGS = {

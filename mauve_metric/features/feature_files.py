@@ -34,6 +34,8 @@ LAZY_BYTES = 2**30  # a larger .npy file is read in blocks
 _FORMAT = "mauve_metric features 1"
 _MARK = b'"format": "mauve_metric features'
 _HASH = "features_hash"  # in FILE.npy.json, which numpy.save leaves behind when it writes other features to FILE.npy
+_KINDS = {"lengths": np.int64, "text_hashes": np.uint64, "opening_hashes": np.uint64}
+EACH_TEXT = (*_KINDS, "format_numbers")  # fields of `StoredFeatures` with an entry for each text
 _CHECKSUM = "checksum"  # of all else that is known about the features
 
 logger = logging.getLogger(__name__)
@@ -58,7 +60,7 @@ class StoredFeatures:
 
 def _meta(stored: StoredFeatures) -> dict[str, Any]:
     """All fields but the features, as JSON values."""
-    arrays = {name: getattr(stored, name) for name in ("lengths", "text_hashes", "opening_hashes")}
+    arrays = {name: getattr(stored, name) for name in _KINDS}
     return {
         "format": _FORMAT,
         "identity": None if stored.identity is None else dict(stored.identity),
@@ -103,7 +105,7 @@ def _from_meta(features: Features, meta: Mapping[str, Any], path: Path) -> Store
         values |= {"truncated": int(meta["truncated"]), "dropped": int(meta["dropped"])}
         values["identity"] = None if meta["identity"] is None else check_identity(str(path), meta["identity"])
         values["origin"] = None if meta.get("origin") is None else str(meta["origin"])
-        for name, kind in (("lengths", np.int64), ("text_hashes", np.uint64), ("opening_hashes", np.uint64)):
+        for name, kind in _KINDS.items():
             values[name] = None if meta[name] is None else np.array(meta[name], dtype=kind)
         values["stripped"] = _counts(meta.get("stripped") or {})  # missing from files of older versions
         marks = meta.get("marks")
@@ -112,7 +114,7 @@ def _from_meta(features: Features, meta: Mapping[str, Any], path: Path) -> Store
         values["format_numbers"] = None if formats is None else np.array(formats, dtype=np.float64)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise DamagedFile(f"{path} is damaged: the facts about the features are not complete ({error!r})") from error
-    for name in ("lengths", "text_hashes", "opening_hashes", "format_numbers"):
+    for name in EACH_TEXT:
         dimensions = 2 if name == "format_numbers" else 1
         if values[name] is not None and (values[name].ndim, len(values[name])) != (dimensions, features.shape[0]):
             raise DamagedFile(f"{path} is damaged: {features.shape[0]} features and {values[name].size} {name}")
@@ -242,7 +244,13 @@ def read_features(path: str | Path) -> StoredFeatures:
     sidecar = path.with_name(path.name + ".json")
     if path.suffix.lower() != ".npy" or not sidecar.is_file():
         return StoredFeatures(features)
-    return _with_sidecar(features, sidecar, path)
+    try:
+        meta = _json_object(sidecar.read_text(encoding="utf-8"), sidecar)
+    except UnicodeDecodeError as error:
+        raise DamagedFile(f"{sidecar} is damaged: it is not UTF-8") from error
+    stored = _from_meta(features, meta, sidecar)
+    _check_facts(meta, features, sidecar, path)
+    return stored
 
 
 def read_lazily(path: Path) -> StoredFeatures:
@@ -253,17 +261,6 @@ def read_lazily(path: Path) -> StoredFeatures:
     """
     sidecar = path.with_name(path.name + ".json")
     return _from_meta(NpyRows.of_file(path), _json_object(sidecar.read_text(encoding="utf-8"), sidecar), sidecar)
-
-
-def _with_sidecar(features: Features, sidecar: Path, path: Path) -> StoredFeatures:
-    """Features with the facts of their sidecar file, if it was written for them."""
-    try:
-        meta = _json_object(sidecar.read_text(encoding="utf-8"), sidecar)
-    except UnicodeDecodeError as error:
-        raise DamagedFile(f"{sidecar} is damaged: it is not UTF-8") from error
-    stored = _from_meta(features, meta, sidecar)
-    _check_facts(meta, features, sidecar, path)
-    return stored
 
 
 def _read_npz(path: Path) -> StoredFeatures:

@@ -7,7 +7,7 @@ import contextlib
 import functools
 import hashlib
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from mauve_metric.arrays import Array, Integers, TextData
 from mauve_metric.features.batches import FeaturizeStats
 from mauve_metric.features.cache import FeatureCache, open_cache
 from mauve_metric.features.encoder import Encoder, load_encoder, prefix_entry
-from mauve_metric.features.feature_files import StoredFeatures, check_identity, read_features, write_features
+from mauve_metric.features.feature_files import EACH_TEXT, StoredFeatures, check_identity, read_features, write_features
 from mauve_metric.features.featurize import check_tokens, featurize_texts, featurize_tokens, tokenize
 from mauve_metric.features.known_texts import KnownTexts, source_of
 from mauve_metric.features.pretrained import FEATURIZERS
@@ -87,7 +87,7 @@ class FeatureSet(StoredFeatures):
 
     def of_rows(self, numbers: Integers) -> FeatureSet:
         """The features of the texts with these numbers, in this order; without what is known of the set alone."""
-        of_each = ("lengths", "text_hashes", "opening_hashes", "format_numbers", "groups")
+        of_each = (*EACH_TEXT, "groups")
         known: dict[str, Any] = {name: value[numbers] for name in of_each if (value := getattr(self, name)) is not None}
         known |= {"truncated": 0, "dropped": 0, "marks": None, "stripped": {}}
         return replace(self, features=as_rows(self.features).take(numbers), **known)
@@ -324,11 +324,16 @@ class Featurizing:
             features = self._of_function(own.function, name, list(texts))
             return FeatureSet(features, identity, dropped=source.dropped, **hashes.fields())
         notes = self._notes()
-        known = notes.find(source.texts) if notes is not None and isinstance(source.texts, list) else None
-        if known is not None:
+        found = notes.find(source.texts) if notes is not None and isinstance(source.texts, list) else None
+        if found is None:
+            found = self._computed(name, texts, len(source.texts) if isinstance(source.texts, list) else None, notes)
+        else:
             collections.deque(texts, maxlen=0)  # reads them for their hashes
-            rows = check_features(f"the features of {name}", known.features)
-            return FeatureSet(rows, known.identity, known.lengths, known.truncated, source.dropped, **hashes.fields())
+        rows = check_features(f"the features of {name}", found.features)
+        return FeatureSet(rows, found.identity, found.lengths, found.truncated, source.dropped, **hashes.fields())
+
+    def _computed(self, name: str, texts: Iterable[str], total: int | None, notes: KnownTexts | None) -> StoredFeatures:
+        """The features of texts by the encoder. total: how many there are. notes: where they are noted."""
         encoder = self.load()
         reduced = self.config.max_text_length not in (None, encoder.max_text_length)  # which is said anew each time
         remember = None if notes is None or reduced else partial(notes.remember, dict(encoder.identity))
@@ -336,7 +341,7 @@ class Featurizing:
             features, stats = featurize_texts(
                 encoder,
                 texts,
-                total=len(source.texts) if isinstance(source.texts, list) else None,
+                total=total,
                 batch_size=self.run.batch_size,
                 max_batch_tokens=self.run.max_batch_tokens,
                 store=self.store,
@@ -344,14 +349,7 @@ class Featurizing:
                 distributed=self.run.distributed,
                 read=remember,
             )
-        return FeatureSet(
-            check_features(f"the features of {name}", features),
-            encoder.identity,
-            lengths=np.concatenate(stats.lengths),
-            truncated=stats.truncated,
-            dropped=source.dropped,
-            **hashes.fields(),
-        )
+        return StoredFeatures(features, encoder.identity, np.concatenate(stats.lengths), stats.truncated)
 
     def _notes(self) -> KnownTexts | None:
         """Notes of the cache on texts, so that their model need not be loaded; made once."""

@@ -7,7 +7,6 @@ import itertools
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Protocol
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from mauve_metric.features.batches import (
     plan_batches,
     run_with_back_off,
 )
+from mauve_metric.features.cache import FeatureCache
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.estimate import announce
 from mauve_metric.runtime.checks import shown
@@ -32,16 +32,6 @@ logger = logging.getLogger(__name__)
 
 KEY_BYTES = 20  # of the hash that is a feature's key
 WINDOW_TEXTS = 8192  # texts that are tokenized and sorted by length together
-
-
-class FeatureStore(Protocol):
-    """Store of features that were already computed, by key (`cache.FeatureCache`)."""
-
-    def get(self, keys: Sequence[bytes]) -> list[Array | None]:
-        """The stored feature of each key, or None."""
-
-    def put(self, keys: Sequence[bytes], features: Array) -> None:
-        """Store one row a key, all or none."""
 
 
 def tokenize(encoder: Encoder, texts: Sequence[str]) -> tuple[list[list[int]], list[bool]]:
@@ -82,7 +72,7 @@ def featurize_texts(
     total: int | None = None,
     batch_size: int | None = None,
     max_batch_tokens: int | None = None,
-    store: FeatureStore | None = None,
+    store: FeatureCache | None = None,
     progress: Callable[[int, int | None], None] | None = None,
     distributed: bool = False,
     read: Callable[[list[str], list[list[int]], list[bool]], None] | None = None,
@@ -149,7 +139,7 @@ def featurize_tokens(
     ids: Sequence[Sequence[int]],
     *,
     batch_size: int | None = None,
-    store: FeatureStore | None = None,
+    store: FeatureCache | None = None,
     stats: FeaturizeStats | None = None,
     advance: Callable[[int], None] | None = None,
     distributed: bool = False,
@@ -174,10 +164,22 @@ def featurize_tokens(
     batches = plan_batches(lengths, stats.batch_tokens, batch_size)
     copies = np.bincount(inverse, minlength=len(rows))
 
+    def of_batch(batch: list[tuple[int, ...]]) -> Array:
+        """From the store if it has all of it, else computed and stored."""
+        keys = [] if store is None else [token_key(encoder.digest, row) for row in batch]
+        known = [] if store is None else [row for row in store.get(keys) if row is not None]
+        if len(known) == len(batch):
+            stats.cached += len(batch)
+            return np.stack(known) if run is None else as_objects(known)
+        values = run_with_back_off(encoder, batch, stats, run)
+        if store is not None:
+            store.put(keys, values)
+        return values
+
     def compute(planned: Sequence[Integers]) -> tuple[Array, Integers]:
         values, finished = [], 0
         for batch in planned:
-            values.append(_one_batch(encoder, [rows[index] for index in batch], store, stats, run))
+            values.append(of_batch([rows[index] for index in batch]))
             finished += int(copies[batch].sum())
             if advance is not None:
                 advance(finished)
@@ -195,26 +197,6 @@ def featurize_tokens(
     stats.lengths.append(lengths[inverse])
     stats.seconds += time.perf_counter() - started
     return features[inverse]
-
-
-def _one_batch(
-    encoder: Encoder,
-    rows: list[tuple[int, ...]],
-    store: FeatureStore | None,
-    stats: FeaturizeStats,
-    run: Run | None,
-) -> Array:
-    """The features of one planned batch, from the store if it has all of them, else computed and stored."""
-    if store is None:
-        return run_with_back_off(encoder, rows, stats, run)
-    keys = [token_key(encoder.digest, row) for row in rows]
-    known = [row for row in store.get(keys) if row is not None]
-    if len(known) == len(rows):
-        stats.cached += len(rows)
-        return np.stack(known) if run is None else as_objects(known)
-    values = run_with_back_off(encoder, rows, stats, run)
-    store.put(keys, values)
-    return values
 
 
 def _distinct(ids: Sequence[Sequence[int]]) -> tuple[list[tuple[int, ...]], Integers]:

@@ -12,27 +12,18 @@ import os
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Array, Integers
+from mauve_metric.arrays import Array
 from mauve_metric.features.cache import FeatureCache
+from mauve_metric.features.feature_files import StoredFeatures
 from mauve_metric.features.featurize import KEY_BYTES, token_key
 from mauve_metric.features.pretrained import FEATURIZERS, file_sha256, identity_digest
 from mauve_metric.options import MauveConfig
 
 _FORM = "1"  # of the notes; another one finds nothing of the old
 _POOLING_FILE = "1_Pooling/config.json"
-
-
-class Known(NamedTuple):
-    """Features (n, d) of n texts, with the tokens of each (n,), how many texts were cut, and what made them."""
-
-    features: Array
-    lengths: Integers
-    truncated: int
-    identity: dict[str, str]
 
 
 class KnownTexts:
@@ -47,7 +38,7 @@ class KnownTexts:
     def __init__(self, store: FeatureCache, source: str, model: str) -> None:
         self._store, self._source, self._model = store, source, model
 
-    def find(self, texts: Sequence[str]) -> Known | None:
+    def find(self, texts: Sequence[str]) -> StoredFeatures | None:
         """Look up what is known of texts; None unless all of them are known."""
         identity = self._identity()
         notes = self._store.get([self._key(text) for text in texts]) if identity is not None else []
@@ -61,7 +52,7 @@ class KnownTexts:
         if len(features) < len(texts):
             return None
         lengths = np.ascontiguousarray(rows[:, KEY_BYTES : KEY_BYTES + 4]).view("<u4")[:, 0].astype(np.int64)
-        return Known(np.stack(features), lengths, int(rows[:, -1].sum()), identity)
+        return StoredFeatures(np.stack(features), identity, lengths, int(rows[:, -1].sum()))
 
     def remember(
         self,

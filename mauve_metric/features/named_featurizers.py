@@ -33,12 +33,6 @@ def named_featurizers(featurizers: object, first: Featurizer | None = None) -> d
             "featurizers must be a list of featurizers, a mapping that gives them names, or one featurizer, got "
             f"{type(featurizers).__name__}: {shown(featurizers)}"
         )
-    for name, one in named:
-        if not isinstance(one, (str, tuple)) and not callable(one):
-            raise TypeError(
-                f"featurizers: {shown(name)} must be a model name or folder, a (model, tokenizer) pair, or a function "
-                f"from texts to an array, got {type(one).__name__}: {shown(one)}"
-            )
     if first is not None:
         others = [(name, one) for name, one in named if one is not first and one != first]
         named = [(featurizer_name(first), first), *others]

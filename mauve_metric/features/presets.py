@@ -22,22 +22,15 @@ _MAUVE = "Pillutla et al. 2021, §4 (gpt2-large); mauve-text offers the other si
 _BLIND_SPOTS = "He et al. 2023, MAUVE on other features"
 _E5 = "Wang et al. 2022; the models' cards ask for 'query: ' where embeddings are features"
 _SENTENCES = "Reimers & Gurevych 2019; the models' own folders"
+_SIZES = ("small", "base", "large")
 
 # By the model's name on the Hub. Models that do more to a sentence than pool it (a dense layer, as in sentence-t5) are
 # not here: their features would be others than those that the name stands for.
 PRESETS: dict[str, Preset] = {
-    "gpt2": Preset("last", 1024, "", _MAUVE),
-    "gpt2-medium": Preset("last", 1024, "", _MAUVE),
-    "gpt2-large": Preset("last", 1024, "", _MAUVE),
-    "gpt2-xl": Preset("last", 1024, "", _MAUVE),
-    "roberta-large": Preset("last", 512, "", _BLIND_SPOTS),
-    "google/electra-large-discriminator": Preset("last", 512, "", _BLIND_SPOTS),
-    "intfloat/e5-small-v2": Preset("mean", 512, "query: ", _E5),
-    "intfloat/e5-base-v2": Preset("mean", 512, "query: ", _E5),
-    "intfloat/e5-large-v2": Preset("mean", 512, "query: ", _E5),
-    "intfloat/multilingual-e5-small": Preset("mean", 512, "query: ", _E5),
-    "intfloat/multilingual-e5-base": Preset("mean", 512, "query: ", _E5),
-    "intfloat/multilingual-e5-large": Preset("mean", 512, "query: ", _E5),
+    **dict.fromkeys(("gpt2", "gpt2-medium", "gpt2-large", "gpt2-xl"), Preset("last", 1024, "", _MAUVE)),
+    **dict.fromkeys(("roberta-large", "google/electra-large-discriminator"), Preset("last", 512, "", _BLIND_SPOTS)),
+    **{f"intfloat/e5-{size}-v2": Preset("mean", 512, "query: ", _E5) for size in _SIZES},
+    **{f"intfloat/multilingual-e5-{size}": Preset("mean", 512, "query: ", _E5) for size in _SIZES},
     "sentence-transformers/all-mpnet-base-v2": Preset("mean", 384, "", _SENTENCES),
     "sentence-transformers/all-MiniLM-L6-v2": Preset("mean", 256, "", _SENTENCES),
 }

@@ -7,12 +7,12 @@ import mmap
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 from tokenize import TokenError
-from typing import BinaryIO, Protocol, TypeGuard
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,16 +23,6 @@ from mauve_metric.features.rows import BLOCK_ROWS, ConcatenatedRows, MappedRows,
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import DamagedFile, NoFile, NoSuchField, NotFeatures, NotWritten, UnknownEnding
 from mauve_metric.runtime.failures import one_line
-
-
-class TableOfFeatures(Protocol):
-    """A `datasets.Dataset`: columns by name, rows by slices."""
-
-    column_names: list[str]
-
-    def __len__(self) -> int: ...
-    def __getitem__(self, rows: slice) -> Mapping[str, ArrayLike]: ...
-
 
 # What numpy raises over damaged headers, which it reads as Python.
 NOT_A_HEADER = (
@@ -86,6 +76,7 @@ class TemporaryFolder:
         weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
+@dataclass(eq=False)
 class NpyRows:
     """Rows of a file of numbers in C order, read and not mapped, so that the file's pages do not count as memory.
 
@@ -94,15 +85,11 @@ class NpyRows:
         folder: a temporary folder of the file, which goes when the rows are no longer used.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        shape: tuple[int, int],
-        dtype: np.dtype[np.generic],
-        offset: int = 0,
-        folder: TemporaryFolder | None = None,
-    ) -> None:
-        self.path, self.shape, self.dtype, self.offset, self.folder = path, shape, dtype, offset, folder
+    path: Path
+    shape: tuple[int, int]
+    dtype: np.dtype[np.generic]
+    offset: int = 0
+    folder: TemporaryFolder | None = None
 
     @classmethod
     def of_file(cls, path: Path) -> NpyRows | MappedRows:
@@ -189,15 +176,11 @@ def feature_rows(name: str, data: object) -> FeatureRows | None:
         if not str(data):
             raise ValueError(f"{name} must name a file or folder of features, got ''")
         return _of_path(name, Path(data))
-    if _is_table(data):
+    if hasattr(data, "column_names") and hasattr(data, "features") and hasattr(data, "__len__"):
         return _of_dataset(name, data)
     if isinstance(data, Iterator):
         return _of_iterator(name, data)
     return None
-
-
-def _is_table(data: object) -> TypeGuard[TableOfFeatures]:
-    return hasattr(data, "column_names") and hasattr(data, "features") and hasattr(data, "__len__")
 
 
 def _of_path(name: str, path: Path) -> FeatureRows:
@@ -214,7 +197,8 @@ def _of_path(name: str, path: Path) -> FeatureRows:
     return NpyRows.of_file(path)
 
 
-def _of_dataset(name: str, data: TableOfFeatures) -> FeatureRows:
+def _of_dataset(name: str, data: Any) -> FeatureRows:
+    """Rows of a `datasets.Dataset`: columns by name, rows by slices."""
     columns = data.column_names
     column = "features" if "features" in columns else columns[0] if len(columns) == 1 else None
     if column is None:
@@ -241,34 +225,22 @@ def _of_iterator(name: str, data: Iterator[ArrayLike]) -> FeatureRows:
     """Blocks written to a temporary file, each in its own number format; it goes when the rows are no longer used."""
     folder = TemporaryFolder()
     path = folder.path / "rows"
-    parts: list[_Part] = []
+    parts: list[NpyRows] = []  # consecutive blocks of one number format each
     with path.open("wb") as file:
         for index, block in enumerate(data):
             rows = np.ascontiguousarray(numbers_of(f"{name}, block {index},", block))
-            if parts and rows.shape[1] != parts[0].width:
+            if parts and rows.shape[1] != parts[0].shape[1]:
                 raise ValueError(
                     f"{name}: block {index} must be numbers (b, d) with one d, got shape {rows.shape} after "
-                    f"{parts[0].width} columns"
+                    f"{parts[0].shape[1]} columns"
                 )
             if not parts or parts[-1].dtype != rows.dtype:
-                parts.append(_Part(rows.dtype, rows.shape[1], file.tell()))
+                parts.append(NpyRows(path, (0, rows.shape[1]), rows.dtype, file.tell(), folder))
             _write(name, file, rows)
-            parts[-1].count += len(rows)
+            parts[-1].shape = (parts[-1].shape[0] + len(rows), rows.shape[1])
     if not parts:
         raise NotFeatures(f"{name} must hold at least one row, got none")
-    return ConcatenatedRows(
-        [NpyRows(path, (part.count, part.width), part.dtype, part.offset, folder) for part in parts]
-    )
-
-
-@dataclass
-class _Part:
-    """Consecutive blocks of one number format in a file."""
-
-    dtype: np.dtype[np.generic]
-    width: int
-    offset: int
-    count: int = 0
+    return ConcatenatedRows(parts)
 
 
 def _write(name: str, file: BinaryIO, rows: Array) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import difflib
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from mauve_metric.runtime.checks import check_count, is_bool, shown
@@ -148,23 +147,6 @@ def _library_defaults(config: GenerationConfig) -> dict[str, object]:
     """The library's defaults for settings that neither the user nor the model made."""
     defaults = getattr(type(config), "_get_default_generation_params", None)
     return dict(defaults()) if defaults is not None else {"top_k": 50, "top_p": 1.0, "temperature": 1.0}
-
-
-def batch_settings(
-    config: GenerationConfig,
-    model: LanguageModel,
-    tokenizer: PreTrainedTokenizerBase,
-    new_tokens: int,
-    ends: Sequence[int],
-) -> GenerationConfig:
-    """The `GenerationConfig` of one batch: so many new tokens, the cache on, what pads and what ends a text."""
-    settings = copy.deepcopy(config)
-    settings.max_new_tokens, settings.max_length = new_tokens, None
-    settings.use_cache = True if settings.use_cache is None else settings.use_cache
-    settings.return_dict_in_generate = False
-    settings.eos_token_id = list(ends) if ends else None
-    settings.pad_token_id = padding_id(model, tokenizer)
-    return settings
 
 
 def end_ids(config: GenerationConfig, model: LanguageModel, tokenizer: PreTrainedTokenizerBase) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
@@ -18,7 +18,7 @@ from mauve_metric.generation.conversations import first_row, has_template, is_co
 from mauve_metric.generation.decoding import describe_settings, generation_settings
 from mauve_metric.generation.evaluation import Evaluation, continuation_statistics
 from mauve_metric.generation.fully_sharded import refuse_sharded, sharded_by
-from mauve_metric.generation.generator import Generator, Prompt
+from mauve_metric.generation.generator import Generator, Given, Prompt
 from mauve_metric.generation.options import ModelKeywords, WritingOptions, split_writing
 from mauve_metric.generation.prompts import NEW_TOKENS, PromptSource
 from mauve_metric.generation.scorer import PromptGroups, ReferenceScorer
@@ -41,14 +41,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 Value = TypeVar("Value")
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """Prompts and lengths to write; for which tokenizer and number of positions."""
-
-    prompts: tuple[Prompt, ...]
-    made_for: tuple[int, int | None, bool | None]
 
 
 class ModelEvaluator:
@@ -92,7 +84,8 @@ class ModelEvaluator:
         self.source = PromptSource(writing, settings, self.scorer.run.text_field)
         self.keep_going, self.distributed = keep_going, self.scorer.run.distributed
         self.conversational: bool | None = None
-        self._plan: _Plan | None = None
+        self._prompts: tuple[Prompt, ...] = ()
+        self._made_for: tuple[int, int | None, bool | None] | None = None  # tokenizer, positions, conversational
         if others and isinstance(references, (FeatureSet, str, Path)):
             check_texts_alone([Side("set", "references", references)])
         self.scorer.set_references(references)
@@ -126,7 +119,7 @@ class ModelEvaluator:
         if self._rank_and_size()[0] == 0:
             try:
                 for scorer in self.scorers.values():
-                    with random_states_kept(), scorer.featurizing(bare, tokenizer, False) as job:
+                    with random_states_kept(), scorer.featurizing(Given(bare, tokenizer, False)) as job:
                         scorer.embedded(job)
             except Exception as error:  # the other processes wait for it
                 failure = error
@@ -146,9 +139,9 @@ class ModelEvaluator:
                 "sharded its weights: name another featurizer"
             )
         made_for = (id(tokenizer), self.source.positions(author), self.conversational)
-        if self._plan is None or self._plan.made_for != made_for:
-            self._plan = _Plan(tuple(self._make_prompts(author, tokenizer)), made_for)
-        return self._plan.prompts
+        if self._made_for != made_for:
+            self._prompts, self._made_for = tuple(self._make_prompts(author, tokenizer)), made_for
+        return self._prompts
 
     def _make_prompts(self, author: LanguageModel | None, tokenizer: PreTrainedTokenizerBase | None) -> list[Prompt]:
         """The prompts; a dataset gives the human texts too, if there are no others."""
@@ -193,19 +186,18 @@ class ModelEvaluator:
         Raises:
             Exception: unless `keep_going`, on every process; prompts that do not fit are refused in any case.
         """
-        bare = bare_model(model)
-        prompts = self._tokenize(bare, tokenizer)
         rank, size = self._rank_and_size()
-        verbose = verbose and rank == 0
+        given = Given(bare_model(model), tokenizer, verbose and rank == 0)
+        prompts = self._tokenize(given.model, tokenizer)
         found: Evaluation | None = None
         with random_states_kept():
             started = time.perf_counter()
-            part, failure = self._write(bare, tokenizer, prompts, verbose)
+            part, failure = self.writer.part(given, prompts, (rank, size))
             parts = gather(part) if size > 1 else [part]
             if rank == 0:
                 seconds = {"generate": time.perf_counter() - started}
                 try:
-                    found = self._judge(bare, tokenizer, prompts, parts, seconds, verbose)
+                    found = self._judge(given, prompts, parts, seconds)
                 except Exception as error:  # the other processes wait for it
                     failure = error if failure is None else failure
                     found = Evaluation(None, failed=len(prompts), error=repr(error), seconds=seconds)
@@ -219,28 +211,8 @@ class ModelEvaluator:
             logger.warning("there is no MAUVE this time: %s", evaluation.error)
         return evaluation
 
-    def _write(
-        self,
-        model: LanguageModel | None,
-        tokenizer: PreTrainedTokenizerBase | None,
-        prompts: Sequence[Prompt],
-        verbose: bool,
-    ) -> tuple[Part, Exception | None]:
-        """This process's part of the texts, and what ended its writing."""
-        rank, size = self._rank_and_size()
-        author = self.writer.model(model)
-        if author is not None and sharded_by(author) is not None:
-            return self.writer.part_in_step(author, needed(tokenizer), prompts, rank, size, verbose), None
-        return self.writer.part(model, tokenizer, prompts, range(rank, len(prompts), size), verbose)
-
     def _judge(
-        self,
-        model: LanguageModel | None,
-        tokenizer: PreTrainedTokenizerBase | None,
-        prompts: Sequence[Prompt],
-        parts: Sequence[Part],
-        seconds: dict[str, float],
-        verbose: bool,
+        self, given: Given, prompts: Sequence[Prompt], parts: Sequence[Part], seconds: dict[str, float]
     ) -> Evaluation:
         """Join the processes' texts and score them."""
         for rank, part in enumerate(parts):
@@ -252,15 +224,14 @@ class ModelEvaluator:
         done = [(prompt, item) for prompt, item in zip(prompts, written, strict=True) if item is not None]
         evaluation = Evaluation(
             None,
-            continuation_statistics(tokenizer, [item for _, item in done]) if done else {},
+            continuation_statistics(given.tokenizer, [item for _, item in done]) if done else {},
             tuple((prompt.text, item.continuation) for prompt, item in done),
             empty=sum(not item.continuation.strip() for _, item in done),
             failed=len(prompts) - len(done),
             seconds=seconds,
         )
         seconds |= {"featurize": 0.0, "score": 0.0}
-        author = self.writer.model(model)
-        inside = self.source.scores_prompt(author, prompts)
+        inside = self.source.scores_prompt(self.writer.model(given.model), prompts)
         scored = [item.text if inside else item.continuation for _, item in done]
         texts = [text for text in scored if text.strip()]
         filled = [number for number, text in enumerate(scored) if text.strip()]
@@ -278,17 +249,17 @@ class ModelEvaluator:
         try:
             found, missing = with_each(
                 self.scorers,
-                lambda name, scorer: scorer.score(
-                    model, tokenizer, texts, len(scored) - len(texts), seconds, verbose, groups
-                ),
+                lambda name, scorer: scorer.score(given, texts, len(scored) - len(texts), seconds, groups),
             )
         except Exception as error:
             if not self.keep_going:
                 raise
             logger.debug("scoring failed", exc_info=True)
             return replace(evaluation, error=repr(error))
-        entries = self._entries(author, tokenizer, prompts, size)
-        signed = {name: self._sign(result, entries) for name, result in found.items()}
+        entries, signed = self._entries(given, prompts, size), {}
+        for name, result in found.items():  # what determines the texts is before the package's version
+            *before, version = result.signature_entries.items()
+            signed[name] = replace(result, signature_entries=dict([*before, *entries.items(), version]))
         result = next(iter(signed.values()))
         if self.others:
             result = replace(result, by_featurizer=signed, warnings=(*result.warnings, *missing))
@@ -306,28 +277,17 @@ class ModelEvaluator:
         texts = [None if prompts[row].text == "" else repr((prompts[row].text, prompts[row].messages)) for row in rows]
         return None, texts
 
-    def _sign(self, result: MauveResult, writing: Mapping[str, object]) -> MauveResult:
-        """Add the entries that determine the texts to a result's signature, before the package's version."""
-        *before, version = result.signature_entries.items()
-        return replace(result, signature_entries=dict([*before, *writing.items(), version]))
-
-    def _entries(
-        self,
-        author: LanguageModel | None,
-        tokenizer: PreTrainedTokenizerBase | None,
-        prompts: Sequence[Prompt],
-        processes: int,
-    ) -> dict[str, object]:
+    def _entries(self, given: Given, prompts: Sequence[Prompt], processes: int) -> dict[str, object]:
         """Signature entries that determine the texts."""
-        options = self.source.options
+        author, options = self.writer.model(given.model), self.source.options
         chat = any(prompt.messages is not None for prompt in prompts)
         entries: dict[str, object] = {"include_prompt": self.source.scores_prompt(author, prompts)}
         if options.dataset is not None:
             entries["prompt_tokens"] = options.prompt_tokens
         else:
             entries["prompts"] = "none" if options.prompts is None else "conversations" if chat else "given"
-        if chat and author is not None and tokenizer is not None:
-            entries["chat_template"] = template_entry(tokenizer)
+        if chat and author is not None and given.tokenizer is not None:
+            entries["chat_template"] = template_entry(given.tokenizer)
         if author is None:
             entries["generation"] = name_of(self.writer.function)
         else:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mauve_metric.generation.conversations import Conversation
 from mauve_metric.generation.decoding import (
-    batch_settings,
     end_ids,
     is_encoder_decoder,
     max_positions,
+    padding_id,
     vocabulary_size,
 )
-from mauve_metric.generation.options import GenerateFunction, WritingOptions
+from mauve_metric.generation.options import WritingOptions
 from mauve_metric.runtime.model_state import generating, out_of_memory, release_memory, seed_everything, settings_kept
 from mauve_metric.runtime.optional_imports import import_torch
 
@@ -26,6 +27,14 @@ if TYPE_CHECKING:
     from mauve_metric.runtime.model_state import LanguageModel
 
 logger = logging.getLogger(__name__)
+
+
+class Given(NamedTuple):
+    """Arguments of one evaluation: the model without shells and its tokenizer, if any, and whether to show progress."""
+
+    model: LanguageModel | None
+    tokenizer: PreTrainedTokenizerBase | None
+    verbose: bool
 
 
 @dataclass(frozen=True)
@@ -126,39 +135,49 @@ class Generator:
         tokenizer: PreTrainedTokenizerBase,
         prompts: Sequence[Prompt],
         numbers: Sequence[int],
-        *,
         keep_going: bool = False,
-        advance: Callable[[int], None] | None = None,
+        advance: Callable[[int, int], None] | None = None,
+        in_step: tuple[int, int] | None = None,
     ) -> list[Generation | None]:
         """The text of each prompt, in their order; None where generating failed.
 
         Batches are of similar length, left-padded, and seeded by the number of their first prompt. Model and
         tokenizer are left as they were; the random state is not (see `random_states_kept`).
 
+        Where each call of the model needs all processes (sharded weights), they write `in_step`: every process works
+        through the same batches, each writes those prompts of a batch that are its own, and has something to do in
+        every step, if only for the others' sake.
+
         Args:
             model: without the shells that `bare_model` takes off.
             tokenizer: of the model.
-            prompts: what to continue.
+            prompts: what to continue; in step, those of all processes: number i is written by process i % size.
             numbers: of each prompt among those of all processes.
             keep_going: log a batch that fails and give None for its texts.
-            advance: called with the number of texts done.
+            advance: called with the numbers of texts done and to do.
+            in_step: the rank of this process and the number of processes; the texts are those of its own prompts.
 
         Raises:
-            Exception: whatever the model raises, unless `keep_going`; out of memory at a single prompt.
+            Exception: whatever the model raises, unless `keep_going`; out of memory at a single prompt. In step any
+                exception is raised, and the other processes cannot go on then.
         """
-        waiting = longest_first(prompts)
-        written: list[Generation | None] = [None] * len(prompts)
+        waiting, (rank, size) = longest_first(prompts), in_step or (0, 1)
+        written: dict[int, Generation | None] = {}
+        own = range(rank, len(prompts), size)
         with generating(model):
             while waiting:
-                chosen = next_batch(prompts, waiting, self.batch_size, max_positions(model))
-                seed_everything(self.seed, numbers[chosen[0]])
+                chosen = next_batch(prompts, waiting, self.batch_size, max_positions(model), size)
+                mine = [item for item in chosen if item % size == rank]
+                batch = mine or chosen[:1]
+                seed_everything(self.seed, numbers[batch[0]])
+                texts: Sequence[Generation | None] | None = None
                 try:
-                    texts: Sequence[Generation | None] | None
-                    texts = self._batch(model, tokenizer, [prompts[item] for item in chosen])
+                    texts = self._batch(model, tokenizer, [prompts[item] for item in batch], in_step is not None)
                 except Exception as error:  # the model's own code can raise anything
-                    if self._smaller(error, len(chosen)):
-                        texts = None
-                    elif keep_going:
+                    if in_step is None and len(chosen) > 1 and out_of_memory(error):
+                        self.batch_size = (len(chosen) + 1) // 2
+                        logger.warning("out of memory: generation goes on with batches of %d", self.batch_size)
+                    elif in_step is None and keep_going:
                         logger.warning("generating %d texts failed: %r", len(chosen), error)
                         self.failure, texts = repr(error), [None] * len(chosen)
                     else:
@@ -166,67 +185,22 @@ class Generator:
                 if texts is None:  # after the except clause, which holds on to the memory of the failed batch
                     release_memory()
                     continue
-                for item, text in zip(chosen, texts, strict=True):
-                    written[item] = text
-                waiting = without(waiting, chosen)
-                if advance is not None:
-                    advance(len(prompts) - len(waiting))
-        return written
-
-    def write_in_step(
-        self,
-        model: LanguageModel,
-        tokenizer: PreTrainedTokenizerBase,
-        prompts: Sequence[Prompt],
-        rank: int,
-        size: int,
-        advance: Callable[[int], None] | None = None,
-    ) -> list[Generation | None]:
-        """The texts of this process's prompts, where each call of the model needs all processes (sharded weights).
-
-        Every process works through the same batches, each writes those prompts of a batch that are its own, and has
-        something to do in every step, if only for the others' sake.
-
-        Args:
-            model, tokenizer, advance: see `write`.
-            prompts: of all processes: number i is written by process i % size. rank, size: of this process.
-
-        Raises:
-            Exception: whatever the model raises; the other processes cannot go on then.
-        """
-        waiting = longest_first(prompts)
-        written: dict[int, Generation] = {}
-        with generating(model):
-            while waiting:
-                chosen = next_batch(prompts, waiting, self.batch_size, max_positions(model), size)
-                mine = [item for item in chosen if item % size == rank]
-                seed_everything(self.seed, (mine or chosen)[0])
-                batch = [prompts[item] for item in mine or chosen[:1]]
-                texts = self._batch(model, tokenizer, batch, in_step=True)
                 written |= dict(zip(mine, texts, strict=False))  # nothing for a batch of other processes
-                waiting = without(waiting, chosen)
+                done = set(chosen)
+                waiting = [item for item in waiting if item not in done]
                 if advance is not None:
-                    advance(len(written))
-        return [written[item] for item in range(rank, len(prompts), size)]
-
-    def _smaller(self, error: Exception, size: int) -> bool:
-        """Halve the batches if an error says that memory ran out and there is something to halve."""
-        if size == 1 or not out_of_memory(error):
-            return False
-        self.batch_size = (size + 1) // 2
-        logger.warning("out of memory: generation goes on with batches of %d", self.batch_size)
-        return True
+                    advance(len(written), len(own))
+        return [written[item] for item in own]
 
     def _batch(
-        self,
-        model: LanguageModel,
-        tokenizer: PreTrainedTokenizerBase,
-        prompts: Sequence[Prompt],
-        in_step: bool = False,
+        self, model: LanguageModel, tokenizer: PreTrainedTokenizerBase, prompts: Sequence[Prompt], in_step: bool
     ) -> list[Generation]:
         ends = {*end_ids(self.config, model, tokenizer), *(end for prompt in prompts for end in prompt.ends)}
-        new_tokens = max(prompt.new_tokens for prompt in prompts)
-        settings = batch_settings(self.config, model, tokenizer, new_tokens, sorted(ends))
+        settings = copy.deepcopy(self.config)
+        settings.max_new_tokens, settings.max_length = max(prompt.new_tokens for prompt in prompts), None
+        settings.use_cache = True if settings.use_cache is None else settings.use_cache
+        settings.return_dict_in_generate = False
+        settings.eos_token_id, settings.pad_token_id = sorted(ends) or None, padding_id(model, tokenizer)
         alone = is_encoder_decoder(model)
         rows = run_generate(model, [prompt.ids for prompt in prompts], settings, in_step)
         found = []
@@ -270,12 +244,6 @@ def next_batch(
     return chosen
 
 
-def without(waiting: Sequence[int], chosen: Sequence[int]) -> list[int]:
-    """Remaining items, in order."""
-    done = set(chosen)
-    return [item for item in waiting if item not in done]
-
-
 def _generation(
     tokenizer: PreTrainedTokenizerBase, prompt: Prompt, ids: Sequence[int], alone: bool, special: bool
 ) -> Generation:
@@ -309,32 +277,7 @@ def run_generate(
         mask[index, place] = 1
     device = model.device
     ids, mask = ids.to(device), mask.to(device)
-    if in_step:
-        output = model.generate(input_ids=ids, attention_mask=mask, generation_config=settings, synced_gpus=True)
-    else:
-        output = model.generate(input_ids=ids, attention_mask=mask, generation_config=settings)
+    options = {"synced_gpus": True} if in_step else {}
+    output = model.generate(input_ids=ids, attention_mask=mask, generation_config=settings, **options)
     found: list[list[int]] = output[:, 1 if right else width :].tolist()
     return found
-
-
-def ask(function: GenerateFunction, prompts: Sequence[Prompt]) -> list[Generation | None]:
-    """The text of each prompt from the user's own function; None for one that failed.
-
-    Raises:
-        ValueError, TypeError: it does not give a text for each. Exception: whatever it raises.
-    """
-    if not prompts:
-        return []
-    given = function([prompt.text if prompt.messages is None else prompt.messages for prompt in prompts])
-    if not isinstance(given, Iterable):
-        raise TypeError(f"generate_fn must give a text for each prompt, got {type(given).__name__}")
-    found = list(given)
-    if len(found) != len(prompts):
-        raise ValueError(f"generate_fn must give a text for each prompt, got {len(found)} for {len(prompts)}")
-    wrong = next((item for item in found if not (item is None or isinstance(item, str))), None)
-    if wrong is not None:
-        raise TypeError(f"generate_fn must give texts, got {type(wrong).__name__}")
-    return [
-        None if item is None else Generation(item, item if prompt.messages is not None else prompt.text + item)
-        for item, prompt in zip(found, prompts, strict=True)
-    ]

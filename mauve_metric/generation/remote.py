@@ -10,7 +10,7 @@ import random
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import ModuleType
 from typing import Any, NoReturn
@@ -78,15 +78,16 @@ def openai_server(
     return OpenAIServer(
         _base(url),
         model,
+        settings | _checked_sampling(sampling),
         _key(api_key),
         chat,
-        settings | _checked_sampling(sampling),
         check_count("concurrency", concurrency),
         check_count("retries", retries, low=0),
         float(timeout),
     )
 
 
+@dataclass(eq=False, repr=False)
 class OpenAIServer:
     """Sends prompts to a server, several at a time, and gives the texts in the prompts' order.
 
@@ -97,27 +98,22 @@ class OpenAIServer:
         ValueError, TypeError: a prompt is none. OSError: no text came for any prompt.
     """
 
-    def __init__(
-        self,
-        url: str,
-        model: str,
-        key: _Secret,
-        chat: bool | None,
-        settings: Mapping[str, object],
-        concurrency: int,
-        retries: int,
-        timeout: float,
-    ) -> None:
-        self.url, self.model, self.settings = url, model, dict(settings)
-        self.failures: dict[int, str] = {}
-        self._key, self._chat = key, chat
-        self._concurrency, self._retries, self._timeout = concurrency, retries, timeout
-        shown_settings = "".join(f", {name}={value!r}" for name, value in settings.items())
-        self.__qualname__ = f"openai_server(model={model!r}{shown_settings})"  # the signature entry
+    url: str
+    model: str
+    settings: Mapping[str, object]
+    _key: _Secret
+    _chat: bool | None
+    _concurrency: int
+    _retries: int
+    _timeout: float
+    failures: dict[int, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._named = f"model={self.model!r}" + "".join(f", {name}={it!r}" for name, it in self.settings.items())
+        self.__qualname__ = f"openai_server({self._named})"  # the signature entry
 
     def __repr__(self) -> str:
-        settings = "".join(f", {name}={value!r}" for name, value in self.settings.items())
-        return f"openai_server({self.url!r}, model={self.model!r}{settings})"
+        return f"openai_server({self.url!r}, {self._named})"
 
     def __call__(self, prompts: Sequence[str | Conversation]) -> list[str | None]:
         """The text of each prompt; None for one that failed."""

@@ -8,23 +8,19 @@ import time
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from mauve_metric.api.compute import compute_mauve
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.feature_files import is_feature_file
 from mauve_metric.features.feature_set import FeatureSet, Featurizing
+from mauve_metric.generation.generator import Given
 from mauve_metric.options import Options
 from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.model_state import release_memory
 from mauve_metric.texts.files import READERS, read_texts
 from mauve_metric.texts.sources import text_source
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
-
-    from mauve_metric.runtime.model_state import LanguageModel
 
 logger = logging.getLogger(__name__)
 
@@ -99,69 +95,46 @@ class ReferenceScorer:
             self.human, self.reference = human, None
 
     def score(
-        self,
-        model: LanguageModel | None,
-        tokenizer: PreTrainedTokenizerBase | None,
-        texts: list[str],
-        dropped: int,
-        seconds: dict[str, float],
-        verbose: bool,
-        groups: PromptGroups = (None, None),
+        self, given: Given, texts: list[str], dropped: int, seconds: dict[str, float], groups: PromptGroups
     ) -> MauveResult:
         """The score of a model's texts.
 
         Args:
-            model, tokenizer: that wrote them: they are the featurizer if the options say "self".
+            given: has the model that wrote them, which is the featurizer if the options say "self".
             texts: without empty ones. dropped: how many were empty.
-            seconds: where the time of "featurize" and "score" is added. verbose: progress bars.
+            seconds: where the time of "featurize" and "score" is added.
             groups: the prompt of each human text, and of each of these texts; see `compute_mauve`.
         """
-        if self.config.match_lengths != "no":  # the length to cut to depends on both sets: nothing can be kept
-            return self._score_matched(model, tokenizer, texts, seconds, verbose, groups)
+        matched = self.config.match_lengths != "no"  # to a length that depends on both sets: nothing can be kept
         started = time.perf_counter()
-        with self.featurizing(model, tokenizer, verbose) as job:
-            p = self.embedded(job)
-            job.follow(p)
-            q = job.of_texts("q_text", texts)
+        with self.featurizing(given) as job:
+            if matched:
+                sides: dict[str, Any] = {"p_text": self.human, "q_text": texts}
+                changes = Options(verbose=job.run.verbose, cache=job.run.cache, distributed=False)
+                if job.run.device_id is None:
+                    changes["device"] = job.run.device
+            else:
+                p = self.embedded(job)
+                job.follow(p)
+                q = job.of_texts("q_text", texts)
+                sides = {"p": p, "q": replace(q, dropped=q.dropped + dropped)}
+                changes = Options(checkpoint=None, score_device=None)  # the features are there, and in memory
         featurized = time.perf_counter()
-        options: Options = {**self.options, "featurize_model_name": job.config.featurize_model_name}
-        options |= {"checkpoint": None, "score_device": None}  # the features are there, and in memory
-        q = replace(q, dropped=q.dropped + dropped)
-        result = compute_mauve(p=p, q=q, p_groups=groups[0], q_groups=groups[1], **options)
+        changes["featurize_model_name"] = job.config.featurize_model_name
+        options: Options = {**self.options, **changes}
+        result = compute_mauve(**sides, p_groups=groups[0], q_groups=groups[1], **options)
         seconds["featurize"] += featurized - started
-        seconds["score"] += time.perf_counter() - featurized
-        return result
-
-    def _score_matched(
-        self,
-        model: LanguageModel | None,
-        tokenizer: PreTrainedTokenizerBase | None,
-        texts: list[str],
-        seconds: dict[str, float],
-        verbose: bool,
-        groups: PromptGroups,
-    ) -> MauveResult:
-        started = time.perf_counter()
-        with self.featurizing(model, tokenizer, verbose) as job:
-            name, run = job.config.featurize_model_name, job.run
-        options: Options = {**self.options, "featurize_model_name": name, "verbose": run.verbose, "cache": run.cache}
-        options["distributed"] = False  # the other processes are not here
-        if run.device_id is None:
-            options["device"] = run.device
-        result = compute_mauve(p_text=self.human, q_text=texts, p_groups=groups[0], q_groups=groups[1], **options)
-        seconds["featurize"] += time.perf_counter() - started
+        seconds["featurize" if matched else "score"] += time.perf_counter() - featurized
         return result
 
     @contextlib.contextmanager
-    def featurizing(
-        self, model: LanguageModel | None, tokenizer: PreTrainedTokenizerBase | None, verbose: bool
-    ) -> Iterator[Featurizing]:
+    def featurizing(self, given: Given) -> Iterator[Featurizing]:
         """A job with the encoder of the last one, which waits in the host's memory in between."""
-        config, run = self.config, replace(self.run, distributed=False, verbose=verbose)
+        config, run = self.config, replace(self.run, distributed=False, verbose=given.verbose)
         if run.device is None and run.device_id is None:
-            run = replace(run, device=str(getattr(model, "device", "cpu")))
+            run = replace(run, device=str(getattr(given.model, "device", "cpu")))
         if self.itself:
-            config, run = replace(config, featurize_model_name=(model, tokenizer)), replace(run, cache=False)
+            config, run = replace(config, featurize_model_name=given[:2]), replace(run, cache=False)
         encoder = None if self.itself else self._encoder
         job = Featurizing(config, run, given=frozenset(self.options), encoder=encoder)
         if self.reference is not None and not self.itself:

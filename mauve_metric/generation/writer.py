@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from mauve_metric.generation.fully_sharded import writing_together
-from mauve_metric.generation.generator import Generation, Generator, Prompt, ask
+from mauve_metric.generation.fully_sharded import sharded_by, writing_together
+from mauve_metric.generation.generator import Generation, Generator, Given, Prompt
 from mauve_metric.generation.options import GenerateFunction
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.model_state import check_finite_weights, release_memory, seed_everything
@@ -73,90 +74,68 @@ class Writer:
             )
         return model
 
-    def part(
-        self,
-        model: LanguageModel | None,
-        tokenizer: PreTrainedTokenizerBase | None,
-        prompts: Sequence[Prompt],
-        numbers: Sequence[int],
-        verbose: bool,
-    ) -> tuple[Part, Exception | None]:
+    def part(self, given: Given, prompts: Sequence[Prompt], ranked: tuple[int, int]) -> tuple[Part, Exception | None]:
         """Write this process's share of the prompts; return it with the error that ended its writing.
 
         Args:
-            model, tokenizer: None where the user's function writes.
-            prompts: of all processes. numbers: of those of this process.
-            verbose: a progress bar.
+            given: model and tokenizer, neither of which is needed where the user's function writes.
+            prompts: of all processes. ranked: the rank of this process and the number of processes.
+
+        Raises:
+            Exception: of a model with sharded weights, which all processes call in step, whatever it raises,
+                `keep_going` or not: the others wait inside the model, where they can hear of nothing.
         """
+        author, own = self.model(given.model), range(ranked[0], len(prompts), ranked[1])
+        in_step = None if author is None or sharded_by(author) is None else ranked
+        numbers = own if in_step is None else range(len(prompts))
         share = [prompts[number] for number in numbers]
         try:
-            if model is None or self.function is not None:
+            if author is None:
                 written = self._ask(share, numbers)
             else:
-                written = self._write(model, needed(tokenizer), share, numbers, verbose)
+                if in_step is None:
+                    check_finite_weights(author)
+                together = contextlib.nullcontext(author) if in_step is None else writing_together(author)
+                bar = progress_bar("generate", given.verbose, total=len(own), leave=False)
+                with together as inner, bar as advance:
+                    written = self.generator.write(
+                        inner, needed(given.tokenizer), share, numbers, self.keep_going, advance, in_step
+                    )
         except Exception as error:  # the other processes wait for it
+            if in_step is not None:
+                raise
             return Part([], repr(error), True), error
         finally:
             release_memory()
-        return Part(written, self.generator.failure, False), None
-
-    def part_in_step(
-        self,
-        model: LanguageModel,
-        tokenizer: PreTrainedTokenizerBase,
-        prompts: Sequence[Prompt],
-        rank: int,
-        size: int,
-        verbose: bool,
-    ) -> Part:
-        """Write this process's share of the prompts with sharded weights, in step with the others.
-
-        Raises:
-            Exception: whatever the model raises, `keep_going` or not: the others wait inside the model, where they can
-                hear of nothing.
-        """
-        share = len(range(rank, len(prompts), size))
-        try:
-            with writing_together(model) as inner, progress_bar("generate", verbose, total=share, leave=False) as bar:
-                advance = None if bar is None else lambda done: bar(done, share)
-                written = self.generator.write_in_step(inner, tokenizer, prompts, rank, size, advance)
-        finally:
-            release_memory()
-        return Part(written, None, False)
-
-    def _write(
-        self,
-        model: LanguageModel,
-        tokenizer: PreTrainedTokenizerBase,
-        share: Sequence[Prompt],
-        numbers: Sequence[int],
-        verbose: bool,
-    ) -> list[Generation | None]:
-        """The model's texts; `ValueError` for weights that are not numbers, of which no text can come."""
-        check_finite_weights(model)
-        with progress_bar("generate", verbose, total=len(share), leave=False) as bar:
-            return self.generator.write(
-                model,
-                tokenizer,
-                share,
-                numbers,
-                keep_going=self.keep_going,
-                advance=None if bar is None else lambda done: bar(done, len(share)),
-            )
+        return Part(written, None if in_step is not None else self.generator.failure, False), None
 
     def _ask(self, share: Sequence[Prompt], numbers: Sequence[int]) -> list[Generation | None]:
-        """The texts of the user's own function."""
-        if self.function is None:
-            raise ValueError("a model is needed, or a generate_fn that writes instead")
-        if not share:
+        """The texts of the user's own function.
+
+        Raises:
+            ValueError, TypeError: it does not give a text for each. Exception: whatever it raises, unless `keep_going`.
+        """
+        if not share or self.function is None:
             return []
         self.generator.failure = None
         seed_everything(self.generator.seed, numbers[0])
         try:
-            return ask(self.function, share)
+            given = self.function([prompt.text if prompt.messages is None else prompt.messages for prompt in share])
+            if not isinstance(given, Iterable):
+                raise TypeError(f"generate_fn must give a text for each prompt, got {type(given).__name__}")
+            found = list(given)
+            if len(found) != len(share):
+                raise ValueError(f"generate_fn must give a text for each prompt, got {len(found)} for {len(share)}")
+            wrong = next((item for item in found if not (item is None or isinstance(item, str))), None)
+            if wrong is not None:
+                raise TypeError(f"generate_fn must give texts, got {type(wrong).__name__}")
         except Exception as error:  # the user's code: anything can go wrong in it
             if not self.keep_going:
                 raise
             logger.warning("generate_fn failed for %d prompts: %r", len(share), error)
             self.generator.failure = repr(error)
             return [None] * len(share)
+        return [
+            None if item is None else Generation(item, item if prompt.messages is not None else prompt.text + item)
+            for item, prompt in zip(found, share, strict=True)
+        ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -90,16 +89,9 @@ def data_copying(
     cells = KMeans(num_cells, init=start, n_init=1, max_iter=20, tol=0).fit(training)
     far = [_nearest(rows, training)[1] for rows in (human, model)]
     cell = [cells.predict(rows) for rows in (human, model)]
-    value, error = _over_cells(far[0], far[1], cell[0], cell[1], num_cells)
-    half = float(norm.ppf((1 + level) / 2)) * error.spread
-    return Estimate(value, (value - half, value + half), two_sided(value / error.when_equal))
-
-
-class _Error(NamedTuple):
-    """Standard deviations of a statistic: as it is, at least the other; for equal sets."""
-
-    spread: float
-    when_equal: float
+    value, spread, when_equal = _over_cells(far[0], far[1], cell[0], cell[1], num_cells)
+    half = float(norm.ppf((1 + level) / 2)) * spread
+    return Estimate(value, (value - half, value + half), two_sided(value / when_equal))
 
 
 def _centre(human: Array, model: Array, training: Array, level: float) -> tuple[Floats, Floats, Floats]:
@@ -134,8 +126,8 @@ _LEAST_MODEL_ROWS = 20  # in a cell that counts
 
 def _over_cells(
     human: Floats, model: Floats, human_cell: Labels, model_cell: Labels, num_cells: int
-) -> tuple[float, _Error]:
-    """The weighted mean of the cells' statistics, with its error."""
+) -> tuple[float, float, float]:
+    """The weighted mean of the cells' statistics, and its standard deviations: as it is, and for equal sets."""
     weights, scores, variances = [], [], []
     for cell in range(num_cells):
         ours, theirs = human[human_cell == cell], model[model_cell == cell]
@@ -151,7 +143,7 @@ def _over_cells(
         )
     shares = np.array(weights) / sum(weights)
     spread = math.sqrt(float(np.square(shares) @ np.array(variances)))
-    return float(shares @ np.array(scores)), _Error(spread, math.sqrt(float(np.square(shares).sum())))
+    return float(shares @ np.array(scores)), spread, math.sqrt(float(np.square(shares).sum()))
 
 
 def _mann_whitney(human: Floats, model: Floats) -> tuple[float, float]:

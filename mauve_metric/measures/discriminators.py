@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,24 @@ if TYPE_CHECKING:
 FEWEST_TEXTS = 10  # of each side, copies and texts of one prompt counted once: two for each of five folds
 STRENGTHS = tuple(10.0**power for power in range(-4, 1))  # C of a logistic regression
 Prompts = tuple[Sequence[Hashable], Sequence[Hashable]]  # of the human texts, of the model's
+Texts = Sequence[str] | Sequence[Tokens]
+
+
+class RowOptions(TypedDict, total=False):
+    """Keywords of `discriminate`."""
+
+    seed: int
+    level: float
+    groups_p: Sequence[Hashable] | None
+    groups_q: Sequence[Hashable] | None
+
+
+class WordOptions(TypedDict, total=False):
+    """Keywords of `discriminate_words` on bags of words."""
+
+    seed: int
+    level: float
+    prompts: Prompts | None
 
 
 class Discrimination(NamedTuple):
@@ -63,15 +81,7 @@ def discriminate(
     return _discrimination(cross_fit(rows, set_of == 1, groups, seed=seed).held_out, level)
 
 
-def discriminator_auc(
-    p: Array,
-    q: Array,
-    *,
-    seed: int = 25,
-    level: float = 0.95,
-    groups_p: Sequence[Hashable] | None = None,
-    groups_q: Sequence[Hashable] | None = None,
-) -> Estimate:
+def discriminator_auc(p: Array, q: Array, **options: Unpack[RowOptions]) -> Estimate:
     """`discriminate(…).auc`: in [0, 1], ½ for sets that cannot be told apart, lower is better.
 
     A classifier two-sample test (Lopez-Paz & Oquab 2017) with a linear classifier of the features (Pillutla et al.
@@ -81,18 +91,10 @@ def discriminator_auc(
     >>> discriminator_auc(rows, rows[::-1]).value < 0.6
     True
     """
-    return discriminate(p, q, seed=seed, level=level, groups_p=groups_p, groups_q=groups_q).auc
+    return discriminate(p, q, **options).auc
 
 
-def discriminator_accuracy(
-    p: Array,
-    q: Array,
-    *,
-    seed: int = 25,
-    level: float = 0.95,
-    groups_p: Sequence[Hashable] | None = None,
-    groups_q: Sequence[Hashable] | None = None,
-) -> Estimate:
+def discriminator_accuracy(p: Array, q: Array, **options: Unpack[RowOptions]) -> Estimate:
     """`discriminate(…).accuracy`: in [0, 1], ½ for sets that cannot be told apart, lower is better.
 
     A classifier two-sample test (Lopez-Paz & Oquab 2017, §3); errors as there.
@@ -101,12 +103,12 @@ def discriminator_accuracy(
     >>> discriminator_accuracy(rows, rows + 9.0).value
     1.0
     """
-    return discriminate(p, q, seed=seed, level=level, groups_p=groups_p, groups_q=groups_q).accuracy
+    return discriminate(p, q, **options).accuracy
 
 
 def discriminate_words(
-    human_texts: Sequence[str] | Sequence[Tokens],
-    model_texts: Sequence[str] | Sequence[Tokens],
+    human_texts: Texts,
+    model_texts: Texts,
     *,
     seed: int = 25,
     level: float = 0.95,
@@ -130,7 +132,7 @@ def discriminate_words(
     >>> discriminate_words(human, model, prompts=(range(20), range(20))).auc.value
     1.0
     """
-    sides: dict[str, Sequence[str] | Sequence[Tokens]] = {"human_texts": human_texts, "model_texts": model_texts}
+    sides: dict[str, Texts] = {"human_texts": human_texts, "model_texts": model_texts}
     texts = [*human_texts, *model_texts]
     if prompts is not None:
         for (name, side), of_side in zip(sides.items(), prompts, strict=True):
@@ -144,14 +146,7 @@ def discriminate_words(
     return _discrimination(HeldOut(_logistic_scores(counts, is_model, fold_of), is_model, fold_of, groups), level)
 
 
-def bag_of_words_auc(
-    human_texts: Sequence[str] | Sequence[Tokens],
-    model_texts: Sequence[str] | Sequence[Tokens],
-    *,
-    seed: int = 25,
-    level: float = 0.95,
-    prompts: Prompts | None = None,
-) -> Estimate:
+def bag_of_words_auc(human_texts: Texts, model_texts: Texts, **options: Unpack[WordOptions]) -> Estimate:
     """`discriminate_words(…).auc`: in [0, 1], ½ for sets that cannot be told apart, lower is better; errors as there.
 
     Bag of words and logistic regression (Ippolito 2021, §3.4).
@@ -160,17 +155,10 @@ def bag_of_words_auc(
     >>> bag_of_words_auc(human, model).value
     1.0
     """
-    return discriminate_words(human_texts, model_texts, seed=seed, level=level, prompts=prompts).auc
+    return discriminate_words(human_texts, model_texts, **options).auc
 
 
-def bag_of_words_accuracy(
-    human_texts: Sequence[str] | Sequence[Tokens],
-    model_texts: Sequence[str] | Sequence[Tokens],
-    *,
-    seed: int = 25,
-    level: float = 0.95,
-    prompts: Prompts | None = None,
-) -> Estimate:
+def bag_of_words_accuracy(human_texts: Texts, model_texts: Texts, **options: Unpack[WordOptions]) -> Estimate:
     """`discriminate_words(…).accuracy`: in [0, 1], ½ for sets that cannot be told apart, lower is better; errors as
     there.
 
@@ -180,7 +168,7 @@ def bag_of_words_accuracy(
     >>> bag_of_words_accuracy(human, model).value
     1.0
     """
-    return discriminate_words(human_texts, model_texts, seed=seed, level=level, prompts=prompts).accuracy
+    return discriminate_words(human_texts, model_texts, **options).accuracy
 
 
 class TransferTable(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -140,13 +139,6 @@ def _check(p: Array, q: Array, level: float, permutations: int) -> None:
         raise ValueError(f"permutations must be at least 1, got {permutations}")
 
 
-class _Sums(NamedTuple):
-    """Of the kernel without its diagonal, all rows of p and q together."""
-
-    by_side: Floats  # of each row with those of p, and with those of q, (n, 2)
-    within: Floats  # of the pairs inside the first set of each division, (divisions,)
-
-
 def _estimate(
     p: Array,
     q: Array,
@@ -163,19 +155,19 @@ def _estimate(
     else:
         labels = _grouped_divisions(len(p), number, permutations, seed)
     with np.errstate(over="ignore", invalid="ignore"):
-        sums = _sums(p, q, kernel, labels, number)
-        values = _values(sums, labels, number)
+        by_side, within = _sums(p, q, kernel, labels, number)
+        values = _values(by_side, within, labels, number)
     if not np.isfinite(values).all():
         raise ValueError("p and q must be finite, and not too large for sums of their products in float64")
     value, others = float(values[0]), values[1:]
-    rounding = 1e-12 * float(np.abs(sums.by_side).sum()) / len(labels) ** 2
+    rounding = 1e-12 * float(np.abs(by_side).sum()) / len(labels) ** 2
     p_value = (1 + int(np.count_nonzero(others >= value - rounding))) / (len(others) + 1)
     if number is None:
-        error = _standard_error(sums.by_side, len(p))
+        error = _standard_error(by_side, len(p))
     elif min(len(np.unique(side)) for side in (number[: len(p)], number[len(p) :])) < FEWEST_GROUPS:
         return Estimate(value, None, p_value)
     else:
-        error = _grouped_error(sums.by_side, len(p), number)
+        error = _grouped_error(by_side, len(p), number)
     return Estimate(value, _interval(value, others, error, level), p_value)
 
 
@@ -227,8 +219,11 @@ def _tiles(p: Array, q: Array) -> Iterator[tuple[slice, Floats]]:
             yield slice(offset + start, offset + start + len(tile)), tile
 
 
-def _sums(p: Array, q: Array, kernel: Kernel, labels: Array, number: Integers | None = None) -> _Sums:
-    """One pass over the tiles of the kernel's upper triangle; each serves the true sides and all divisions.
+def _sums(p: Array, q: Array, kernel: Kernel, labels: Array, number: Integers | None = None) -> tuple[Floats, Floats]:
+    """Sums of the kernel without its diagonal: of each row with those of p and of q, (n, 2), and of the pairs inside
+    the first set of each division, (divisions,).
+
+    One pass over the tiles of the kernel's upper triangle; each serves the true sides and all divisions.
 
     number: of the group of each row; pairs of one group are left out.
     """
@@ -248,21 +243,21 @@ def _sums(p: Array, q: Array, kernel: Kernel, labels: Array, number: Integers | 
             by_side[here, int(there.start >= len(p))] += values.sum(axis=1)
             twice = 1 if here == there else 2
             within += twice * np.einsum("ij,ij->j", values @ labels[there].astype(np.float64), chosen)
-    return _Sums(by_side, within)
+    return by_side, within
 
 
-def _values(sums: _Sums, labels: Array, number: Integers | None) -> Floats:
+def _values(by_side: Floats, within: Floats, labels: Array, number: Integers | None) -> Floats:
     """The discrepancy of every division, from xᵀKx and xᵀK1 of its label vector x, (divisions,).
 
     number: of the group of each row; only pairs of rows of different groups count.
     """
     n = int(labels[:, 0].sum())
     m = len(labels) - n
-    by_row = sums.by_side.sum(axis=1)
-    across = by_row @ labels - sums.within
-    second = by_row.sum() - sums.within - 2 * across
+    by_row = by_side.sum(axis=1)
+    across = by_row @ labels - within
+    second = by_row.sum() - within - 2 * across
     pairs = (n * (n - 1), m * (m - 1), n * m) if number is None else _pairs(labels, number)
-    values: Floats = sums.within / pairs[0] + second / pairs[1] - 2 * across / pairs[2]
+    values: Floats = within / pairs[0] + second / pairs[1] - 2 * across / pairs[2]
     return values
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
@@ -36,6 +38,9 @@ class Pieces:
         kept = [(gap, piece) for gap, piece in zip(self.gaps, self.pieces, strict=False) if piece is not None]
         first = [self.gaps[0], kept[0][1]] if kept else []
         return "".join([*first, *(part for pair in kept[1:] for part in pair), self.gaps[-1]])
+
+
+ChangePieces: TypeAlias = Callable[[Pieces, float, np.random.Generator], None]
 
 
 def words_in(text: str) -> Pieces:
@@ -107,28 +112,20 @@ def change_each(
     return [new if new.strip() else text for new, text in zip(changed, texts, strict=True)]
 
 
-def change_words(
-    texts: Sequence[str], strength: float, seed: int, change: Callable[[Pieces, float, np.random.Generator], None]
+def change_pieces(
+    split: Callable[[str], Pieces], texts: Sequence[str], strength: float, seed: int, change: ChangePieces
 ) -> list[str]:
-    """Each text with its words changed in place."""
-    return change_each(texts, strength, seed, lambda text, *how: _change(words_in(text), change, *how))
+    """Each text with its pieces changed in place. split: from a text to its pieces."""
+
+    def changed(text: str, strength: float, rng: np.random.Generator) -> str:
+        pieces = split(text)
+        change(pieces, strength, rng)
+        return pieces.joined()
+
+    return change_each(texts, strength, seed, changed)
 
 
-def change_sentences(
-    texts: Sequence[str], strength: float, seed: int, change: Callable[[Pieces, float, np.random.Generator], None]
-) -> list[str]:
-    """Each text with its sentences changed in place."""
-    return change_each(texts, strength, seed, lambda text, *how: _change(sentences_in(text), change, *how))
-
-
-def _change(
-    pieces: Pieces,
-    change: Callable[[Pieces, float, np.random.Generator], None],
-    strength: float,
-    rng: np.random.Generator,
-) -> str:
-    change(pieces, strength, rng)
-    return pieces.joined()
+change_words, change_sentences = partial(change_pieces, words_in), partial(change_pieces, sentences_in)
 
 
 def swap_neighbours(pieces: Pieces, strength: float, rng: np.random.Generator) -> None:

@@ -29,7 +29,9 @@ logger = logging.getLogger(__name__)
 _BATCH = 64
 _FIRST_BATCH = 256  # rows from which the first parameters are taken
 _RATE = 0.005
-_DECAYS = (0.9, 0.99)  # Adam's; its usual 0.999 remembers the steep start so long that it takes four times the steps
+_DECAY = 0.9  # Adam's, of the mean slope
+SHORT, USUAL = 0.99, 0.999  # of its square; 0.999 remembers the steep start so long that it takes four times the steps
+STEPS_A_TEXT = 20  # of the papers' code
 _PULL = 0.01  # α: how strongly a component is drawn to the row that is nearest to it
 _LEAK = 1e-8  # ε: what a hard choice leaves to all components together
 _LEAST_LOG_VARIANCE = math.log(1e-6)  # of rows of variance 1; copies of one row have none
@@ -75,6 +77,7 @@ def drmm(
     steps: int = 10_000,
     seed: int = 25,
     advance: Advance | None = None,
+    decay: float = SHORT,
 ) -> Quantized:
     """Bucket of each row by a deep residual mixture model (Hämäläinen & Solin 2020; for MAUVE: Pillutla et al. 2021).
 
@@ -92,6 +95,7 @@ def drmm(
         seed: of the first parameters and of the batches. On one kind of CPU with one version of torch it fixes every
             bit, whatever the number of threads.
         advance: called with the steps done and those in all.
+        decay: Adam's, of the squared slope; the paper's code has `USUAL`.
 
     Returns:
         Labels (n,) in 0 … K^L - 1; and a problem if the model was still improving when the training ended.
@@ -113,7 +117,7 @@ def drmm(
         scaled = scaled_rows(rows, "drmm")
         draw = torch.Generator().manual_seed(seed)
         values = _first_values(scaled, layers, components, draw)
-        losses = _train(values, scaled, (layers, components), steps, draw, advance)
+        losses = _train(values, scaled, (layers, components), steps, draw, advance, decay)
         labels = _labels(views(values.double(), layers, components, scaled.shape[1]), scaled)
     logger.info("drmm: %d rows, %d layers of %d, loss %.6g", len(rows), layers, components, losses[-1])
     return Quantized(labels, _problem(losses, layers, scaled.shape[1]))
@@ -206,6 +210,7 @@ def _train(
     steps: int,
     draw: torch.Generator,
     advance: Advance | None,
+    decay: float,
 ) -> Floats:
     """Change the parameters in place by so many steps of Adam, and return the loss of each; shape: (L, K)."""
     import torch
@@ -218,7 +223,8 @@ def _train(
         losses = rows.new_zeros(len(numbers))
         for step, batch in enumerate(numbers, start=start):
             losses[step - start] = _slope(layers, slopes, rows[batch], step / steps)
-            _adam(values, slope, first, second, step + 1, _RATE * min(1.0, (2 - 2 * step / steps) ** 2))
+            rate = _RATE * min(1.0, (2 - 2 * step / steps) ** 2)
+            _adam(values, slope, first, second, step + 1, rate, decay)
             for layer in layers:
                 layer.log_variance.clamp_(min=_LEAST_LOG_VARIANCE)
         found.append(as_array(losses).astype(np.float64))
@@ -241,14 +247,19 @@ def _slope(layers: list[Layer], slopes: list[Layer], batch: torch.Tensor, phase:
 
 
 def _adam(
-    values: torch.Tensor, slope: torch.Tensor, first: torch.Tensor, second: torch.Tensor, step: int, rate: float
+    values: torch.Tensor,
+    slope: torch.Tensor,
+    first: torch.Tensor,
+    second: torch.Tensor,
+    step: int,
+    rate: float,
+    decay: float,
 ) -> None:
-    """One step of Adam (Kingma & Ba 2015), in place; step: from 1."""
-    fast, slow = _DECAYS
-    first.mul_(fast).add_(slope, alpha=1 - fast)
-    second.mul_(slow).addcmul_(slope, slope, value=1 - slow)
-    size = (second / (1 - slow**step)).sqrt_().add_(1e-8)
-    values.addcdiv_(first, size, value=-rate / (1 - fast**step))
+    """One step of Adam (Kingma & Ba 2015), in place; step: from 1. decay: of the squared slope."""
+    first.mul_(_DECAY).add_(slope, alpha=1 - _DECAY)
+    second.mul_(decay).addcmul_(slope, slope, value=1 - decay)
+    size = (second / (1 - decay**step)).sqrt_().add_(1e-8)
+    values.addcdiv_(first, size, value=-rate / (1 - _DECAY**step))
 
 
 def _labels(layers: list[Layer], rows: torch.Tensor) -> Labels:

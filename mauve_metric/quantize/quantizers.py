@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from mauve_metric.arrays import FeatureRows, Integers
 from mauve_metric.measures.cross_fitting import auto_learned_buckets, buckets_of_ranks, cross_fit, same_rows
-from mauve_metric.options import MauveConfig, RunOptions, split_options
+from mauve_metric.options import MauveConfig, RunOptions, config_fields, split_options
 from mauve_metric.quantize import drmm, kmeans, lattice, spreading
 from mauve_metric.quantize.histograms import Advance, Quantized, auto_num_buckets
 from mauve_metric.runtime.errors import TooManyBuckets, WrongOption
@@ -52,7 +52,9 @@ def _kmeans_cells(config: MauveConfig, n: int) -> int:
 
 
 def _drmm(rows: ProjectedRows, sets: StackedSets, config: MauveConfig, seed: int, advance: Advance | None) -> Quantized:
-    return drmm.drmm(rows, config.drmm_layers, config.drmm_components, config.drmm_steps, seed, advance)
+    shape = config.drmm_layers, config.drmm_components
+    decay = drmm.USUAL if config.drmm_preset == "paper" else drmm.SHORT
+    return drmm.drmm(rows, *shape, config.drmm_steps, seed, advance, decay)
 
 
 def _drmm_cells(config: MauveConfig, n: int) -> int:
@@ -68,7 +70,8 @@ def _lattice(
     rows: ProjectedRows, sets: StackedSets, config: MauveConfig, seed: int, advance: Advance | None
 ) -> Quantized:
     training = config.lattice_epochs, config.lattice_hidden, config.lattice_spread
-    return spreading.lattice(rows, config.lattice_squared_radius, *training, seed, advance)
+    paper = config.lattice_preset == "paper"
+    return spreading.lattice(rows, config.lattice_squared_radius, *training, seed, advance, paper)
 
 
 def _lattice_cells(config: MauveConfig, n: int) -> int:
@@ -105,6 +108,20 @@ def scoring_options(given: Mapping[str, object], verb: str = "") -> tuple[MauveC
     config, run = split_options(given, verb)
     num_buckets_of(config)
     return config, run
+
+
+def training_of(config: MauveConfig, n: int) -> dict[str, Any]:
+    """The options of the training that a preset sets, for n texts in all sets: of those that have their defaults.
+
+    >>> training_of(MauveConfig(drmm_preset="paper", lattice_preset="paper", lattice_hidden=32), 600)
+    {'drmm_steps': 12000, 'lattice_epochs': 200}
+    """
+    found: dict[str, Any] = {}
+    if config.drmm_preset == "paper":
+        found["drmm_steps"] = drmm.STEPS_A_TEXT * n
+    if config.lattice_preset == "paper":
+        found |= {"lattice_epochs": spreading.PAPER_EPOCHS, "lattice_hidden": spreading.PAPER_HIDDEN}
+    return {name: value for name, value in found.items() if getattr(config, name) == config_fields()[name].default}
 
 
 def num_buckets_of(config: MauveConfig, *sizes: int) -> int:

@@ -29,6 +29,7 @@ logger = logging.getLogger(__name__)
 LEAST_ROWS = 64  # a batch
 _POSITIVES = 10  # nearest neighbours that a row's partner is drawn from, itself among them
 _NEGATIVE = 50  # the neighbour, in what the network gives, that a row is kept further away from than from its partner
+PAPER_EPOCHS, PAPER_HIDDEN = 200, 768  # of Pillutla et al. 2021
 _RATES = ((0.5, 0.1), (0.75, 0.05), (1.0, 0.01))  # up to this share of the epochs, this rate
 _MOMENTUM = 0.9
 _KEPT = 0.9  # of the running means of a batch normalisation
@@ -46,6 +47,7 @@ def lattice(
     spread: float = 1.0,
     seed: int = 25,
     advance: Advance | None = None,
+    paper: bool = False,
 ) -> Quantized:
     """Bucket of each row: the nearest integer point to a spreading network's output (Sablayrolles et al. 2019).
 
@@ -65,6 +67,9 @@ def lattice(
         seed: of the first weights, the batches and the partners. On one kind of CPU with one version of torch it fixes
             every bit, whatever the number of threads.
         advance: called with the steps done and those in all.
+        paper: as in the paper's code, the rows left over by whole batches are a batch too, unless there is only one,
+            and a batch, its partners and the rows to keep away are normalised each by their own moments. False: whole
+            batches alone, of other rows in every epoch, and the three are normalised together.
 
     Returns:
         Labels (n,) in 0 … num_points(squared_radius) - 1; and a problem if the training was too short.
@@ -82,11 +87,11 @@ def lattice(
         scaled = scaled_rows(rows, "lattice")
         partners = nearest_rows(scaled if is_tensor(rows) else as_array(scaled), _POSITIVES)
         network = first_network(scaled, hidden, draw)
-        losses = _train(network, scaled, partners, epochs, spread, draw, advance)
+        losses = _train(network, scaled, partners, epochs, spread, draw, advance, paper)
         vectors = spread_rows(network, scaled)
     labels = nearest_points(vectors, squared_radius)
     logger.info("lattice: %d rows, %d of %d points", len(rows), len(np.unique(labels)), num_points(squared_radius))
-    return Quantized(labels, _problem(losses, epochs * (len(rows) // LEAST_ROWS)))
+    return Quantized(labels, _problem(losses, epochs * len(_starts(len(rows), paper))))
 
 
 def nearest_rows(rows: ProjectedRows, count: int) -> Integers:
@@ -172,11 +177,12 @@ def _train(
     spread: float,
     draw: torch.Generator,
     advance: Advance | None,
+    paper: bool,
 ) -> Floats:
     """Change the network in place, and return the mean loss of each epoch; near: neighbours of each row, (n, 10)."""
     import torch
 
-    n, batches = len(rows), len(rows) // LEAST_ROWS
+    n, starts = len(rows), _starts(len(rows), paper)
     optimizer = torch.optim.SGD(network.parameters(), momentum=_MOMENTUM)
     losses = np.zeros(epochs)
     for epoch in range(epochs):
@@ -185,20 +191,31 @@ def _train(
         order = torch.randperm(n, generator=draw).numpy()
         optimizer.param_groups[0]["lr"] = next(rate for until, rate in _RATES if epoch < until * epochs)
         total = rows.new_zeros(())
-        for batch in order[: batches * LEAST_ROWS].reshape(batches, -1):
-            triplets = index_of(np.concatenate([batch, partners[batch], others[batch]]), rows)
-            own, close, far = apply(network, rows[triplets], True).view(3, len(batch), -1)
+        for start in starts:
+            batch = order[start : start + LEAST_ROWS]
+            triplets = rows[index_of(np.concatenate([batch, partners[batch], others[batch]]), rows)]
+            normalised = triplets.chunk(3) if paper else [triplets]
+            own, close, far = torch.cat([apply(network, some, True) for some in normalised]).chunk(3)
             loss = loss_of(own, close, far, spread)
             optimizer.zero_grad()
             torch.autograd.backward(loss)
             optimizer.step()
             total += loss.detach()
-        losses[epoch] = float(total) / batches
+        losses[epoch] = float(total) / len(starts)
         if not math.isfinite(losses[epoch]):
             raise NotFinite(f"quantizer='lattice': the loss is NaN or infinite after {epoch + 1} epochs")
         if advance is not None:
-            advance((epoch + 1) * batches, epochs * batches)
+            advance((epoch + 1) * len(starts), epochs * len(starts))
     return losses
+
+
+def _starts(n: int, paper: bool) -> range:
+    """The first row of each batch of an epoch of n rows.
+
+    >>> _starts(130, False), _starts(130, True), _starts(129, True)  # a single row has no variance
+    (range(0, 67, 64), range(0, 129, 64), range(0, 128, 64))
+    """
+    return range(0, n - (1 if paper else LEAST_ROWS - 1), LEAST_ROWS)
 
 
 def _others(vectors: Rows) -> Integers:

@@ -9,31 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from mauve_metric.measures.groups import Design
 from mauve_metric.results import report
-from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, row_from
+from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, ends, row_from
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.names import printable
 from mauve_metric.results.numbers import Difference, OwnScore, Subgroup
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.result_methods import SignedResult
+from mauve_metric.results.wording import learned_words, words
 from mauve_metric.results.wording.joint_comparison import joint_comparison
-from mauve_metric.results.wording.learned_words import (
-    LEARNED_DIFFERENCES,
-    TOGETHER_DIFFERENCES,
-    learned_ranking,
-)
-from mauve_metric.results.wording.words import (
-    DIFFERENCE_NOTE,
-    SUBGROUP_NOTE,
-    collected_warnings,
-    comparison_headline,
-    each_featurizer,
-    forecast_sentence,
-    missed_sentence,
-    notes,
-    ranking_verdict,
-    warnings_prose,
-    with_labels,
-)
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
@@ -43,8 +26,7 @@ MODEL_COLUMNS = (
     Column("rank", "rank", "d"),
     Column("model", "model"),
     Column("mauve_debiased", "debiased", ".4f"),
-    Column("low", "low", ".4f"),
-    Column("high", "high", ".4f"),
+    *ends(".4f"),
     Column("mauve_classifier", "learned", ".4f"),
     Column("auc", "AUC", ".3f"),
     Column("mauve", "MAUVE", ".4f"),
@@ -65,8 +47,7 @@ SUBGROUP_COLUMNS = (
     Column("coverage_high", "high", ".3f"),
     Column("missed", "missed"),
     Column("mauve_debiased", "debiased", ".4f"),
-    Column("low", "low", ".4f"),
-    Column("high", "high", ".4f"),
+    *ends(".4f"),
     Column("auc", "AUC", ".3f"),
 )
 TEST_COLUMN = Column("p_value", "p", ".2g")
@@ -75,8 +56,7 @@ DIFFERENCE_COLUMNS = (
     Column("a", "model"),
     Column("b", "against"),
     Column("difference", "difference", "+.4f"),
-    Column("low", "low", "+.4f"),
-    Column("high", "high", "+.4f"),
+    *ends("+.4f"),
     Column("p_value", "p", ".2g"),
     Column("real", "real"),
 )
@@ -153,19 +133,25 @@ class Comparison(SignedResult):
         """Build the document: ranking, warnings, the table of models, and those of the differences."""
         first, tables = next(iter(self.models.values())), self._tables()
         models = f"{len(self.models)} model{'' if len(self.models) == 1 else 's'}"
-        said = (ranking_verdict(self), learned_ranking(self), self.joint_verdict, comparison_headline(self).beside)
+        said = (
+            words.ranking_verdict(self),
+            learned_words.learned_ranking(self),
+            self.joint_verdict,
+            words.comparison_headline(self).beside,
+        )
         level = f"Intervals: {100 * self.confidence_level:g} %, {first.ci_scope}."
-        several = [DIFFERENCE_NOTE] if len(self.differences) > 1 else []
-        parts: list[Part] = [Prose(said, paragraphs=True), warnings_prose(collected_warnings(self))]
-        parts += [tables["models"], Prose([*notes(self), level])]
-        parts += [tables["differences"], Prose([*several, forecast_sentence(self)])]
+        several = [words.DIFFERENCE_NOTE] if len(self.differences) > 1 else []
+        warnings = words.warnings_prose(words.collected_warnings(self))
+        parts: list[Part] = [Prose(said, paragraphs=True, advice=True), warnings]
+        parts += [tables["models"], Prose([*words.notes(self), level])]
+        parts += [tables["differences"], Prose([*several, words.forecast_sentence(self)])]
         if self.learned_differences:
-            parts += [Heading(LEARNED_DIFFERENCES), tables["learned_differences"]]
+            parts += [Heading(learned_words.LEARNED_DIFFERENCES), tables["learned_differences"]]
         if self.together_differences:
-            parts += [Heading(TOGETHER_DIFFERENCES), tables["together_differences"]]
+            parts += [Heading(learned_words.TOGETHER_DIFFERENCES), tables["together_differences"]]
         if self.subgroups:
-            parts += [Heading("Subgroups"), Prose([missed_sentence(self.subgroups)])]
-            parts += [tables["subgroups"], Prose([SUBGROUP_NOTE])]
+            parts += [Heading("Subgroups"), Prose([words.missed_sentence(self.subgroups)])]
+            parts += [tables["subgroups"], Prose([words.SUBGROUP_NOTE])]
         others = [(printable(name), one.signature) for name, one in [*self.by_featurizer.items()][1:]]
         title = f"{models} against {first.n_p} human texts, {first.num_buckets} common buckets"
         return Document(title, parts, tables, [("", self.signature), *others])
@@ -187,7 +173,7 @@ class Comparison(SignedResult):
 
     def _tables(self) -> dict[str, Table]:
         """The tables of models and differences, each featurizer's rows under its name where there are several."""
-        each = each_featurizer(self)
+        each = words.each_featurizer(self)
         before = (FEATURIZER_COLUMN,) if len(each) > 1 else ()
         tested = (TEST_COLUMN,) if any(result.p_value is not None for result in self.models.values()) else ()
 
@@ -200,7 +186,9 @@ class Comparison(SignedResult):
             "models": table((*MODEL_COLUMNS, *tested), _model_rows),
             "differences": table(DIFFERENCE_COLUMNS, lambda one: _difference_rows(one.differences)),
             "learned_differences": table(DIFFERENCE_COLUMNS, lambda one: _difference_rows(one.learned_differences)),
-            "together_differences": Table(DIFFERENCE_COLUMNS, _difference_rows(with_labels(self).together_differences)),
+            "together_differences": Table(
+                DIFFERENCE_COLUMNS, _difference_rows(words.with_labels(self).together_differences)
+            ),
             "subgroups": table(SUBGROUP_COLUMNS, _subgroup_rows),
         }
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mauve_metric.catalogue.table import MEASURES
 from mauve_metric.measures.discriminators import TransferTable
 from mauve_metric.results.comparison import Comparison
-from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, row_from
+from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, ends, row_from
 from mauve_metric.results.names import printable, shown_names
 from mauve_metric.results.numbers import Described
 from mauve_metric.results.plain import plain
@@ -28,8 +28,7 @@ CSV_COLUMNS = (
     Column("value", "value", ".4g"),
     Column("human", "human", ".4g"),
     Column("difference", "difference", "+.4g"),
-    Column("low", "low", "+.4g"),
-    Column("high", "high", "+.4g"),
+    *ends("+.4g"),
     Column("p_value", "p", ".2g"),
     Column("better", "better"),
 )
@@ -38,8 +37,7 @@ TRANSFER_COLUMNS = (
     Column("trained_on", "trained on"),
     Column("tested_on", "tested on"),
     Column("accuracy", "accuracy", ".3f"),
-    Column("low", "low", ".3f"),
-    Column("high", "high", ".3f"),
+    *ends(".3f"),
     Column("auc", "AUC", ".3f"),
 )
 

@@ -25,6 +25,11 @@ class Column(NamedTuple):
     ends: tuple[float, ...] = ENDS
 
 
+def ends(form: str, most: tuple[float, ...] = ENDS) -> tuple[Column, Column]:
+    """The columns of the two ends of an interval."""
+    return Column("low", "low", form, most), Column("high", "high", form, most)
+
+
 TableRow: TypeAlias = dict[str, str | int | float | None]
 View: TypeAlias = Literal["terminal", "markdown", "latex", "html"]
 
@@ -52,13 +57,14 @@ class Line(NamedTuple):
 class Prose(NamedTuple):
     """Sentences, the empty ones left out; `lead` comes first and is bold in Markdown.
 
-    paragraphs: whether Markdown separates them by blank lines.
+    paragraphs: whether Markdown separates them by blank lines. advice: the lines name options as Python spells them.
     """
 
     lines: Sequence[str | Line]
     lead: str = ""
     paragraphs: bool = False
     views: tuple[View, ...] = ALL
+    advice: bool = False
 
     @property
     def texts(self) -> list[Line]:

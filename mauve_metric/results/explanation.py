@@ -12,24 +12,9 @@ from mauve_metric.results.document import FILES, Column, Document, Line, Part, P
 from mauve_metric.results.numbers import GapBucket, ScoredText
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.result_methods import Result
+from mauve_metric.results.wording import learned_words, words
 from mauve_metric.results.wording.answer import opening
-from mauve_metric.results.wording.learned_words import (
-    EXTREMES_NOTE,
-    NGRAMS_NOTE,
-    learned_sentence,
-    ngram_sentence,
-    scored_label,
-)
 from mauve_metric.results.wording.verdict import verdict
-from mauve_metric.results.wording.words import (
-    STABILITY_NOTE,
-    bucket_facts,
-    bucket_title,
-    excerpt,
-    headline,
-    near_label,
-    warnings_prose,
-)
 
 if TYPE_CHECKING:
     import altair as alt
@@ -97,19 +82,20 @@ class Explanation(Result):
 
     def document(self) -> Document:
         """Build the document: score, gap and parts, buckets with texts, and evidence of a classifier."""
-        result, first = self.result, headline(self.result)
+        result, first = self.result, words.headline(self.result)
         whose = " of the literature's number" if first.literature else ""
+        said = (opening(result), f"{first.sentence}.", first.beside, verdict(result))
         buckets = Table(
             BUCKET_COLUMNS, [row_from(BUCKET_COLUMNS, bucket, about=", ".join(bucket.words)) for bucket in self.buckets]
         )
         parts: tuple[Part, ...] = (
-            Prose([opening(result), f"{first.sentence}.", first.beside, verdict(result)], paragraphs=True),
-            warnings_prose([("", warning) for warning in result.warnings]),
+            Prose([*dict.fromkeys(said)], paragraphs=True, advice=True),
+            words.warnings_prose([("", warning) for warning in result.warnings]),
             Prose([f"The gap{whose} to 1 is {digits(self.gap)}, in {result.num_buckets} buckets."]),
             Table(GAP_COLUMNS, self._gap_rows()),
             Table(buckets.columns, buckets.rows, views=FILES),
             *map(_bucket_prose, self.buckets),
-            Prose([STABILITY_NOTE] if self.buckets else []),
+            Prose([words.STABILITY_NOTE] if self.buckets else []),
             *self._classifier_prose(),
         )
         tables = {"buckets": buckets, "texts": Table(TEXT_COLUMNS, self._text_rows())}
@@ -145,24 +131,24 @@ class Explanation(Result):
     def _classifier_prose(self) -> list[Prose]:
         """The texts and the n-grams by which a classifier separates the two sets."""
         extremes = [
-            _text_line(f"{side} {scored_label(item)}", item.text)
+            _text_line(f"{side} {learned_words.scored_label(item)}", item.text)
             for side, texts in (("human", self.most_human), ("model", self.most_model))
             for item in texts
         ]
-        uses = [Line(ngram_sentence(use), *_ITEM) for use in self.ngrams]
+        uses = [Line(learned_words.ngram_sentence(use), *_ITEM) for use in self.ngrams]
         return [
-            Prose([EXTREMES_NOTE, *extremes] if extremes else []),
-            Prose([NGRAMS_NOTE, *uses] if uses else []),
-            Prose([learned_sentence(self.result)] if self.result.normalised else []),
+            Prose([learned_words.EXTREMES_NOTE, *extremes] if extremes else []),
+            Prose([learned_words.NGRAMS_NOTE, *uses] if uses else []),
+            Prose([learned_words.learned_sentence(self.result)] if self.result.normalised else []),
         ]
 
 
 def _bucket_prose(bucket: GapBucket) -> Prose:
     """The title, the facts and the texts of a bucket."""
-    found = [Line(f"{name}: {value}", " " * 4, " " * 7) for name, value in bucket_facts(bucket)]
-    found += [_text_line(f"{side} {near_label(near)}", near.text) for side, near in bucket.texts]
-    return Prose(found, lead=bucket_title(bucket), paragraphs=True)
+    found = [Line(f"{name}: {value}", " " * 4, " " * 7) for name, value in words.bucket_facts(bucket)]
+    found += [_text_line(f"{side} {words.near_label(near)}", near.text) for side, near in bucket.texts]
+    return Prose(found, lead=words.bucket_title(bucket), paragraphs=True)
 
 
 def _text_line(label: str, text: str | None) -> Line:
-    return Line(f"{label}: {excerpt(text or '')}".rstrip(": "), *_ITEM)
+    return Line(f"{label}: {words.excerpt(text or '')}".rstrip(": "), *_ITEM)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mauve_metric.results.comparison import Comparison
-from mauve_metric.results.digits import digits
+from mauve_metric.results.digits import digits, p_words
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import VERSIONS, signature_texts
 from mauve_metric.texts.records import read_json
@@ -79,7 +79,7 @@ def changes(comparison: Comparison, before: Mapping[str, Mapping[str, Any]]) -> 
         smallest = digits(detectable_difference(difference.stderr, level), ".2g")
         sentence = (
             f"{name}: {digits(now.value)} now, {digits(then.value)} before; difference {value} ({low} to {high}, "
-            f"p = {digits(p_value, '.2g')}). A difference of {smallest} would have shown in 8 of 10 cases"
+            f"{p_words(p_value)}). A difference of {smallest} would have shown in 8 of 10 cases"
         )
         result[name] = Change(difference.value < 0 and bool(p_value < 1 - level), sentence)
     return result

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from mauve_metric.results.digits import digits, percent
-from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, row_from
+from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, ends, row_from
 from mauve_metric.results.measured import Reading
 from mauve_metric.results.names import printable, shown_names
 from mauve_metric.results.plain import plain, values_of
@@ -23,8 +23,7 @@ SCORE_COLUMNS = (
     Column("rank", "rank", "d"),
     Column("model", "model"),
     Column("score", "Bradley–Terry", "+.1f", _NO_ENDS),
-    Column("low", "low", "+.1f", _NO_ENDS),
-    Column("high", "high", "+.1f", _NO_ENDS),
+    *ends("+.1f", _NO_ENDS),
     Column("wins", "wins", "g"),
     Column("judgements", "judgements", "d"),
 )
@@ -39,10 +38,12 @@ AGREEMENT_COLUMNS = (
 GAME_COLUMNS = (
     Column("model", "model"),
     Column("points", "points", ".3f"),
-    Column("low", "low", ".3f"),
-    Column("high", "high", ".3f"),
+    *ends(".3f"),
     Column("random", "random", ".3f"),
     Column("always_last", "always last", ".3f"),
+    Column("accuracy", "accuracy", ".3f"),
+    Column("accuracy_low", "from", ".3f"),
+    Column("accuracy_high", "to", ".3f"),
     Column("exact", "exact", ".3f"),
     Column("eventually", "eventually", ".3f"),
     Column("false_alarms", "false alarms", ".3f"),
@@ -51,6 +52,15 @@ GAME_COLUMNS = (
     Column("players", "players", "d"),
     Column("rounds", "rounds", "d"),
 )
+PAIR_COLUMNS = (
+    Column("a", "player"),
+    Column("b", "and"),
+    Column("agreement", "agreement", ".3f"),
+    Column("low", "low", ".3f"),
+    Column("high", "high", ".3f"),
+    Column("texts", "texts", "d"),
+)
+_PAIRS_SHOWN = 15  # pairs of players in what is printed; all of them are in the CSV
 _NAMED = 6  # pairs of neighbours without a significant difference that are named
 CORRELATION_NOTE = (
     "Spearman: 1 where a measure orders the models as people do; better: human is closeness to the human texts' value, "
@@ -213,6 +223,8 @@ class RoundScores:
         points: the mean, in [0, 5], see `boundary_points`; the higher, the easier it is to distinguish a model's
             text from a person's. ci: its interval, None for a single player or round.
         random, always_last: the mean points of players who do not read, on the same texts.
+        accuracy: the share of rounds with the right verdict: "machine" at or after the boundary, or "no machine" where
+            there is none; accuracy_ci: its interval.
         exact: the share of right guesses. eventually: of the rounds with a machine's text, the share
             in which the player said "machine" at or after the boundary; None without such rounds.
         machine: rounds with a machine's text. human: rounds without, and false_alarms: the share of those in which one
@@ -230,6 +242,8 @@ class RoundScores:
     ci: tuple[float, float] | None
     random: float
     always_last: float
+    accuracy: float
+    accuracy_ci: tuple[float, float] | None
     exact: float
     eventually: float | None
     machine: int
@@ -240,12 +254,25 @@ class RoundScores:
 
 
 @dataclass(frozen=True)
+class PlayerPair:
+    """Agreement of two players: the share of the texts that both judged with the same verdict, as in `RoundScores`."""
+
+    a: str
+    b: str
+    texts: int
+    agreement: float
+    ci: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
 class BoundaryGame(SignedResult):
     """Real or Fake Text, scored: all rounds, and those of each model.
 
     Attributes:
         total: of all rounds. models: by name, the hardest to tell from people first, human texts last; empty where no
             model is named.
+        groups: likewise by the column that groups the rounds, numbers in their order. pairs: of players with texts in
+            common, by name.
         confidence_level: of the intervals. in_runs: rounds that were left out, since their player gave the same guess
             again and again.
         signature_entries: what fixes the numbers, in order. signature: the same as `key:value|key:value|…`.
@@ -253,6 +280,8 @@ class BoundaryGame(SignedResult):
 
     total: RoundScores
     models: Mapping[str, RoundScores]
+    groups: Mapping[str, RoundScores]
+    pairs: tuple[PlayerPair, ...]
     confidence_level: float
     in_runs: int
     signature_entries: Mapping[str, object] = field(repr=False, metadata={"in_dict": False})
@@ -261,16 +290,25 @@ class BoundaryGame(SignedResult):
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python values, fit for JSON, the numbers of all rounds at the top."""
         values = values_of(self)
-        models = {name: _fields_except(scores, "model") for name, scores in self.models.items()}
+        for part in ("models", "groups"):
+            values[part] = {name: _fields_except(scores, "model") for name, scores in getattr(self, part).items()}
         del values["total"]
-        return _fields_except(self.total, "model") | values | {"models": models}
+        return _fields_except(self.total, "model") | values
 
     def document(self) -> Document:
-        """Build the document: one row for each model, one for all rounds, and the meaning of points."""
-        table = Table(GAME_COLUMNS, [row_from(GAME_COLUMNS, scores, model=label) for label, scores in self._labelled()])
-        shown = [column for column in GAME_COLUMNS if any(row[column.key] is not None for row in table.rows)]
-        parts = (Table(shown, table.rows), Prose(self._notes()))
-        return Document("", parts, {"models": table}, [("", self.signature)])
+        """Build the document: a row for each model, for all rounds, for each group and pair; the meaning of points."""
+        table, groups = _game_table("model", self._labelled()), _game_table("group", [*self.groups.items()])
+        pairs = Table(PAIR_COLUMNS, [row_from(PAIR_COLUMNS, pair) for pair in self.pairs])
+        parts: list[Part] = [_filled(table), Prose(self._notes())]
+        if self.groups:
+            by = printable(str(self.signature_entries["by"]))
+            parts += [Heading(f"Rounds by {by}", f"{len(self.groups)} groups"), _filled(groups)]
+        if self.pairs:
+            parts.append(Heading("Agreement of pairs of players", "both found the machine or both named none"))
+            parts.append(Table(PAIR_COLUMNS, pairs.rows[:_PAIRS_SHOWN]))
+            left = len(self.pairs) - _PAIRS_SHOWN
+            parts += [Prose([f"{left} more pairs: --csv-pairs."])] if left > 0 else []
+        return Document("", parts, {"models": table, "groups": groups, "pairs": pairs}, [("", self.signature)])
 
     def plot(self) -> alt.FacetChart:
         """The mean points with their intervals."""
@@ -301,6 +339,21 @@ class BoundaryGame(SignedResult):
         if self.in_runs:
             found.append(f"{self.in_runs} rounds are left out, in runs of five or more equal guesses by one player.")
         return found
+
+
+def _game_table(title: str, labelled: Sequence[tuple[str, RoundScores]]) -> Table:
+    """One row for each of some scores of rounds."""
+    columns = [Column("model", title), *GAME_COLUMNS[1:]]
+    rows = []
+    for label, scores in labelled:
+        low, high = scores.accuracy_ci or (None, None)
+        rows.append(row_from(columns, scores, model=printable(label), accuracy_low=low, accuracy_high=high))
+    return Table(columns, rows)
+
+
+def _filled(table: Table) -> Table:
+    """The table without its empty columns."""
+    return Table([one for one in table.columns if any(row[one.key] is not None for row in table.rows)], table.rows)
 
 
 def _score_rows(scores: QuestionScores) -> list[TableRow]:

@@ -40,13 +40,9 @@ class Measured(NamedTuple):
         if self.reading == "human":
             if self.human is None:
                 raise ValueError("the human texts' value, which it is compared with, is missing")
-            return [_round(-abs(value - self.human)) for value in found]
+            # without the rounding error of the subtraction, which would break ties
+            return [float(f"{-abs(value - self.human):.12g}") for value in found]
         return [-value for value in found] if self.reading == "lower" else found
-
-
-def _round(value: float) -> float:
-    """Remove the rounding error of a subtraction, which would break ties."""
-    return float(f"{value:.12g}")
 
 
 def reading_of(measure: str) -> Reading:

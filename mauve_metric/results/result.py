@@ -10,7 +10,7 @@ from mauve_metric.arrays import Floats, Labels
 from mauve_metric.catalogue.table import SCORES
 from mauve_metric.measures.groups import Design
 from mauve_metric.results.digits import digits
-from mauve_metric.results.document import Column, Document, Part, Prose, Table, row_of
+from mauve_metric.results.document import Column, Document, Part, Prose, Table, ends, row_of
 from mauve_metric.results.names import printable
 from mauve_metric.results.numbers import LearnedScore, Stripped
 from mauve_metric.results.result_methods import SignedResult
@@ -30,8 +30,7 @@ SCORE_COLUMNS = (
     Column("score", "score"),
     Column("title", "score"),
     Column("value", "value", ".4f"),
-    Column("low", "low", ".4f"),
-    Column("high", "high", ".4f"),
+    *ends(".4f"),
     Column("better", "better"),
     Column("meaning", "meaning"),
 )
@@ -203,7 +202,7 @@ class MauveResult(SignedResult):
         ]
         rests_on = [row_of(FACT_COLUMNS, *fact) for fact in facts(self)]
         parts: tuple[Part, ...] = (
-            Prose((*said, first.beside), paragraphs=True),
+            Prose((*dict.fromkeys(said), first.beside), paragraphs=True, advice=True),
             warnings_prose(result_warnings(self)),
             Table(SCORE_COLUMNS[1:], rows),
             Table(FACT_COLUMNS, rests_on),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mauve_metric.results.digits import digits
-from mauve_metric.results.document import Column, Document, Prose, Table, TableRow, row_of
+from mauve_metric.results.document import Column, Document, Prose, Table, TableRow, ends, row_of
 from mauve_metric.results.names import printable, shown_names
 from mauve_metric.results.numbers import Difference
 from mauve_metric.results.plain import plain, values_of
@@ -54,8 +54,7 @@ CSV_COLUMNS = (
     Column("model", "model"),
     Column("rank", "rank", "d"),
     Column("mauve_debiased", "debiased", ".4f"),
-    Column("low", "low", ".4f"),
-    Column("high", "high", ".4f"),
+    *ends(".4f"),
     Column("mauve", "MAUVE", ".4f"),
 )
 _NAMED = 4  # pairs or settings in a sentence

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
@@ -43,6 +45,14 @@ def signature_entries(
     return entries | versions(*packages)
 
 
+def human_entries(
+    p: FeatureSet, q: FeatureSet, config: MauveConfig, more: Mapping[str, object] | None = None
+) -> dict[str, object]:
+    """`signature_entries` of a result that is not of one set Q alone: without its size and digest."""
+    entries = signature_entries(p, q, config, more)
+    return {key: value for key, value in entries.items() if key not in ("n_q", "q_digest")}
+
+
 def _applying_options(config: MauveConfig) -> dict[str, object]:
     """Options of quantizing and scoring that apply; the quantizer only if it is not the default."""
     return {
@@ -60,7 +70,7 @@ def versions(*packages: str) -> dict[str, object]:
 
 
 def format_signature(entries: Mapping[str, object]) -> str:
-    """`key:value|key:value|…`, without the separators inside a value.
+    """`key:value|key:value|…`, which `parse_signature` reads back.
 
     >>> format_signature({"num_buckets": 50, "featurize_model_name": "org/name"})
     'num_buckets:50|featurize_model_name:org/name'
@@ -69,25 +79,28 @@ def format_signature(entries: Mapping[str, object]) -> str:
 
 
 def format_value(value: object) -> str:
-    """A value as the signature shows it.
+    r"""A value as the signature shows it; text that would not survive on one line between bars as JSON.
 
-    >>> format_value(5.0), format_value(0.95), format_value("a|b")
-    ('5', '0.95', 'a/b')
+    >>> format_value(5.0), format_value(0.95), format_value("a:b")
+    ('5', '0.95', 'a:b')
+    >>> print(format_value("a|b\n"))
+    "a\u007cb\n"
     """
-    text = repr(value) if isinstance(value, float) and not value.is_integer() else str(value)
-    if isinstance(value, float) and value.is_integer():
-        text = str(int(value))
-    return printable(text).replace("|", "/")
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else repr(value)
+    text = str(value)
+    if text.startswith('"') or "|" in text or printable(text) != text:
+        return json.dumps(text).replace("|", "\\u007c")
+    return text
 
 
 def parse_signature(signature: str) -> dict[str, object]:
     """The entries of a signature's text, numbers and truth values as such.
 
-    >>> parse_signature("num_buckets:50|knn:True|quantizer:drmm|text_prefix:5")
-    {'num_buckets': 50, 'knn': True, 'quantizer': 'drmm', 'text_prefix': '5'}
+    >>> parse_signature("num_buckets:50|knn:True|text_prefix:7")
+    {'num_buckets': 50, 'knn': True, 'text_prefix': '7'}
     """
-    entries = signature_texts(signature).items()
-    return {key: text if key in VERBATIM else _parse_value(text) for key, text in entries}
+    return {key: _parse_value(key, text) for key, text in signature_texts(signature).items()}
 
 
 def signature_texts(signature: str) -> dict[str, str]:
@@ -95,7 +108,12 @@ def signature_texts(signature: str) -> dict[str, str]:
     return dict(part.partition(":")[::2] for part in signature.split("|"))
 
 
-def _parse_value(text: str) -> object:
+def _parse_value(name: str, text: str) -> object:
+    if text.startswith('"'):
+        with contextlib.suppress(ValueError):
+            return json.loads(text)
+    if name in VERBATIM:
+        return text
     for kind in (int, float):
         try:
             return kind(text)
@@ -108,7 +126,8 @@ def signature_options(entries: Mapping[str, object], texts: bool = True) -> dict
     """The options of a score that a signature names, as keywords; without texts those of featurizing are left out."""
     fields = config_fields()
     names = [name for name, item in fields.items() if texts or item.metadata["stage"] != "featurize"]
-    return {name: entries[name] for name in names if name in entries}
+    unset = {"text_prefix": ""} if "text_prefix" in names and "featurize_model_name" in entries else {}  # no preset
+    return unset | {name: entries[name] for name in names if name in entries}
 
 
 def signature_number(entries: Mapping[str, object], key: str) -> float:

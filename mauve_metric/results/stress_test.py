@@ -7,7 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mauve_metric.results.digits import digits, percent
-from mauve_metric.results.document import Column, Document, Heading, Part, Prose, Table, TableRow, row_from, row_of
+from mauve_metric.results.document import (
+    Column,
+    Document,
+    Heading,
+    Part,
+    Prose,
+    Table,
+    TableRow,
+    ends,
+    row_from,
+    row_of,
+)
 from mauve_metric.results.names import printable, shown_names
 from mauve_metric.results.plain import plain
 from mauve_metric.results.result_methods import Result
@@ -21,8 +32,7 @@ CSV_COLUMNS = (
     Column("perturbation", "error"),
     Column("strength", "strength", "g"),
     Column("mauve_debiased", "debiased", ".3f"),
-    Column("low", "low", ".3f"),
-    Column("high", "high", ".3f"),
+    *ends(".3f"),
     Column("p_value", "p", ".2g"),
     Column("seen", "seen"),
     Column("changed", "changed", ".3f"),
@@ -136,7 +146,7 @@ class StressTest(Result):
             parts += [Heading("smallest strength seen"), self._summary()]
         tables = {"scores": Table(CSV_COLUMNS, self._csv_rows())}
         signatures = [("", found.signature) for found in self.featurizers.values()]
-        return Document("", [*parts, Prose(self._notes())], tables, signatures)
+        return Document("", [*parts, Prose(self._notes(), advice=True)], tables, signatures)
 
     def plot(self) -> alt.HConcatChart:
         """A heat map for each featurizer."""

@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from mauve_metric.catalogue.row import Form, Measure
 from mauve_metric.catalogue.table import MEASURES
-from mauve_metric.lexical.tokens import NumberedTokens, Tokens, number_tokens, split_words
+from mauve_metric.lexical.tokens import Tokens, number_tokens, split_words
 from mauve_metric.results.signature import format_signature
 from mauve_metric.version import __version__
 
 Tokenizer = Callable[[str], Tokens]
-
-
-class _Input(NamedTuple):
-    """Inputs of the measures."""
-
-    texts: Sequence[str]
-    tokens: NumberedTokens
-    prompts: Sequence[Hashable] | None
-
-    def form(self, form: Form) -> Any:
-        """One of the fields."""
-        return getattr(self, form)
 
 
 def text_statistics(
@@ -61,16 +48,19 @@ def text_statistics(
     rows = _chosen(measures, with_prompts=prompts is not None)
     if prompts is not None and len(prompts) != len(texts):
         raise ValueError(f"prompts must be one for each of the {len(texts)} texts, got {len(prompts)}")
-    given = _Input(texts, number_tokens(_split(texts, tokenizer or split_words)), prompts)
+    tokens = number_tokens(_split(texts, tokenizer or split_words))
+    forms: dict[Form, object] = {"texts": texts, "tokens": tokens, "prompts": prompts}
     values: dict[str, float | None] = dict.fromkeys(rows)
     reasons: dict[str, str] = {}
     for name, row in rows.items():
         try:
-            values[name] = float(np.mean(np.asarray(row.on(given), dtype=np.float64)))
+            values[name] = float(np.mean(np.asarray(row.on(forms.__getitem__), dtype=np.float64)))
         except ValueError as error:
             reasons[name] = str(error)
-    sizes = {"num_texts": len(texts), "num_tokens": len(given.tokens.ids)}
-    return values | sizes | {"not_computed": reasons, "signature": _signature(sizes, tokenizer)}
+    sizes = {"num_texts": len(texts), "num_tokens": len(tokens.ids)}
+    named = "words" if tokenizer is None else getattr(tokenizer, "__qualname__", type(tokenizer).__qualname__)
+    signature = format_signature({"tokens": named, **sizes, "mauve_metric": __version__})
+    return values | sizes | {"not_computed": reasons, "signature": signature}
 
 
 def statistics_rows() -> dict[str, Measure]:
@@ -109,8 +99,3 @@ def _split(texts: Sequence[str], tokenizer: Tokenizer) -> list[Tokens]:
             )
         split.append(tokens)
     return split
-
-
-def _signature(sizes: dict[str, int], tokenizer: Tokenizer | None) -> str:
-    named = "words" if tokenizer is None else getattr(tokenizer, "__qualname__", type(tokenizer).__qualname__)
-    return format_signature({"tokens": named, **sizes, "mauve_metric": __version__})

@@ -11,13 +11,13 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mauve_metric.arrays import Array
 from mauve_metric.features.encoder import prefix_entry
-from mauve_metric.features.feature_files import StoredFeatures, read_features, read_lazily, write_features
+from mauve_metric.features.feature_files import EACH_TEXT, StoredFeatures, read_features, read_lazily, write_features
 from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.features.rows import EvenBlocks, all_rows, as_rows
 from mauve_metric.features.text_functions import function_digest, name_of, text_function
@@ -167,18 +167,16 @@ def joined_shards(name: str, tasks: Sequence[ShardTask], done: Sequence[ShardDon
     marks = [part.marks for part in parts if part.marks is not None]
     counted: list[StoredFeatures | ShardDone] = [*parts, *(shard for shard in done if not shard.texts)]
     rules = dict.fromkeys(rule for part in counted for rule in part.stripped)
+    of_each: dict[str, Any] = {name: _concatenate([getattr(part, name) for part in parts]) for name in EACH_TEXT}
     return FeatureSet(
         EvenBlocks([as_rows(part.features) for part in parts]),
         first.identity,
-        lengths=_concatenate([part.lengths for part in parts]),
         truncated=sum(part.truncated for part in parts),
         dropped=sum(part.dropped for part in counted),
-        text_hashes=_concatenate([part.text_hashes for part in parts]),
-        opening_hashes=_concatenate([part.opening_hashes for part in parts]),
-        format_numbers=_concatenate([part.format_numbers for part in parts]),
         marks=Marks.of_all(marks) if len(marks) == len(parts) else None,
         stripped={rule: sum(part.stripped.get(rule, 0) for part in counted) for rule in rules},
         origin=first.origin,
+        **of_each,
     )
 
 

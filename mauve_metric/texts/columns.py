@@ -57,9 +57,11 @@ def open_table(name: str, data: TableData) -> Table:
     odd = next((row for row in rows if not isinstance(row, Mapping)), None)
     if odd is not None:
         raise TypeError(f"{name} must hold dicts, got {type(odd).__name__}: {odd!r:.60}")
-    return _check_table(
-        name, [str(column) for column in (rows[0] if rows else ())], [_line(name, *row) for row in enumerate(rows)]
-    )
+    lines = [
+        Line(f"{name}, row {number}", {str(key): _cell(value) for key, value in row.items()})
+        for number, row in enumerate(rows)
+    ]
+    return _check_table(name, [str(column) for column in (rows[0] if rows else ())], lines)
 
 
 def _of_file(name: str, path: Path) -> Table:
@@ -74,10 +76,6 @@ def _of_file(name: str, path: Path) -> Table:
         for row in rows
     ]
     return _check_table(str(path), columns, lines)
-
-
-def _line(name: str, number: int, row: Mapping[str, object]) -> Line:
-    return Line(f"{name}, row {number}", {str(key): _cell(value) for key, value in row.items()})
 
 
 def _cell(value: object) -> str:

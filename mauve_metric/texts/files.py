@@ -228,7 +228,7 @@ class TextFile:
             return False
         if self._records is not None:
             return all(has_field(self._records[0], column.field) for column in (human, model))
-        return {human.field, model.field} <= set(field_names_of(self._path))
+        return {human.field, model.field} <= set(field_names(self._path))
 
     def says(self, *sides: Role) -> str:
         """Describe the recognised format in words; '' for plain texts and tables of one column."""
@@ -275,7 +275,7 @@ class TextFile:
         field = self._prompt_field
         if field is None or (side == "reference" and not self._has(field)):
             return None
-        if self._records is None and not field_names_of(self._path):
+        if self._records is None and not field_names(self._path):
             raise ValueError(f"{self.name} holds lines of text and no field {field!r}: expected a file with fields")
         return self._values(field)
 
@@ -287,7 +287,7 @@ class TextFile:
 
     def _has(self, field: str) -> bool:
         """Return whether the first record, or the table, has a field."""
-        return has_field(self._records[0], field) if self._records else field in field_names_of(self._path)
+        return has_field(self._records[0], field) if self._records else field in field_names(self._path)
 
     def _values(self, field: str) -> list[Hashable]:
         """The values of a field, one a row."""
@@ -304,11 +304,6 @@ class TextFile:
         if not texts:
             raise NoTextsError(f"{path} holds no texts")
         return texts
-
-
-def field_names_of(path: Path) -> list[str]:
-    """The names of the columns of a table; none for lines of text and folders."""
-    return [] if path.is_dir() or path.suffix.lower() == ".txt" else field_names(path)
 
 
 def _of_group(

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from typing import TypedDict
+from typing import Any
 
 import numpy as np
 
-from mauve_metric.arrays import Floats, Hashes
 from mauve_metric.texts.format_numbers import FORMATS, format_numbers
-from mauve_metric.texts.marks import Marks, MarksSeen
+from mauve_metric.texts.marks import MarksSeen
 
 OPENING_WORDS = 8  # texts with so many first words in common were written from one prompt
-
-
-class Fingerprints(TypedDict):
-    """Fields of `FeatureSet`: hashes, (n,) each, marks, and numbers of the format, (n, f)."""
-
-    text_hashes: Hashes
-    opening_hashes: Hashes
-    marks: Marks
-    format_numbers: Floats
 
 
 class TextHashes:
@@ -42,8 +32,8 @@ class TextHashes:
             self.openings.append(_hash(" ".join(text.split(maxsplit=OPENING_WORDS)[:OPENING_WORDS])))
             yield text
 
-    def fields(self) -> Fingerprints:
-        """The fields of `FeatureSet`."""
+    def fields(self) -> dict[str, Any]:
+        """The fields of `FeatureSet`: hashes, (n,) each, marks, and numbers of the format, (n, f)."""
         return {
             "text_hashes": np.array(self.texts, dtype=np.uint64),
             "opening_hashes": np.array(self.openings, dtype=np.uint64),

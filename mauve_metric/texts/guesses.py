@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, datetime
 from typing import NamedTuple
+
+import numpy as np
 
 from mauve_metric.runtime.checks import check_count, listed
 from mauve_metric.texts.columns import Line, Table, TableData, number_at, open_table
 from mauve_metric.texts.preferences import ANNOTATORS
 
 MOST_SENTENCES = 1_000_000
+_MOST_VALUES, _RANGES = 8, 5  # more numbers than that make so many groups of nearly equal size
 _NONE = ("", "none", "human", "all human", "all-human", "never")
 _TEXTS = ("generation", "gen_id", "text_id", "item", "text")
 _PLAYERS = (*ANNOTATORS, "player")
@@ -21,6 +25,7 @@ class Guesses(NamedTuple):
 
     boundary, guess: the number of the first sentence by a machine, from 2; `sentences` + 1 for none. players, models,
     texts: of each round; None where the table does not say. seconds: on each sentence of each round, likewise.
+    groups: of each round, by a column.
     """
 
     name: str
@@ -31,9 +36,10 @@ class Guesses(NamedTuple):
     models: list[str] | None
     texts: list[str] | None
     seconds: list[list[float]] | None
+    groups: list[str] | None = None
 
 
-def read_guesses(data: TableData, *, sentences: int = 10) -> Guesses:
+def read_guesses(data: TableData, *, sentences: int = 10, by: str | None = None) -> Guesses:
     """The rounds in a table: the true boundary and the guess on each row.
 
     `boundary` and `guess` are the number of the first sentence by a machine, from 2, or `none` for a text that is human
@@ -44,6 +50,8 @@ def read_guesses(data: TableData, *, sentences: int = 10) -> Guesses:
 
     Args:
         data: a `.csv` or `.tsv` file with a header, or a list of dicts. sentences: of each text.
+        by: a column whose values group the rounds, more than eight different numbers in up to five ranges; "round",
+            where no column is called so: how many rounds a player had played, from 1.
 
     Raises:
         FileNotFoundError, TypeError, ValueError: with the line, what was expected and what came.
@@ -59,16 +67,41 @@ def read_guesses(data: TableData, *, sentences: int = 10) -> Guesses:
     lines = table.lines if date is None else sorted(table.lines, key=lambda line: _date(line, date))
     true, said, first = _columns(table)
     times = table.column(*_TIMES)
+    players = _words(table, lines, *_PLAYERS)
     return Guesses(
         table.name,
         sentences,
         [_sentence(line, true, sentences, first) for line in lines],
         [_sentence(line, said, sentences, first) for line in lines],
-        _words(table, lines, *_PLAYERS),
+        players,
         _words(table, lines, "model", "system"),
         _words(table, lines, *_TEXTS),
         None if times is None else [_seconds(line, times) for line in lines],
+        None if by is None else _groups(table, lines, players, by),
     )
+
+
+def _groups(table: Table, lines: list[Line], players: list[str] | None, by: str) -> list[str]:
+    """The group of each round: the value of a column, or a range of its numbers."""
+    if by == "round" and by not in table.columns:
+        played: Counter[str] = Counter()
+        values: list[str] = []
+        for player in players or [""] * len(lines):
+            played[player] += 1
+            values.append(str(played[player]))
+    else:
+        column = table.column_called(by)
+        values = [line.values[column] or "(none)" for line in lines]
+    try:
+        numbers = np.array(values, dtype=np.float64)
+    except ValueError:
+        return values
+    if len(np.unique(numbers)) <= _MOST_VALUES or not np.isfinite(numbers).all():
+        return values
+    ends = np.unique([part[-1] for part in np.array_split(np.sort(numbers), _RANGES)])
+    place = np.searchsorted(ends, numbers)  # the first end that is no smaller
+    inside = [numbers[place == number] for number in range(len(ends))]
+    return [f"{inside[number].min():g} to {inside[number].max():g}" for number in place.tolist()]
 
 
 def _date(line: Line, column: str) -> datetime:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mauve_metric.runtime.errors import NotOneSet
 from mauve_metric.texts.files import SideTexts, TextFile
@@ -134,18 +134,6 @@ def _rows(side: SideTexts, numbers: Sequence[int], note: str) -> SideTexts:
     """Some of the rows, in this order; the note is added to the origin."""
     if side.where is None or (list(numbers) == list(range(len(side.texts))) and not note):
         return side
-    texts, where = [side.texts[number] for number in numbers], [side.where[number] for number in numbers]
-    groups, prompts, labels = (
-        None if values is None else [values[number] for number in numbers]
-        for values in (side.groups, side.prompts, side.labels)
-    )
-    return side._replace(
-        texts=texts,
-        where=where,
-        origin=f"{side.origin}{note}",
-        keys=None,
-        documents=None,
-        groups=groups,
-        prompts=prompts,
-        labels=labels,
-    )
+    known = {name: getattr(side, name) for name in ("texts", "where", "groups", "prompts", "labels")}
+    chosen: dict[str, Any] = {name: [of[row] for row in numbers] for name, of in known.items() if of is not None}
+    return side._replace(**chosen, origin=f"{side.origin}{note}", keys=None, documents=None)

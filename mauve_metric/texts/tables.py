@@ -130,7 +130,9 @@ def _reading_parquet(path: Path) -> Iterator[None]:
 
 
 def field_names(path: Path) -> list[str]:
-    """The names of a table's columns; none where it cannot be read."""
+    """The names of a table's columns; none for lines of text and folders, and where it cannot be read."""
+    if path.is_dir() or path.suffix.lower() == ".txt":
+        return []
     if path.suffix.lower() == ".parquet":
         with contextlib.suppress(OSError, ValueError):
             import pyarrow.parquet

@@ -228,9 +228,7 @@ class Stripping:
     def __init__(self, rules: str = "no", prompts: Sequence[str] | None = None) -> None:
         wanted = [] if rules == "no" else rules.split(",")
         if "prompts" in wanted and not prompts:
-            raise WrongOption(
-                f"strip={rules!r} needs the prompts: pass prompts=[…] or the name of their file (--prompts FILE)"
-            )
+            raise WrongOption(f"strip={rules!r} needs the prompts (--prompts): texts, or the name of their file")
         self.echo = PromptEcho(prompts or ()) if "prompts" in wanted else None
         self._rules: list[tuple[str, Callable[[str], str]]] = []
         for name, rule in WRAPPING.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -15,21 +15,20 @@ BLURRED = 0.1  # common buckets that lift a score by more hide a difference as l
 ALIGNED_SHARE = 0.5  # of rows whose texts open alike in two models: they answer the same prompts
 
 
-def comparison_warnings(models: Mapping[str, FeatureSet]) -> list[ScoreWarning]:
+def comparison_warnings(models: Mapping[str, FeatureSet]) -> Iterator[ScoreWarning]:
     """Equal sets under two names, unequal sizes, rows that look aligned."""
-    found = []
     sizes = {name: len(side) for name, side in models.items()}
     if len(set(sizes.values())) > 1:
         message = (
             f"the models' sets differ in size ({min(sizes.values())} to {max(sizes.values())} texts): compare "
             "the debiased scores, `mauve` falls with fewer texts"
         )
-        found.append(ScoreWarning("unequal_models", message, sizes))
+        yield ScoreWarning("unequal_models", message, sizes)
     alike = []
     for a, b in itertools.combinations(models, 2):
         one, two = models[a], models[b]
         if equal_rows(one.features, two.features):
-            found.append(ScoreWarning("equal_models", f"{a} and {b} hold the same texts", {"a": a, "b": b}))
+            yield ScoreWarning("equal_models", f"{a} and {b} hold the same texts", {"a": a, "b": b})
         elif _same_openings(one, two) > ALIGNED_SHARE:
             alike.append((a, b))
     if alike and all(side.groups is None for side in models.values()):
@@ -37,17 +36,15 @@ def comparison_warnings(models: Mapping[str, FeatureSet]) -> list[ScoreWarning]:
             f"row by row the texts of {alike[0][0]} and {alike[0][1]} open alike: if row i of every model answers "
             "prompt i, aligned=True gives truer intervals"
         )
-        found.append(ScoreWarning("rows_look_aligned", message, {"pairs": alike}))
-    return found
+        yield ScoreWarning("rows_look_aligned", message, {"pairs": alike})
 
 
-def partition_warnings(common: Mapping[str, float], own: Mapping[str, float]) -> list[ScoreWarning]:
+def partition_warnings(common: Mapping[str, float], own: Mapping[str, float]) -> Iterator[ScoreWarning]:
     """Warnings about models that separate from human text better on own buckets than on common ones.
 
     Args:
         common, own: MAUVE of each model on either.
     """
-    found = []
     for name, mauve in common.items():
         alone = own[name]
         if mauve - alone > BLURRED:
@@ -56,8 +53,7 @@ def partition_warnings(common: Mapping[str, float], own: Mapping[str, float]) ->
                 "too coarse to show all its differences; compare fewer models at once, or take more texts"
             )
             numbers = {"model": name, "mauve": mauve, "mauve_own": alone}
-            found.append(ScoreWarning("coarse_common_buckets", message, numbers))
-    return found
+            yield ScoreWarning("coarse_common_buckets", message, numbers)
 
 
 def _same_openings(one: FeatureSet, two: FeatureSet) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from mauve_metric.uncertainty.score_warnings import ScoreWarning, percent
 
@@ -11,7 +11,7 @@ COPIED_SHARE = 0.01  # of model tokens in copied passages: some five times what 
 WITHIN_MORE = 0.01  # more near duplicates than the human set has: fewer texts than it seems
 REPEATED_MORE = 0.05  # more tokens in repeated passages than the human set has: boilerplate
 
-_ACROSS = {
+_TABLE = {  # measure: threshold, code, sentence; one that names {human} is above what the human texts have
     "near_duplicates_across": (
         NEAR_SHARE,
         "near_duplicates_between",
@@ -22,8 +22,6 @@ _ACROSS = {
         "copied_passages",
         "of the model's words are in passages of 50 words that the human set has too: copies lift the score",
     ),
-}
-_WITHIN = {
     "near_duplicates": (
         WITHIN_MORE,
         "near_duplicates_within",
@@ -38,7 +36,9 @@ _WITHIN = {
 }
 
 
-def duplication_warnings(model: Mapping[str, float], human: Mapping[str, float] | None = None) -> list[ScoreWarning]:
+def duplication_warnings(
+    model: Mapping[str, float], human: Mapping[str, float] | None = None
+) -> Iterator[ScoreWarning]:
     """Warnings from the values of the measures of duplication, by their names; a missing one gives none.
 
     Args:
@@ -48,15 +48,9 @@ def duplication_warnings(model: Mapping[str, float], human: Mapping[str, float] 
     >>> [warning.code for warning in duplication_warnings({"near_duplicates_across": 0.2})]
     ['near_duplicates_between']
     """
-    found = []
-    for name, (threshold, code, said) in _ACROSS.items():
-        value = model.get(name, 0.0)
-        if value > threshold:
-            numbers = {"share": value, "threshold": threshold}
-            found.append(ScoreWarning(code, f"{percent(value)} {said}", numbers))
-    for name, (threshold, code, said) in _WITHIN.items():
-        value, usual = model.get(name, 0.0), (human or {}).get(name, 0.0)
+    for name, (threshold, code, said) in _TABLE.items():
+        own = {"human": (human or {}).get(name, 0.0)} if "{human}" in said else {}
+        value, usual = model.get(name, 0.0), sum(own.values())
         if value > usual + threshold:
-            numbers = {"share": value, "human": usual, "threshold": threshold}
-            found.append(ScoreWarning(code, f"{percent(value)} {said.format(human=percent(usual))}", numbers))
-    return found
+            message = f"{percent(value)} {said.format(human=percent(usual))}"
+            yield ScoreWarning(code, message, {"share": value, **own, "threshold": threshold})

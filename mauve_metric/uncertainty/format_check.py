@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -66,14 +67,14 @@ def check_format(
     return FormatCheck(fitted.auc, 1.0 if fitted.p_value is None else fitted.p_value, each)
 
 
-def format_warnings(check: FormatCheck | None) -> list[ScoreWarning]:
+def format_warnings(check: FormatCheck | None) -> Iterator[ScoreWarning]:
     """Warn if format alone separates the sets, with the strongest number and a remedy."""
     if check is None or not check.tells:
-        return []
+        return
     name = check.strongest
     alone = f"{FORMATS[name].what} alone with AUC {check.each[name]:.2f}, " if check.each[name] > TELLING else ""
     message = (
         f"format tells the two sets apart: {alone}all format together with AUC {check.auc:.2f}. A featurizer that sees "
         f"it scores layout before writing. Cure: {FORMATS[name].cure}"
     )
-    return [ScoreWarning("format_differs", message, {"auc": check.auc, f"auc_{name}": check.each[name]})]
+    yield ScoreWarning("format_differs", message, {"auc": check.auc, f"auc_{name}": check.each[name]})

@@ -10,7 +10,6 @@ import numpy as np
 from mauve_metric.arrays import Counts, Features, Floats, Integers, Labels
 from mauve_metric.features.rows import ConcatenatedRows, as_rows
 from mauve_metric.measures.cross_fitting import (
-    CrossFitted,
     auto_learned_buckets,
     buckets_of_ranks,
     cross_fit,
@@ -95,13 +94,12 @@ def learned_score(
     labels = buckets_of_ranks(fitted.ranks, num_buckets)
     counted = count_labels(labels[:n_p], labels[n_p:], num_buckets, *(groups or (None, None)))
     score = debiased(counted, config)
-    level = config.confidence_level
     return Learned(
         mauve=score.value,
         stderr=score.stderr,
         ci=score.ci,
         auc=fitted.auc,
-        auc_ci=auc_interval(fitted, level),
+        auc_ci=auc_of_scores(fitted.held_out, config.confidence_level).ci or (0.0, 1.0),
         auc_p_value=1.0 if fitted.p_value is None else fitted.p_value,
         num_buckets=num_buckets,
         p_counts=counted.p_counts,
@@ -153,12 +151,6 @@ def learned_estimates(
     covariance = effect_covariance(frontiers, pairs, config.mauve_scaling_factor, codes)
     nothing = np.zeros_like(covariance)
     return [debiased(item, config) for item in counted], JointErrors(covariance, nothing, nothing)
-
-
-def auc_interval(fitted: CrossFitted, level: float) -> tuple[float, float]:
-    """Interval of the AUC, which allows for the groups and for the training texts that the folds share."""
-    ci = auc_of_scores(fitted.held_out, level).ci
-    return (0.0, 1.0) if ci is None else ci
 
 
 def _prepared(

@@ -8,6 +8,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from mauve_metric.arrays import Floats, Integers
+from mauve_metric.uncertainty.group_jackknife import t_quantile
 
 
 def mean_interval(
@@ -54,35 +55,20 @@ def difference_interval(
     if _is_share(p) and _is_share(q):
         return _newcombe_interval((p, q), (p_groups, q_groups), level)
     if p_groups is not None and q_groups is not None and not set(p_groups).isdisjoint(q_groups):
-        return _joined_interval((p, q), (p_groups, q_groups), level)
-    (p_mean, p_square, p_df), (q_mean, q_square, q_df) = _moments(p, p_groups), _moments(q, q_groups)
-    if p_df < 1 or q_df < 1:
-        return None
-    variance = p_square + q_square
-    if variance == 0:
-        return p_mean - q_mean, p_mean - q_mean
-    freedom = variance**2 / (p_square**2 / p_df + q_square**2 / q_df)
-    from scipy.special import stdtrit
-
-    reach = float(stdtrit(freedom, (1 + level) / 2)) * math.sqrt(variance)
-    return p_mean - q_mean - reach, p_mean - q_mean + reach
-
-
-def _joined_interval(
-    values: tuple[Floats, Floats],
-    groups: tuple[Sequence[Hashable] | Integers, Sequence[Hashable] | Integers],
-    level: float,
-) -> tuple[float, float] | None:
-    """Student's interval of the difference of two means of texts that share groups."""
-    if min(len(set(side)) for side in groups) < 2:
-        return None
-    of_p, of_q = _group_effects(values, groups)
-    effects, total = of_p - of_q, len(of_p)
-    from scipy.special import stdtrit
-
-    error = math.sqrt(float(effects @ effects) * total / (total - 1))
-    reach = float(stdtrit(total - 1, (1 + level) / 2)) * error
-    difference = float(values[0].mean() - values[1].mean())
+        if min(len(set(p_groups)), len(set(q_groups))) < 2:
+            return None
+        of_p, of_q = _group_effects((p, q), (p_groups, q_groups))
+        effects, freedom, difference = of_p - of_q, float(len(of_p) - 1), float(p.mean() - q.mean())
+        variance = float(effects @ effects) * len(of_p) / (len(of_p) - 1)
+    else:
+        (p_mean, p_square, p_df), (q_mean, q_square, q_df) = _moments(p, p_groups), _moments(q, q_groups)
+        if p_df < 1 or q_df < 1:
+            return None
+        difference, variance = p_mean - q_mean, p_square + q_square
+        if variance == 0:
+            return difference, difference
+        freedom = variance**2 / (p_square**2 / p_df + q_square**2 / q_df)
+    reach = t_quantile(level, freedom) * math.sqrt(variance)
     return difference - reach, difference + reach
 
 
@@ -112,12 +98,10 @@ def _score_interval(
     share, square, freedom = _moments(values, groups)
     if freedom < 1:
         return None
-    from scipy.special import ndtri, stdtrit
-
     middle, n = share * (1 - share), float(len(values))
     if groups is not None:
         n = min(n, middle / square) if square > 0 else freedom + 1.0
-    z = float(ndtri((1 + level) / 2) if groups is None else stdtrit(freedom, (1 + level) / 2))
+    z = t_quantile(level, math.inf if groups is None else freedom)
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z * math.sqrt(middle / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
     return share, max(min(centre - reach, share), 0.0), min(max(centre + reach, share), 1.0)

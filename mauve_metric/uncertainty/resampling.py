@@ -68,7 +68,8 @@ def permutation_test(
     p_counts, q_counts = _count(p_labels, num_buckets), _count(q_labels, num_buckets)
     observed = _integrals(p_counts / len(p_labels), q_counts / len(q_labels))
     exceeded = 0
-    for draws in _blocks(permutations, max(1, 2_000_000 // max(num_buckets, len(p_labels)))):
+    size = max(1, 2_000_000 // max(num_buckets, len(p_labels)))
+    for draws in (min(size, permutations - start) for start in range(0, permutations, size)):
         if groups is None:
             splits = _random_splits(p_counts, q_counts, draws, rng)
         else:
@@ -80,10 +81,6 @@ def permutation_test(
 def _integrals(p: Floats, q: Floats) -> Floats:
     total: Floats = frontier.frontier_integral_terms(p, q).sum(axis=-1)
     return total
-
-
-def _blocks(total: int, size: int) -> list[int]:
-    return [min(size, total - start) for start in range(0, total, size)]
 
 
 def _grouped_splits(groups: GroupCounts, k: int, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,18 +49,18 @@ def all_warnings(
     ceiling: float,
     ceiling_std: float,
     texts_a_bucket: Counts | None = None,
-) -> list[ScoreWarning]:
+) -> Iterator[ScoreWarning]:
     """Every warning about a score; the ends of its range as in `score_warnings`.
 
     texts_a_bucket: of all sets that share the buckets, (k,); None: there are only these two.
     """
-    found = size_warnings(len(p), len(q), len(histograms.p_counts))
-    found += bucket_warnings(histograms.p_counts + histograms.q_counts if texts_a_bucket is None else texts_a_bucket)
-    found += score_warnings(mauve, floor, ceiling, ceiling_std)
-    found += feature_warnings(*(_looked_at(side.features) for side in (p, q)))
-    found += featurizer_warnings(p.identity, q.identity)
-    found += origin_warnings(p, q)
-    return found + text_warnings(p, q)
+    yield from size_warnings(len(p), len(q), len(histograms.p_counts))
+    yield from bucket_warnings(histograms.p_counts + histograms.q_counts if texts_a_bucket is None else texts_a_bucket)
+    yield from score_warnings(mauve, floor, ceiling, ceiling_std)
+    yield from feature_warnings(*(_looked_at(side.features) for side in (p, q)))
+    yield from featurizer_warnings(p.identity, q.identity)
+    yield from origin_warnings(p, q)
+    yield from text_warnings(p, q)
 
 
 def _looked_at(features: Features) -> Array:
@@ -68,94 +68,88 @@ def _looked_at(features: Features) -> Array:
     return some_rows(features, ROWS_LOOKED_AT) if read_in_blocks(features) else np.asarray(features)
 
 
-def size_warnings(n_p: int, n_q: int, num_buckets: int) -> list[ScoreWarning]:
+def size_warnings(n_p: int, n_q: int, num_buckets: int) -> Iterator[ScoreWarning]:
     """Few texts, unequal sets, too many or too few buckets."""
-    found = []
     smaller, larger = min(n_p, n_q), max(n_p, n_q)
     sizes = {"n_p": n_p, "n_q": n_q}
     if smaller < FEW_TEXTS:
         message = f"{smaller} texts are few: the score depends on how many there are, and its error is large"
-        found.append(ScoreWarning("few_texts", message, sizes | {"threshold": FEW_TEXTS}))
+        yield ScoreWarning("few_texts", message, sizes | {"threshold": FEW_TEXTS})
     if larger > SIZE_RATIO * smaller:
         message = f"the sets differ in size ({n_p} human, {n_q} model): the larger one decides where the buckets lie"
-        found.append(ScoreWarning("unequal_sizes", message, sizes | {"threshold": SIZE_RATIO}))
+        yield ScoreWarning("unequal_sizes", message, sizes | {"threshold": SIZE_RATIO})
     numbers = sizes | {"num_buckets": num_buckets}
     if num_buckets > smaller:
         message = f"num_buckets={num_buckets} is more than the smaller set has texts ({smaller})"
-        found.append(ScoreWarning("num_buckets_large", message, numbers))
+        yield ScoreWarning("num_buckets_large", message, numbers)
     elif num_buckets * TEXTS_A_BUCKET > smaller and num_buckets > 2:
         message = (
             f"num_buckets={num_buckets} leaves fewer than {TEXTS_A_BUCKET} texts a bucket: noise lowers the score, and "
             "divergences have no interval that holds"
         )
-        found.append(ScoreWarning("num_buckets_large", message, numbers))
+        yield ScoreWarning("num_buckets_large", message, numbers)
     elif num_buckets * TEXTS_A_BUCKET_MANY < smaller:
         message = f"num_buckets={num_buckets} is small for {smaller} texts: coarse buckets hide differences"
-        found.append(ScoreWarning("num_buckets_small", message, numbers))
-    return found
+        yield ScoreWarning("num_buckets_small", message, numbers)
 
 
-def bucket_warnings(texts_a_bucket: Counts) -> list[ScoreWarning]:
+def bucket_warnings(texts_a_bucket: Counts) -> Iterator[ScoreWarning]:
     """Buckets without any text; the texts of all sets that share the buckets count, (k,)."""
     empty, total = int((texts_a_bucket == 0).sum()), len(texts_a_bucket)
-    if not empty:
-        return []
-    are = "is" if empty == 1 else "are"
-    message = f"{empty} of {total} buckets {are} empty: there are fewer kinds of texts than buckets"
-    return [ScoreWarning("empty_buckets", message, {"empty": empty, "num_buckets": total})]
+    if empty:
+        are = "is" if empty == 1 else "are"
+        message = f"{empty} of {total} buckets {are} empty: there are fewer kinds of texts than buckets"
+        yield ScoreWarning("empty_buckets", message, {"empty": empty, "num_buckets": total})
 
 
-def quantizer_warnings(problems: Sequence[str]) -> list[ScoreWarning]:
+def quantizer_warnings(problems: Sequence[str]) -> Iterator[ScoreWarning]:
     """Quantizers whose training had not converged."""
-    return [ScoreWarning("quantizer_not_converged", problems[0], {"runs": len(problems)})] if problems else []
+    if problems:
+        yield ScoreWarning("quantizer_not_converged", problems[0], {"runs": len(problems)})
 
 
-def design_warnings(groups: GroupCounts | None, problem: str | None, num_buckets: int = 1) -> list[ScoreWarning]:
+def design_warnings(groups: GroupCounts | None, problem: str | None, num_buckets: int = 1) -> Iterator[ScoreWarning]:
     """Intervals that are missing, with the reason, or that few prompts make unsure."""
     if problem is not None:
-        return [ScoreWarning("no_interval", f"there is no interval and no forecast: {problem}", {})]
-    if groups is None:
-        return []
-    found, number = [], min(int((sizes > 0).sum()) for sizes in (groups.p_sizes, groups.q_sizes))
+        yield ScoreWarning("no_interval", f"there is no interval and no forecast: {problem}", {})
+    if groups is None or problem is not None:
+        return
+    number = min(int((sizes > 0).sum()) for sizes in (groups.p_sizes, groups.q_sizes))
     numbers = {"prompts": number, "num_buckets": num_buckets}
     if number <= FEW_GROUPS:
         message = f"{number} prompts are few: intervals of so few may hold the truth less often than they say"
-        found.append(ScoreWarning("few_prompts", message, numbers | {"threshold": FEW_GROUPS}))
+        yield ScoreWarning("few_prompts", message, numbers | {"threshold": FEW_GROUPS})
     if num_buckets * GROUPS_A_BUCKET > number:
         message = (
             f"num_buckets={num_buckets} leaves fewer than {GROUPS_A_BUCKET} prompts a bucket: the bias left over is "
             f"larger than the error, and the interval misses the truth; num_buckets={max(number // 10, 2)} would do"
         )
-        found.append(ScoreWarning("few_prompts_a_bucket", message, numbers))
-    return found
+        yield ScoreWarning("few_prompts_a_bucket", message, numbers)
 
 
-def score_warnings(mauve: float, floor: float, ceiling: float, ceiling_std: float) -> list[ScoreWarning]:
+def score_warnings(mauve: float, floor: float, ceiling: float, ceiling_std: float) -> Iterator[ScoreWarning]:
     """A score at the end of its range; the ceiling with the standard deviation of the scores it is the mean of."""
     numbers = {"mauve": mauve, "mauve_floor": floor, "mauve_ceiling": ceiling}
     if mauve < floor + min(floor, FLOOR_REACH * (1 - floor)):
         message = f"the score is at its floor ({floor:.4f}): the sets have next to nothing in common, and such scores "
-        return [ScoreWarning("at_floor", message + "cannot be told apart", numbers)]
-    if mauve > ceiling + CEILING_STDS * ceiling_std:
+        yield ScoreWarning("at_floor", message + "cannot be told apart", numbers)
+    elif mauve > ceiling + CEILING_STDS * ceiling_std:
         message = (
             f"the score is well above what two samples of one distribution give ({ceiling:.3f} on average): the sets "
             "are more alike than chance makes them; do they share prompts or texts?"
         )
-        return [ScoreWarning("above_ceiling", message, numbers)]
-    return []
+        yield ScoreWarning("above_ceiling", message, numbers)
 
 
-def feature_warnings(p_features: Array, q_features: Array) -> list[ScoreWarning]:
+def feature_warnings(p_features: Array, q_features: Array) -> Iterator[ScoreWarning]:
     """Features without any difference to score, or next to none."""
     first = p_features[:1]
     if all(np.array_equal(np.broadcast_to(first, side.shape), side) for side in (p_features, q_features)):
         message = "all features of both sets are equal: there is one bucket with everything in it, and MAUVE is 1"
-        return [ScoreWarning("constant_features", message, {})]
-    variance = _direction_variance(p_features, q_features)
-    if variance < TINY_VARIANCE:
+        yield ScoreWarning("constant_features", message, {})
+    elif (variance := _direction_variance(p_features, q_features)) < TINY_VARIANCE:
         message = "all features point the same way: what differs may be rounding"
-        return [ScoreWarning("nearly_constant_features", message, {"variance": variance})]
-    return []
+        yield ScoreWarning("nearly_constant_features", message, {"variance": variance})
 
 
 def _direction_variance(*sides: Array) -> float:
@@ -166,11 +160,11 @@ def _direction_variance(*sides: Array) -> float:
     return float(np.square(rows - rows.mean(axis=0)).sum() / len(rows))
 
 
-def featurizer_warnings(p: Mapping[str, str] | None, q: Mapping[str, str] | None) -> list[ScoreWarning]:
+def featurizer_warnings(p: Mapping[str, str] | None, q: Mapping[str, str] | None) -> Iterator[ScoreWarning]:
     """Warning about another featurizer than that of the literature, with its blind spots if measured."""
     identity = p or q
     if identity is None or identity["model"].split("/")[-1] == LITERATURE_FEATURIZER:
-        return []
+        return
     name = identity["model"]
     message = f"scores with the featurizer {name} are comparable among themselves, not with the literature's gpt2-large"
     numbers: dict[str, Any] = {"featurizer": name}
@@ -178,30 +172,30 @@ def featurizer_warnings(p: Mapping[str, str] | None, q: Mapping[str, str] | None
     if spots is not None:
         message += f"; on {spots.texts} texts a side it did not see {spots.said} (`mauve-metric stress-test` for yours)"
         numbers |= {"unseen": list(spots.errors), "n": spots.texts}
-    return [ScoreWarning("not_literature_featurizer", message, numbers)]
+    yield ScoreWarning("not_literature_featurizer", message, numbers)
 
 
-def origin_warnings(p: FeatureSet, q: FeatureSet) -> list[ScoreWarning]:
+def origin_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
     """Warnings about files of features without the name of their model."""
     unknown = [name for side, name in ((p, "human"), (q, "model")) if side.from_file and side.identity is None]
-    if not unknown:
-        return []
-    message = (
-        f"the file of the {' and of the '.join(unknown)} features does not say which featurizer made them: nothing "
-        "can check that both sets were featurized alike"
-    )
-    return [ScoreWarning("features_without_identity", message, {"sets": unknown})]
+    if unknown:
+        message = (
+            f"the file of the {' and of the '.join(unknown)} features does not say which featurizer made them: nothing "
+            "can check that both sets were featurized alike"
+        )
+        yield ScoreWarning("features_without_identity", message, {"sets": unknown})
 
 
-def text_warnings(p: FeatureSet, q: FeatureSet) -> list[ScoreWarning]:
+def text_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
     """Duplicates, shared texts and prompts, lengths."""
-    found = [warning for side, name in ((p, "human"), (q, "model")) for warning in _side_warnings(side, name)]
+    for side, name in ((p, "human"), (q, "model")):
+        yield from _side_warnings(side, name)
     if p.text_hashes is not None and q.text_hashes is not None:
         shared = np.isin(q.text_hashes, p.text_hashes)
         if shared.mean() > SHARED_SHARE:
             message = f"{percent(shared.mean())} of the model's texts are in the human set too"
             numbers = {"share": float(shared.mean()), "examples": np.nonzero(shared)[0][:5].tolist()}
-            found.append(ScoreWarning("duplicates_between", message, numbers))
+            yield ScoreWarning("duplicates_between", message, numbers)
         if p.opening_hashes is not None and q.opening_hashes is not None:
             opening = np.isin(q.opening_hashes, p.opening_hashes) & ~shared
             if opening.mean() > OPENING_SHARE:
@@ -209,15 +203,15 @@ def text_warnings(p: FeatureSet, q: FeatureSet) -> list[ScoreWarning]:
                     f"{percent(opening.mean())} of the model's texts open like a human one: shared prompts lift the "
                     "score (compare scores that share prompts only with each other)"
                 ) + ("" if p.groups is not None else UNDECLARED)
-                found.append(ScoreWarning("shared_prompts", message, {"share": float(opening.mean())}))
-    return found + _short_warnings(p.lengths) + _length_warnings(p.lengths, q.lengths)
+                yield ScoreWarning("shared_prompts", message, {"share": float(opening.mean())})
+    yield from _short_warnings(p.lengths)
+    yield from _length_warnings(p.lengths, q.lengths)
 
 
-def _side_warnings(side: FeatureSet, name: str) -> list[ScoreWarning]:
-    found = []
+def _side_warnings(side: FeatureSet, name: str) -> Iterator[ScoreWarning]:
     if side.dropped:
         message = f"{side.dropped} empty texts of the {name} set were dropped"
-        found.append(ScoreWarning("dropped_texts", message, {"dropped": side.dropped, "set": name}))
+        yield ScoreWarning("dropped_texts", message, {"dropped": side.dropped, "set": name})
     if side.text_hashes is not None:
         _, first = np.unique(side.text_hashes, return_index=True)
         repeated = np.setdiff1d(np.arange(len(side.text_hashes)), first)
@@ -225,49 +219,45 @@ def _side_warnings(side: FeatureSet, name: str) -> list[ScoreWarning]:
         if share > DUPLICATE_SHARE:
             message = f"{percent(share)} of the {name} texts repeat another one of the set"
             numbers = {"share": share, "set": name, "examples": repeated[:5].tolist()}
-            found.append(ScoreWarning("duplicates_within", message, numbers))
+            yield ScoreWarning("duplicates_within", message, numbers)
     if side.groups is None and side.opening_hashes is not None:
-        found += _repeated_openings(side.opening_hashes, side.text_hashes, name)
+        yield from _repeated_openings(side.opening_hashes, side.text_hashes, name)
     share = side.truncated / len(side)
     if share > TRUNCATED_SHARE:
         message = f"{percent(share)} of the {name} texts were cut to the featurizer's length"
-        found.append(ScoreWarning("truncated_texts", message, {"share": share, "set": name}))
-    return found
+        yield ScoreWarning("truncated_texts", message, {"share": share, "set": name})
 
 
-def _repeated_openings(openings: Hashes, texts: Hashes | None, name: str) -> list[ScoreWarning]:
+def _repeated_openings(openings: Hashes, texts: Hashes | None, name: str) -> Iterator[ScoreWarning]:
     """Texts that open like another, different one of the set: several answers to one prompt."""
     kept = slice(None) if texts is None else np.unique(texts, return_index=True)[1]
     _, times = np.unique(openings[kept], return_counts=True)
     share = float(times[times > 1].sum() / len(openings))
-    if share <= OPENING_SHARE:
-        return []
-    message = f"{percent(share)} of the {name} texts open like another one of the set{UNDECLARED}"
-    return [ScoreWarning("repeated_prompts", message, {"share": share, "set": name})]
+    if share > OPENING_SHARE:
+        message = f"{percent(share)} of the {name} texts open like another one of the set{UNDECLARED}"
+        yield ScoreWarning("repeated_prompts", message, {"share": share, "set": name})
 
 
-def _short_warnings(p: Integers | None) -> list[ScoreWarning]:
+def _short_warnings(p: Integers | None) -> Iterator[ScoreWarning]:
     """Human texts of a few words: answers to questions, numbers of choices."""
-    if p is None or (median := float(np.median(p))) > SHORT_TOKENS:
-        return []
-    message = (
-        f"half of the human texts have {median:.0f} tokens or fewer, as in multiple choice and short answers: MAUVE "
-        "compares sets of longer text and is not for such a task, accuracy is"
-    )
-    return [ScoreWarning("short_references", message, {"p_median_length": median, "threshold": SHORT_TOKENS})]
+    if p is not None and (median := float(np.median(p))) <= SHORT_TOKENS:
+        message = (
+            f"half of the human texts have {median:.0f} tokens or fewer, as in multiple choice and short answers: "
+            "MAUVE compares sets of longer text and is not for such a task, accuracy is"
+        )
+        yield ScoreWarning("short_references", message, {"p_median_length": median, "threshold": SHORT_TOKENS})
 
 
-def _length_warnings(p: Integers | None, q: Integers | None) -> list[ScoreWarning]:
+def _length_warnings(p: Integers | None, q: Integers | None) -> Iterator[ScoreWarning]:
     if p is None or q is None:
-        return []
+        return
     human, model = float(np.median(p)), float(np.median(q))
-    if max(human, model) <= LENGTH_RATIO * min(human, model):
-        return []
-    message = (
-        f"the texts differ in length (median {human:.0f} tokens human, {model:.0f} model): the score may measure "
-        "length; match_lengths='truncate' cuts both to one length"
-    )
-    return [ScoreWarning("length_mismatch", message, {"p_median_length": human, "q_median_length": model})]
+    if max(human, model) > LENGTH_RATIO * min(human, model):
+        message = (
+            f"the texts differ in length (median {human:.0f} tokens human, {model:.0f} model): the score may measure "
+            "length; match_lengths='truncate' cuts both to one length"
+        )
+        yield ScoreWarning("length_mismatch", message, {"p_median_length": human, "q_median_length": model})
 
 
 def percent(share: float) -> str:

@@ -104,7 +104,7 @@ ADVICE: dict[str, Advice] = {
     "shared_prompts": Advice(
         f"More than {_percent(score_warnings.OPENING_SHARE)} of the model's texts open like a human one. Shared "
         "prompts lift the score above that of two human sets.",
-        "Say `aligned=True` (`--aligned`) if row i of every set answers prompt i, or give the prompts as `p_groups` "
+        "Say `aligned=True` (`--aligned`) if row i of every set answers prompt i, or give the prompts by `p_groups` "
         "and `q_groups` (`--prompt-field`). Compare such scores only with each other. Prompts in the texts come off by "
         '`strip="prompts"` with `prompts=`.',
     ),
@@ -189,7 +189,7 @@ ADVICE: dict[str, Advice] = {
     "repeated_prompts": Advice(
         f"More than {_percent(score_warnings.OPENING_SHARE)} of a set's texts open like another one of it, as several "
         "answers to one prompt do. Such texts count for fewer.",
-        "Give the prompt of each text as `p_groups` and `q_groups` (`--prompt-field`).",
+        "Give the prompt of each text by `p_groups` and `q_groups` (`--prompt-field`).",
     ),
     "no_interval": Advice(
         f"These texts allow no error estimate: there are fewer than {FEWEST_GROUPS} of them or of their prompts, or "

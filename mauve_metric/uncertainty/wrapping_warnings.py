@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.texts.marks import Marks
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
@@ -21,26 +23,25 @@ _SIGHTS = {
 }
 
 
-def wrapping_warnings(p: FeatureSet, q: FeatureSet) -> list[ScoreWarning]:
+def wrapping_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
     """Texts that were changed, and what one set is wrapped in or opens with and the other is not."""
-    found = [warning for side, name in ((p, "human"), (q, "model")) for warning in _stripping_warnings(side, name)]
-    if p.marks is None or q.marks is None:
-        return found
-    return found + _differences(p.marks, q.marks) + _openings(p.marks, q.marks)
+    for side, name in ((p, "human"), (q, "model")):
+        yield from _stripping_warnings(side, name)
+    if p.marks is not None and q.marks is not None:
+        yield from _differences(p.marks, q.marks)
+        yield from _openings(p.marks, q.marks)
 
 
-def _stripping_warnings(side: FeatureSet, name: str) -> list[ScoreWarning]:
+def _stripping_warnings(side: FeatureSet, name: str) -> Iterator[ScoreWarning]:
     many = {rule: times for rule, times in side.stripped.items() if times > STRIPPED_SHARE * len(side)}
-    if not many:
-        return []
-    rules = ", ".join(f"{rule} off {times}" for rule, times in many.items())
-    message = f"strip changed the {name} texts ({rules} of {len(side)}): the score is of what was left of them"
-    return [ScoreWarning("stripped_texts", message, {"set": name, "texts": len(side), **many})]
+    if many:
+        rules = ", ".join(f"{rule} off {times}" for rule, times in many.items())
+        message = f"strip changed the {name} texts ({rules} of {len(side)}): the score is of what was left of them"
+        yield ScoreWarning("stripped_texts", message, {"set": name, "texts": len(side), **many})
 
 
-def _differences(p: Marks, q: Marks) -> list[ScoreWarning]:
+def _differences(p: Marks, q: Marks) -> Iterator[ScoreWarning]:
     """Warnings about wrappings that only one set has."""
-    found = []
     for rule, sight in _SIGHTS.items():
         human, model = p.wrapped.get(rule, 0), q.wrapped.get(rule, 0)
         shares = human / p.texts, model / q.texts
@@ -54,15 +55,13 @@ def _differences(p: Marks, q: Marks) -> list[ScoreWarning]:
             f"these more than the texts; strip={rule!r} takes them off both sets"
         )
         numbers = {"kind": rule, "p_texts": human, "q_texts": model, "n_p": p.texts, "n_q": q.texts}
-        found.append(ScoreWarning("blanks_in_one_set" if blanks else "wrapping_in_one_set", message, numbers))
-    return found
+        yield ScoreWarning("blanks_in_one_set" if blanks else "wrapping_in_one_set", message, numbers)
 
 
-def _openings(p: Marks, q: Marks) -> list[ScoreWarning]:
+def _openings(p: Marks, q: Marks) -> Iterator[ScoreWarning]:
     """Words that many texts of one set begin with, and hardly any of the other."""
     if p.openings is None or q.openings is None:
-        return []
-    found = []
+        return
     for name, other, marks, others in (("human", "model", p, q), ("model", "human", q, p)):
         telling = _telling(marks, others)
         if telling:
@@ -73,8 +72,7 @@ def _openings(p: Marks, q: Marks) -> list[ScoreWarning]:
             )
             counts = {" ".join(words): times for words, times in telling.items()}
             numbers = {"set": name, "texts": marks.texts, "openings": counts}
-            found.append(ScoreWarning("opening_in_one_set", message, numbers))
-    return found
+            yield ScoreWarning("opening_in_one_set", message, numbers)
 
 
 def _telling(marks: Marks, others: Marks) -> dict[tuple[str, ...], int]:

@@ -95,6 +95,58 @@ def test_points_for_an_all_human_text_and_capped_looks() -> None:
     assert scored.total.ci is None and scored.total.alpha is None
 
 
+def test_accuracy_is_the_share_of_right_verdicts() -> None:
+    rows = rounds()
+    total = score_boundary_guesses(rows, keep_runs=True).total
+    pairs = [(int(str(row["true_boundary_index"])), int(str(row["predicted_boundary_index"]))) for row in rows]
+    right = [guess == 9 if last == 9 else last <= guess < 9 for last, guess in pairs]
+    assert total.accuracy == pytest.approx(np.mean(right))
+    assert total.accuracy_ci is not None and total.accuracy_ci[0] < total.accuracy < total.accuracy_ci[1]
+    # without players: Wilson's interval of 3 in 10 at 95 %
+    guesses = [4, 4, 4, *[3] * 7]
+    alone = score_boundary_guesses([{"boundary": 4, "guess": guess} for guess in guesses]).total
+    assert alone.accuracy_ci == pytest.approx((0.1078, 0.6032), abs=1e-4)
+
+
+def test_rounds_are_grouped_by_a_column() -> None:
+    rows = [row | {"reason": ["grammar", ""][number % 2], "words": number} for number, row in enumerate(rounds())]
+    game = score_boundary_guesses(rows, keep_runs=True, by="reason")
+    assert list(game.groups) == ["(none)", "grammar"] and "by:reason|" in game.signature
+    assert game.groups["grammar"].points == score_boundary_guesses(rows[::2], keep_runs=True).total.points
+    game = score_boundary_guesses(rows, keep_runs=True, by="words")
+    assert list(game.groups) == ["0 to 39", "40 to 79", "80 to 119", "120 to 159", "160 to 199"]
+    assert game.groups["80 to 119"].points == score_boundary_guesses(rows[80:120], keep_runs=True).total.points
+    assert "Rounds by words: 5 groups" in str(game) and game.to_csv("groups").count("\n") == 6
+    assert game.to_dict()["groups"]["0 to 39"]["rounds"] == 40
+    with pytest.raises(ValueError, match="guesses has no column 'colour': it has"):
+        score_boundary_guesses(rows, by="colour")
+    assert score_boundary_guesses(rows).groups == {}
+
+
+def test_experience_is_the_number_of_rounds_that_a_player_had_played() -> None:
+    played = [("a", 3), ("b", 4), ("a", 4), ("a", 6), ("b", 11)]  # the boundary is 4
+    rows = [{"boundary": 4, "guess": guess, "player": player} for player, guess in played]
+    game = score_boundary_guesses(rows, by="round")
+    assert {name: scores.points for name, scores in game.groups.items()} == {"1": 2.5, "2": 2.5, "3": 3.0}
+    assert list(score_boundary_guesses([row | {"round": "late"} for row in rows], by="round").groups) == ["late"]
+
+
+def test_two_players_agree_where_both_found_the_machine_or_named_none() -> None:
+    said = {"a": [4, 5, "none", 3, "none"], "b": [9, 3, "none", 2], "c": ["none"]}
+    boundaries = [4, 4, 4, 4, "none"]
+    rows = [
+        {"boundary": boundaries[text], "guess": guess, "player": player, "text": f"t{text}"}
+        for player, guesses in said.items()
+        for text, guess in enumerate(guesses)
+    ]
+    pairs = {(pair.a, pair.b): pair for pair in score_boundary_guesses(rows).pairs}
+    # t0 both found it, t1 only a, t2 both named none, t3 both too early, which is no common verdict
+    assert (pairs["a", "b"].agreement, pairs["a", "b"].texts) == (0.5, 4)
+    assert pairs["a", "b"].ci == pytest.approx((0.15, 0.85), abs=1e-3)  # Wilson's of 2 in 4
+    assert pairs["a", "c"].agreement == 0 and pairs["a", "c"].ci is None and len(pairs) == 3
+    assert score_boundary_guesses([{key: row[key] for key in ("boundary", "guess")} for row in rows]).pairs == ()
+
+
 def test_options_are_checked() -> None:
     with pytest.raises(ValueError, match="confidence_level must be a number in"):
         score_boundary_guesses(rounds(), confidence_level=0)

@@ -212,7 +212,8 @@ def test_processes_in_step_write_what_each_would_alone(model: Any, tokenizer: An
         alone = Generator(generation_settings(None), 2).write(model, tokenizer, [prompts[i] for i in numbers], numbers)
         calls.append(0)
         model.generate = counted
-        assert Generator(generation_settings(None), 2).write_in_step(model, tokenizer, prompts, rank, size) == alone
+        generator = Generator(generation_settings(None), 2)
+        assert generator.write(model, tokenizer, prompts, range(7), in_step=(rank, size)) == alone
     assert len(set(calls)) == 1
 
 

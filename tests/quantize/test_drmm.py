@@ -89,11 +89,11 @@ def test_the_steps_are_those_of_torch_adam() -> None:
     draw = torch.Generator().manual_seed(7)
     mine = torch.randn(5, generator=draw, dtype=torch.float64)
     theirs = mine.clone().requires_grad_()
-    adam = torch.optim.Adam([theirs], lr=0.01, betas=module._DECAYS, eps=1e-8)
+    adam = torch.optim.Adam([theirs], lr=0.01, betas=(0.9, 0.99), eps=1e-8)
     first, second = torch.zeros_like(mine), torch.zeros_like(mine)
     for step in range(1, 6):
         slope = torch.randn(5, generator=draw, dtype=torch.float64)
-        module._adam(mine, slope, first, second, step, 0.01)
+        module._adam(mine, slope, first, second, step, 0.01, 0.99)
         theirs.grad = slope.clone()
         adam.step()
         torch.testing.assert_close(mine, theirs.detach(), rtol=1e-9, atol=1e-12)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -19,8 +20,10 @@ from mauve_metric import (
 )
 from mauve_metric.arrays import Rows
 from mauve_metric.options import MauveConfig, config_fields
-from mauve_metric.quantize import drmm
+from mauve_metric.quantize import drmm, spreading
+from mauve_metric.quantize.histograms import Quantized
 from mauve_metric.quantize.quantizers import QUANTIZERS, num_buckets_of
+from mauve_metric.results.signature import signature_options
 
 DRMM: dict[str, Any] = {
     "quantizer": "drmm", "drmm_layers": 2, "drmm_components": 3, "drmm_steps": 40, "num_runs": 1
@@ -81,6 +84,32 @@ def test_scores_of_drmm_are_those_of_its_labels() -> None:
     assert np.array_equal(found.q_labels, labels[:90]) and np.array_equal(found.p_labels, labels[90:])
     same = compute_mauve(p_features=p, q_features=q, **(DRMM | {"row_order": "pq"}))
     assert np.array_equal(same.p_labels, drmm.drmm(np.concatenate([p, q]), 2, 3, 40, seed=25).labels[:90])
+
+
+def test_the_papers_presets_are_resolved_and_named_in_the_signature(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: dict[str, tuple[object, ...]] = {}
+
+    def spy(name: str) -> Callable[..., Quantized]:
+        def quantizer(rows: Rows, *options: object) -> Quantized:
+            seen[name] = options
+            return Quantized(np.arange(len(rows)) % 4)
+
+        return quantizer
+
+    monkeypatch.setattr(drmm, "drmm", spy("drmm"))
+    monkeypatch.setattr(spreading, "lattice", spy("lattice"))
+    p, q = sets()
+    found = compute_mauve(p_features=p, q_features=q, quantizer="drmm", drmm_preset="paper", num_runs=1)
+    # Pillutla et al.'s code: 20 (90 + 90) batches by tensorflow's Adam, whose decays are .9 and .999
+    assert seen["drmm"][:3] == (3, 10, 3600) and seen["drmm"][-1] == 0.999
+    assert "|drmm_steps:3600|drmm_preset:paper|" in found.signature and "lattice" not in found.signature
+    again = compute_mauve(p_features=p, q_features=q, **signature_options(found.signature_entries, texts=False))
+    assert again.signature == found.signature
+    found = compute_mauve(p_features=p, q_features=q, quantizer="lattice", lattice_preset="paper", num_runs=1)
+    assert seen["lattice"][:4] == (50, 200, 768, 1.0) and seen["lattice"][-1] is True
+    assert "|lattice_epochs:200|lattice_hidden:768|" in found.signature and "|lattice_preset:paper|" in found.signature
+    compute_mauve(p_features=p, q_features=q, quantizer="lattice", lattice_epochs=3, num_runs=1)
+    assert seen["lattice"][:3] == (50, 3, 256) and seen["lattice"][-1] is False
 
 
 def test_what_follows_from_counts_holds_for_drmm() -> None:

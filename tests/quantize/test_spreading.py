@@ -89,7 +89,8 @@ def test_the_number_of_threads_changes_nothing() -> None:
         for threads in (1, 2, 3):
             torch.set_num_threads(threads)
             with threadpool_limits(threads):
-                found.append(lattice(rows, epochs=3, hidden=64, seed=1).labels.tolist())
+                both = [lattice(rows, epochs=3, hidden=64, seed=1, paper=paper).labels for paper in (False, True)]
+                found.append(np.concatenate(both).tolist())
             assert torch.get_num_threads() == threads
     finally:
         torch.set_num_threads(before)
@@ -114,6 +115,36 @@ def test_neighbours_stay_together_and_rows_are_spread() -> None:
     # .06, and there are 308 ± 11 buckets: both bounds are more than four standard deviations away.
     assert (truth[one] == truth[other])[together].mean() > 0.5
     assert len(np.unique(found.labels)) > 200
+
+
+def test_the_papers_training_keeps_the_last_batch_and_normalises_three_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+
+    def spy(network: nn.Sequential, rows: torch.Tensor, training: bool) -> torch.Tensor:
+        sizes.extend([len(rows)] if training else [])
+        return apply(network, rows, training)
+
+    monkeypatch.setattr(spreading, "apply", spy)
+    # 129 and 150 rows in batches of 64: the last has 1, which has no variance and is left out, and 22
+    for n, batches in ((129, [64, 64]), (150, [64, 64, 22])):
+        sizes.clear()
+        lattice(normal_rows(n, 5), epochs=2, hidden=8, paper=True)
+        assert sizes == 2 * [size for size in batches for _ in range(3)]
+        sizes.clear()
+        lattice(normal_rows(n, 5), epochs=2, hidden=8)
+        assert sizes == 2 * [192, 192]
+
+
+def test_the_network_of_the_papers_training_learns_the_moments_of_one_set_at_a_time() -> None:
+    rows = torch.from_numpy(normal_rows(192, 6) + np.repeat(np.eye(6)[:3], 64, axis=0).astype(np.float32))
+    network = first_network(rows, 5, torch.Generator().manual_seed(1))
+    linear, normalise = network[0], network[1]
+    expected = np.zeros(5)
+    for part in np.array_split(rows.numpy() @ linear.weight.detach().numpy().T, 3):
+        expected = 0.9 * expected + 0.1 * part.mean(axis=0)  # torch's running mean, from 0
+    for part in rows.chunk(3):
+        apply(network, part, True)
+    np.testing.assert_allclose(normalise.running_mean.numpy(), expected, atol=1e-6)
 
 
 def test_progress_goes_to_the_end() -> None:

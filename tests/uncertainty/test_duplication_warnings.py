@@ -19,7 +19,7 @@ from mauve_metric.uncertainty.duplication_warnings import duplication_warnings
 )
 def test_each_threshold(name: str, human: float, silent: float, said: float, code: str, severe: bool) -> None:
     assert MEASURES[name].group == "duplication"
-    assert duplication_warnings({name: silent}, {name: human}) == []
+    assert not [*duplication_warnings({name: silent}, {name: human})]
     (warning,) = duplication_warnings({name: said}, {name: human})
     assert (warning.code, warning.severe, warning.numbers["share"]) == (code, severe, said)
     assert warning.message.startswith(f"{100 * said:.1f} % of the model's ")
@@ -27,5 +27,5 @@ def test_each_threshold(name: str, human: float, silent: float, said: float, cod
 
 
 def test_what_is_missing_gives_no_warning() -> None:
-    assert duplication_warnings({}) == []
+    assert not [*duplication_warnings({})]
     assert [found.code for found in duplication_warnings({"near_duplicates": 0.5})] == ["near_duplicates_within"]

@@ -48,7 +48,7 @@ def test_the_auc_of_one_number_is_that_of_the_number_itself() -> None:
 
 def test_equal_formats_and_unknown_texts_give_no_warning() -> None:
     p, q = (np.array([format_numbers(text) for text in _texts(80, " ", seed)]) for seed in (4, 5))
-    assert format_warnings(check_format(p, q, None, 0)) == []
+    assert not [*format_warnings(check_format(p, q, None, 0))]
     assert check_format(None, q, None, 0) is None and check_format(p[:9], q, None, 0) is None
     features = np.random.default_rng(0).normal(size=(40, 3))
     assert compute_mauve(p_features=features, q_features=features[::-1]).format_auc is None

@@ -125,11 +125,6 @@ def test_pairs_are_right_where_prompts_are_shared() -> None:
     assert (paired <= 0.05).mean() > (loose <= 0.05).mean() + 0.3
 
 
-def test_blocks_of_permutations_do_not_change_how_many_there_are() -> None:
-    assert resampling._blocks(10, 4) == [4, 4, 2]
-    assert resampling._blocks(0, 4) == []
-
-
 def test_pairs_need_equal_sizes() -> None:
     with pytest.raises(ValueError, match=r"aligned=True needs sets of equal size, .*, got p 12, q 10: .*q_groups"):
         compute_mauve(

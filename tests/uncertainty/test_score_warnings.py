@@ -172,7 +172,7 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
     "repeated_prompts": [
         (
             lambda: text_warnings(answers(12), OTHER),
-            lambda: text_warnings(answers(10), OTHER) + text_warnings(answers(12, groups=np.arange(100)), OTHER),
+            lambda: [*text_warnings(answers(10), OTHER), *text_warnings(answers(12, groups=np.arange(100)), OTHER)],
             ["12.0 %", "human", "--prompt-field"],
         )
     ],
@@ -192,7 +192,7 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
     "short_references": [
         (
             lambda: text_warnings(side(length=6), OTHER),
-            lambda: text_warnings(side(length=7), OTHER) + text_warnings(OTHER, side(length=6)),
+            lambda: [*text_warnings(side(length=7), OTHER), *text_warnings(OTHER, side(length=6))],
             ["6 tokens or fewer", "multiple choice"],
         )
     ],
@@ -238,15 +238,15 @@ def test_examples_point_at_the_copies() -> None:
 
 
 def test_sets_of_unknown_origin_are_not_judged() -> None:
-    assert text_warnings(FeatureSet(np.zeros((5, 2))), FeatureSet(np.zeros((5, 2)))) == []
-    assert text_warnings(side(), FeatureSet(np.zeros((5, 2)))) == []
+    assert not [*text_warnings(FeatureSet(np.zeros((5, 2))), FeatureSet(np.zeros((5, 2))))]
+    assert not [*text_warnings(side(), FeatureSet(np.zeros((5, 2))))]
 
 
 def test_the_floor_is_that_of_the_scaling_factor() -> None:
     for c in (0.5, 1.0, 2.0, 5.0, 10.0):
         floor = frontier.mauve_floor(c)
         assert codes(score_warnings(floor, floor, 0.99, 0.01)) == ["at_floor"]
-        assert score_warnings((1 + floor) / 2, floor, 0.99, 0.01) == []
+        assert not [*score_warnings((1 + floor) / 2, floor, 0.99, 0.01)]
 
 
 def test_good_features_give_no_warning() -> None:

@@ -20,14 +20,13 @@ def calls(path: Path, name: str) -> list[ast.Call]:
 
 
 def codes_in(value: ast.expr) -> set[str]:
-    """The codes that an expression may be; of a variable, those of the tables of duplication."""
+    """The codes that an expression may be; of a variable, those of the table of duplication."""
     if isinstance(value, ast.Constant):
         return {value.value}
     if isinstance(value, ast.IfExp):
         return codes_in(value.body) | codes_in(value.orelse)
     assert isinstance(value, ast.Name) and value.id == "code", ast.unparse(value)
-    tables = (duplication_warnings._ACROSS, duplication_warnings._WITHIN)
-    return {row[1] for table in tables for row in table.values()}
+    return {code for _, code, _ in duplication_warnings._TABLE.values()}
 
 
 def test_every_code_has_a_cause_and_a_cure() -> None:

@@ -116,8 +116,9 @@ def find_head(encoder: Encoder, row: Sequence[int]) -> Head:
     """
     torch = import_torch()
     first = list(row[:_PROBE])
-    other = first[0] if first[0] != first[-1] else (first[-1] + 1) % _input_size(encoder)
     model = encoder.model
+    vocabulary = int(model.get_input_embeddings().num_embeddings)
+    other = first[0] if first[0] != first[-1] else (first[-1] + 1) % vocabulary
     with evaluating(model), torch.inference_mode():
         ids, mask = padded(encoder, [first, [*first[:-1], other]])
         both = getattr(model.config, "is_encoder_decoder", False)
@@ -129,10 +130,6 @@ def find_head(encoder: Encoder, row: Sequence[int]) -> Head:
                 f"model must be a causal language model, and {encoder.name!r} looks at later tokens: {_kind(model)}"
             )
         return Head(_module(model, ids, mask, logits), int(logits.shape[-1]))
-
-
-def _input_size(encoder: Encoder) -> int:
-    return int(encoder.model.get_input_embeddings().num_embeddings)
 
 
 def _kind(model: Any) -> str:
@@ -187,49 +184,33 @@ def run_likelihoods(
         it.
     """
     torch = import_torch()
-    step, parts = _rows_together(encoder, rows, head), []
+    size = _CHUNK_BYTES["cuda" if encoder.device.startswith("cuda") else "cpu"]
+    wide = torch.float64 if encoder.dtype == "float64" else torch.float32
+    states_together = max(1, size // (head.vocabulary_size * wide.itemsize))
+
+    def of_rows(part: list[tuple[int, ...]]) -> Array:
+        """The columns of all predicted tokens of some rows, one row after the other, (5, Σ (t - 1))."""
+        ids, mask = padded(encoder, part)
+        states = output_of(encoder.model if head.module is None else without_head(encoder.model), ids, mask)
+        predicted = mask[:, 1:].bool()
+        given = (states.logits if head.module is None else states[0])[:, :-1]
+        given, targets = given[predicted.to(given.device)], ids[:, 1:][predicted]
+        columns = []
+        for start in range(0, len(targets), states_together):
+            chunk = given[start : start + states_together]
+            logits = (chunk if head.module is None else head.module(chunk)).to(wide)
+            logits = logits if decode is None else decode(logits)
+            columns.append(token_columns(logits, targets[start : start + states_together].to(logits.device)))
+        found: Array = torch.cat(columns, dim=1).cpu().numpy()
+        return found
+
+    # all rows in one pass, unless the model itself makes the logits of all of them
+    step = len(rows) if head.module is not None else max(1, 4 * states_together // max(map(len, rows)))
     with evaluating(encoder.model), torch.inference_mode():
-        for start in range(0, len(rows), step):
-            parts.append(_of_rows(encoder, rows[start : start + step], head, decode).cpu().numpy())
+        parts = [of_rows(rows[start : start + step]) for start in range(0, len(rows), step)]
     table = np.concatenate(parts, axis=1)
     ends = np.cumsum([len(row) - 1 for row in rows])
     return as_objects([part.ravel() for part in np.split(table, ends[:-1], axis=1)])
-
-
-def _rows_together(encoder: Encoder, rows: Sequence[Sequence[int]], head: Head) -> int:
-    """Number of rows per forward pass: all, unless the model itself makes the logits of all of them."""
-    if head.module is not None:
-        return len(rows)
-    return max(1, 4 * _states_together(encoder, head) // max(map(len, rows)))
-
-
-def _states_together(encoder: Encoder, head: Head) -> int:
-    """Number of states whose logits are computed together."""
-    size = _CHUNK_BYTES["cuda" if encoder.device.startswith("cuda") else "cpu"]
-    return max(1, size // (head.vocabulary_size * (8 if encoder.dtype == "float64" else 4)))
-
-
-def _of_rows(
-    encoder: Encoder,
-    rows: Sequence[Sequence[int]],
-    head: Head,
-    decode: Callable[[torch.Tensor], torch.Tensor] | None,
-) -> torch.Tensor:
-    """The columns of all predicted tokens of some rows, one row after the other, (5, Σ (t - 1))."""
-    ids, mask = padded(encoder, rows)
-    states = output_of(encoder.model if head.module is None else without_head(encoder.model), ids, mask)
-    predicted = mask[:, 1:].bool()
-    given = (states.logits if head.module is None else states[0])[:, :-1]
-    given, targets = given[predicted.to(given.device)], ids[:, 1:][predicted]
-    wide = import_torch().float64 if encoder.dtype == "float64" else import_torch().float32
-    columns, step = [], _states_together(encoder, head)
-    for start in range(0, len(targets), step):
-        chunk = given[start : start + step]
-        logits = (chunk if head.module is None else head.module(chunk)).to(wide)
-        logits = logits if decode is None else decode(logits)
-        columns.append(token_columns(logits, targets[start : start + step].to(logits.device)))
-    joined: torch.Tensor = import_torch().cat(columns, dim=1)
-    return joined
 
 
 def token_columns(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:

@@ -297,16 +297,15 @@ def _of_columns(
             f"the model {encoder.name!r} must give finite log-probabilities, and does not in {encoder.dtype}: try "
             "dtype='float32'"
         )
-    by_name = dict(zip(COLUMNS, table, strict=True))
+    columns_by_name: dict[str, Any] = {
+        name: column.astype(np.int64) if name in _INTEGERS else column
+        for name, column in zip(COLUMNS, table, strict=True)
+    }
     return Likelihoods(
         token_ids=np.fromiter((token for row in ids for token in row[1:]), dtype=np.int64, count=table.shape[1]),
         offsets=np.concatenate([[0], np.cumsum([len(row) - 1 for row in ids])]).astype(np.int64),
         first_ids=np.array(first, dtype=np.int64),
-        log_probabilities=by_name["log_probabilities"],
-        ranks=by_name["ranks"].astype(np.int64),
-        sparsemax=by_name["sparsemax"],
-        most_likely=by_name["most_likely"].astype(np.int64),
-        choices=by_name["choices"].astype(np.int64),
+        **columns_by_name,
         vocabulary_size=vocabulary_size,
         identity={key: value for key, value in encoder.identity.items() if key != "pooling"},
         truncated=truncated,

@@ -63,7 +63,11 @@ def flag_of(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-_ARGUMENTS = {"p_text": "HUMAN", "q_text": "MODEL", "p_groups and q_groups": "--prompt-field"}
+_ARGUMENTS = {
+    r"\bp_text\b": "HUMAN",
+    r"\bq_text\b": "MODEL",
+    r"(`?)p_groups\1(?: and|,) \1q_groups\1": r"\1--prompt-field\1",
+}
 
 
 def in_flags(message: str) -> str:
@@ -74,14 +78,18 @@ def in_flags(message: str) -> str:
     >>> in_flags("aligned=True and p_groups contradict each other"), in_flags("num_buckets must be 9")
     ('--aligned and p_groups contradict each other', '--num-buckets must be 9')
     """
-    names = "|".join(["aligned", *_FILE_OPTIONS, *sorted(option_names(), key=len, reverse=True)])
-    message = re.sub(rf"(?<![\w-])({names})=(?:True|['\"]([^'\"]+)['\"]|([\w.]+))", _with_value, message)
+    own = ("aligned", "common_rows", *_FILE_OPTIONS)
+    names = "|".join([*own, *sorted(option_names(), key=len, reverse=True)])
+    message = re.sub(rf"(?<![\w-])({names})=(?:True|['\"]([^'\"]+)['\"]|([\w.]+)|(?=`))", _with_value, message)
     message = re.sub(rf"(?<![\w-])((?=\w*_)(?:{names})|^(?:{names})(?= must))(?![\w=])", _with_value, message)
-    message = re.sub("|".join(_ARGUMENTS), lambda found: _ARGUMENTS[found[0]], message)
-    return re.sub(r"(--[\w-]+) \(\1\)", r"\1", message)
+    for pattern, argument in _ARGUMENTS.items():
+        message = re.sub(pattern, argument, message)
+    return re.sub(r"((`?)(--[\w-]+)( [\w,.]+)?\2) \(\2\3(?:\4)?\2\)", r"\1", message)
 
 
 def _with_value(found: re.Match[str]) -> str:
+    if found.re.groups > 2 and found[3] and "_" not in found[1]:
+        return found[0]  # seed=1 may be the name of a model
     return " ".join([flag_of(found[1]), *filter(None, found.groups()[1:])])
 
 

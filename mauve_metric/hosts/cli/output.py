@@ -10,11 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from mauve_metric.hosts.cli.flags import in_flags
 from mauve_metric.results.names import printable
 from mauve_metric.runtime.errors import NotWritten
 
 if TYPE_CHECKING:
-    from mauve_metric.results.document import Document
+    from mauve_metric.results.document import Document, Part
     from mauve_metric.results.result_methods import Result
 
 ResultT = TypeVar("ResultT", bound="Result")
@@ -86,13 +87,23 @@ def show_result_of(
 
 
 def _format_document(document: Document, options: argparse.Namespace, title: str) -> str:
+    document = replace(document, title=title or document.title, parts=[*map(_in_flags, document.parts)])
     if options.csv:
         return document.csv(options.csv)
     if options.markdown:
         return document.markdown()
     if options.latex:
         return document.latex()
-    return replace(document, title=title or document.title).terminal(options.signature)
+    return document.terminal(options.signature)
+
+
+def _in_flags(part: Part) -> Part:
+    """A part whose advice names flags."""
+    from mauve_metric.results.document import Prose
+
+    if not isinstance(part, Prose) or not part.advice:
+        return part
+    return part._replace(lines=[line._replace(text=in_flags(line.text)) for line in part.texts])
 
 
 def failed_gate(reasons: Sequence[str]) -> int:
@@ -118,5 +129,6 @@ def show_advice(known: Mapping[str, tuple[str, str]], options: argparse.Namespac
     else:
         from mauve_metric.results.document import wrapped
 
-        advice = ([code, *wrapped(cause), *wrapped(cure, "  → ", "    ")] for code, (cause, cure) in asked.items())
+        spelled = {code: map(in_flags, advice) for code, advice in asked.items()}
+        advice = ([code, *wrapped(cause), *wrapped(cure, "  → ", "    ")] for code, (cause, cure) in spelled.items())
         show("\n\n".join(map("\n".join, advice)))

@@ -100,14 +100,6 @@ def _aggregation(name: str, scores: PairScores) -> Aggregation:
     return aggregation
 
 
-(
-    process_results,
-    mauve,
-    mauve_debiased,
-    mauve_ci_low,
-    mauve_ci_high,
-    mauve_classifier,
-    auc,
-    precision,
-    recall,
-) = task_functions()
+functions = task_functions()
+process_results, mauve, mauve_debiased, mauve_ci_low, mauve_ci_high = functions[:5]
+mauve_classifier, auc, precision, recall = functions[5:]

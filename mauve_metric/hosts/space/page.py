@@ -22,7 +22,7 @@ from mauve_metric.hosts.space.server.schema import Schema, add_descriptions
 from mauve_metric.hosts.space.session.scoring import Encoders, Featurizer
 from mauve_metric.hosts.space.session.sessions import HOUR
 from mauve_metric.hosts.space.session.turns import ONE_RUN
-from mauve_metric.hosts.space.view import layout
+from mauve_metric.hosts.space.view import judging, layout
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.showing import BUCKET_LINK
 from mauve_metric.hosts.space.view.theme import theme
@@ -105,6 +105,8 @@ def build_app(
         app.unload(handlers.leave)
         for name in app.endpoints.names:
             api(app.endpoints.function(name), api_name=name, **ONE_RUN)
+    with app.route("Judge texts", judging.PATH, show_in_navbar=False):
+        judging.judging_page(limits)
     app.queue(max_size=limits.waiting, api_open=False)
     return app
 

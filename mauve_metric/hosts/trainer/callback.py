@@ -156,28 +156,14 @@ class MauveCallback(TrainerCallback):
         """Move to the head of the list, before anything is logged."""
         self._move_to_the_head()
 
-    def on_log(
-        self,
-        args: TrainingArguments,
-        state: TrainerState,
-        control: TrainerControl,
-        logs: Metrics | None = None,
-        **host: Any,
-    ) -> None:
+    def on_log(self, *trainer: Any, logs: Metrics | None = None, **host: Any) -> None:
         """Score the model when an evaluation is logged."""
         if logs is not None:
-            self.add_when_logged(logs, _moment(args, state, control, host))
+            self.add_when_logged(logs, _moment(trainer, host))
 
-    def on_evaluate(
-        self,
-        args: TrainingArguments,
-        state: TrainerState,
-        control: TrainerControl,
-        metrics: Metrics | None = None,
-        **host: Any,
-    ) -> None:
+    def on_evaluate(self, *trainer: Any, metrics: Metrics | None = None, **host: Any) -> None:
         """Add the values for a Trainer that logged a copy of its metrics, or none; report texts and curve."""
-        prefix = evaluation_prefix(metrics or {})
+        prefix, moment = evaluation_prefix(metrics or {}), _moment(trainer, host)
         if metrics is None or prefix is None:
             return
         if f"{prefix}_mauve" not in metrics:
@@ -185,23 +171,17 @@ class MauveCallback(TrainerCallback):
             if self._done is not None and self._done[:2] == (prefix, runtime):
                 metrics.update(self._done[2])
             else:
-                self._add_values(metrics, prefix, _moment(args, state, control, host))
+                self._add_values(metrics, prefix, moment)
+        state = moment.state
         if f"{prefix}_mauve" in metrics and state.is_world_process_zero and self.trainer is not None and self.history:
             reporters = self.trainer.callback_handler.callbacks
             show_evaluation(reporters, self.history[-1].evaluation, prefix, state.global_step, self.table_rows)
 
-    def on_predict(
-        self,
-        args: TrainingArguments,
-        state: TrainerState,
-        control: TrainerControl,
-        metrics: Metrics | None = None,
-        **host: Any,
-    ) -> None:
+    def on_predict(self, *trainer: Any, metrics: Metrics | None = None, **host: Any) -> None:
         """Score the model in `predict`, whose metrics are not logged."""
         prefix = evaluation_prefix(metrics or {})
         if metrics is not None and prefix is not None and f"{prefix}_mauve" not in metrics:
-            metrics.update(self._values(prefix, _moment(args, state, control, host)))
+            metrics.update(self._values(prefix, _moment(trainer, host)))
 
     def on_step_begin(self, *_: object, **__: object) -> None:
         """Discard the stored evaluation, because the weights change."""
@@ -305,8 +285,9 @@ class MauveTrainerMixin(Host):
         super().log(logs, start_time)
 
 
-def _moment(args: TrainingArguments, state: TrainerState, control: TrainerControl, host: Mapping[str, Any]) -> Moment:
-    """The Trainer's state, with what it passes to a callback by name."""
+def _moment(trainer: tuple[Any, ...], host: Mapping[str, Any]) -> Moment:
+    """The Trainer's arguments, state and control, with what it passes to a callback by name."""
+    args, state, control = trainer
     return Moment(args, state, control, host.get("model"), host.get("processing_class"), datasets_in(host))
 
 

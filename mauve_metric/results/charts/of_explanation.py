@@ -27,7 +27,7 @@ def contributions_chart(
     rows = _contribution_rows(explanation)[:most]
     if link is not None:
         rows = [row | {"link": f"{link}{row['bucket']}"} for row in rows]
-    sides = ["too much (Type I)", "missed (Type II)"]
+    sides = ["too much (Type I), dashed", "missed (Type II)"]
     axis = alt.Axis(labels=False, ticks=False, grid=False, titleFontSize=12, titleFontWeight="normal")
     ends = alt.Scale(domain=[0, max(len(rows), 1)], nice=False)
     base = alt.Chart(alt.InlineData(values=rows)).encode(
@@ -62,12 +62,14 @@ def contributions_chart(
         **({} if link is None else {"href": "link:N"}),
     )
     parts = f"{explanation.type_one:.3f} from buckets filled too much, {explanation.type_two:.3f} from missed ones"
-    title = heading(f"The gap of {explanation.gap:.3f}", parts, "dashed: filled too much; pale: could be noise")
+    title = heading(f"The gap of {explanation.gap:.3f}", parts)
     description = f"Buckets by their part of the gap of {explanation.gap:.3f}: {parts}"
     if rows:
         first = rows[0]
         description += f"; the largest, bucket {first['bucket']}, adds {first['contribution']:.3f}"
-    chart = alt.LayerChart(layer=[bars, middle])
+    noise = alt.Chart(alt.InlineData(values=[{"label": "pale: could be noise"}] * any(row["noise"] for row in rows)))
+    words = noise.mark_text(align="right", fontSize=11).encode(x=alt.value("width"), y=alt.value(8), text="label:N")
+    chart = alt.LayerChart(layer=[bars, middle, words])
     return chart.properties(width=width, height=200, title=title, description=f"{description}.")
 
 
@@ -82,7 +84,7 @@ def _contribution_rows(explanation: Explanation) -> ChartRows:
         if part <= 0:
             break
         too_much = bool(model > human)
-        side = "too much (Type I)" if too_much else "missed (Type II)"
+        side = "too much (Type I), dashed" if too_much else "missed (Type II)"
         place: ChartRow = {"rank": rank + 0.05, "next": rank + 0.95, "middle": rank + 0.5, "bucket": bucket}
         shares = {"human": float(human), "model": float(model), "contribution": float(part)}
         noise = bool(explanation.p_values[bucket] > 1 - level)

@@ -12,24 +12,10 @@ from typing import TYPE_CHECKING, Literal
 import altair as alt
 import numpy as np
 
-from mauve_metric.results.charts.figure import (
-    AXIS_STYLE,
-    COLORS,
-    COVERAGE,
-    GAP,
-    HUMAN,
-    LINE,
-    QUALITY,
-    SIDE,
-    ChartRow,
-    ChartRows,
-    curve_axes,
-    curve_rows,
-    equal_line,
-    heading,
-    tooltips,
-)
+from mauve_metric.results.charts import figure
+from mauve_metric.results.digits import digits
 from mauve_metric.results.signature import format_value
+from mauve_metric.results.wording.words import interval_words
 from mauve_metric.uncertainty.jackknife import CurveBand
 
 if TYPE_CHECKING:
@@ -47,26 +33,26 @@ def divergence_curve_chart(result: MauveResult) -> alt.LayerChart:
     line is the curve without the bias of sampling, in its pointwise band (`jackknife.frontier_band`).
     """
     errors = {"type_one": "Type I error, KL(Q‖R)", "type_two": "Type II error, KL(P‖R)"}
-    tooltip = tooltips({"lambda": "λ, share of human text"}, ".3f")
-    tooltip += tooltips(errors | {"quality": "quality", "coverage": "coverage"})
-    base = _curve_base(_divergence_rows(result), COVERAGE, QUALITY)
+    tooltip = figure.tooltips({"lambda": "λ, share of human text"}, ".3f")
+    tooltip += figure.tooltips(errors | {"quality": "quality", "coverage": "coverage"})
+    base = _curve_base(_divergence_rows(result), figure.COVERAGE, figure.QUALITY)
     mixtures = base.transform_filter("isValid(datum.lambda)")
-    points = mixtures.mark_point(color=COLORS[0], filled=True, size=36, opacity=1, tooltip=None)
-    targets = mixtures.mark_point(color=COLORS[0], filled=True, size=250, opacity=0).encode(tooltip=tooltip)
+    points = mixtures.mark_point(color=figure.COLORS[0], filled=True, size=36, opacity=1, tooltip=None)
+    targets = mixtures.mark_point(color=figure.COLORS[0], filled=True, size=250, opacity=0).encode(tooltip=tooltip)
     c = format_value(result.signature_entries["mauve_scaling_factor"])
-    title = heading(
+    title = figure.heading(
         f"Published MAUVE = {result.mauve:.4f}",
         f"{result.n_p} human and {result.n_q} model texts, {result.num_buckets} buckets, c = {c}",
         _interval(result),
-        "dashed: debiased curve and its pointwise band",
     )
     area, equal, line = _curve_layers(base, dash=[1, 0])
-    layers = alt.LayerChart(layer=[area, equal, line, *_band_layers(result.curve_band), points, targets])
+    named = _curve_label("published", _divergence_rows(result))
+    layers = alt.LayerChart(layer=[area, equal, line, *_band_layers(result.curve_band), named, points, targets])
     description = (
         f"Divergence curve, quality of the model's text against coverage of human text: MAUVE, the area under it, "
         f"{result.mauve:.4f}; {_interval(result)}."
     )
-    return layers.properties(width=SIDE, height=SIDE, title=title, description=description)
+    return layers.properties(width=figure.SIDE, height=figure.SIDE, title=title, description=description)
 
 
 def precision_recall_chart(result: MauveResult) -> alt.LayerChart:
@@ -75,20 +61,19 @@ def precision_recall_chart(result: MauveResult) -> alt.LayerChart:
     x = recall, coverage of human text; y = precision, quality of the model's text; both in [0, 1], higher is better.
     The circle is k-NN precision against recall, the square density, at most 1, against coverage; both are labelled.
     """
-    points = curve_rows(point[::-1] for point in result.prd_curve.tolist())
-    base = _curve_base(points, f"recall: {COVERAGE}", f"precision: {QUALITY}")
-    targets = base.mark_point(color=COLORS[0], filled=True, size=150, opacity=0)
-    targets = targets.encode(tooltip=tooltips({"quality": "precision", "coverage": "recall"}))
+    points = figure.curve_rows(point[::-1] for point in result.prd_curve.tolist())
+    base = _curve_base(points, f"recall: {figure.COVERAGE}", f"precision: {figure.QUALITY}")
+    targets = base.mark_point(color=figure.COLORS[0], filled=True, size=150, opacity=0)
+    targets = targets.encode(tooltip=figure.tooltips({"quality": "precision", "coverage": "recall"}))
     found = f"precision (F 1/8) {result.prd_precision:.4f}, recall (F 8) {result.prd_recall:.4f}"
-    title = heading(
+    title = figure.heading(
         f"PRD area = {result.prd_area:.4f}", found, *(["k-NN scores: not computed"] if result.precision is None else [])
     )
-    at = min(points, key=lambda point: abs(float(point["quality"] or 0) - 0.3))
-    named = _label("of the histograms", at, "right", 12)
+    named = _curve_label("of the histograms", points)
     shown = "".join(f"; {row['name']}: {row['shown']}" for row in _neighbour_rows(result))
     description = f"Precision-recall curve of the histograms: area {result.prd_area:.4f}, {found}{shown}."
     layers = alt.LayerChart(layer=[*_curve_layers(base, dash=[7, 3]), targets, *_neighbour_layers(result), named])
-    return layers.properties(width=SIDE, height=SIDE, title=title, description=description)
+    return layers.properties(width=figure.SIDE, height=figure.SIDE, title=title, description=description)
 
 
 def histogram_chart(result: MauveResult, width: int = 720, place: int = 0) -> alt.LayerChart:
@@ -101,9 +86,9 @@ def histogram_chart(result: MauveResult, width: int = 720, place: int = 0) -> al
         width: of the plot, in pixels.
         place: of the model among several, which have a colour each.
     """
-    tooltip = tooltips({"bucket": "bucket"}, "d")
-    tooltip += tooltips({"human": "share of human texts", "model": "share of model texts"}, ".2%")
-    tooltip += tooltips({"difference": "difference"}, "+.2%")
+    tooltip = figure.tooltips({"bucket": "bucket"}, "d")
+    tooltip += figure.tooltips({"human": "share of human texts", "model": "share of model texts"}, ".2%")
+    tooltip += figure.tooltips({"difference": "difference"}, "+.2%")
     ends = alt.Scale(domain=[0, result.num_buckets], nice=False)
     most = 1.25 * float(max(result.p_hist.max(), result.q_hist.max()))  # room for the labels
     order = alt.Axis(labels=False, ticks=False, grid=False, titleFontSize=12, titleFontWeight="normal")
@@ -113,18 +98,18 @@ def histogram_chart(result: MauveResult, width: int = 720, place: int = 0) -> al
         x2="next:Q",
         tooltip=tooltip,
     )
-    shares = alt.Axis(labelExpr="format(abs(datum.value), '~%')", **AXIS_STYLE)
+    shares = alt.Axis(labelExpr="format(abs(datum.value), '~%')", **figure.AXIS_STYLE)
     share = alt.Y("human:Q", title="share of texts", axis=shares, scale=alt.Scale(domain=[-most, most], nice=False))
-    up = base.mark_rect(color=HUMAN).encode(y=share, y2=alt.datum(0))
-    down = base.mark_rect(color=COLORS[place % len(COLORS)]).encode(y="below:Q", y2=alt.datum(0))
+    up = base.mark_rect(color=figure.HUMAN).encode(y=share, y2=alt.datum(0))
+    down = base.mark_rect(color=figure.COLORS[place % len(figure.COLORS)]).encode(y="below:Q", y2=alt.datum(0))
     labels = [
         alt.Chart(alt.InlineData(values=[{"label": f"{side} texts"}]))
         .mark_text(align="left", fontSize=12)
         .encode(x=alt.value(6), y=alt.value(place), text="label:N")
         for side, place in (("human", 10), ("model", _HISTOGRAM - 10))
     ]
-    middle = alt.Chart(alt.InlineData(values=[{"share": 0}])).mark_rule(color=LINE).encode(y="share:Q")
-    title = heading("Where the two sets differ")
+    middle = alt.Chart(alt.InlineData(values=[{"share": 0}])).mark_rule(color=figure.LINE).encode(y="share:Q")
+    title = figure.heading("Where the two sets differ")
     difference = result.p_hist - result.q_hist
     description = (
         f"Histograms of both sets over {result.num_buckets} buckets: the human share is larger in "
@@ -144,7 +129,7 @@ def score_chart(result: MauveResult, width: int = 720) -> alt.LayerChart:
         result: the scores.
         width: of the plot, in pixels.
     """
-    axis = alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], format=".1f", **AXIS_STYLE)
+    axis = alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], format=".1f", **figure.AXIS_STYLE)
     x = alt.X("value:Q", title=None, axis=axis).scale(domain=[0, 1], nice=False)
     rows = _score_rows(result)
     bottom = 3.0 + 0.9 * max(sum(row["kind"] == "mark" for row in rows) - 2, 0)
@@ -155,12 +140,14 @@ def score_chart(result: MauveResult, width: int = 720) -> alt.LayerChart:
     kinds = ("line", "span", "end", "interval", "mark", "label")
     one = {kind: base.transform_filter(f"datum.kind == '{kind}'") for kind in kinds}
     layers = [
-        one["line"].mark_rule(color=LINE, strokeWidth=1).encode(x2="to:Q"),
-        one["span"].mark_bar(color=HUMAN, opacity=0.25, height=16).encode(x2="to:Q"),
-        one["end"].mark_tick(color=HUMAN, thickness=2, size=16).encode(tooltip=tooltip),
-        one["interval"].mark_rule(color=COLORS[0], strokeWidth=5, opacity=0.6).encode(x2="to:Q", tooltip=tooltip),
+        one["line"].mark_rule(color=figure.LINE, strokeWidth=1).encode(x2="to:Q"),
+        one["span"].mark_bar(color=figure.HUMAN, opacity=0.25, height=16).encode(x2="to:Q"),
+        one["end"].mark_tick(color=figure.HUMAN, thickness=2, size=16).encode(tooltip=tooltip),
+        one["interval"]
+        .mark_rule(color=figure.COLORS[0], strokeWidth=5, opacity=0.6)
+        .encode(x2="to:Q", tooltip=tooltip),
         one["mark"]
-        .mark_point(color=COLORS[0], filled=True, size=130, opacity=1)
+        .mark_point(color=figure.COLORS[0], filled=True, size=130, opacity=1)
         .encode(shape=alt.Shape("symbol:N", scale=None), tooltip=tooltip),
     ]
     # to the inside of the middle, so that no label leaves the figure
@@ -168,12 +155,12 @@ def score_chart(result: MauveResult, width: int = 720) -> alt.LayerChart:
     right = one["label"].transform_filter("datum.value >= 0.5").mark_text(align="right", fontSize=11, baseline="middle")
     layers += [labels.encode(text="label:N") for labels in (left, right)]
     literature = f"MAUVE as in the literature: {result.mauve:.4f}"
-    title, description = heading(literature), literature
+    title, description = figure.heading(literature), literature
     if result.mauve_debiased is not None and result.mauve_ci is not None:
-        low, high = result.mauve_ci
-        lead, interval = f"{result.mauve_debiased:.3f} of what two human sets reach", f"{low:.3f} to {high:.3f}"
+        lead = f"{digits(result.mauve_debiased, '.3f')} of what two human sets reach"
+        interval = interval_words(result.mauve_ci)
         learned = _learned_words(result)
-        title = heading(
+        title = figure.heading(
             lead, f"interval: {interval}", *([f"square: {learned}"] * bool(learned)), f"diamond: {literature}"
         )
         description = f"{lead} ({interval}). {f'{learned}. ' if learned else ''}{literature}"
@@ -192,34 +179,37 @@ def result_chart(result: MauveResult) -> alt.VConcatChart:
     >>> sorted(result_chart(out).to_dict())[-1]
     'vconcat'
     """
-    curves = alt.hconcat(divergence_curve_chart(result), precision_recall_chart(result), spacing=GAP)
-    return alt.vconcat(score_chart(result), curves, histogram_chart(result), spacing=GAP)
+    curves = alt.hconcat(divergence_curve_chart(result), precision_recall_chart(result), spacing=figure.GAP)
+    return alt.vconcat(score_chart(result), curves, histogram_chart(result), spacing=figure.GAP)
 
 
-def _curve_base(rows: ChartRows, x_title: str, y_title: str) -> alt.Chart:
+def _curve_base(rows: figure.ChartRows, x_title: str, y_title: str) -> alt.Chart:
     """A chart of rows with `coverage` and `quality` on the axes of `curve_axes`, the rows in their own order."""
-    return alt.Chart(alt.InlineData(values=rows)).encode(*curve_axes(x_title, y_title))
+    return alt.Chart(alt.InlineData(values=rows)).encode(*figure.curve_axes(x_title, y_title))
 
 
 def _curve_layers(base: alt.Chart, dash: list[int]) -> list[alt.Chart]:
     """Shaded area, line of equal coverage and quality, and the curve, its points joined in row order."""
     return [
-        base.mark_area(color=COLORS[0], opacity=0.15, orient="vertical", order=False),
-        equal_line(),
-        base.mark_line(color=COLORS[0], strokeWidth=2.5, strokeDash=dash, order=False),
+        base.mark_area(color=figure.COLORS[0], opacity=0.15, orient="vertical", order=False),
+        figure.equal_line(),
+        base.mark_line(color=figure.COLORS[0], strokeWidth=2.5, strokeDash=dash, order=False),
     ]
 
 
 def _band_layers(band: CurveBand | None) -> list[alt.Chart]:
-    """The debiased curve and its band; none for a set of one text."""
+    """The debiased curve, its band and its name; none for a set of one text."""
     if band is None:
         return []
     order = alt.Order("row:Q")
     place = {"x": "coverage:Q", "y": alt.Y("quality:Q", stack=None), "order": order}
-    outline, middle = (alt.Chart(alt.InlineData(values=rows)) for rows in _band_rows(band))
+    around = [*band.low.tolist(), *band.high[::-1].tolist()]  # up its low side and back down its high side
+    edge, inner = figure.curve_rows(around), figure.curve_rows(band.curve.tolist())
+    outline, middle = (alt.Chart(alt.InlineData(values=rows)) for rows in (edge, inner))
     return [
-        outline.mark_line(fill=COLORS[0], fillOpacity=0.2, strokeWidth=0, tooltip=None).encode(**place),
-        middle.mark_line(color=COLORS[0], strokeWidth=1.5, strokeDash=[5, 3]).encode(**place),
+        outline.mark_line(fill=figure.COLORS[0], fillOpacity=0.2, strokeWidth=0, tooltip=None).encode(**place),
+        middle.mark_line(color=figure.COLORS[0], strokeWidth=1.5, strokeDash=[5, 3]).encode(**place),
+        _curve_label("debiased, in its pointwise band", inner, 0.85),
     ]
 
 
@@ -230,7 +220,7 @@ def _neighbour_layers(result: MauveResult) -> list[alt.Chart]:
         return []
     tooltip = [alt.Tooltip("name:N", title=" "), alt.Tooltip("shown:N", title="values")]
     points = alt.Chart(alt.InlineData(values=rows)).mark_point(
-        color=COLORS[0], filled=True, size=110, opacity=1, clip=False
+        color=figure.COLORS[0], filled=True, size=110, opacity=1, clip=False
     )
     shape = alt.Shape("symbol:N", scale=None)
     labels = []
@@ -240,7 +230,14 @@ def _neighbour_layers(result: MauveResult) -> list[alt.Chart]:
     return [points.encode(x="coverage:Q", y="quality:Q", shape=shape, tooltip=tooltip), *labels]
 
 
-def _label(text: str, at: ChartRow, align: Literal["left", "right"], below: int) -> alt.Chart:
+def _curve_label(text: str, rows: figure.ChartRows, quality: float = 0.3) -> alt.Chart:
+    """Words beside the point of a curve with about this quality, on the side where there is room."""
+    at = min(rows, key=lambda row: abs(float(row["quality"] or 0) - quality))
+    below = 12 if float(at["quality"] or 0) > 0.1 else -12  # not on the axis
+    return _label(text, at, "right" if float(at["coverage"] or 0) > 0.5 else "left", below)
+
+
+def _label(text: str, at: figure.ChartRow, align: Literal["left", "right"], below: int) -> alt.Chart:
     """Words beside a point of a curve; below: pixels."""
     place = {"coverage": at["coverage"], "quality": at["quality"], "label": text}
     words = alt.Chart(alt.InlineData(values=[place])).mark_text(
@@ -250,24 +247,21 @@ def _label(text: str, at: ChartRow, align: Literal["left", "right"], below: int)
     return label
 
 
-def _divergence_rows(result: MauveResult) -> ChartRows:
+def _divergence_rows(result: MauveResult) -> figure.ChartRows:
     """One row for each point of the divergence curve; weight and errors are None at the two closing points."""
     none = (None, None, None)
     errors = [
         dict(zip(("lambda", "type_one", "type_two"), mixture, strict=True))
         for mixture in (none, *result.curve_mixtures.tolist(), none)
     ]
-    return [point | error for point, error in zip(curve_rows(result.divergence_curve.tolist()), errors, strict=True)]
+    return [
+        point | error for point, error in zip(figure.curve_rows(result.divergence_curve.tolist()), errors, strict=True)
+    ]
 
 
-def _band_rows(band: CurveBand) -> tuple[ChartRows, ChartRows]:
-    """The outline of the band, up its low side and back down its high side, and the debiased curve within."""
-    return curve_rows([*band.low.tolist(), *band.high[::-1].tolist()]), curve_rows(band.curve.tolist())
-
-
-def _neighbour_rows(result: MauveResult) -> ChartRows:
+def _neighbour_rows(result: MauveResult) -> figure.ChartRows:
     """The points of both pairs of nearest-neighbour scores; none where they were not computed."""
-    rows: ChartRows = []
+    rows: figure.ChartRows = []
     for quality, coverage, symbol in (("precision", "recall", "circle"), ("density", "coverage", "square")):
         y, x = getattr(result, quality), getattr(result, coverage)
         if y is None or x is None:
@@ -279,20 +273,20 @@ def _neighbour_rows(result: MauveResult) -> ChartRows:
     return rows
 
 
-def _score_rows(result: MauveResult) -> ChartRows:
+def _score_rows(result: MauveResult) -> figure.ChartRows:
     """Rows of the lines of the score chart, by kind: debiased score, learned score, MAUVE in its span."""
     floor, ceiling = result.mauve_floor, result.mauve_ceiling
-    below: ChartRows = [
+    below: figure.ChartRows = [
         {"kind": "span", "value": floor, "to": ceiling},
         {"kind": "end", "name": "floor: nothing in common", "value": floor},
         {"kind": "end", "name": "ceiling: two samples of one distribution", "value": ceiling},
         {"kind": "mark", "name": "MAUVE", "value": result.mauve, "symbol": "diamond"},
     ]
-    between: ChartRows = [
+    between: figure.ChartRows = [
         {"kind": "label", "label": f"floor {floor:.3f}", "value": floor},
         {"kind": "label", "label": f"ceiling {ceiling:.3f}", "value": ceiling},
     ]
-    lines: list[ChartRows] = []
+    lines: list[figure.ChartRows] = []
     if result.mauve_ci is not None and result.mauve_debiased is not None:
         lines.append(_interval_rows("debiased MAUVE", result.mauve_debiased, result.mauve_ci, "circle"))
     if result.mauve_classifier is not None and result.mauve_classifier_ci is not None:
@@ -304,7 +298,7 @@ def _score_rows(result: MauveResult) -> ChartRows:
     return [{**row, "row": round(first + 0.9 * number, 1)} for number, rows in placed for row in rows]
 
 
-def _interval_rows(name: str, value: float, ci: tuple[float, float], symbol: str) -> ChartRows:
+def _interval_rows(name: str, value: float, ci: tuple[float, float], symbol: str) -> figure.ChartRows:
     """A score with its interval on its line."""
     return [
         {"kind": "line", "value": 0.0, "to": 1.0},
@@ -317,14 +311,14 @@ def _learned_words(result: MauveResult) -> str:
     """The score on learned buckets and its interval, in a few words; empty without one."""
     if result.mauve_classifier is None or result.mauve_classifier_ci is None:
         return ""
-    low, high = result.mauve_classifier_ci
-    return f"on learned buckets {result.mauve_classifier:.3f} ({low:.3f} to {high:.3f})"
+    value = digits(result.mauve_classifier, ".3f")
+    return f"on learned buckets {value} ({interval_words(result.mauve_classifier_ci)})"
 
 
-def _histogram_rows(result: MauveResult) -> ChartRows:
+def _histogram_rows(result: MauveResult) -> figure.ChartRows:
     """One row a bucket, by falling p - q, equal ones by number."""
     difference = result.p_hist - result.q_hist
-    rows: ChartRows = []
+    rows: figure.ChartRows = []
     for rank, bucket in enumerate(np.argsort(-difference, kind="stable").tolist()):
         human, model = float(result.p_hist[bucket]), float(result.q_hist[bucket])
         shares = {"human": human, "model": model, "below": -model, "difference": human - model}
@@ -336,5 +330,4 @@ def _interval(result: MauveResult) -> str:
     """The debiased score and its interval, in a few words."""
     if result.mauve_ci is None or result.mauve_debiased is None:
         return "interval: not computed"
-    low, high = result.mauve_ci
-    return f"debiased {result.mauve_debiased:.4f}, interval {low:.4f} to {high:.4f}"
+    return f"debiased {digits(result.mauve_debiased, '.3f')}, interval {interval_words(result.mauve_ci)}"

@@ -6,25 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mauve_metric.results.digits import digits, rounded_up
 from mauve_metric.results.names import shown_names
+from mauve_metric.results.wording import verdict as verdicts
+from mauve_metric.results.wording import words
 from mauve_metric.results.wording.learned_words import format_sentence, strongest_format
-from mauve_metric.results.wording.verdict import (
-    FEWEST_TEXTS,
-    TOO_CAREFUL,
-    WITHHELD,
-    Finding,
-    finding,
-    texts_needed,
-    told_apart,
-    withheld,
-)
-from mauve_metric.results.wording.words import (
-    closest,
-    closest_words,
-    each_featurizer,
-    interval_words,
-    listed,
-    ranking_withheld,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -38,6 +22,7 @@ ENDS = "nothing in common", "other people's texts"
 CONTENT, STYLE = "content", "style"
 KINDS = {CONTENT: "groups of similar texts", STYLE: "what a classifier finds, on the same scale"}
 SEES = {"minilm": "what texts are about", "ngrams": "grammar, spelling and layout"}
+_ALL_OF_IT = 0.9995  # drawn and written as 1
 RELIABLE_TEXTS = 100  # of each set: with fewer, the interval of a score of .8 is .3 to .7 wide
 _TELL = "tell this model's texts from people's"
 
@@ -58,7 +43,7 @@ class Mark(NamedTuple):
     @property
     def words(self) -> str:
         """The score in words."""
-        interval = "" if self.ends is None else f" ({interval_words(self.ends)})"
+        interval = "" if self.ends is None else f" ({words.interval_words(self.ends)})"
         return f"{self.kind} {digits(self.value, '.3f')}{interval}"
 
 
@@ -71,18 +56,18 @@ class Bar(NamedTuple):
 
 def answer(result: MauveResult) -> str:
     """State if the features tell a model's texts from people's; without a verdict, the reason is the headline."""
-    reasons = {name: withheld(one) for name, one in _each(result).items()}
+    reasons = {name: verdicts.withheld(one) for name, one in _each(result).items()}
     few = min(result.n_p, result.n_q)
-    return answer_of(findings_of(result), reasons, few, caution(result), lambda: texts_needed(result))
+    return answer_of(findings_of(result), reasons, few, caution(result), lambda: verdicts.texts_needed(result))
 
 
-def findings_of(result: MauveResult) -> dict[str, Finding]:
+def findings_of(result: MauveResult) -> dict[str, verdicts.Finding]:
     """The finding by each featurizer, under its displayed name; key "" for a single one."""
-    return {name: finding(one) for name, one in _each(result).items()}
+    return {name: verdicts.finding(one) for name, one in _each(result).items()}
 
 
 def answer_of(
-    findings: Mapping[str, Finding],
+    findings: Mapping[str, verdicts.Finding],
     reasons: Mapping[str, str],
     few: int,
     warned: str = "",
@@ -92,7 +77,7 @@ def answer_of(
     each, found = list(findings), set(findings.values())
     if few < RELIABLE_TEXTS:
         so_far = " So far the two sets look different." if "shown" in found else ""
-        if found == {"withheld"} and few >= FEWEST_TEXTS:
+        if found == {"withheld"} and few >= verdicts.FEWEST_TEXTS:
             so_far = f" Besides, {reasons[next(iter(each))]}."
         return f"Cannot tell reliably: {_too_few(few)}{so_far}"
     if found == {"shown"}:
@@ -105,9 +90,9 @@ def answer_of(
         can = [name for name in each if findings[name] == "shown"]
         cannot = [name for name in each if findings[name] in ("not shown", "undecided")]
         surely = "" if all(findings[name] == "not shown" for name in cannot) else " reliably"
-        others = [f"{listed(cannot)} cannot{surely}"] if cannot else []
+        others = [f"{words.listed(cannot)} cannot{surely}"] if cannot else []
         others += [f"with {name} there is no verdict, since {reason}" for name, reason in reasons.items() if reason]
-        return f"The featurizers disagree: {listed(can)} can {_TELL}; {'; '.join(others)}."
+        return f"The featurizers disagree: {words.listed(can)} can {_TELL}; {'; '.join(others)}."
     texts = needed()
     enough = f"; it takes about {rounded_up(texts)} a set" if texts is not None else ""
     return f"These features cannot reliably {_TELL}: {few} texts are too few{enough}."
@@ -119,7 +104,7 @@ def reliable(result: MauveResult) -> bool:
         min(result.n_p, result.n_q) >= RELIABLE_TEXTS
         and result.mauve_ci is not None
         and not caution(result)
-        and not withheld(result)
+        and not verdicts.withheld(result)
     )
 
 
@@ -129,14 +114,15 @@ def opening(result: MauveResult) -> str:
 
 
 def reasons_why(result: MauveResult) -> str:
-    """Sentences under the answer: format that differs, and the views of marks or featurizers that disagree."""
+    """Sentences under the answer: format that differs, and marks that disagree or show no difference."""
     each = _each(result)
     part = strongest_format(result)
-    said = [f"Mind the format first ({part})."] if part else []
-    if len({finding(one) for one in each.values()}) > 1:
-        said += [f"{name} sees {SEES[name]}." for name in each if name in SEES]
-    elif told_apart(result) == (False, True):
+    said = [f"Mind the format first: the two sets differ in {part}."] if part else []
+    if len(set(findings_of(result).values())) == 1 and verdicts.told_apart(result) == (False, True):
         said.append("Their content does not show it; their style does.")
+    shown = [mark.ends for one in each.values() if verdicts.finding(one) == "shown" for mark in _marks(one)]
+    if shown and all(ends is not None and ends[1] >= _ALL_OF_IT for ends in shown):
+        said.append("A test finds the difference; it is too small for the bars to show.")
     return " ".join(said)
 
 
@@ -147,20 +133,21 @@ def bars(result: MauveResult) -> list[Bar]:
 
 def bar_label(model: str, featurizer: str) -> str:
     """The label of a bar; featurizer: "" for a single one."""
-    return f"{model}, seen by {featurizer}" if featurizer else model
+    seen = f", seen by {featurizer}" if featurizer else ""
+    return f"{model}{seen} ({SEES[featurizer]})" if featurizer in SEES else f"{model}{seen}"
 
 
 def comparison_answer(comparison: Comparison) -> str:
     """State which model is closest to people's texts, or why that is not known."""
-    reason = ranking_withheld(comparison)
+    reason = words.ranking_withheld(comparison)
     if reason:
         return f"No ranking: {reason}."
-    each = each_featurizer(comparison)
-    best = {name: closest(one.ranking, one.differences) for name, one in each.items()}
+    each = words.each_featurizer(comparison)
+    best = {name: words.closest(one.ranking, one.differences) for name, one in each.items()}
     if len(set(map(frozenset, best.values()))) > 1:
-        said = [f"{name} finds {listed(models)} closest" for name, models in best.items()]
+        said = [f"{name} finds {words.listed(models)} closest" for name, models in best.items()]
         return f"The featurizers disagree: {'; '.join(said)}."
-    ranked = closest_words(next(iter(each.values())))
+    ranked = words.closest_words(next(iter(each.values())))
     few = min(min(result.n_p, result.n_q) for result in comparison.models.values())
     return ranked if few >= RELIABLE_TEXTS else f"Cannot rank reliably: {_too_few(few)} {ranked}"
 
@@ -169,7 +156,7 @@ def comparison_bars(comparison: Comparison) -> list[Bar]:
     """A bar for each model, in the order of the ranking, by each featurizer."""
     return [
         Bar(bar_label(model, name), _marks(one.models[model]))
-        for name, one in each_featurizer(comparison).items()
+        for name, one in words.each_featurizer(comparison).items()
         for model in one.ranking
     ]
 
@@ -196,7 +183,7 @@ def caution(result: MauveResult) -> str:
     """The reason for which a score means little although a difference is shown; empty without one."""
     declared = result.design != "independent"
     codes = [warning.code for warning in result.warnings if not (declared and warning.code == "shared_prompts")]
-    reasons = [WITHHELD[code] for code in codes if code in TOO_CAREFUL]
+    reasons = [verdicts.WITHHELD[code] for code in codes if code in verdicts.TOO_CAREFUL]
     return f"Do not trust the score: {'; '.join(reasons)}" if reasons else ""
 
 

@@ -6,13 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mauve_metric.results.names import shown_names
-from mauve_metric.results.wording.joint_verdict import (
-    by_chance,
-    every_one,
-    joint_verdict,
-    shared_blindness,
-    unseen_errors,
-)
+from mauve_metric.results.wording import joint_verdict
 from mauve_metric.results.wording.words import listed, ranking_withheld, some_pairs, with_labels
 
 if TYPE_CHECKING:
@@ -37,22 +31,24 @@ def joint_comparison(each: Mapping[str, Comparison]) -> str:
     found = {labels[name]: with_labels(one) for name, one in each.items()}
     results = {name: next(iter(one.models.values())) for name, one in found.items()}
     if len(next(iter(found.values())).models) == 1:
-        return joint_verdict(results)
+        return joint_verdict.joint_verdict(results)
     if any(ranking_withheld(one) for one in found.values()):
         return ""
     pairs = pairs_of(found)
     disputed = {pair: ahead for pair, ahead in pairs.items() if len(set(ahead.values())) > 1}
     if not disputed:
-        return f"{_agreement(pairs, len(pairs))}{shared_blindness(results)}"
+        return f"{_agreement(pairs, len(pairs))}{joint_verdict.shared_blindness(results)}"
     sentences = [_agreement({pair: pairs[pair] for pair in pairs if pair not in disputed}, len(pairs))]
     other = "other" if len(disputed) == 1 else "others"
     subject = f"They do not agree on the {other}" if sentences[0] else "The featurizers do not agree"
     sentences.append(f"{subject}: {'; '.join(_doubts(disputed))}.")
     for name, result in results.items():
-        if any(_sees_less(name, ahead) for ahead in disputed.values()) and (spots := unseen_errors(result)):
+        if any(winner not in (None, ahead[name]) for ahead in disputed.values() for winner in ahead.values()) and (
+            spots := joint_verdict.unseen_errors(result)
+        ):
             sentences.append(f"{name} was measured not to see: {spots}.")
     level = next(iter(found.values())).confidence_level
-    return " ".join([*filter(None, sentences), by_chance(len(each), level)])
+    return " ".join([*filter(None, sentences), joint_verdict.by_chance(len(each), level)])
 
 
 def pairs_of(each: Mapping[str, Comparison]) -> dict[tuple[str, str], Ahead]:
@@ -78,7 +74,7 @@ def _agreement(agreed: Mapping[tuple[str, str], Ahead], number: int) -> str:
     parts = [f"they put {some_pairs(apart)}"] if apart else []
     parts += [f"they do not tell apart {some_pairs(alike)}"] if alike else []
     where = "" if number == 1 else f" on {len(agreed)} of {number} pairs" if len(agreed) < number else " on every pair"
-    every = every_one(len(next(iter(agreed.values()))))
+    every = joint_verdict.every_one(len(next(iter(agreed.values()))))
     return f"{every.capitalize()} featurizers agree{where}: {'; '.join(parts)}."
 
 
@@ -108,8 +104,3 @@ def _doubts(disputed: Mapping[tuple[str, str], Ahead]) -> list[str]:
 
 def _put(names: Sequence[str]) -> str:
     return f"{listed(names)} {'puts' if len(names) == 1 else 'put'}"
-
-
-def _sees_less(name: str, ahead: Ahead) -> bool:
-    """Return True if another featurizer tells a pair apart and this one does not, or puts the other model ahead."""
-    return any(winner not in (None, ahead[name]) for winner in ahead.values())

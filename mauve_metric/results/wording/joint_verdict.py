@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from mauve_metric.results.digits import percent
-from mauve_metric.results.document import Column, Table, TableRow, row_from
+from mauve_metric.results.document import Column, Table, TableRow, ends, row_from
 from mauve_metric.results.names import shown_names
 from mauve_metric.results.signature import signature_number
 from mauve_metric.results.wording.verdict import finding
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 FEATURIZER_COLUMNS = (
     Column("featurizer", "featurizer"),
     Column("mauve_debiased", "debiased", ".4f"),
-    Column("low", "low", ".4f"),
-    Column("high", "high", ".4f"),
+    *ends(".4f"),
     Column("mauve", "MAUVE", ".4f"),
     Column("precision", "precision", ".3f"),
     Column("recall", "recall", ".3f"),

@@ -26,7 +26,7 @@ FEWEST_TEXTS = 20  # two buckets of ten texts: fewer support no statement about 
 _ROUNDING = 1e-9  # of a p-value, which is a fraction, and of a level
 
 WITHHELD = {  # warnings that contradict any verdict, with the reason
-    "shared_prompts": "the two sets share prompts, and the interval and the test are those of independent texts",
+    "shared_prompts": "the two sets share prompts, for which the interval and the test do not allow",
     "above_ceiling": "the score is above what two samples of one distribution give, so that the texts of the two sets "
     "are not independent",
     "constant_features": "all features are equal",

@@ -496,4 +496,4 @@ def near_label(near: NearText) -> str:
 def warnings_prose(found: Sequence[tuple[str, ScoreWarning]]) -> Prose:
     """Warnings, each with the models it is about."""
     texts = [f"! {f'{who}: ' if who else ''}{warning.message}  [{warning.code}]" for who, warning in found]
-    return Prose([Line(text, "  ", "    ") for text in texts], paragraphs=True)
+    return Prose([Line(text, "  ", "    ") for text in texts], paragraphs=True, advice=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,11 @@ from commands import OUTPUTS, command_for, input_error, target_of, usage_error
 
 from mauve_metric import __version__, compute_mauve
 from mauve_metric.features.feature_set import FeatureSet
+from mauve_metric.hosts.cli.flags import in_flags
 from mauve_metric.hosts.cli.main import main, parse
 from mauve_metric.options import config_fields
+from mauve_metric.runtime.errors import KINDS
+from mauve_metric.uncertainty.warning_guide import ADVICE
 
 
 @pytest.mark.parametrize("name", config_fields())
@@ -104,6 +108,25 @@ def test_wrong_usage(files: tuple[str, str], capsys: pytest.CaptureFixture[str])
     assert usage_error(["score", *files, "--seed", "x"], capsys).count("\n") == 2
     assert "MODEL" in usage_error(["score", files[0]], capsys)
     assert "--num-bucket-count" in usage_error(["score", *files, "--num-bucket-count", "3"], capsys)
+
+
+def test_advice_names_flags() -> None:
+    advice = [text for item in ADVICE.values() for text in item[:2]] + [kind.cure for kind in KINDS.values()]
+    python = re.compile(r"=(True|None|[`'\"])|[pq]_(text|groups)\b|(\W--[\w-]+\W+)\3")
+    assert len(advice) > 80 and [text for text in map(in_flags, advice) if python.search(text)] == []
+    assert in_flags("strip='line_breaks' (--strip line_breaks) makes") == "--strip line_breaks makes"
+    assert in_flags("seed=1 is closest; num_buckets=9 is small") == "seed=1 is closest; --num-buckets 9 is small"
+
+
+def test_warnings_and_the_opening_name_flags(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [f"ship {number} sails, and the sea is calm" for number in range(40)]
+    files = [tmp_path / f"{name}.jsonl" for name in ("human", "a", "b")]
+    for file, start in zip(files, ("People wrote of day", "It was on night", "It was on night"), strict=True):
+        texts = [f"{start} {number} that {text} {file.stem}" for number, text in enumerate(words)]
+        file.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    assert main(["compare", *map(str, files), "--featurizer", "ngrams", "--num-runs", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "prompt i, --aligned gives truer intervals" in " ".join(out.split()) and "aligned=True" not in out
 
 
 @pytest.mark.parametrize("flag", OUTPUTS)

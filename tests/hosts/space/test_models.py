@@ -249,7 +249,7 @@ def test_a_click_picks_the_bucket_and_the_model_of_the_text(desk: Handlers, tmp_
     rows = rows_of(points)
     assert len(rows) == 30 + 3 * 24 and {row["set"] for row in rows} == {"human texts", *MODELS}
     # a model has one colour in all figures
-    colors = spec(points)["encoding"]["color"]["scale"]
+    colors = spec(points)["layer"][0]["encoding"]["color"]["scale"]
     assert colors["domain"][1:] == list(shown_of(desk).scored.best_first)
     assert colors["range"][1:] == list(COLORS[:3])
     text = next(row for row in rows if row["set"] == "again")
@@ -366,9 +366,29 @@ def test_the_map_draws_a_stated_random_subset() -> None:
         np.testing.assert_allclose([value["x"], value["y"]], rows[which][row][:2], atol=1e-4)
     chart, some = points(20)
     assert some == values[:20] and "20 of 80 texts, drawn at random" in chart["title"]["subtitle"][0]
-    assert "25 % of the variance" in chart["encoding"]["x"]["title"]
+    assert "25 % of the variance" in chart["layer"][0]["encoding"]["x"]["title"]
     _, flat = points(5, [part[:, :1] for part in rows])
     assert {value["y"] for value in flat} == {0.0}
+
+
+def test_lines_of_the_map_hold_half_and_nine_tenths_of_a_set() -> None:
+    """Those of a normal distribution are ellipses, of two clusters that are far apart two."""
+    normal = np.random.default_rng(0).normal(size=(20_000, 2))
+
+    def lines(part: Any) -> list[dict[str, Any]]:
+        buckets, texts = [np.zeros(len(part), int)] * 2, [["t"] * len(part)] * 2
+        chart = map_chart(["h", "m"], [part, part], buckets, texts, (0, 0)).to_dict()
+        rows = chart["datasets"][chart["layer"][1]["data"]["name"]]
+        return [row for row in rows if row["set"] == "m"]
+
+    ellipses, clusters = lines(normal * [2, 1]), lines(np.concatenate([normal[:500] - 5, normal[500:1000] + 5]))
+    for share in (0.5, 0.9):
+        around = np.array([(row["x"] / 2, row["y"]) for row in ellipses if row["share"] == share])
+        radius = np.sqrt(-2 * np.log(1 - share))
+        # a line lies within half a cell, an eighth of the radius; smoothing widens it by 2 %
+        np.testing.assert_allclose(np.hypot(*around.T), radius, rtol=0.15)
+        assert np.hypot(*around.T).mean() == pytest.approx(radius, rel=0.05)
+        assert len({row["loop"] for row in clusters if row["share"] == share}) == 2
 
 
 # --- the endpoint -------------------------------------------------------------------------------------------------

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -82,6 +84,8 @@ def test_the_main_controls_are_visible(context: Any, arrived: Any, tmp_path: Pat
     upload(page, "human", str(path))
     upload(page, "model", str(path))
     assert page.evaluate(IN_SIGHT, "#compare") and page.is_checked("#aligned input")
+    columns = [page.inner_text(f"#{side}_preview em") for side in ("human", "model_1")]
+    assert columns == ["human", "gpt4"]  # no column on both sides
     page.click("#compare")
     page.wait_for_selector("#status :text('reading human texts')")
     assert page.evaluate(IN_SIGHT, "#status") and page.evaluate(IN_SIGHT, "#compare")
@@ -119,6 +123,69 @@ def test_a_run_that_would_take_too_long_is_offered_as_a_sample_or_with_ngrams(
     assert "q_text=read_texts('model.jsonl')[::5]," in page.inner_text("#python .cm-content")
     page.close()
     assert page.complaints == []
+
+
+@pytest.mark.slow
+def test_a_mistake_is_said_in_words_of_the_page_beside_compare(context: Any, arrived: Any, tmp_path: Path) -> None:
+    """Errors of files, of a run and of a link of settings: in sight, beside what they are about."""
+    page = opened(context, arrived.local_url, (1440, 900), reduced_motion="reduce")
+    page.wait_for_selector("#text_map svg.marks")
+    page.goto(f"{arrived.local_url}?seed=3&colour=red")
+    page.wait_for_selector("#link_problems :text('“colour”, which is no setting of this page')")
+    assert page.evaluate(IN_SIGHT, "#link_problems p") and page.evaluate(IN_SIGHT, ".mm-answer")
+    experts(page)
+    page.wait_for_function("document.querySelector('#seed input')?.value === '3'")
+    (tmp_path / "bad.csv").write_bytes(b"text\n\xff\n")
+    page.set_input_files("#human_file input[type=file]", str(tmp_path / "bad.csv"))
+    page.wait_for_selector("#human_preview :text('save it as UTF-8')")
+    page.wait_for_selector("#human_file .upload-container")  # a refused file leaves its box
+    upload(page, "human", write_jsonl(tmp_path / "human.jsonl", HUMAN))
+    upload(page, "model", write_jsonl(tmp_path / "model.jsonl", [*MODEL, *[" "] * 5]))
+    page.click("#compare")
+    message = page.wait_for_selector("#status .error:text('remove them, or set “Empty texts” to “drop”')")
+    assert not re.search(r"`|None|[a-z]_[a-z]", message.inner_text())
+    place, button = message.bounding_box(), page.locator("#compare").bounding_box()
+    assert place["y"] + place["height"] <= button["y"] and page.evaluate(IN_SIGHT, "#compare")
+    page.close()
+    assert page.complaints == []
+
+
+@pytest.mark.slow
+def test_an_example_needs_no_model_and_visitors_at_one_address_wait_in_turn(
+    context: Any, arrived: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoders, read = arrived.handlers.encoders, []
+    loaded = encoders.get
+    monkeypatch.setattr(encoders, "get", lambda config: (read.append(config.featurize_model_name), loaded(config))[1])
+    page, other = (opened(context, arrived.local_url, (1440, 900), reduced_motion="reduce") for _ in range(2))
+    for each in (page, other):
+        each.wait_for_selector("#text_map svg.marks")
+    page.click("#examples button:has-text('Greedy')")
+    page.wait_for_selector("#status [data-result]", state="attached")
+    assert page.inner_text("#given > button").startswith("600 human · 600 greedy decoding")
+    assert "minilm" not in read
+    # density above 1 leaves the axis at 1
+    assert page.locator("#precision_recall .role-axis-label text").all_text_contents().count("1.0") == 2
+
+    going = threading.Event()
+
+    def waiting(texts: list[str]) -> Any:
+        going.wait(120)
+        return ngrams(texts)
+
+    monkeypatch.setitem(encoders.functions, "slow", waiting)
+    for each in (page, other):
+        each.click("#featurizer input")
+        each.click("ul[role=listbox] li:has-text('slow')")
+        upload(each, "human", write_jsonl(tmp_path / "human.jsonl", HUMAN))
+        upload(each, "model", write_jsonl(tmp_path / "model.jsonl", MODEL))
+        each.click("#compare")
+    other.wait_for_selector("#status :text('1 run before yours, in about')")
+    going.set()
+    for each in (page, other):
+        each.wait_for_selector("#status [data-result]", state="attached")
+        each.close()
+        assert each.complaints == []
 
 
 def test_a_link_holds_the_first_screen_marked_as_not_recomputed(context: Any, arrived: Any) -> None:

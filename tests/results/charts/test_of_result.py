@@ -148,7 +148,7 @@ def test_the_band_is_drawn_around_the_debiased_curve(result: MauveResult, curve:
     area = np.sum((points[:-1, 0] - points[1:, 0]) * (points[:-1, 1] + points[1:, 1]) / 2)
     assert area == pytest.approx(debiased, abs=1e-12)
     one = dataclasses.replace(result, curve_band=None)
-    assert len(of_result.divergence_curve_chart(one).to_dict()["layer"]) == len(chart["layer"]) - 2
+    assert len(of_result.divergence_curve_chart(one).to_dict()["layer"]) == len(chart["layer"]) - 3
 
 
 def test_the_band_is_as_wide_as_samples_differ() -> None:
@@ -200,7 +200,7 @@ def test_curves_share_axes_and_name_the_score(result: MauveResult, curve: Any) -
     lines = [spec["layer"][2]["mark"] for spec in curves]
     assert lines[0]["strokeDash"] != lines[1]["strokeDash"]  # told apart without colour
     assert "12 buckets, c = 2.5" in curves[0]["title"]["subtitle"][0]
-    assert f"debiased {result.mauve_debiased:.4f}" in curves[0]["title"]["subtitle"][1]
+    assert f"debiased {result.mauve_debiased:.3f}" in curves[0]["title"]["subtitle"][1]
 
 
 def test_a_collapsed_model_is_drawn_with_quality_and_without_coverage() -> None:

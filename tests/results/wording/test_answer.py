@@ -68,13 +68,22 @@ def test_featurizers_that_disagree_are_the_headline(apart: MauveResult, close: M
     both = replace(close, by_featurizer={"minilm": close, "ngrams": apart})
     said = "The featurizers disagree: ngrams can tell this model's texts from people's; minilm cannot."
     assert answer(both) == said
-    assert reasons_why(both) == "minilm sees what texts are about. ngrams sees grammar, spelling and layout."
-    assert [bar.label for bar in bars(both)] == ["this model, seen by minilm", "this model, seen by ngrams"]
+    assert [bar.label for bar in bars(both)] == [
+        "this model, seen by minilm (what texts are about)",
+        "this model, seen by ngrams (grammar, spelling and layout)",
+    ]
     lifted = warned(close, "above_ceiling")
     none = answer(replace(close, by_featurizer={"minilm": lifted, "ngrams": apart}))
     assert "minilm there is no verdict, since the score is above" in none
     alike = replace(apart, by_featurizer={"minilm": apart, "ngrams": apart})
-    assert answer(alike) == answer(apart) and reasons_why(alike) == ""
+    assert answer(alike) == answer(apart) and reasons_why(both) == reasons_why(alike) == ""
+
+
+def test_a_difference_that_only_a_test_finds_is_said_to_be_small(apart: MauveResult) -> None:
+    small = "A test finds the difference; it is too small for the bars to show."
+    near = replace(apart, mauve_ci=(0.93, 1.0), mauve_classifier_ci=(0.93, 0.9999), p_value=0.001)
+    assert answer(near) == answer(apart) and small in reasons_why(near) and small not in reasons_why(apart)
+    assert small not in reasons_why(replace(near, mauve_ci=(0.93, 0.99)))
 
 
 def test_a_comparison_names_the_closest_and_has_a_bar_a_model() -> None:

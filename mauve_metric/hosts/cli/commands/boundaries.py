@@ -16,6 +16,9 @@ def add_arguments(parser: CommandParser) -> None:
     """Add the table of guesses and the rules of the game."""
     parser.add_argument("guesses", metavar="GUESSES", help="a .csv or .tsv with boundary and guess on each row")
     parser.add_argument(
+        "--by", metavar="COLUMN", help="also group the rounds: reason, words, …; round: by the player's experience"
+    )
+    parser.add_argument(
         "--sentences", type=int, default=SENTENCES, metavar="N", help=f"of each text (default: {SENTENCES})"
     )
     parser.add_argument(
@@ -29,7 +32,7 @@ def add_arguments(parser: CommandParser) -> None:
         "--keep-runs", action="store_true", help="keep runs of five or more equal guesses by one annotator"
     )
     add_confidence_level(parser)
-    add_output_options(parser, "models")
+    add_output_options(parser, "models", "groups", "pairs")
 
 
 def run(options: argparse.Namespace) -> None:

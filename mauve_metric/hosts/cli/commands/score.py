@@ -65,13 +65,14 @@ def _add_shard_options(parser: CommandParser) -> None:
         nargs="?",
         const="local",
         type=_address,
-        help="share the work out on the Ray cluster at ADDRESS (auto: the one of this machine), or local",
+        help=parser.rare("share the work out on the Ray cluster at ADDRESS (auto: the one of this machine), or local"),
     )
-    group.add_argument("--workers", metavar="N", type=int, help="most workers at once (unset: all that have room)")
-    group.add_argument("--cpus-per-worker", metavar="N", type=float, help="CPUs that each takes (default: 1)")
-    group.add_argument(
-        "--gpus-per-worker", metavar="N", type=float, help="GPUs that each takes, such as 1 or 0.25 (default: 0)"
-    )
+    text = parser.rare("most workers at once (unset: all that have room)")
+    group.add_argument("--workers", metavar="N", type=int, help=text)
+    text = parser.rare("CPUs that each takes (default: 1)")
+    group.add_argument("--cpus-per-worker", metavar="N", type=float, help=text)
+    text = parser.rare("GPUs that each takes, such as 1 or 0.25 (default: 0)")
+    group.add_argument("--gpus-per-worker", metavar="N", type=float, help=text)
 
 
 def _address(text: str) -> str:

@@ -49,7 +49,7 @@ def read_sets(
                 run.begin_set(number)
                 side = job.of_texts(name, texts[:ROUGH_TEXTS])
             first[number] = side
-        run.rough(rough_score([_part(side) for side in first if side is not None], rough, config))
+        run.rough(rough_score([_beginning(side) for side in first if side is not None], rough, config))
     read = []
     for number, (name, texts) in enumerate(given):
         side, start = known[number], first[number]
@@ -75,21 +75,14 @@ def rough_score(sides: Sequence[FeatureSet], names: Sequence[str], config: Mauve
     return f"rough, from the first {len(sides[0])} texts of each set: debiased MAUVE {', '.join(said)}"
 
 
-def _part(side: FeatureSet) -> FeatureSet:
-    """The first texts of a side."""
-    return _with_rows(side, slice(ROUGH_TEXTS))
-
-
-def _with_rows(side: FeatureSet, rows: slice) -> FeatureSet:
-    fields = {name: getattr(side, name) for name in ("lengths", "text_hashes", "opening_hashes")}
-    kept: dict[str, Any] = {name: None if values is None else values[rows] for name, values in fields.items()}
-    return replace(side, features=all_rows(side.features)[rows], **kept)
+def _beginning(side: FeatureSet) -> FeatureSet:
+    return side.of_rows(np.arange(min(ROUGH_TEXTS, len(side))))
 
 
 def _join_parts(first: FeatureSet, rest: FeatureSet) -> FeatureSet:
     """Join two parts of a set."""
     joined: dict[str, Any] = {}
-    for name in ("lengths", "text_hashes", "opening_hashes"):
+    for name in ("lengths", "text_hashes", "opening_hashes", "format_numbers"):
         parts = [getattr(first, name), getattr(rest, name)]
         joined[name] = None if any(part is None for part in parts) else np.concatenate(parts)
     rows: Features = np.concatenate([all_rows(first.features), all_rows(rest.features)])

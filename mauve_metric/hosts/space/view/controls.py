@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 import gradio as gr
 
 from mauve_metric.hosts.space.limits import Limits
-from mauve_metric.hosts.space.view.markup import escape
+from mauve_metric.hosts.space.view.control_names import label
 from mauve_metric.options import VERBATIM, config_fields
 
 PLAY = ("mauve_scaling_factor", "num_buckets", "seed", "confidence_level")  # beside the pictures that they change
-_ELSEWHERE = ("featurize_model_name", *PLAY)
+FIXED = ("drmm_preset", "lattice_preset")  # at their defaults: the others take many minutes
+_ELSEWHERE = ("featurize_model_name", *FIXED, *PLAY)
 
 
 class _Look(TypedDict):
@@ -28,36 +28,6 @@ class _Look(TypedDict):
 def panel_names() -> list[str]:
     """The options of the folded panel, in the order of the config."""
     return [name for name in config_fields() if name not in _ELSEWHERE]
-
-
-def label(name: str) -> str:
-    """The label of a control.
-
-    >>> label("row_order")
-    'Row order'
-    """
-    found: str | None = config_fields()[name].metadata["label"]
-    return found or name.replace("_", " ").replace("kmeans", "k-means").capitalize()
-
-
-def in_controls(message: str) -> str:
-    """Rewrite a message of the library for the page, escaped: options named by the labels of their controls.
-
-    >>> in_controls("num_buckets must be 2, got NoneType: remove them, or pass empty_texts='drop'")
-    'Number of buckets must be 2, got nothing: remove them, or set “Empty texts” to “drop”'
-    """
-    names = "|".join(sorted(config_fields(), key=len, reverse=True))
-    message = re.sub(rf"(?:pass )?\b({names})=(?:['\"]([^'\"]+)['\"]|([\w.]+))", _set, message)
-    message = re.sub(rf"\b(?=\w*_)({names})\b", lambda found: _title(found[1]), message)
-    return str(escape(message.replace("NoneType", "nothing").replace("`", "")))
-
-
-def _set(found: re.Match[str]) -> str:
-    return f"set “{_title(found[1])}” to “{found[2] or found[3]}”"
-
-
-def _title(name: str) -> str:
-    return "Featurizer" if name == "featurize_model_name" else label(name)
 
 
 def panel_controls() -> list[gr.components.Component]:
@@ -144,8 +114,9 @@ def play_options(values: Sequence[object]) -> dict[str, object]:
 
 
 def panel_options(values: Sequence[object]) -> dict[str, object]:
-    """The values of `panel_controls` as options of the library."""
-    return {name: _parse(name, value) for name, value in zip(panel_names(), values, strict=True)}
+    """The values of `panel_controls` as options of the library, and those that the page does not change."""
+    given = {name: _parse(name, value) for name, value in zip(panel_names(), values, strict=True)}
+    return given | {name: config_fields()[name].default for name in FIXED}
 
 
 def _parse(name: str, value: object) -> object:

@@ -28,7 +28,6 @@ from mauve_metric.hosts.space.view import markup, notices
 from mauve_metric.hosts.space.view.controls import (
     PLAY,
     check_play,
-    in_controls,
     panel_options,
     play_options,
     play_values,
@@ -77,7 +76,7 @@ class Handlers(RunHandlers):
 
     def arrive(self, request: gr.Request) -> list[object]:
         """The values that the address sets, for featurizer, `PLAY` and panel, and the example."""
-        with show_errors(in_controls):
+        with show_errors(markup.in_controls):
             found, problems = read_query(dict(request.query_params), self.featurizers, self.limits)
             said = "".join(markup.problem(markup.escape(problem)) for problem in problems)
             if shared_link.NAME in request.query_params:
@@ -105,7 +104,7 @@ class Handlers(RunHandlers):
 
     def share(self, request: gr.Request) -> str:
         """The query of an address that holds the first screen of the shown result of one model."""
-        with show_errors(in_controls):
+        with show_errors(markup.in_controls):
             scored = _shown_result(self.sessions.get(request.session_hash)).scored
             if len(scored.results) > 1:
                 raise ValueError("a link holds the result of one model: compare one, or send the files")
@@ -120,7 +119,7 @@ class Handlers(RunHandlers):
 
     def link(self, values: Sequence[object]) -> str:
         """The query of an address with these settings: featurizer, `PLAY` and the panel's options."""
-        with show_errors(in_controls):
+        with show_errors(markup.in_controls):
             options = _options(values)
             check_play(options, self.limits)
             return query_of(options, self.featurizers[0])
@@ -131,7 +130,7 @@ class Handlers(RunHandlers):
             return [gr.skip()] * len(RESULT)
         session = self.sessions.get(request.session_hash)
         try:
-            with show_errors(in_controls), self._alone(session):
+            with show_errors(markup.in_controls), self._alone(session):
                 opened = read_result(Path(path), self.limits)
                 name = Path(path).name
                 human = TextSet(HUMAN, name, [])
@@ -203,7 +202,7 @@ class Handlers(RunHandlers):
     def take_sample(self, values: Sequence[object], request: gr.Request) -> list[object]:
         """Keep the sample of each set that `forecast` offered: the outputs of both sides."""
         session = self.sessions.get(request.session_hash)
-        with show_errors(in_controls), session.editing:
+        with show_errors(markup.in_controls), session.editing:
             fewest = min((len(side.texts) for side in session.sets()), default=0)
             step = sample_step(self._seconds(session, _options(values)) or 0.0, self.limits.seconds, fewest)
             if session.human is not None and step > 1:
@@ -264,7 +263,7 @@ class Handlers(RunHandlers):
     def replay(self, values: Sequence[object], request: gr.Request) -> list[object]:
         """Recompute the result with other values of `PLAY`, from the stored features."""
         session = self.sessions.get(request.session_hash)
-        with show_errors(in_controls), self._alone(session):
+        with show_errors(markup.in_controls), self._alone(session):
             shown, changed = _shown_result(session), play_options(list(values))
             if not isinstance(shown.scored, Scored):
                 raise ValueError(_FIRST)
@@ -355,7 +354,7 @@ class Handlers(RunHandlers):
     def pick_model(self, name: str | None, request: gr.Request) -> list[object]:
         """Show another model's buckets and scores."""
         session = self.sessions.get(request.session_hash)
-        with show_errors(in_controls):
+        with show_errors(markup.in_controls):
             shown = _shown_result(session)
             if name not in shown.models:
                 raise ValueError(f"there is no model set “{str(name)[:60]}” in this comparison")
@@ -366,7 +365,7 @@ class Handlers(RunHandlers):
     def pick_bucket(self, bucket: int | None, request: gr.Request) -> object:
         """Show the texts of a bucket, both sides; skip if the choice is empty or unchanged."""
         session = self.sessions.get(request.session_hash)
-        with show_errors(in_controls):
+        with show_errors(markup.in_controls):
             shown = _shown_result(session)
             if bucket is None or bucket == shown_bucket(shown):
                 return gr.skip()
@@ -382,7 +381,7 @@ class Handlers(RunHandlers):
             request: of the visitor.
         """
         session = self.sessions.get(request.session_hash)
-        with show_errors(in_controls):
+        with show_errors(markup.in_controls):
             shown = _shown_result(session)
             found = re.match(r"(\d{1,6})(?:-(\d{1,3}))?\b", clicked, re.ASCII)
             number, which = (int(part or 0) for part in found.groups()) if found else (-1, 0)
@@ -398,7 +397,7 @@ class Handlers(RunHandlers):
     def make_files(self, request: gr.Request) -> dict[str, object]:
         """Write result, figures, signature and report to files."""
         session = self.sessions.get(request.session_hash)
-        with show_errors(in_controls):
+        with show_errors(markup.in_controls):
             shown = _shown_result(session)
             if not isinstance(shown.scored, Scored):
                 raise ValueError(_FIRST)

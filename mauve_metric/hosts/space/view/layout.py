@@ -20,6 +20,7 @@ from mauve_metric.hosts.space.session.speeds import forecast
 from mauve_metric.hosts.space.session.uploads import FILE_TYPES
 from mauve_metric.hosts.space.view import notices
 from mauve_metric.hosts.space.view.away_part import LinkParts, code_outputs, files_part, link_part
+from mauve_metric.hosts.space.view.control_names import ALIGNED
 from mauve_metric.hosts.space.view.controls import panel_controls, play_controls
 from mauve_metric.hosts.space.view.figures import figure
 from mauve_metric.hosts.space.view.measures_part import MeasureInputs, measures_part
@@ -123,8 +124,8 @@ def model_inputs(limits: Limits) -> ModelInputs:
         problem = gr.HTML(elem_id="model_problem")
         places = [_place(number) for number in range(1, limits.model_sets + 1)]
         aligned = gr.Checkbox(
-            label="Rows are aligned: row i of every set, the human one too, answers the same prompt",
-            info="aligned=True in the library: intervals and tests allow for it; the sets must be of one size",
+            label=f"{ALIGNED}: row i of every set, the human one too, answers the same prompt",
+            info="intervals and tests allow for it; the sets must be of one size",
             visible=False,
             elem_id="aligned",
         )

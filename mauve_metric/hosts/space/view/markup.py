@@ -13,6 +13,7 @@ from markupsafe import Markup
 from mauve_metric.catalogue.table import MEASURES, SCORES
 from mauve_metric.hosts.space.session.shared_result import SharedResult
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text
+from mauve_metric.hosts.space.view.control_names import ALIGNED, name_controls
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
 from mauve_metric.results.digits import cell, digits, percent
@@ -56,6 +57,11 @@ def escape(text: object) -> Markup:
     return text if isinstance(text, Markup) else Markup(str(Markup.escape(text)).translate(_VISIBLE))
 
 
+def in_controls(message: str) -> str:
+    """A message of the library, escaped, with options named by their controls (see `name_controls`)."""
+    return str(escape(name_controls(message)))
+
+
 def shorten(text: str, most: int) -> str:
     """The beginning of a long text.
 
@@ -73,7 +79,7 @@ _TEMPLATES = jinja2.Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_TEMPLATES.filters |= {"shorten": shorten, "digits": digits, "cell": cell}
+_TEMPLATES.filters |= {"shorten": shorten, "digits": digits, "cell": cell, "controls": name_controls}
 
 
 def _render(name: str, **values: object) -> str:
@@ -108,38 +114,48 @@ def warnings_list(found: Sequence[tuple[str, ScoreWarning]]) -> str:
 
 def headline(result: MauveResult) -> str:
     """The answer, severe warnings, the score in large letters and a bar for each featurizer."""
-    shown, lead = answer.bars(result), words.headline(result)
-    known, doubt = result.mauve_debiased is not None, not answer.reliable(result)
-    return _render(
-        "headline",
+    lead, doubt = words.headline(result), not answer.reliable(result)
+    known = result.mauve_debiased is not None
+    return _headline(
+        doubt,
         answer=answer.answer(result),
-        why=answer.reasons_why(result),
+        why=f"{answer.reasons_why(result)} {_align(result)}".strip(),
         severe=[item for item in words.result_warnings(result) if item[1].severe],
         number=lead.number,
-        interval="" if result.mauve_ci else lead.interval,
-        scale=lead.reading if not known else answer.DOUBT if doubt else answer.SCALE,
-        doubt=doubt,
-        whose="",
-        bars=shown,
-        wording=answer,
+        bars=answer.bars(result),
+        **({} if known else {"scale": lead.reading}),
     )
+
+
+def _headline(doubt: bool, **values: object) -> str:
+    """The first screen.
+
+    Args:
+        doubt: whether the number is not reliable.
+        **values: of the template; `whose`: the model of the number, `severe`: warnings.
+    """
+    scale = answer.DOUBT if doubt else answer.SCALE
+    default = {"why": "", "severe": [], "whose": "", "scale": scale, "doubt": doubt, "wording": answer}
+    return _render("headline", **(default | values))
+
+
+def _align(result: MauveResult) -> str:
+    """Advice to declare shared prompts, if they may explain the score; else empty."""
+    shared = any(warning.code == "shared_prompts" for warning in result.warnings)
+    if not shared or result.design != "independent" or result.n_p != result.n_q:
+        return ""
+    return f"If row i of both files continues the same opening, tick “{ALIGNED}” and compare again."
 
 
 def shared_headline(shared: SharedResult) -> str:
     """The answer, the score and the bars of a link, which were not computed here."""
     doubt = min(shared.n_p, shared.n_q) < answer.RELIABLE_TEXTS or "withheld" in shared.findings.values()
-    return _render(
-        "headline",
+    return _headline(
+        doubt,
         answer=shared.answer,
         why=f"{shared.n_q} model texts against {shared.n_p} human texts.",
-        severe=[],
         number="unknown" if shared.number is None else digits(shared.number, ".3f"),
-        interval="",
-        scale=answer.DOUBT if doubt else answer.SCALE,
-        doubt=doubt,
-        whose="",
         bars=shared.bars,
-        wording=answer,
     )
 
 
@@ -159,18 +175,13 @@ def scores_panel(result: MauveResult, model: str | None = None) -> str:
 def comparison_headline(comparison: Comparison) -> str:
     """The answer, severe warnings, the highest score and a bar for each model."""
     lead = words.comparison_headline(comparison)
-    return _render(
-        "headline",
+    return _headline(
+        not answer.reliable(comparison.models[comparison.ranking[0]]),
         answer=answer.comparison_answer(comparison),
-        why="",
         severe=[item for item in words.collected_warnings(comparison) if item[1].severe],
         number=lead.number,
-        interval="",
-        scale=answer.SCALE,
-        doubt=False,
         whose=f"of {comparison.ranking[0]}",
         bars=answer.comparison_bars(comparison),
-        wording=answer,
     )
 
 

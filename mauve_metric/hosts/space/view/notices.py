@@ -71,7 +71,7 @@ def links(environment: Mapping[str, str] = os.environ) -> str:
     return (
         f"<p class='mm-note'><a href='{paper}' target='_blank' rel='noopener'>The paper</a>, "
         f"<a href='{longer}' target='_blank' rel='noopener'>the longer one</a>, "
-        f"<a href='{escape(code)}'>the code</a></p>"
+        f"<a href='{escape(code)}'>the code</a>, <a href='judge'>judge texts yourself</a></p>"
     )
 
 

@@ -12,8 +12,7 @@ from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.session.run import Cancelled, Run, show_errors
 from mauve_metric.hosts.space.session.sessions import Session
 from mauve_metric.hosts.space.session.turns import Turns
-from mauve_metric.hosts.space.view import notices
-from mauve_metric.hosts.space.view.controls import in_controls
+from mauve_metric.hosts.space.view import markup, notices
 from mauve_metric.hosts.space.view.text_handlers import TextHandlers
 
 _WAIT = 15.0  # seconds that a run waits for one that was just stopped
@@ -43,7 +42,7 @@ class RunHandlers(TextHandlers):
             raise gr.Error(_BUSY, print_exception=False)
         run = session.run = Run.within(self.limits, lambda share, words: progress(share, desc=words))
         try:
-            with show_errors(in_controls), self.turns.turn(str(request.session_hash), run):
+            with show_errors(markup.in_controls), self.turns.turn(str(request.session_hash), run):
                 return work(run)
         except Cancelled:
             run.was_stopped = True

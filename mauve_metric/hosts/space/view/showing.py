@@ -185,7 +185,7 @@ def pair_html(shown: Shown) -> str:
     return markup.pair_panel(explanation, human, model, phrases, "the model" if scored.comparison is None else name)
 
 
-def text_map(scored: Scored, most: int, link: str | None = None) -> alt.Chart:
+def text_map(scored: Scored, most: int, link: str | None = None) -> alt.LayerChart:
     """Human texts and those of every model on their first two principal components (see `of_texts.map_chart`).
 
     The models come in the order of the ranking, so that they have the colours of the other figures.

@@ -15,7 +15,6 @@ from mauve_metric.hosts.space.session.run import show_errors
 from mauve_metric.hosts.space.session.sessions import Session, Sessions, clean_name, name_of_file, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, read_paste, read_upload
 from mauve_metric.hosts.space.view import markup
-from mauve_metric.hosts.space.view.controls import in_controls
 
 PASTED = "pasted"  # initial name of a set from the paste box
 
@@ -71,7 +70,7 @@ class TextHandlers:
     def _take_human(self, session: Session, read: Callable[[], TextSet]) -> list[object]:
         """Read a set into the session: preview and columns, or the error."""
         try:
-            with show_errors(in_controls), session.editing:
+            with show_errors(markup.in_controls), session.editing:
                 side = read()
                 check_together([side.texts, *(model.texts for model in session.models.values())], self.limits)
                 self._set_human(session, side)
@@ -221,7 +220,7 @@ class TextHandlers:
     def take_example(self, label: str, request: gr.Request) -> list[object]:
         """Take the texts of an example: the outputs of both sides, the other inputs emptied."""
         session = self.sessions.get(request.session_hash)
-        with show_errors(in_controls), session.editing:
+        with show_errors(markup.in_controls), session.editing:
             models = example_files()[label]
             human = next(iter(models.values())).with_name("human.jsonl")
             for name in list(session.models):
@@ -235,7 +234,7 @@ class TextHandlers:
 def _done(action: Callable[[], None], said: list[str]) -> bool:
     """Do an action and return whether it succeeded; append the error to the messages."""
     try:
-        with show_errors(in_controls):
+        with show_errors(markup.in_controls):
             action()
     except gr.Error as error:
         said.append(markup.problem(error.message))

@@ -299,9 +299,9 @@ def test_hostile_texts_are_shown_as_they_are() -> None:
 
 
 def test_every_option_has_a_control_with_its_meaning_and_default() -> None:
-    from mauve_metric.hosts.space.view.controls import PLAY
+    from mauve_metric.hosts.space.view.controls import FIXED, PLAY
 
-    assert {*panel_names(), *PLAY, "featurize_model_name"} == set(config_fields())
+    assert {*panel_names(), *PLAY, *FIXED, "featurize_model_name"} == set(config_fields())
     config = app.build_app(LIMITS, ["minilm"]).get_config_file()
     shown = {item["props"].get("elem_id"): item["props"] for item in config["components"]}
     for name in panel_names():

@@ -259,6 +259,7 @@ def test_a_rough_score_comes_first_and_no_row_is_read_twice(tiny_gpt2: str, monk
     for one, other in zip(early.sets, whole.sets, strict=True):
         np.testing.assert_allclose(one.features, other.features, atol=1e-5)  # float32, batches of other shapes
         assert one.text_hashes.tolist() == other.text_hashes.tolist() and len(one.lengths) == len(other.lengths)
+        assert one.format_numbers.tolist() == other.format_numbers.tolist()  # of every text
     assert any(words.startswith("rough, from the first 12 texts of each set: debiased MAUVE") for words in told)
     assert any("human texts: 20 of 20" in words for words in told)  # after a second a speed follows
     told.clear()

@@ -18,7 +18,8 @@ const readOut = () => {
 new MutationObserver(readOut).observe(document.body, {childList: true, subtree: true, characterData: true});
 // A result that came is scrolled to (without an animation for those who want none), and the keyboard goes with it if it
 // was at a button. A stopped run leaves no such line.
-document.querySelector('#measures_status')?.setAttribute('aria-live', 'polite');
+document.querySelectorAll('#measures_status, #boundary_shown, #boundary_said')
+    .forEach(part => part.setAttribute('aria-live', 'polite'));
 window.mauveShowResult = () => {
     requestAnimationFrame(() => requestAnimationFrame(() => {
         const outcome = document.querySelector('#outcome');
