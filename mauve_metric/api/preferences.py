@@ -16,8 +16,8 @@ from mauve_metric.measures.judgements.judgement_options import Errors, Ties
 from mauve_metric.measures.judgements.rank_correlation import spearman
 from mauve_metric.results.judgement import Agreement, Judgement, ModelScore, QuestionScores, ScoreDifference
 from mauve_metric.results.measured import Measured, given_measures, read_measures
-from mauve_metric.runtime.checks import check_bool, check_count, check_number, shown
-from mauve_metric.texts.columns import TableData, listed
+from mauve_metric.runtime.checks import check_bool, check_count, check_number, listed, shown
+from mauve_metric.texts.columns import TableData
 from mauve_metric.texts.preferences import Question, read_preferences
 from mauve_metric.version import __version__
 

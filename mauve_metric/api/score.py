@@ -362,7 +362,7 @@ def resolve_config(config: MauveConfig, *sizes: int, groups: Sequence[Integers |
         num_buckets = min(num_buckets, num_buckets_of(config, *prompts))
     runs = (RUNS_OF_FEW_TEXTS if smaller < FEW_TEXTS_FOR_RUNS else 1) if config.num_runs == "auto" else config.num_runs
     knn = max(sizes) <= KNN_AUTO_ROWS and smaller > config.knn_k if config.knn == "auto" else config.knn
-    training = training_of(config, sum(sizes))
+    training: dict[str, Any] = training_of(config, sum(sizes))
     return replace(config, num_buckets=num_buckets, num_runs=runs, knn=knn, **training)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
+from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import DamagedFile, NoFile, UnknownEnding
 from mauve_metric.texts.files import READERS, read_texts
 from mauve_metric.texts.lines import decode
@@ -47,13 +49,13 @@ def corpus_texts(*paths: str | Path, text_field: str | None = None) -> Iterator[
 
 
 def _files_of(path: Path) -> list[Path]:
-    if path.is_dir():
+    if os.path.isdir(path):
         found = sorted(file for file in path.rglob("*") if file.is_file() and file.name.lower().endswith(_ENDINGS))
         if not found:
             raise ValueError(f"the folder {path} holds no file of texts: expected {', '.join(_ENDINGS)}")
         return found
-    if not path.is_file():
-        raise NoFile(f"there is no file {str(path)!r}")
+    if not os.path.isfile(path):
+        raise NoFile(f"there is no file {shown(str(path), most=200)}")
     if not path.name.lower().endswith(_ENDINGS):
         raise UnknownEnding(f"{path} has an unknown ending: expected {', '.join(_ENDINGS)}, or a folder of such files")
     return [path]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import os
 import sys
 import zipfile
 import zlib
@@ -230,8 +231,8 @@ def read_features(path: str | Path) -> StoredFeatures:
         FileNotFoundError: there is none. ValueError: it holds something else, or is damaged.
     """
     path = Path(path)
-    if not path.is_file():
-        raise NoFile(f"there is no file {str(path)!r}")
+    if not os.path.isfile(path):
+        raise NoFile(f"there is no file {shown(str(path), most=200)}")
     if path.suffix.lower() == ".parquet":
         return _read_parquet(path)
     with path.open("rb") as file:

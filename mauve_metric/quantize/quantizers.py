@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from mauve_metric.arrays import FeatureRows, Integers
 from mauve_metric.measures.cross_fitting import auto_learned_buckets, buckets_of_ranks, cross_fit, same_rows
@@ -110,13 +110,13 @@ def scoring_options(given: Mapping[str, object], verb: str = "") -> tuple[MauveC
     return config, run
 
 
-def training_of(config: MauveConfig, n: int) -> dict[str, int]:
+def training_of(config: MauveConfig, n: int) -> dict[str, Any]:
     """The options of the training that a preset sets, for n texts in all sets: of those that have their defaults.
 
     >>> training_of(MauveConfig(drmm_preset="paper", lattice_preset="paper", lattice_hidden=32), 600)
     {'drmm_steps': 12000, 'lattice_epochs': 200}
     """
-    found: dict[str, int] = {}
+    found: dict[str, Any] = {}
     if config.drmm_preset == "paper":
         found["drmm_steps"] = drmm.STEPS_A_TEXT * n
     if config.lattice_preset == "paper":

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 from mauve_metric.catalogue.table import MEASURES
-from mauve_metric.texts.columns import Table, listed, number_at, open_table
+from mauve_metric.runtime.checks import listed
+from mauve_metric.texts.columns import Table, number_at, open_table
 from mauve_metric.texts.records import read_json
 
 Reading: TypeAlias = Literal["higher", "lower", "human", "as it is"]

@@ -7,18 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mauve_metric.results.digits import digits, percent
-from mauve_metric.results.document import (
-    Column,
-    Document,
-    Heading,
-    Part,
-    Prose,
-    Table,
-    TableRow,
-    ends,
-    row_from,
-    row_of,
-)
+from mauve_metric.results.document import Column, Document, Heading, Prose, Table, TableRow, ends, row_from, row_of
 from mauve_metric.results.names import printable, shown_names
 from mauve_metric.results.plain import plain
 from mauve_metric.results.result_methods import Result
@@ -139,7 +128,7 @@ class StressTest(Result):
 
     def document(self) -> Document:
         """The table of each featurizer, that of the smallest strengths seen, and the notes."""
-        parts: list[Part] = []
+        parts: list[Heading | Table] = []
         for name, found in self.featurizers.items():
             parts += [Heading(name), self._table(found)]
         if len(self.featurizers) > 1:

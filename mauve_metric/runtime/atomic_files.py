@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
+from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import NoFile, NotWritten
 
 
@@ -69,7 +70,7 @@ def naming(path: str | Path) -> Iterator[None]:
         yield
     except OSError as error:
         kind = type(OSError(error.errno or 0, "")) if error.errno else type(error)
-        named = kind(f"{str(path)!r} cannot be written: {error.strerror or error}")
+        named = kind(f"{shown(str(path), most=200)} cannot be written: {error.strerror or error}")
         named.errno = error.errno
         vars(named)["code"] = NotWritten.code
         raise named from error

@@ -6,7 +6,7 @@ import contextlib
 import difflib
 import math
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, SupportsFloat, SupportsIndex
 
 from mauve_metric.runtime.errors import WrongOption
@@ -38,6 +38,16 @@ def shown(value: object, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
+def listed(names: Sequence[str], most: int = 8) -> str:
+    """Names in quotes as a message repeats them: not all of many, and not all of a long one.
+
+    >>> listed(["a", "b"]), listed(["a", "b", "c"], most=2)
+    ("'a', 'b'", "'a', 'b' and 1 more")
+    """
+    found = ", ".join(map(shown, names[:most]))
+    return found if len(names) <= most else f"{found} and {len(names) - most} more"
+
+
 def check_sets(sets: Mapping[str, Array], least: int = 1) -> None:
     """`ValueError` unless sets of features, by their names, are rows (n, d) with one d, at least so many each."""
     for name, rows in sets.items():
@@ -46,10 +56,10 @@ def check_sets(sets: Mapping[str, Array], least: int = 1) -> None:
             raise ValueError(f"{name} must have at least {needed}, got an array of shape {rows.shape}")
     widths = [str(rows.shape[1]) for rows in sets.values()]
     if len(set(widths)) > 1:
-        raise ValueError(f"{_listed(list(sets))} must have rows of one length, got {_listed(widths)}")
+        raise ValueError(f"{_and(list(sets))} must have rows of one length, got {_and(widths)}")
 
 
-def _listed(words: list[str]) -> str:
+def _and(words: list[str]) -> str:
     """Words with commas, and "and" before the last."""
     return f"{', '.join(words[:-1])} and {words[-1]}"
 

@@ -28,7 +28,7 @@ def check_outputs(
     """
     read = [Path(path) for path in inputs if os.path.exists(path)]
     for number, output in enumerate(map(Path, outputs)):
-        if output.exists() and not output.is_file():
+        if os.path.exists(output) and not output.is_file():
             continue  # a pipe or a device, which nothing replaces; a folder, which cannot be written
         for other in (*read, *map(Path, outputs[:number])):
             if _is_same(output, other):
@@ -54,10 +54,9 @@ def check_replaceable(path: str | Path, mark: bytes) -> None:
     Raises:
         FileExistsError: another file has that name.
     """
-    path = Path(path)
-    if not path.is_file():
+    if not os.path.isfile(path):
         return
-    with path.open("rb") as file:
+    with open(path, "rb") as file:
         head = file.read(_HEAD_BYTES)
     if head and mark not in head:
         raise FileExistsError(f"{str(path)!r} is to be written too, and is a file of something else: move it away")

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from mauve_metric.runtime.atomic_files import naming, written_whole
+from mauve_metric.runtime.atomic_files import written_whole
 from mauve_metric.runtime.checks import check_count, check_number
 from mauve_metric.runtime.failures import message_of
 from mauve_metric.runtime.optional_imports import import_ray, package_versions
@@ -163,7 +163,7 @@ def _token_of(folder: Path) -> str:
 def _token(folder: Path) -> str:
     """The token of a folder, written if it has none."""
     if not _token_of(folder):
-        with naming(folder / TOKEN_FILE), written_whole(folder / TOKEN_FILE) as file:
+        with written_whole(folder / TOKEN_FILE) as file:
             file.write_text(secrets.token_hex(8), encoding="utf-8")
     return _token_of(folder)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from mauve_metric.runtime.checks import listed
 from mauve_metric.runtime.errors import NoSuchField
 from mauve_metric.texts.tables import read_table
 
@@ -37,7 +38,7 @@ class Table(NamedTuple):
     def column_called(self, name: str) -> str:
         """The column of exactly this name; `ValueError` that lists the columns."""
         if name not in self.columns:
-            raise NoSuchField(f"{self.name} has no column {name!r}: it has {', '.join(map(repr, self.columns))}")
+            raise NoSuchField(f"{self.name} has no column {name!r}: it has {listed(self.columns)}")
         return name
 
 
@@ -116,13 +117,3 @@ def number_at(line: Line, column: str, meaning: str) -> float:
     if not abs(value) < float("inf"):
         raise ValueError(f"{line.where}: expected {meaning} in column {column!r}, got {line.values[column]!r:.60}")
     return value
-
-
-def listed(names: Sequence[str], most: int = 8) -> str:
-    """Names in quotes, at most eight of them.
-
-    >>> listed(["a", "b"]), listed(["a", "b", "c"], most=2)
-    ("'a', 'b'", "'a', 'b' and 1 more")
-    """
-    shown = ", ".join(map(repr, names[:most]))
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Hashable, Sequence
@@ -154,7 +155,7 @@ class TextFile:
         if str(path) == "-":
             self.name, self._records = "standard input", _standard_input()
         else:
-            self._path = _file_in(self._path) if self._path.is_dir() else self._path
+            self._path = _file_in(self._path) if os.path.isdir(path) else self._path
             self.name = str(self._path)
             self._read()
         if self._records is not None:
@@ -164,10 +165,10 @@ class TextFile:
 
     def _read(self) -> None:
         path, suffix = self._path, self._path.suffix.lower()
-        if path.is_dir():
+        if os.path.isdir(path):
             return
-        if not path.is_file():
-            raise NoFile(f"there is no file {str(path)!r}")
+        if not os.path.isfile(path):
+            raise NoFile(f"there is no file {shown(str(path), most=200)}")
         if suffix not in READERS:
             known = ", ".join(READERS)
             packed = f" ({suffix} is compressed: unpack it first)" if suffix in COMPRESSED else ""

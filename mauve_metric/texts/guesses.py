@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mauve_metric.runtime.checks import check_count
-from mauve_metric.texts.columns import Line, Table, TableData, listed, number_at, open_table
+from mauve_metric.runtime.checks import check_count, listed
+from mauve_metric.texts.columns import Line, Table, TableData, number_at, open_table
 from mauve_metric.texts.preferences import ANNOTATORS
 
 MOST_SENTENCES = 1_000_000

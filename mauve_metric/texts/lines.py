@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import DamagedFile, NoFile
 
 _WIDE_SHARE = 0.04  # of the characters of UTF-16 are spaces and ends of lines, even where no letter is Latin
@@ -32,11 +33,12 @@ def read_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError as error:
-        raise NoFile(f"there is no file {str(path)!r}") from error
+        raise NoFile(f"there is no file {shown(str(path), most=200)}") from error
     except IsADirectoryError as error:
         raise IsADirectoryError(f"{str(path)!r} is a folder, expected a file") from error
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
-        raise OSError(f"{str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise OSError(f"{shown(str(path), most=200)} cannot be read: {reason}") from error
 
 
 def _wide_encoding(raw: bytes) -> str | None:

@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from mauve_metric.runtime.checks import listed
 from mauve_metric.runtime.errors import NoSuchField
-from mauve_metric.texts.columns import Line, Table, TableData, listed, number_at, open_table
+from mauve_metric.texts.columns import Line, Table, TableData, number_at, open_table
 
 _FIRST = ("model_a", "model1", "system_a", "model_1", "a")
 _SECOND = ("model_b", "model2", "system_b", "model_2", "b")

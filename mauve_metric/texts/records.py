@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from mauve_metric.runtime.checks import listed, shown
 from mauve_metric.runtime.errors import DamagedFile, NoSuchField, NotTexts
 from mauve_metric.texts.lines import decode, read_bytes
 from mauve_metric.texts.sources import choose_field
@@ -85,7 +86,7 @@ def value_at(record: Record, path: str) -> object:
         elif isinstance(value, list) and part.isdecimal() and int(part[:9]) < len(value):
             value = value[int(part)]
         else:
-            raise NoSuchField(f"{record.where} has no field {path!r}; {_holds(value, passed)}")
+            raise NoSuchField(f"{record.where} has no field {shown(path)}; {_holds(value, passed)}")
         passed = f"{passed}.{part}" if passed else part
     return value
 
@@ -100,9 +101,9 @@ def has_field(record: Record, path: str) -> bool:
 
 
 def _holds(value: object, path: str) -> str:
-    who = repr(path) if path else "it"
+    who = shown(path) if path else "it"
     if isinstance(value, Mapping):
-        return f"{who} has {', '.join(map(repr, value))}" if value else f"{who} is empty"
+        return f"{who} has {listed(list(value), most=20)}" if value else f"{who} is empty"
     if isinstance(value, list):
         return f"{who} is a list of {len(value)}"
     return f"{who} is {_kind(value)}"

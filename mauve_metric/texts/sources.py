@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.checks import listed, shown
 from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, NotTexts
 from mauve_metric.texts.wrapping import Stripping
 
@@ -128,13 +128,13 @@ def choose_field(name: str, fields: Sequence[str], text_field: str | None) -> st
 def _wanted_field(name: str, fields: Sequence[str], text_field: str | None) -> str:
     if text_field is not None:
         if text_field not in fields:
-            raise NoSuchField(f"{name} has no field {text_field!r}; it has {', '.join(map(repr, fields))}")
+            raise NoSuchField(f"{name} has no field {shown(text_field)}; it has {listed(fields, most=20)}")
         return text_field
     if "text" in fields:
         return "text"
     if len(fields) == 1:
         return fields[0]
-    raise NoSuchField(f"{name} has no field 'text': choose one of {', '.join(map(repr, fields))} with text_field")
+    raise NoSuchField(f"{name} has no field 'text': choose one of {listed(fields, most=20)} with text_field")
 
 
 def _check_string(name: str, index: int, text: object) -> None:
@@ -150,11 +150,11 @@ def _check_string(name: str, index: int, text: object) -> None:
 
 
 def _empty_message(name: str, positions: Sequence[int], total: int, stripping: Stripping | None) -> str:
-    shown = ", ".join(map(str, positions[:_SHOWN])) + (", …" if len(positions) > _SHOWN else "")
+    places = ", ".join(map(str, positions[:_SHOWN])) + (", …" if len(positions) > _SHOWN else "")
     plural = "" if len(positions) == 1 else "s"
     return (
         f"{name} holds {len(positions)} empty or whitespace-only text{plural} of {total}{_after(stripping)}, at "
-        f"position{plural} {shown}: remove them, or pass empty_texts='drop'"
+        f"position{plural} {places}: remove them, or pass empty_texts='drop'"
     )
 
 

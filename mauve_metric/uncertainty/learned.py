@@ -9,12 +9,7 @@ import numpy as np
 
 from mauve_metric.arrays import Counts, Features, Floats, Integers, Labels
 from mauve_metric.features.rows import ConcatenatedRows, as_rows
-from mauve_metric.measures.cross_fitting import (
-    auto_learned_buckets,
-    buckets_of_ranks,
-    cross_fit,
-    same_rows,
-)
+from mauve_metric.measures.cross_fitting import auto_learned_buckets, buckets_of_ranks, cross_fit, same_rows
 from mauve_metric.measures.discriminators import FEWEST_TEXTS
 from mauve_metric.measures.separation import auc_of_scores
 from mauve_metric.options import MauveConfig

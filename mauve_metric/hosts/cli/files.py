@@ -222,7 +222,7 @@ def _name_parts(path: str) -> tuple[str, ...]:
     """The folders and the name from which the name of a model is made."""
     if path == "-":
         return ("stdin",)
-    folder = _folder_of_model(path) or (Path(path) if Path(path).is_dir() else None)
+    folder = _folder_of_model(path) or (Path(path) if os.path.isdir(path) else None)
     return folder.parts if folder is not None else (*Path(path).parent.parts, Path(path).stem or path)
 
 
@@ -234,7 +234,7 @@ def named_file(argument: str) -> tuple[str | None, str]:
     """
     parts = argument.split("=")
     splits = [("=".join(parts[:place]), "=".join(parts[place:])) for place in range(1, len(parts))]
-    if not splits or Path(argument).exists():
+    if not splits or os.path.exists(argument):
         return None, argument
-    name, path = next((split for split in splits if split[1] == "-" or Path(split[1]).exists()), splits[0])
+    name, path = next((split for split in splits if split[1] == "-" or os.path.exists(split[1])), splits[0])
     return (name.strip() or None), path

@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import io
 import logging
+import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -147,7 +148,7 @@ def _flags(command: str) -> list[str]:
 
 
 def _may_hold_both(path: str) -> bool:
-    return path == "-" or Path(path).is_dir() or Path(path).suffix.lower() in set(READERS) - {".txt"}
+    return path == "-" or os.path.isdir(path) or Path(path).suffix.lower() in set(READERS) - {".txt"}
 
 
 class _Line(logging.Formatter):

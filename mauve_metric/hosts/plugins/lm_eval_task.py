@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pprint
 import re
 import shlex
@@ -167,7 +168,7 @@ def task_files(folder: str | Path, name: str) -> list[Path]:
     task = folder / f"{name}.yaml"
     check_replaceable(task, _MARK)
     files = [folder / f"{name}_documents.jsonl", folder / f"{name}_mauve.py"]
-    if not task.is_file():
+    if not os.path.isfile(task):
         for path in files:
             check_replaceable(path, _MARK)
     return [*files, task]

@@ -224,6 +224,7 @@ def test_two_processes_give_the_number_of_one(tmp_path: Path, programs: Programs
     assert [int(out.splitlines()[1]) for out in said] == [8 + 2, 16 + 2]
 
 
+@pytest.mark.slow
 def test_lightning_logs_it(tmp_path: Path) -> None:
     lightning = pytest.importorskip("lightning", reason="needs Lightning: pip install lightning")
 

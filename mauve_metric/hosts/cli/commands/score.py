@@ -9,14 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mauve_metric.hosts.cli.files import add_two_sides, two_sides
-from mauve_metric.hosts.cli.flags import (
-    add_config_options,
-    add_design_options,
-    add_field_options,
-    add_output_options,
-    add_run_options,
-    keywords_of,
-)
+from mauve_metric.hosts.cli.flags import add_score_options, keywords_of
 from mauve_metric.hosts.cli.output import failed_gate, show_result, show_result_of
 from mauve_metric.hosts.cli.parser import CommandParser
 
@@ -37,15 +30,11 @@ _NOT_FOR_SHARDS = ("reference_field", "prediction_field", "filter")
 def add_arguments(parser: CommandParser) -> None:
     """Add the two sides and every option of a score."""
     add_two_sides(parser)
-    add_field_options(parser)
-    add_design_options(parser)
-    add_output_options(parser, "scores")
+    add_score_options(parser, "compute_mauve", "scores", featurizers="the first makes the score, all are compared")
     parser.add_argument(
         "--fail-under", metavar="NUMBER", type=float, help="exit status 3 for a debiased score below NUMBER"
     )
     _add_shard_options(parser)
-    add_run_options(parser)
-    add_config_options(parser, featurizers="the first makes the score, all are compared")
 
 
 def _add_shard_options(parser: CommandParser) -> None:

@@ -109,7 +109,7 @@ def judging_page(limits: Limits) -> None:
     with gr.Row():
         human = gr.File(label="Human texts: file", file_types=FILE_TYPES, height=96, elem_id="judge_human")
         models = gr.File(
-            label="Models' texts: a file for each model, rows in the order of the human file",
+            label="Models' texts: a file each",
             file_types=FILE_TYPES,
             height=96,
             file_count="multiple",
@@ -118,8 +118,9 @@ def judging_page(limits: Limits) -> None:
     rater = gr.Textbox(label="Your name or a code, for the table", max_length=60, max_lines=1, elem_id="rater")
     start = gr.Button("Start", variant="primary", elem_id="judge_start")
     gr.Markdown(
-        f"No file: an example. At most {limits.texts} texts of {limits.characters} characters, {limits.megabytes} MB a "
-        "file. Texts and judgements stay in this server's memory, an hour at most; no file is kept.",
+        "A model's text goes on from the human text of the same row, or from its own column prompt. No file: an "
+        f"example. At most {limits.texts} texts of {limits.characters} characters, {limits.megabytes} MB a file. Texts "
+        "and judgements stay in this server's memory, an hour at most; no file is kept.",
         elem_classes="mm-small",
     )
     with gr.Tabs():
