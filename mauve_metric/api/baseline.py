@@ -21,7 +21,7 @@ from mauve_metric.quantize.partition import partition_sets
 from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.baseline import EqualSets, HumanBaseline, Needed, Source, Spread
 from mauve_metric.results.signature import human_entries
-from mauve_metric.runtime.checks import check_count
+from mauve_metric.runtime.checks import integer_check
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.texts.files import TextFile
 from mauve_metric.uncertainty import forecast, intervals, jackknife
@@ -52,7 +52,7 @@ def human_baseline(
 
     Args:
         p_text, p_features, p: the human side, as in `compare`; at least 40 texts.
-        splits: of each size.
+        splits: of each size, 2 to 10,000.
         **options: see `compute_mauve`, but for num_runs, permutations, knn, knn_k and frechet_distance. A num_buckets
             that a part is too small for leaves that size out.
 
@@ -67,7 +67,7 @@ def human_baseline(
     >>> found.halves.texts, found.halves.num_buckets, [item.difference for item in found.needed]
     (100, 10, [0.01, 0.02, 0.05])
     """
-    check_count("splits", splits, low=2)
+    integer_check(2, 10_000)("splits", splits)
     config, run = scoring_options(options, "human_baseline")
     human = given_side("p", {"set": p, "features": p_features, "text": p_text})
     opened = open_sides({"human": human}, config, run)

@@ -88,7 +88,7 @@ def test_every_form(found: HumanBaseline) -> None:
     ("options", "message"),
     [
         ({"p_features": human(39)}, "at least 40 texts, for two halves of 20, got 39"),
-        ({"p_features": human(), "splits": 1}, "splits must be an integer of at least 2, got 1"),
+        ({"p_features": human(), "splits": 1}, "splits must be an integer from 2 to 10000, got 1"),
         ({}, "must be given"),
     ],
 )

@@ -7,6 +7,7 @@ from typing import Any
 
 from mauve_metric.hosts.cli.output import json_of, show
 from mauve_metric.hosts.cli.parser import CommandParser
+from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.texts.files import read_texts
 
 HELP = "how much of a model's texts stands word for word in a corpus"
@@ -22,7 +23,7 @@ def add_arguments(parser: CommandParser) -> None:
         action="store_true",
         help="row i of TEXTS and of CORPUS continues one opening: how like the true continuations the model's are",
     )
-    parser.add_argument("--length", type=int, default=50, help="tokens of a passage that counts (default: 50)")
+    parser.add_argument("--length", type=int, help="tokens of a passage that counts (unset: 50; not with --prompted)")
     parser.add_argument("--tokenizer", metavar="NAME", help="count this tokenizer's tokens (unset: between blanks)")
     parser.add_argument("--text-field", metavar="NAME", help="field or column of the texts")
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
@@ -35,6 +36,8 @@ def run(options: argparse.Namespace) -> None:
     from mauve_metric.duplicates.memorisation import memorisation, prompted_memorisation
     from mauve_metric.results.plain import plain
 
+    if options.prompted and options.length is not None:
+        raise WrongOption("--length counts in passages, which --prompted does not look for: leave one of the two out")
     texts = read_texts(options.texts, options.text_field)
     split: dict[str, Any] = {} if options.tokenizer is None else {"split": tokenizing(options.tokenizer)}
     if options.prompted:
@@ -42,14 +45,15 @@ def run(options: argparse.Namespace) -> None:
         prompted = prompted_memorisation(texts, truths, **split)
         show(json_of({name: plain(value) for name, value in prompted._asdict().items()}) if options.json else prompted)
         return
-    found = memorisation(texts, corpus_texts(*options.corpus, text_field=options.text_field), options.length, **split)
+    length = 50 if options.length is None else options.length
+    found = memorisation(texts, corpus_texts(*options.corpus, text_field=options.text_field), length, **split)
     if options.json:
         spans = [{**copy.span._asdict(), "where": copy.where} for copy in found.spans]
         numbers = {"rate": found.rate, "shares": found.shares.tolist(), "spans": spans}
         show(json_of(numbers | {"corpus_texts": found.corpus_texts, "corpus_tokens": found.corpus_tokens}))
         return
     lines = [
-        f"{100 * found.rate:.3g} % of the tokens of {len(texts)} texts are in passages of {options.length} tokens or "
+        f"{100 * found.rate:.3g} % of the tokens of {len(texts)} texts are in passages of {length} tokens or "
         f"more of the corpus ({found.corpus_texts} texts, {found.corpus_tokens} tokens)"
     ]
     lines += [
