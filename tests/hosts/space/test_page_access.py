@@ -251,6 +251,7 @@ def test_the_keys_are_enough_from_the_texts_to_the_files(page: Any) -> None:
     page.wait_for_function("old => document.querySelector('#bucket_texts h4').innerText != old", arg=title)
     tab_to(page, "#experts > button")
     page.keyboard.press("Enter")
+    page.wait_for_selector("#mauve_scaling_factor input[type=range]")
     tab_to(page, "#mauve_scaling_factor input[type=range]")
     score = page.inner_text("#score strong >> nth=0")
     page.keyboard.press("ArrowLeft")
