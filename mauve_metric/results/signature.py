@@ -75,7 +75,11 @@ def format_signature(entries: Mapping[str, object]) -> str:
     >>> format_signature({"num_buckets": 50, "featurize_model_name": "org/name"})
     'num_buckets:50|featurize_model_name:org/name'
     """
-    return "|".join(f"{format_value(key).replace(':', '/')}:{format_value(value)}" for key, value in entries.items())
+    return "|".join(f"{_plain(key)}:{format_value(value)}" for key, value in entries.items())
+
+
+def _plain(key: str) -> str:
+    return printable(key).replace("|", "/").replace(":", "/")
 
 
 def format_value(value: object) -> str:

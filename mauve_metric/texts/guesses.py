@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mauve_metric.runtime.checks import check_count, listed
+from mauve_metric.runtime.checks import check_count, listed, shown
+from mauve_metric.runtime.errors import NoSuchField
 from mauve_metric.texts.columns import Line, Table, TableData, number_at, open_table
 from mauve_metric.texts.preferences import ANNOTATORS
 
@@ -83,15 +84,16 @@ def read_guesses(data: TableData, *, sentences: int = 10, by: str | None = None)
 
 def _groups(table: Table, lines: list[Line], players: list[str] | None, by: str) -> list[str]:
     """The group of each round: the value of a column, or a range of its numbers."""
-    if by == "round" and by not in table.columns:
+    if not isinstance(by, str) or by not in [*table.columns, "round"]:
+        raise NoSuchField(f'by must be "round" or a column of {table.name}, {listed(table.columns)}, got {shown(by)}')
+    if by not in table.columns:
         played: Counter[str] = Counter()
         values: list[str] = []
         for player in players or [""] * len(lines):
             played[player] += 1
             values.append(str(played[player]))
     else:
-        column = table.column_called(by)
-        values = [line.values[column] or "(none)" for line in lines]
+        values = [line.values[by] or "(none)" for line in lines]
     try:
         numbers = np.array(values, dtype=np.float64)
     except ValueError:

@@ -29,7 +29,7 @@ from mauve_metric.hosts.cli.main import main
 from mauve_metric.hosts.space.session.card import card_svg
 from mauve_metric.hosts.space.session.shared_result import read_shared
 from mauve_metric.options import RunOptions
-from mauve_metric.results.signature import format_signature, signature_texts
+from mauve_metric.results.signature import format_signature, format_value, signature_texts
 
 PLAIN = np.random.default_rng(0).normal(size=(12, 3))
 OPTIONS: dict[str, Any] = {"num_buckets": 3, "num_runs": 1, "knn_k": 2}
@@ -326,7 +326,8 @@ def test_any_entries_of_a_signature(entries: dict[str, object]) -> None:
     assert signature.isprintable() or "\u200c" in signature or "\u200d" in signature
     keys = [part.partition(":")[0] for part in signature.split("|")]
     if len({*keys}) == len(keys):
-        assert format_signature(signature_texts(signature)) == (signature if entries else ":")
+        written = [format_value(value) for value in entries.values()]
+        assert [*signature_texts(signature).values()] == (written if entries else [""])
 
 
 ENTRY = st.tuples(

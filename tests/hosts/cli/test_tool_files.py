@@ -91,7 +91,7 @@ def test_rows_that_only_some_models_have(
 ) -> None:
     a = harness(tmp_path, "a")
     b = str(harness_file(tmp_path / "results", "b", harness_rows(HUMAN[:20], MODEL[:20]), day=2))
-    assert "model b lacks 4 (20, 21, 22, …); pass common_rows=True (--common-rows)" in last_error(
+    assert "model b lacks 4 (20, 21, 22, …); pass --common-rows to compare the 20" in last_error(
         ["compare", a, b], capsys
     )
     assert main(["compare", a, b, *featurized, "--common-rows"]) == 0
