@@ -65,6 +65,7 @@ with process_group():  # torch finds the others once only; all that is run uses 
 """
 
 
+@pytest.mark.slow
 def test_two_processes(tiny_gpt2: str, tmp_path: Path, programs: Programs, capsys: pytest.CaptureFixture[str]) -> None:
     """All that needs two processes, one after the other, since starting them is what takes long."""
     for name, script in (("all", ALL), ("featurizes", FEATURIZES), ("fails", FAILS), ("shell", SHELL)):

@@ -120,6 +120,7 @@ sys.exit(10 + sum(main(arguments) for arguments in json.loads(sys.argv[1])))
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_keeps_the_old_file(
     files: tuple[str, str], tmp_path: Path, tiny_gpt2: str, programs: Programs
 ) -> None:

@@ -212,6 +212,7 @@ torch.distributed.destroy_process_group()
 """
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_number_of_one(tmp_path: Path, programs: Programs) -> None:
     imports = (*TORCH, "torchmetrics")
     running = [programs.start(PROCESSES, rank, tmp_path / "group", imports=imports) for rank in (0, 1)]

@@ -83,6 +83,7 @@ def run(port: int, body: Any, path: str = "score") -> str:
     return ask(port, "GET", f"/gradio_api/call/{path}/{json.loads(said)['event_id']}")[1]
 
 
+@pytest.mark.slow
 def test_no_text_reaches_the_log_after_any_failure(server: tuple[int, Path]) -> None:
     port, log = server
     by_name, in_order = "/gradio_api/call/v2/score", "/gradio_api/call/score"
