@@ -52,6 +52,20 @@ def example_files() -> dict[str, dict[str, Path]]:
     return found
 
 
+def example_sets(label: str, limits: Limits) -> tuple[TextSet, dict[str, TextSet]]:
+    """The human texts of an example, and those of its models by name.
+
+    Raises:
+        ValueError: its files are not there, or hold more than the limits allow.
+    """
+    files = example_files().get(label)
+    if files is None:
+        raise ValueError(f"the example “{label}” is not there")
+    human = next(iter(files.values())).with_name("human.jsonl")
+    models = {name: read_upload(title_of(name), path, "text", limits, "example") for name, path in files.items()}
+    return read_upload(HUMAN, human, "text", limits, "example"), models
+
+
 def stored_features(sets: Sequence[TextSet], config: MauveConfig) -> Embedded | None:
     """The features of those sets that are examples, from the files beside their texts; None for another config.
 
@@ -123,15 +137,10 @@ class Example:
 
     def _load(self) -> None:
         """Read texts and features."""
-        files = example_files().get(LABEL)
-        if files is None:
+        if LABEL not in example_files():
             return
-        ((name, path),) = files.items()
-        human = path.with_name("human.jsonl")
-        sets = (
-            read_upload(HUMAN, human, "text", self._limits, "example"),
-            read_upload(title_of(name), path, "text", self._limits, "example"),
-        )
+        human, models = example_sets(LABEL, self._limits)
+        sets = human, models[LABEL]
         embedded = stored_features(sets, self._encoders.config(self.options))
         if embedded is not None and len(embedded.sets) == len(sets):
             self._sets, self._embedded = sets, embedded

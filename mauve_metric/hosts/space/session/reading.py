@@ -10,6 +10,7 @@ import numpy as np
 
 from mauve_metric.api.score import score_features
 from mauve_metric.arrays import Features
+from mauve_metric.features.feature_files import EACH_TEXT
 from mauve_metric.features.feature_set import FeatureSet, Featurizing
 from mauve_metric.features.rows import all_rows
 from mauve_metric.hosts.space.session.run import Run
@@ -82,7 +83,7 @@ def _beginning(side: FeatureSet) -> FeatureSet:
 def _join_parts(first: FeatureSet, rest: FeatureSet) -> FeatureSet:
     """Join two parts of a set."""
     joined: dict[str, Any] = {}
-    for name in ("lengths", "text_hashes", "opening_hashes", "format_numbers"):
+    for name in EACH_TEXT:
         parts = [getattr(first, name), getattr(rest, name)]
         joined[name] = None if any(part is None for part in parts) else np.concatenate(parts)
     rows: Features = np.concatenate([all_rows(first.features), all_rows(rest.features)])

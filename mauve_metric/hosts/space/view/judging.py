@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,10 @@ from typing import Any
 import gradio as gr
 
 from mauve_metric.hosts.space.limits import Limits, check_together
-from mauve_metric.hosts.space.session.examples import example_files
+from mauve_metric.hosts.space.session.examples import LABEL, example_sets
 from mauve_metric.hosts.space.session.judging import ANSWERS, HUMAN, REASONS, Judging, Pair, Round, deal, table
 from mauve_metric.hosts.space.session.run import show_errors
-from mauve_metric.hosts.space.session.sessions import HOUR, clean_name, delete_upload, name_of_file, title_of
+from mauve_metric.hosts.space.session.sessions import HOUR, ModelSets, clean_name, delete_upload, name_of_file, title_of
 from mauve_metric.hosts.space.session.uploads import FILE_TYPES, TextSet, read_upload
 from mauve_metric.hosts.space.view.markup import escape
 
@@ -56,28 +56,25 @@ class _Part:
         return [shown, said, *buttons, text, save]
 
 
-def read_sets(human: str | None, models: list[str] | None, limits: Limits) -> tuple[TextSet, dict[str, TextSet]]:
-    """The texts of uploaded files, which are deleted; without files those of the first example.
+def judged_sets(human: str | None, models: list[str] | None, limits: Limits) -> tuple[TextSet, Mapping[str, TextSet]]:
+    """The texts of uploaded files, which are deleted; without files those of an example.
 
     Raises:
         ValueError: a file without its counterpart, or beyond the limits.
     """
     if human is None and not models:
-        paths = next(iter(example_files().values()))
-        own = next(iter(paths.values())).with_name("human.jsonl")
-        read = {name: read_upload(title_of(name), path, "text", limits, "example") for name, path in paths.items()}
-        return read_upload("Human texts", own, "text", limits, "example"), read
+        return example_sets(LABEL, limits)
     try:
         if human is None or not models:
             raise ValueError("give a file of human texts and at least one of a model's, or none for the example")
         if len(models) > limits.model_sets:
             raise ValueError(f"at most {limits.model_sets} files of models' texts are taken here, got {len(models)}")
         people = read_upload("Human texts", human, None, limits, side="reference")
-        found: dict[str, TextSet] = {}
+        found = ModelSets(limits.model_sets)
         for path in models:
             name = name_of_file(path)
-            name = f"{name} {len(found) + 1}" if name in (HUMAN, *found) else name
-            found[name] = read_upload(title_of(name), path, None, limits)
+            name = found.free_name(f"{HUMAN} 1" if name == HUMAN else name)
+            found.put(name, read_upload(title_of(name), path, None, limits))
         check_together([people.texts, *(side.texts for side in found.values())], limits)
         return people, found
     finally:
@@ -145,7 +142,7 @@ def judging_page(limits: Limits) -> None:
 
     def begin(who: str, own: str | None, others: list[str] | None) -> list[object]:
         with show_errors(lambda message: str(escape(message))):
-            judging = deal(clean_name(who) or "anonymous", *read_sets(own, others, limits))
+            judging = deal(clean_name(who) or "anonymous", *judged_sets(own, others, limits))
         return [judging, None, None, *of_game(judging), *of_pairs(judging)]
 
     def guess(machine: bool) -> Callable[[Judging, str], list[object]]:

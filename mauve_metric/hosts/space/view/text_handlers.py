@@ -10,7 +10,7 @@ from pathlib import Path
 import gradio as gr
 
 from mauve_metric.hosts.space.limits import Limits, check_together
-from mauve_metric.hosts.space.session.examples import HUMAN, example_files
+from mauve_metric.hosts.space.session.examples import HUMAN, example_sets
 from mauve_metric.hosts.space.session.run import show_errors
 from mauve_metric.hosts.space.session.sessions import Session, Sessions, clean_name, name_of_file, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, read_paste, read_upload
@@ -221,13 +221,12 @@ class TextHandlers:
         """Take the texts of an example: the outputs of both sides, the other inputs emptied."""
         session = self.sessions.get(request.session_hash)
         with show_errors(markup.in_controls), session.editing:
-            models = example_files()[label]
-            human = next(iter(models.values())).with_name("human.jsonl")
+            human, models = example_sets(label, self.limits)
             for name in list(session.models):
                 self._drop(session, name)
-            self._set_human(session, read_upload(HUMAN, human, "text", self.limits, "example"))
-            for name, path in models.items():
-                session.models.put(name, read_upload(title_of(name), path, "text", self.limits, "example"))
+            self._set_human(session, human)
+            for name, side in models.items():
+                session.models.put(name, side)
         return [*self._human_shown(session), None, "", *self._models_shown(session, [], paste="")]
 
 

@@ -111,7 +111,7 @@ def test_texts_are_escaped_and_uploads_deleted(tmp_path: Path) -> None:
     pytest.importorskip("gradio")
     from mauve_metric.hosts.space.limits import Limits
     from mauve_metric.hosts.space.session.judging import Pair, Round
-    from mauve_metric.hosts.space.view.judging import pair_shown, read_sets, round_shown
+    from mauve_metric.hosts.space.view.judging import judged_sets, pair_shown, round_shown
 
     bad = "<img src=x onerror=1>"
     this = Round("m 1", "m", ("Fine.", bad, bad), 3)
@@ -124,7 +124,7 @@ def test_texts_are_escaped_and_uploads_deleted(tmp_path: Path) -> None:
         path.write_text("One. Two.\n" * 3, encoding="utf-8")
         return str(path)
 
-    human, models = read_sets(write("h.txt"), [write("human.txt"), write("m.txt")], Limits())
+    human, models = judged_sets(write("h.txt"), [write("human.txt"), write("m.txt")], Limits())
     assert (len(human.texts), list(models)) == (3, ["human 1", "m"]) and not list(tmp_path.iterdir())
     for names, limits, message in (
         ([], Limits(), "give a file of human texts and at least one"),
@@ -133,7 +133,11 @@ def test_texts_are_escaped_and_uploads_deleted(tmp_path: Path) -> None:
         (["m.txt"], Limits(total_texts=5), "at most 5 texts here, got 6"),
     ):
         with pytest.raises(ValueError, match=message):
-            read_sets(write("h.txt"), [write(name) for name in names], limits)
+            judged_sets(write("h.txt"), [write(name) for name in names], limits)
         assert not list(tmp_path.iterdir())
-    human, models = read_sets(None, None, Limits())
+    for folder in "xy":
+        (tmp_path / folder).mkdir()
+    _, models = judged_sets(write("h.txt"), [write("m 3.txt"), write("x/m.txt"), write("y/m.txt")], Limits())
+    assert len(models) == 3 and {"m 3", "m"} < {*models}
+    human, models = judged_sets(None, None, Limits())
     assert len(human.texts) == 600 and len(models) == 1
