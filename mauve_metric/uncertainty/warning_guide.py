@@ -123,7 +123,8 @@ ADVICE: dict[str, Advice] = {
     ),
     # what texts are wrapped in
     "stripped_texts": Advice(
-        f"`strip` changed more than {_percent(wrapping_warnings.STRIPPED_SHARE)} of a set: the score is of what was left.",
+        f"`strip` changed more than {_percent(wrapping_warnings.STRIPPED_SHARE)} of a set: the score is of what was "
+        "left.",
         "Report it with the score; it is in the signature.",
     ),
     "wrapping_in_one_set": Advice(
