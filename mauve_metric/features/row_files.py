@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import mmap
+import os
 import shutil
 import tempfile
 import weakref
@@ -20,8 +21,8 @@ from numpy.typing import ArrayLike
 from mauve_metric.arrays import Array, FeatureRows, Integers
 from mauve_metric.features.parquet_files import ParquetFeatures
 from mauve_metric.features.rows import BLOCK_ROWS, ConcatenatedRows, MappedRows, check_kind, numbers_of
-from mauve_metric.runtime.checks import shown
-from mauve_metric.runtime.errors import DamagedFile, NoFile, NoSuchField, NotFeatures, NotWritten, UnknownEnding
+from mauve_metric.runtime.checks import check_file, shown
+from mauve_metric.runtime.errors import DamagedFile, NoSuchField, NotFeatures, NotWritten, UnknownEnding
 from mauve_metric.runtime.failures import one_line
 
 # What numpy raises over damaged headers, which it reads as Python.
@@ -184,13 +185,12 @@ def feature_rows(name: str, data: object) -> FeatureRows | None:
 
 
 def _of_path(name: str, path: Path) -> FeatureRows:
-    if path.is_dir():
+    if os.path.isdir(path):
         shards = sorted(file for file in path.iterdir() if file.suffix.lower() in (".npy", ".parquet"))
         if not shards:
             raise UnknownEnding(f"the folder {path} holds no .npy or .parquet files of features")
         return ConcatenatedRows([_of_path(name, shard) for shard in shards])
-    if not path.is_file():
-        raise NoFile(f"{name}: there is no file {shown(str(path), most=200)}")
+    check_file(path, f"{name}: ")
     if path.suffix.lower() == ".parquet":
         parquet = ParquetFeatures(path)
         return BlockwiseRows(parquet.shape, parquet.blocks)

@@ -10,7 +10,7 @@ import numpy as np
 
 from mauve_metric.arrays import Array, FeatureRows, Features, Integers
 from mauve_metric.runtime.errors import NotFeatures, NotFinite, UnlikeFeatures
-from mauve_metric.runtime.tensors import as_array, is_tensor
+from mauve_metric.runtime.tensors import as_array, in_memory, is_tensor
 
 BLOCK_ROWS = 2048  # at 1280 columns a block in float64 is small enough for its memory to be used again
 
@@ -228,8 +228,9 @@ def as_rows(features: Features) -> FeatureRows:
 
 
 def all_rows(features: Features) -> Array:
-    """Features of any form as one array in memory."""
-    return features if isinstance(features, np.ndarray) else np.concatenate(list(features.blocks()))
+    """Features of any form as one array; what is read in blocks is read as a whole."""
+    found = in_memory(features)
+    return np.concatenate(list(as_rows(features).blocks())) if found is None else found
 
 
 def equal_rows(one: Features, two: Features) -> bool:

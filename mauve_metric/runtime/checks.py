@@ -6,10 +6,12 @@ import contextlib
 import difflib
 import math
 import operator
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, SupportsFloat, SupportsIndex
 
-from mauve_metric.runtime.errors import WrongOption
+from mauve_metric.runtime.errors import NoFile, WrongOption
 
 if TYPE_CHECKING:
     from mauve_metric.arrays import Array
@@ -38,14 +40,24 @@ def shown(value: object, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def listed(names: Sequence[str], most: int = 8) -> str:
+def quoted(names: Sequence[str], most: int = 8) -> str:
     """Names in quotes as a message repeats them: not all of many, and not all of a long one.
 
-    >>> listed(["a", "b"]), listed(["a", "b", "c"], most=2)
+    >>> quoted(["a", "b"]), quoted(["a", "b", "c"], most=2)
     ("'a', 'b'", "'a', 'b' and 1 more")
     """
     found = ", ".join(map(shown, names[:most]))
     return found if len(names) <= most else f"{found} and {len(names) - most} more"
+
+
+def check_file(path: Path, before: str = "") -> None:
+    """`NoFile` unless there is a file. before: words before the message.
+
+    `os.path.isfile`, as `isdir` and `exists`, is False for a name that is too long or holds a null character, at which
+    `Path.is_file` raises `OSError`: a name that a user gives is looked up by `os.path`.
+    """
+    if not os.path.isfile(path):
+        raise NoFile(f"{before}there is no file {shown(str(path), most=200)}")
 
 
 def check_sets(sets: Mapping[str, Array], least: int = 1) -> None:
@@ -109,14 +121,18 @@ def number_check(low: float, high: float, *, low_included: bool = False, high_in
     return check
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str], prefix: str = "", cutoff: float = 0.6) -> str:
     """A suggestion that follows an unknown name in a message; empty if no known name is similar.
 
-    >>> did_you_mean("kmean", ["kmeans", "drmm"])
-    " (did you mean 'kmeans'?)"
+    Args:
+        prefix: of the names, which makes none of them similar. cutoff: the least similarity, in [0, 1].
+
+    >>> did_you_mean("kmean", ["kmeans", "drmm"]), did_you_mean("--rows", ["--verbose"], prefix="--")
+    (" (did you mean 'kmeans'?)", '')
     """
-    near = difflib.get_close_matches(name, list(known), n=1)
-    return f" (did you mean {near[0]!r}?)" if near else ""
+    bare = [other.removeprefix(prefix) for other in known]
+    near = difflib.get_close_matches(name.removeprefix(prefix), bare, n=1, cutoff=cutoff)
+    return f" (did you mean {prefix + near[0]!r}?)" if near else ""
 
 
 def choice_check(*choices: object) -> Check:
@@ -158,8 +174,9 @@ def unknown_options(names: Iterable[str], known: Iterable[str]) -> str:
     parts = []
     for name in names:
         if name not in known:
-            near = RENAMED.get(name) or next(iter(difflib.get_close_matches(name, known, n=1, cutoff=0.5)), None)
-            parts.append(f"unknown option {shown(name)}" + (f" (did you mean {near!r}?)" if near else ""))
+            now = RENAMED.get(name)
+            near = did_you_mean(now or name, [now] if now else known, cutoff=0.5)
+            parts.append(f"unknown option {shown(name)}{near}")
     return "; ".join(parts)
 
 

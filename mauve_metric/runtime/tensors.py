@@ -75,12 +75,6 @@ def in_memory(features: Features) -> Array | None:
     return features if isinstance(features, np.ndarray) else None
 
 
-def as_rows(features: Features) -> Array:
-    """Features of any form as one array; what is read in blocks is read as a whole."""
-    found = in_memory(features)
-    return np.concatenate(list(features.blocks())) if found is None else found  # type: ignore[union-attr]
-
-
 def is_read_only_in_blocks(features: Features) -> bool:
     """Return whether features are neither an array nor a tensor."""
     return not isinstance(features, (np.ndarray, TensorRows))

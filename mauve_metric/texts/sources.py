@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mauve_metric.runtime.checks import listed, shown
+from mauve_metric.runtime.checks import quoted, shown
 from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, NotTexts
 from mauve_metric.texts.wrapping import Stripping
 
@@ -128,13 +128,13 @@ def choose_field(name: str, fields: Sequence[str], text_field: str | None) -> st
 def _wanted_field(name: str, fields: Sequence[str], text_field: str | None) -> str:
     if text_field is not None:
         if text_field not in fields:
-            raise NoSuchField(f"{name} has no field {shown(text_field)}; it has {listed(fields, most=20)}")
+            raise NoSuchField(f"{name} has no field {shown(text_field)}; it has {quoted(fields, most=20)}")
         return text_field
     if "text" in fields:
         return "text"
     if len(fields) == 1:
         return fields[0]
-    raise NoSuchField(f"{name} has no field 'text': choose one of {listed(fields, most=20)} with text_field")
+    raise NoSuchField(f"{name} has no field 'text': choose one of {quoted(fields, most=20)} with text_field")
 
 
 def _check_string(name: str, index: int, text: object) -> None:

@@ -127,7 +127,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         whole.error(f"there is no command {given[0]!r}{did_you_mean(given[0], COMMANDS)}")
     options, unknown = whole.parse_known_args(given)
     if unknown:
-        near = did_you_mean(unknown[0], _flags(options.command))
+        near = did_you_mean(unknown[0], _flags(options.command), prefix="--")
         if unknown[0].lstrip("-") in ("human", "model", "models", "texts"):
             near = " (files have no flag: write HUMAN MODEL)"
         whole.error(f"unrecognized arguments: {' '.join(unknown)}{near}")

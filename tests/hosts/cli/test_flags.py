@@ -105,6 +105,7 @@ def test_wrong_usage(files: tuple[str, str], capsys: pytest.CaptureFixture[str])
     assert "usage" in usage_error([], capsys)
     assert "there is no command 'skore' (did you mean 'score'?)" in usage_error(["skore", *files], capsys)
     assert "(did you mean '--featurizer'?)" in usage_error(["score", *files, "--featurzer", "minilm"], capsys)
+    assert "did you mean" not in usage_error(["deduplicate", files[0], "--rows", "3"], capsys)
     assert usage_error(["score", *files, "--seed", "x"], capsys).count("\n") == 2
     assert "MODEL" in usage_error(["score", files[0]], capsys)
     assert "--num-bucket-count" in usage_error(["score", *files, "--num-bucket-count", "3"], capsys)
