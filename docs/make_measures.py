@@ -5,6 +5,7 @@ The examples' values stand in docs/measures.json; `--run` computes them again (t
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import sys
@@ -63,34 +64,53 @@ _GIVEN = {
 def page() -> str:
     """The whole page."""
     values = json.loads(VALUES.read_text(encoding="utf-8"))
-    parts = [HEAD, SCORE_HEAD, *(_card(name, row, values["score"], SCORES) for name, row in SCORES.items())]
+    parts = [HEAD, SCORE_HEAD, *_cards(SCORES, values["score"], SCORES)]
     for group, about in GROUPS.items():
         rows = {name: row for name, row in MEASURES.items() if row.group == group}
         request = "" if any(row.cheap for row in rows.values()) else " On request."
         others = "".join(f" Also [`{name}`](#{name})." for name, row in rows.items() if row.in_result)
         parts.append(f"## {group}\n\n{about}{request}{others}\n")
-        parts += [_card(name, row, values["describe"], rows) for name, row in rows.items() if not row.in_result]
+        own = {name: row for name, row in rows.items() if not row.in_result}
+        parts += _cards(own, values["describe"], rows)
     return "\n".join(parts)
 
 
-def _range(row: Measure) -> str:
-    return " to ".join("∞" if end is None else f"{end:.6g}" for end in (row.low, row.high)).replace("∞ to", "-∞ to")
+def _cards(rows: Mapping[str, Measure], values: Mapping[str, Any], group: Mapping[str, Measure]) -> list[str]:
+    """A card for each measure; neighbours that differ only in name and meaning share one."""
+    for name, row in rows.items():
+        _check(name, row, values)
+    families = itertools.groupby(rows, lambda name: (_about(rows[name], group), _links(rows[name])))
+    return [_card({name: rows[name] for name in names}, *shared, values) for shared, names in families]
 
 
-def _card(name: str, row: Measure, values: Mapping[str, Any], group: Mapping[str, Measure]) -> str:
-    _check(name, row, values)
+def _card(rows: Mapping[str, Measure], about: str, links: str, values: Mapping[str, Any]) -> str:
+    titles = {name: row.title.replace("*", "\\*") for name, row in rows.items()}
+    lines = [f"**{titles[name]}**: {row.meaning}.{_examples(name, values)}" for name, row in rows.items()]
+    meaning = lines[0] if len(lines) == 1 else "\n".join(f"* {line}" for line in lines)
+    return f"### {', '.join(rows)}\n\n{meaning}\n\n{about}\n{links}\n"
+
+
+def _about(row: Measure, group: Mapping[str, Measure]) -> str:
+    """Range, better direction, and how the measure misleads."""
     size = "; depends on n" if row.sizes_matter and not row.in_result else ""
     request = "; on request" if not row.cheap and any(other.cheap for other in group.values()) else ""
-    about = f"{_range(row)}; better: {row.better}{size}{request}"
+    ends = " to ".join("∞" if end is None else f"{end:.6g}" for end in (row.low, row.high)).replace("∞ to", "-∞ to")
+    trap = row.trap[:1].upper() + row.trap[1:]
+    return f"{ends}; better: {row.better}{size}{request}. {trap}.{_needs(row, group)}"
+
+
+def _links(row: Measure) -> str:
+    """The function of a measure, its formula, test and paper; a score is what `compute_mauve` returns."""
+    function = _function(row)
+    name = f"{function.__module__.removeprefix('mauve_metric.')}.{function.__qualname__}"
+    source = "" if row.in_result else f"`{name}`, "
+    return f"{source}[formula](mathematics.md#{row.formula}), [test](../tests/{_test(row)}), {row.paper}."
+
+
+def _examples(name: str, values: Mapping[str, Any]) -> str:
     shown = [(who, values[who].get(name)) for who in ("human", *MODELS)]
     known = ", ".join(f"{who} {_number(value)}" for who, value in shown if value is not None)
-    examples = f"*{known}.* " if known else ""
-    title, trap = row.title.replace("*", "\\*"), row.trap[0].upper() + row.trap[1:]
-    links = f"[Formula](mathematics.md#{row.formula}), [test](../tests/{_test(row)})"
-    return (
-        f"### {name}\n\n**{title}** ({about}): {row.meaning}. {trap}.{_needs(row, group)}\n\n"
-        f"{examples}{_source(row)}{links}, {row.paper}.\n"
-    )
+    return f" *{known}.*" if known else ""
 
 
 def _needs(row: Measure, group: Mapping[str, Measure]) -> str:
@@ -102,13 +122,6 @@ def _needs(row: Measure, group: Mapping[str, Measure]) -> str:
 
 def _number(value: float) -> str:
     return f"{value:.4g}" if value == 0 or abs(value) >= 1e-4 else f"{value:.1e}"
-
-
-def _source(row: Measure) -> str:
-    """The function of a measure; nothing for a score, which `compute_mauve` returns."""
-    if row.in_result:
-        return ""
-    return f"`{_function(row).__module__.removeprefix('mauve_metric.')}.{_function(row).__qualname__}`, "
 
 
 def _function(row: Measure) -> Callable[..., Any]:

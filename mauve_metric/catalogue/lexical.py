@@ -146,7 +146,7 @@ LEXICAL: dict[str, Measure] = {
             title=f"Distinct-{n} of a prompt",
             paper="Li et al. 2016; Ippolito et al. 2019, §4",
             meaning=f"distinct {n}-grams over tokens of the texts of a prompt, mean over prompts",
-            trap=f"`distinct_{n}` pools all prompts; falls with the texts a prompt and their length",
+            trap="not `distinct_…`, which pools all prompts; falls with the texts a prompt and their length",
             compute=partial(distinct.distinct_of_prompts, n=n),
         )
         for n in (1, 2)
@@ -157,7 +157,7 @@ LEXICAL: dict[str, Measure] = {
             high=None,
             paper="Zhang et al. 2018; Ippolito et al. 2019, §4",
             meaning=f"entropy of the {n}-grams of the texts of a prompt in nats, mean over prompts",
-            trap=f"`entropy_{n}` pools all prompts; grows with the texts a prompt and their length",
+            trap="not `entropy_…`, which pools all prompts; grows with the texts a prompt and their length",
             compute=partial(distinct.entropy_of_prompts, n=n),
         )
         for n in (2, 4)
