@@ -28,7 +28,8 @@ search:
 
 **An error** means that there is no number. Its message names the argument, what was expected and what came. In the
 shell it is one line on stderr and the exit status is 1 (2 for a wrong command line); `--debug` shows where it arose.
-Errors that people often meet have [a code, a cause and a cure](#errors).
+Errors that people often meet have [a code, a cause and a cure](#errors); in Python `error.code` is the code, and
+`error.argument` the argument that it is about.
 
 **A warning** is what a careful reviewer would say about a number. Each has a code, a sentence and the numbers that it
 rests on. They are in `result.warnings`, in the log of `mauve_metric`, in the report, and behind a `!` in the shell:
@@ -61,8 +62,10 @@ After those marked **severe** the score may not mean what it seems to mean: mend
 
 ERRORS_HEAD = """## Errors
 
-In the shell the code is in brackets behind the message; in Python the same message comes as an exception. In the
-examples `p` has shape (40, 6), `q` (30, 6), and `texts` is a list of 20 strings.
+In the shell the code is in brackets behind the message, and options have the names of their flags. In Python the same
+message comes as a `CodedError` (of `mauve_metric.runtime.errors`) with the attributes `code` and `argument`: the name of
+the argument with which its message begins, None where it is about none or several. In the examples `p` has shape
+(40, 6), `q` (30, 6), and `texts` is a list of 20 strings.
 """
 
 EXCEPTIONS = {

@@ -241,7 +241,7 @@ def compare_features(
             groups=groups,
         )
     if subgroups and any(map(is_read_only_in_blocks, (p.features, *(side.features for side in models.values())))):
-        raise WrongOption("by needs features in memory, as an array")
+        raise WrongOption.of("by", "needs features in memory, as an array")
     results = _score_models(partition, p, models, resolved)
     own = {}
     for number, (name, side) in enumerate(models.items(), start=1):
