@@ -63,9 +63,9 @@ After those marked **severe** the score may not mean what it seems to mean: mend
 ERRORS_HEAD = """## Errors
 
 In the shell the code is in brackets behind the message, and options have the names of their flags. In Python the same
-message comes as a `CodedError` (of `mauve_metric.runtime.errors`) with the attributes `code` and `argument`: the name of
-the argument with which its message begins, None where it is about none or several. In the examples `p` has shape
-(40, 6), `q` (30, 6), and `texts` is a list of 20 strings.
+message comes as a `CodedError` (of `mauve_metric.runtime.errors`) with the attributes `code` and `argument`: the name
+with which the message begins, None where it is about no argument or several. In the examples `p` has shape (40, 6),
+`q` (30, 6), and `texts` is a list of 20 strings.
 """
 
 EXCEPTIONS = {
