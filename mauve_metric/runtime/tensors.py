@@ -56,7 +56,7 @@ def check_kind(name: str, shape: Sequence[int], dtype: object, numeric: bool) ->
         raise NotFeatures.of(name, f"must have shape (n, d) with n and d at least 1, got {tuple(shape)}")
 
 
-def check_finite(name: str, finite: Array) -> None:
+def check_finite(name: str, finite: Array | np.bool_) -> None:
     """`ValueError` unless every row is finite, (n,)."""
     if not finite.all():
         bad = f"{int((~finite).sum())} rows hold NaN or infinity, the first is row {finite.argmin()}"
