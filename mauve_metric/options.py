@@ -157,8 +157,16 @@ LONGEST_PREFIX = 1000  # characters; more would leave little room for a text
 SMALLEST_SCALING_FACTOR = 1e-6  # below, every score is 1 to six digits, and its errors are 0/0 in the end
 
 
+class CheckedFields:
+    """A dataclass whose fields have a check in their metadata, which returns the value to keep."""
+
+    def __post_init__(self) -> None:
+        for item in fields(self):  # type: ignore[arg-type]
+            object.__setattr__(self, item.name, item.metadata["check"](item.name, getattr(self, item.name)))
+
+
 @dataclass(frozen=True, kw_only=True)
-class MauveConfig:
+class MauveConfig(CheckedFields):
     """Everything that can change a score and nothing else; names and defaults are those of mauve-text.
 
     Values are checked on construction.
@@ -358,10 +366,6 @@ class MauveConfig:
         ignored_by=_SCORES_APART,
     )
 
-    def __post_init__(self) -> None:
-        for item in fields(self):
-            object.__setattr__(self, item.name, item.metadata["check"](item.name, getattr(self, item.name)))
-
 
 def config_fields(verb: str = "") -> dict[str, Any]:
     """The fields of `MauveConfig` by name: default, and `metadata` as in `option`.
@@ -382,7 +386,7 @@ def _is_used(metadata: Mapping[str, Any], verb: str) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunOptions:
+class RunOptions(CheckedFields):
     """Options of a run that change its speed or output, never its score.
 
     The meaning of each is in its field's metadata, as in `MauveConfig`. Those of the stage "speed" are flags of the
@@ -447,10 +451,6 @@ class RunOptions:
         "every process of the torch process group calls with the same texts; each featurizes its share",
         ignored_by=("score_sharded", "stress_test"),
     )
-
-    def __post_init__(self) -> None:
-        for item in fields(self):
-            object.__setattr__(self, item.name, item.metadata["check"](item.name, getattr(self, item.name)))
 
 
 class OptionsOfOneProcess(TypedDict, total=False):
