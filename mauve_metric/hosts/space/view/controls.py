@@ -74,13 +74,13 @@ def check_play(options: Mapping[str, object], limits: Limits) -> None:
             raise ValueError(f"{label_of(name)} must be from {low:g} to {high:.10g} here, got {value:g}")
 
 
-def play_values(options: Mapping[str, object]) -> list[object]:
+def play_values(options: Mapping[str, object]) -> dict[str, object]:
     """The values of the controls of `PLAY` for options.
 
     >>> play_values({"num_buckets": "auto", "seed": 3, "mauve_scaling_factor": 2, "confidence_level": 0.9})
-    [2, 0, 3, 0.9]
+    {'mauve_scaling_factor': 2, 'num_buckets': 0, 'seed': 3, 'confidence_level': 0.9}
     """
-    return [0 if options[name] == "auto" else options[name] for name in PLAY]
+    return {name: 0 if options[name] == "auto" else options[name] for name in PLAY}
 
 
 def play_controls(limits: Limits) -> list[gr.Slider | gr.Number]:
