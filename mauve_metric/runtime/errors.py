@@ -6,14 +6,27 @@ The message of an error says what is wrong with this input. Its code leads to mo
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 
 class CodedError(Exception):
-    """An error that has a code. cure: what to do."""
+    """An error that has a code. cure: what to do. argument: the name of what it is about, None if that is no argument.
+
+    >>> error = WrongOption.of("seed", "must be an integer, got 'x'")
+    >>> error.code, error.argument, str(error)
+    ('wrong_option', 'seed', "seed must be an integer, got 'x'")
+    """
 
     code: str
     cure: ClassVar[str]
+    argument: str | None = None
+
+    @classmethod
+    def of(cls, argument: str, said: str, *more: object) -> Self:
+        """An error about an argument, with the name of which its message begins. more: what the class takes besides."""
+        error = cls(f"{argument} {said}", *more)
+        error.argument = argument
+        return error
 
     @classmethod
     def cause(cls) -> str:
@@ -151,6 +164,11 @@ class NoModel(CodedError, ValueError, OSError):
         "`--featurize-model-name minilm` or `ngrams` needs no download. Or download the model where there is a "
         "network, and name its folder."
     )
+
+
+def not_causal(name: str, reason: str) -> NoModel:
+    """The error for a model that is no causal language model."""
+    return NoModel.of("model", f"must be a causal language model, and {name!r} {reason}")
 
 
 class WrongOption(CodedError, ValueError, TypeError):

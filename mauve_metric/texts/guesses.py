@@ -85,7 +85,9 @@ def read_guesses(data: TableData, *, sentences: int = 10, by: str | None = None)
 def _groups(table: Table, lines: list[Line], players: list[str] | None, by: str) -> list[str]:
     """The group of each round: the value of a column, or a range of its numbers."""
     if not isinstance(by, str) or by not in [*table.columns, "round"]:
-        raise NoSuchField(f'by must be "round" or a column of {table.name}, {quoted(table.columns)}, got {shown(by)}')
+        raise NoSuchField.of(
+            "by", f'must be "round" or a column of {table.name}, {quoted(table.columns)}, got {shown(by)}'
+        )
     if by not in table.columns:
         played: Counter[str] = Counter()
         values: list[str] = []

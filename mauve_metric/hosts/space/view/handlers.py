@@ -12,15 +12,21 @@ from urllib.parse import urlencode
 import gradio as gr
 from gradio.utils import get_upload_folder
 
-from mauve_metric.features.sides import shared_prompts
 from mauve_metric.hosts.space.limits import Limits, check_options, check_together, other_featurizers
 from mauve_metric.hosts.space.session import shared_result as shared_link
 from mauve_metric.hosts.space.session import takeaway
-from mauve_metric.hosts.space.session.examples import HUMAN, SECOND, Example, stored_features
+from mauve_metric.hosts.space.session.examples import (
+    HUMAN,
+    SECOND,
+    Example,
+    compare_sets,
+    last_scored,
+    reusable_features,
+)
 from mauve_metric.hosts.space.session.measuring import check_measures, measure_scored
 from mauve_metric.hosts.space.session.opened_result import read_result
 from mauve_metric.hosts.space.session.run import Run, show_errors
-from mauve_metric.hosts.space.session.scoring import Embedded, Encoders, Scored, embed, score, with_all
+from mauve_metric.hosts.space.session.scoring import Encoders, Scored
 from mauve_metric.hosts.space.session.sessions import Session, Shown, title_of
 from mauve_metric.hosts.space.session.speeds import forecast, sample_step
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text, read_paste, sampled
@@ -36,7 +42,6 @@ from mauve_metric.hosts.space.view.showing import (
     result_values,
     shown_bucket,
 )
-from mauve_metric.options import MauveConfig
 
 EXAMPLE = "example"  # what `shows` holds while the example is on the page
 _FIRST = f"compare two sets first: {notices.GONE}"
@@ -175,7 +180,7 @@ class Handlers(RunHandlers):
         try:
             for featurizer in (str(options["featurize_model_name"]), *other_featurizers(options)):
                 config = self.encoders.config({**options, "featurize_model_name": featurizer})
-                kept = _reusable_features(_last(session, config), sets, config)
+                kept = reusable_features(last_scored(session.shown, config), sets, config)
                 known = kept is not None and kept.fits([side.texts for side in sets], config)
                 new[config.featurize_model_name] = [
                     side.texts
@@ -306,28 +311,7 @@ class Handlers(RunHandlers):
     ) -> None:
         """Put the result of sets into the session."""
         check_options(options, self.featurizers, self.limits)
-        titles = {name: title_of(name) for name in models}
-        sets = {HUMAN: human.texts} | {titles[name]: side.texts for name, side in models.items()}
-        found: dict[str, Scored] = {}
-        groups = shared_prompts({HUMAN: human, **models})
-        prompts = tuple(groups.get(name) for name in (HUMAN, *models)) if groups and not aligned else ()
-        featurizers = str(options["featurize_model_name"]), *other_featurizers(options)
-        for number, featurizer in enumerate(featurizers):
-            run.part(number, len(featurizers), f"{featurizer}: " if len(featurizers) > 1 else "")
-            config = self.encoders.config(options | {"featurize_model_name": featurizer})
-            own = _last(session, config)
-            kept = _reusable_features(own, [human, *models.values()], config)
-            embedded = embed(sets, config, self.encoders, run, kept, None if number else list(models))
-            with self.encoders.speeds.scoring(sum(map(len, embedded.texts))):
-                found[featurizer] = score(embedded, titles, config, aligned=aligned, prompts=prompts, last=own, run=run)
-        scored = with_all(found)
-        picked = scored.best_first[-1]
-        if session.shown is not None and session.shown.picked in models:
-            picked = session.shown.picked
-        run.stage(0.97, "looking for words")
-        scored.explain(picked)  # counts the words of all texts once
-        run.check()
-        session.shown = Shown(human, models, options, scored, picked)
+        session.shown = compare_sets(human, models, options, self.encoders, run, aligned=aligned, last=session.shown)
 
     # --- what is shown --------------------------------------------------------------------------------------------
 
@@ -390,23 +374,6 @@ class Handlers(RunHandlers):
     def leave(self, request: gr.Request) -> None:
         """Delete the session of a closed page."""
         self.sessions.drop(request.session_hash)
-
-
-def _last(session: Session, config: MauveConfig) -> Scored | None:
-    """The last result, by the featurizer of this config."""
-    last = None if session.shown is None else session.shown.scored
-    return last.of(config) if isinstance(last, Scored) else None
-
-
-def _reusable_features(own: Scored | None, sets: Sequence[TextSet], config: MauveConfig) -> Embedded | None:
-    """Features that can be reused: the last ones, and those of the examples that are among the sets."""
-    last = None if own is None else own.embedded
-    if last is not None and last.fits([side.texts for side in sets], config):
-        return last
-    stored = stored_features(sets, config)
-    if stored is None or last is None or last.key != stored.key:
-        return stored or last
-    return Embedded(last.key, last.sets + stored.sets, last.texts + stored.texts)
 
 
 def _shown_result(session: Session) -> Shown:

@@ -20,11 +20,11 @@ from mauve_metric.hosts.space.session.speeds import forecast
 from mauve_metric.hosts.space.session.uploads import FILE_TYPES
 from mauve_metric.hosts.space.view import notices
 from mauve_metric.hosts.space.view.away_part import LinkParts, code_outputs, files_part, link_part
-from mauve_metric.hosts.space.view.control_names import ALIGNED
 from mauve_metric.hosts.space.view.controls import panel_controls, play_controls
 from mauve_metric.hosts.space.view.figures import figure
 from mauve_metric.hosts.space.view.measures_part import MeasureInputs, measures_part
 from mauve_metric.options import config_fields
+from mauve_metric.results.wording.spelling import ALIGNED
 
 INTRODUCTION = """# MAUVE
 How close are a model's texts to people's? <a href="#given">Compare your own</a>."""

@@ -11,7 +11,7 @@ from visitors import visitor
 
 from mauve_metric import FeatureSet
 from mauve_metric.hosts.space.limits import Limits
-from mauve_metric.hosts.space.session.scoring import Encoders
+from mauve_metric.hosts.space.session.scoring import Encoders, Scored
 from mauve_metric.hosts.space.view.controls import panel_names
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.layout import choices_part
@@ -35,7 +35,8 @@ def test_the_example_on_arrival_is_what_its_texts_give(minilm: str) -> None:
     (result,) = shown.scored.results.values()
     about = html.unescape(arrived["about"])
     assert answer(result) in html.unescape(arrived["score"]) and "600 passages" in about
-    embedded = desk.example.embedded
+    assert isinstance(shown.scored, Scored)
+    embedded = shown.scored.embedded
     for number in (0, 1):  # the stored rows are those of the texts
         fresh = FeatureSet.from_texts(embedded.texts[number][:4], featurize_model_name=minilm, cache=False)
         np.testing.assert_allclose(embedded.sets[number].features[:4], fresh.features, atol=1e-4)
