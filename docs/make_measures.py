@@ -56,7 +56,7 @@ Attributes of the result of `compute_mauve(p_text=human, q_text=model)`, and key
 _GIVEN = {
     "a language model": "`--language-model`",
     "a decoder": "`--decoder`",
-    "prompts": "several texts a prompt (`q_groups`, `--prompt-field`)",
+    "prompts": "`--prompt-field` (`q_groups`)",
     "training": "`training` texts",
 }
 

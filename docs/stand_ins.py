@@ -35,19 +35,6 @@ def prompts() -> list[str]:
     return [" ".join(text.split()[:6]) for text in texts("human_other")]
 
 
-def conversations() -> list[list[dict[str, str]]]:
-    """The same as a user's messages."""
-    return [[{"role": "user", "content": prompt}] for prompt in prompts()]
-
-
-def chats() -> Any:
-    """A few conversations as a dataset."""
-    from datasets import Dataset
-
-    answer = {"role": "assistant", "content": "It lies in the south."}
-    return Dataset.from_dict({"messages": [[*asked, answer] for asked in conversations()[:4]]})
-
-
 @cache
 def tiny_model() -> tuple[Any, Any]:
     """A random GPT-2 of 256 positions, with a chat template, and its tokenizer."""
