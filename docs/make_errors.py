@@ -30,24 +30,8 @@ search:
 shell it is one line on stderr, and the exit status is 1 (2 for a wrong command line); `--debug` shows where it arose.
 In Python `error.code` is its code, and `error.argument` the argument that it is about, None for several or none.
 
-**A warning** is what a careful reviewer would say about a number. Warnings are in `result.warnings`, in the log of
-`mauve_metric`, in the report, and behind a `!` in the shell:
-
-```python
-import numpy as np
-
-from mauve_metric import compute_mauve
-
-rng = np.random.default_rng(0)
-out = compute_mauve(p_features=rng.normal(size=(60, 8)), q_features=rng.normal(size=(200, 8)))
-for warning in out.warnings:
-    print(warning.code, warning.severe, warning.numbers)
-```
-
-```text
-few_texts False {'n_p': 60, 'n_q': 200, 'threshold': 500}
-unequal_sizes False {'n_p': 60, 'n_q': 200, 'threshold': 2.0}
-```
+**A warning** is what a careful reviewer would say about a number. Warnings are in `result.warnings` (each with `code`,
+`message`, `severe` and `numbers`), in the log of `mauve_metric`, in the report, and behind a `!` in the shell.
 
 `mauve-metric warnings few_texts` and `mauve-metric errors no_file` print the entries of this page.
 

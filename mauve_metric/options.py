@@ -185,9 +185,8 @@ class MauveConfig(CheckedFields):
     featurize_model_name: Featurizer = _featurize(
         "gpt2-large",
         _model,
-        "featurizer: 'minilm' or 'ngrams' (packaged, no download), or any name or local folder that transformers' "
-        "AutoModel loads; "
-        "in Python also a (model, tokenizer) pair or a function from texts to an array",
+        "featurizer: 'minilm' or 'ngrams' (packaged, no download), or a name or folder that transformers' AutoModel "
+        "loads; in Python also a (model, tokenizer) pair or a function from texts to an array",
         label="Featurizer",
         common=True,
     )
@@ -201,13 +200,12 @@ class MauveConfig(CheckedFields):
         "auto",
         ("auto", "last", "mean", "cls"),
         "how the token states become one feature: last token, mean over tokens, first token; "
-        "auto: what the literature or a sentence encoder's own folder says, the last token otherwise",
+        "auto: as in the literature or the encoder's own folder, else the last token",
     )
     text_prefix: str | None = _featurize(
         None,
         _prefix,
-        "text put before each text of both sets, such as 'query: '; unset: what the featurizer was trained with, for "
-        "those with a preset (e5), else none",
+        "text put before each text, such as 'query: '; unset: that of the featurizer's preset (e5), else none",
     )
     dtype: Literal["float32", "float64", "bfloat16", "float16"] = _featurize(
         "float32",
@@ -237,9 +235,8 @@ class MauveConfig(CheckedFields):
     quantizer: Literal["kmeans", "drmm", "lattice", "classifier"] = _quantize(
         "kmeans",
         ("kmeans", "drmm", "lattice", "classifier"),
-        "how features become buckets; drmm: a deep residual mixture model, lattice: points of an integer sphere that "
-        "a network spreads them over, both trained on them; classifier: scores of a cross-fitted classifier of the two "
-        "sets",
+        "how features become buckets; drmm: a deep residual mixture model, lattice: points of an integer sphere, both "
+        "trained on the features; classifier: scores of a cross-fitted classifier of the two sets",
         common=True,
     )
     num_buckets: int | Literal["auto"] = _quantize(
