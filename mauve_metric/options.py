@@ -436,8 +436,8 @@ class RunOptions(CheckedFields):
     score_device: str | None = _speed(
         None,
         check_device_name,
-        "project, cluster and find neighbours on this torch device, such as cuda:0; unset: features that are CUDA "
-        "tensors stay on their GPU, all others are scored on the CPU (scores agree to 1e-3 between devices)",
+        "project, cluster and find neighbours on this torch device, such as cuda:0 (scores agree to 1e-3); unset: the "
+        "CPU, or the GPU of features that are CUDA tensors",
         metavar="DEVICE",
         ignored_by=("featurize",),
     )
