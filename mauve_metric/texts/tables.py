@@ -97,17 +97,20 @@ def _widths(content: str, delimiter: str) -> Iterator[int]:
                 yield len(row)
 
 
-def parquet_texts(path: Path, text_field: str | None) -> Iterator[str]:
-    """The texts in a column of a parquet file, one after the other; the checksums of its pages are verified."""
+def parquet_texts(path: Path, text_field: str | None, batch_size: int = 1024) -> Iterator[str]:
+    """The texts in a column of a parquet file, one after the other; the checksums of its pages are verified.
+
+    batch_size: texts that are unpacked at a time; of repeated ones a small file may hold more than memory takes.
+    """
     parquet, number = import_parquet(), 0
     with path.open("rb") as raw:
-        with _reading_parquet(path):
+        with reading_parquet(path):
             file = parquet.ParquetFile(raw, page_checksum_verification=True)
             names = file.schema_arrow.names
         column = choose_field(str(path), names, text_field)
-        batches = file.iter_batches(columns=[column], batch_size=1024)
+        batches = file.iter_batches(columns=[column], batch_size=batch_size)
         while True:
-            with _reading_parquet(path):
+            with reading_parquet(path):
                 texts = next((batch[column].to_pylist() for batch in batches), None)
             if texts is None:
                 return
@@ -119,7 +122,7 @@ def parquet_texts(path: Path, text_field: str | None) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _reading_parquet(path: Path) -> Iterator[None]:
+def reading_parquet(path: Path) -> Iterator[None]:
     """The errors of pyarrow as `ValueError` of one sentence that names the file."""
     import pyarrow
 

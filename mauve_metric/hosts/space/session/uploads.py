@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 import json
 import re
@@ -14,10 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mauve_metric.hosts.space.limits import Limits, check_texts
+from mauve_metric.runtime.optional_imports import import_parquet
 from mauve_metric.texts.files import PROMPT_FIELDS, Role, TextFile
 from mauve_metric.texts.formats import format_of
 from mauve_metric.texts.records import Record
-from mauve_metric.texts.tables import csv_delimiter
+from mauve_metric.texts.tables import parquet_texts, read_table, reading_parquet
 
 if TYPE_CHECKING:
     import pyarrow
@@ -32,7 +31,6 @@ _SIDES: dict[Role, set[str]] = {  # words in the names of columns
 }
 _ROWS_LOOKED_AT = 20
 _MOST_COLUMNS = 200
-_BATCH_ROWS = 256
 _one_at_a_time = threading.Lock()  # bounds the memory of parsing; `csv` also has a limit that all threads share
 
 
@@ -195,7 +193,7 @@ def text_columns(path: Path) -> dict[str, float]:
         return {}
     try:
         rows = readers[suffix](path)
-    except (ValueError, RecursionError, csv.Error):
+    except (ValueError, RecursionError):
         return {}
     return dict.fromkeys(_columns_of_tools(path).values(), 0.0) or _text_columns(rows)
 
@@ -237,14 +235,8 @@ def _json_rows(path: Path) -> Sequence[object]:
 
 
 def _csv_rows(path: Path) -> Sequence[object]:
-    content = path.read_text(encoding="utf-8-sig")
-    previous = csv.field_size_limit(2**31 - 1)
-    try:
-        reader = csv.DictReader(io.StringIO(content, newline=""), delimiter=csv_delimiter(content, path))
-        rows = list(itertools.islice(reader, _ROWS_LOOKED_AT))
-        return rows or [dict.fromkeys(reader.fieldnames or [], "")]
-    finally:
-        csv.field_size_limit(previous)
+    columns, rows = read_table(path)
+    return [row.values for row in rows[:_ROWS_LOOKED_AT]] or [dict.fromkeys(columns, "")]
 
 
 def _parquet_columns(path: Path) -> dict[str, float]:
@@ -260,16 +252,10 @@ def _parquet_columns(path: Path) -> dict[str, float]:
     return dict(itertools.islice(found.items(), _MOST_COLUMNS))
 
 
-def _open_parquet(path: Path, columns: list[str] | None = None) -> pyarrow.parquet.ParquetFile:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise ImportError("reading parquet needs pyarrow: pip install pyarrow") from error
-    try:
-        return pyarrow.parquet.ParquetFile(path, read_dictionary=columns)
-    except (OSError, pyarrow.ArrowException) as error:
-        raise ValueError(f"{path} is not a parquet file: {error}") from error
+def _open_parquet(path: Path) -> pyarrow.parquet.ParquetFile:
+    parquet = import_parquet()
+    with reading_parquet(path):
+        return parquet.ParquetFile(path)
 
 
 def _unpacked_bytes(file: pyarrow.parquet.ParquetFile, column: str) -> int:
@@ -283,40 +269,19 @@ def _unpacked_bytes(file: pyarrow.parquet.ParquetFile, column: str) -> int:
 
 
 def _read_parquet(path: Path, column: str | None, limits: Limits) -> list[str]:
-    """The texts of a column, batch by batch; repeated values stay packed until their lengths are known."""
-    import pyarrow
-
+    """The texts of a column, one by one: repeated ones are small in the file and by its own account."""
     if column is None:
         raise ValueError(f"{path} has no column of texts")
-    file = _open_parquet(path, [column])
+    file = _open_parquet(path)
     rows, size = file.metadata.num_rows, _unpacked_bytes(file, column)
     if rows > limits.texts:
         raise ValueError(f"{path}: at most {limits.texts} texts are taken here, got {rows}")
     if size > limits.bytes:
         raise ValueError(f"{path}: the texts may take at most {limits.megabytes} MB unpacked here, got {size} bytes")
-    texts: list[str] = []
-    total = 0
-    try:
-        for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=[column]):
-            total += _batch_bytes(batch.column(0))
-            if total > 4 * limits.bytes:  # UTF-8 has up to four bytes a character
-                raise ValueError(f"{path}: the texts may take at most {limits.megabytes} MB unpacked here")
-            texts += batch.column(0).to_pylist()
-    except (OSError, pyarrow.ArrowException) as error:
-        raise ValueError(f"{path} is not a parquet file: {error}") from error
-    for index, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise ValueError(f"{path}, row {index}: expected a text in {column!r}, got {type(text).__name__}")
+    texts, characters = [], 0
+    for text in parquet_texts(path, column, batch_size=1):
+        texts.append(text)
+        characters += len(text)
+        if characters > limits.bytes:
+            raise ValueError(f"{path}: the texts may take at most {limits.megabytes} MB unpacked here")
     return texts
-
-
-def _batch_bytes(values: pyarrow.Array) -> int:
-    """Bytes of all texts of a batch after unpacking each of them."""
-    import pyarrow
-    from pyarrow import compute
-
-    if pyarrow.types.is_dictionary(values.type):
-        lengths = compute.binary_length(values.dictionary).take(values.indices)
-    else:
-        lengths = compute.binary_length(values)
-    return int(compute.sum(lengths).as_py() or 0)
