@@ -5,6 +5,7 @@ The examples' values stand in docs/measures.json; `--run` computes them again (t
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import sys
@@ -21,89 +22,106 @@ VALUES = ROOT / "docs" / "measures.json"
 MODELS = ("nucleus", "greedy")
 
 GROUPS = {
-    "lexical": "Texts of one set, by their tokens: words and punctuation marks, or the ids of `--tokenizer`.",
-    "distance": "Features of both sets, or of one.",
-    "buckets": "The histograms that MAUVE is computed from, on the buckets common to all models.",
-    "estimators": "MAUVE of the projected features without buckets. There is no interval, ceiling or p-value of these; "
-    "[which to use when](../benchmarks/results/estimators.md).",
-    "language-model": "What a causal language model (`--language-model`) says of the texts; one cached pass for all.",
+    "lexical": "Of the texts of one set, by their tokens: words and punctuation marks, or the ids of `--tokenizer`.",
+    "distance": "Of features.",
+    "buckets": "Of the histograms that MAUVE is computed from, on the buckets common to all models.",
+    "estimators": "MAUVE of the projected features without buckets: no ceiling, no p-value "
+    "([which to use when](../benchmarks/results/estimators.md)).",
+    "language-model": "Of the texts under a causal language model (`--language-model`); one cached pass for all.",
     "discriminator": "How well a classifier tells unseen texts apart; copies and texts of one prompt share a fold.",
     "duplication": "Copies within a set and of the human texts. A model that copies its references scores MAUVE 1.",
 }
 HEAD = """# Measures
 
-One card for each number. [Scores](#score) come from `compute_mauve` and `mauve-metric score`, all others from
-`describe` and `mauve-metric describe HUMAN MODEL [MODEL …]`: one table with the value of the human texts, the
-difference and, where one is valid, an interval. `--measures` takes groups, names or `all`; without it those marked ●
-are computed.
+A card for each number: range and better direction, meaning, how it misleads, its value on the example texts, formula,
+test and paper.
 
-**Better: human** means nearer to the human texts' value. **Intervals** of means over texts are Welch's,
-of shares of texts Newcombe's (texts of one prompt count as one draw); other measures have their own or none. A measure
-that **depends on the number of texts** is computed on equal numbers, drawn by the seed. **Examples** are the texts of
-`examples/`, featurized by minilm: scores on each model's own buckets, measures on common ones.
+* [Scores](#score) come from `compute_mauve` and `mauve-metric score`, all others from `describe` and
+  `mauve-metric describe HUMAN MODEL [MODEL …]`: a table with the human texts' value, the difference and, where one is
+  valid, an interval. `--measures` takes groups, names or `all`; without it none of those **on request**.
+* **Better: human** means near the human texts' value.
+* A measure that **depends on n** is computed on equal numbers of texts, drawn by the seed.
+* Intervals of means over texts are Welch's, of shares of texts Newcombe's (texts of one prompt count as one draw);
+  other measures have their own or none.
+* Values are of `examples/` with minilm: scores on each model's own buckets, measures on common ones.
 
 <!-- Written by docs/make_measures.py. -->
 """
 SCORE_HEAD = """## score
 
 Attributes of the result of `compute_mauve(p_text=human, q_text=model)`, and keys of `mauve-metric score --json`.
-`frechet_distance` is computed with `frechet_distance=True`.
+`frechet_distance` needs `frechet_distance=True`.
 """
 
 _GIVEN = {
-    "prompts": "several texts a prompt: `q_groups`, `--prompt-field`",
-    "training": "training texts: `training`",
+    "a language model": "`--language-model`",
+    "a decoder": "`--decoder`",
+    "prompts": "`--prompt-field` (`q_groups`)",
+    "training": "`training` texts",
 }
 
 
 def page() -> str:
     """The whole page."""
     values = json.loads(VALUES.read_text(encoding="utf-8"))
-    cards = [_card(name, row, values["score"]) for name, row in SCORES.items()]
-    parts = [HEAD, SCORE_HEAD, _table(SCORES), *cards]
+    parts = [HEAD, SCORE_HEAD, *_cards(SCORES, values["score"], SCORES)]
     for group, about in GROUPS.items():
         rows = {name: row for name, row in MEASURES.items() if row.group == group}
-        parts += [f"## {group}\n\n{about}\n", _table(rows)]
-        parts += [_card(name, row, values["describe"]) for name, row in rows.items() if not row.in_result]
+        request = "" if any(row.cheap for row in rows.values()) else " On request."
+        others = "".join(f" Also [`{name}`](#{name})." for name, row in rows.items() if row.in_result)
+        parts.append(f"## {group}\n\n{about}{request}{others}\n")
+        own = {name: row for name, row in rows.items() if not row.in_result}
+        parts += _cards(own, values["describe"], rows)
     return "\n".join(parts)
 
 
-def _table(rows: Mapping[str, Measure]) -> str:
-    """The names of a group, as links to the cards."""
-    links = [f"[`{name}`](#{name}){' ●' if row.cheap else ''}" for name, row in rows.items()]
-    return ", ".join(links) + ".\n"
+def _cards(rows: Mapping[str, Measure], values: Mapping[str, Any], group: Mapping[str, Measure]) -> list[str]:
+    """A card for each measure; neighbours that differ only in name and meaning share one."""
+    for name, row in rows.items():
+        _check(name, row, values)
+    families = itertools.groupby(rows, lambda name: (_about(rows[name], group), _links(rows[name])))
+    return [_card({name: rows[name] for name in names}, *shared, values) for shared, names in families]
 
 
-def _range(row: Measure) -> str:
-    return " … ".join("∞" if end is None else f"{end:.6g}" for end in (row.low, row.high)).replace("∞ …", "-∞ …")
+def _card(rows: Mapping[str, Measure], about: str, links: str, values: Mapping[str, Any]) -> str:
+    titles = {name: row.title.replace("*", "\\*") for name, row in rows.items()}
+    lines = [f"**{titles[name]}**: {row.meaning}.{_examples(name, values)}" for name, row in rows.items()]
+    meaning = lines[0] if len(lines) == 1 else "\n".join(f"* {line}" for line in lines)
+    return f"### {', '.join(rows)}\n\n{meaning}\n\n{about}\n{links}\n"
 
 
-def _card(name: str, row: Measure, values: Mapping[str, Any]) -> str:
-    _check(name, row, values)
-    size = "; depends on the number of texts" if row.sizes_matter and not row.in_result else ""
-    lines = [
-        f"### {name}\n",
-        f"**{row.title.replace('*', '')}** ({_range(row)}; better: {row.better}{size}): {row.meaning}.\n",
-        f"* Caution: {row.trap}.",
-        f"* {_source(row)}[Formula](mathematics.md#{row.formula}), [test](../tests/{_test(row)}), {row.paper}.",
-    ]
+def _about(row: Measure, group: Mapping[str, Measure]) -> str:
+    """Range, better direction, and how the measure misleads."""
+    size = "; depends on n" if row.sizes_matter and not row.in_result else ""
+    request = "; on request" if not row.cheap and any(other.cheap for other in group.values()) else ""
+    ends = " to ".join("∞" if end is None else f"{end:.6g}" for end in (row.low, row.high)).replace("∞ to", "-∞ to")
+    trap = row.trap[:1].upper() + row.trap[1:]
+    return f"{ends}; better: {row.better}{size}{request}. {trap}.{_needs(row, group)}"
+
+
+def _links(row: Measure) -> str:
+    """The function of a measure, its formula, test and paper; a score is what `compute_mauve` returns."""
+    function = _function(row)
+    name = f"{function.__module__.removeprefix('mauve_metric.')}.{function.__qualname__}"
+    source = "" if row.in_result else f"`{name}`, "
+    return f"{source}[formula](mathematics.md#{row.formula}), [test](../tests/{_test(row)}), {row.paper}."
+
+
+def _examples(name: str, values: Mapping[str, Any]) -> str:
     shown = [(who, values[who].get(name)) for who in ("human", *MODELS)]
-    known = [f"{who} {_number(value)}" for who, value in shown if value is not None]
-    if known:
-        lines.insert(3, f"* Examples: {', '.join(known)}.")
-    return "\n".join(lines) + "\n"
+    known = ", ".join(f"{who} {_number(value)}" for who, value in shown if value is not None)
+    return f" *{known}.*" if known else ""
+
+
+def _needs(row: Measure, group: Mapping[str, Measure]) -> str:
+    """A sentence on what the measure needs and not all of its group do."""
+    shared = set.intersection(*(set(other.inputs.given) for other in group.values()))
+    own = [_GIVEN.get(given, given) for given in row.inputs.given if given not in shared]
+    return f" Needs {' and '.join(own)}." if own else ""
 
 
 def _number(value: float) -> str:
     return f"{value:.4g}" if value == 0 or abs(value) >= 1e-4 else f"{value:.1e}"
-
-
-def _source(row: Measure) -> str:
-    """The function of a measure and what it needs; nothing for a score, which `compute_mauve` returns."""
-    if row.in_result:
-        return ""
-    needs = ", ".join(_GIVEN.get(given, given) for given in row.inputs.given)
-    return f"`{_function(row).__module__.removeprefix('mauve_metric.')}.{_function(row).__qualname__}` ({needs}). "
 
 
 def _function(row: Measure) -> Callable[..., Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import threading
 from collections.abc import Sequence
 from functools import cache
@@ -32,19 +33,6 @@ def short_texts() -> list[str]:
 def prompts() -> list[str]:
     """The first words of other human texts."""
     return [" ".join(text.split()[:6]) for text in texts("human_other")]
-
-
-def conversations() -> list[list[dict[str, str]]]:
-    """The same as a user's messages."""
-    return [[{"role": "user", "content": prompt}] for prompt in prompts()]
-
-
-def chats() -> Any:
-    """A few conversations as a dataset."""
-    from datasets import Dataset
-
-    answer = {"role": "assistant", "content": "It lies in the south."}
-    return Dataset.from_dict({"messages": [[*asked, answer] for asked in conversations()[:4]]})
 
 
 @cache
@@ -107,6 +95,17 @@ def harness_files() -> None:
             {"id": f"{at}", "choices": [{"message": {"role": "assistant", "content": text}}]} for at, (_, text) in pairs
         ]
         write_lines(Path("answers.jsonl"), answers)
+
+
+def preferences() -> None:
+    """Write `preferences.csv`: 300 invented judgements of pairs."""
+    strength = {"human": 2.0, "nucleus": 1.0, "greedy": 0.25}
+    rng = random.Random(0)
+    rows = ["winner,loser"]
+    for _ in range(300):
+        a, b = rng.sample([*strength], 2)
+        rows.append(f"{a},{b}" if rng.random() < strength[a] / (strength[a] + strength[b]) else f"{b},{a}")
+    Path("preferences.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
 
 
 def write_lines(path: Path, records: Sequence[object]) -> None:

@@ -1,7 +1,7 @@
 """Write `docs/experiments.md` from the results, with their figures: `python experiments/make_page.py`.
 
 The figures go to `docs/figures/`. Of each page of `experiments/results/` it takes the title, the figure and its
-text alternative, and the tables of `experiments/papers.md`. A test compares the page with the results.
+text alternative. A test compares the page with the results.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ search:
 ---
 # Experiments
 
-Small replications of published experiments, run on a CPU. Each is one script of `experiments/`; the page of its table
-has the command, the machine, the time, and where the result differs from the paper.
+Small replications of published experiments, run on a CPU. The page behind each link has the table, the command, the
+machine, the time, and where the result differs from the paper. [The papers' tables and
+figures](../experiments/papers.md) lists what of three papers is here.
 
 <!-- Written by experiments/make_page.py from the results. -->
 """
@@ -43,9 +44,9 @@ def section(result: Path) -> str:
             f"{result.name} must have a title, a command, the part {BY_HAND!r} and in it <!-- seen: … -->, what the "
             "figure shows"
         )
-    table = f"[Table and comparison with the paper](../experiments/results/{result.name})"
+    table = f"[Table and paper](../experiments/results/{result.name})"
     light = f"![{seen[1]}](figures/{result.stem}-light.svg#only-light)"
-    dark = f"![The same figure on a dark page.](figures/{result.stem}-dark.svg#only-dark)"
+    dark = f"![The same on a dark page.](figures/{result.stem}-dark.svg#only-dark)"
     return f"\n## {title[1]}\n\n{light}\n{dark}\n\n{table}\n"
 
 
@@ -62,13 +63,7 @@ def results() -> list[Path]:
 
 def page() -> str:
     """The whole page."""
-    return HEAD + "".join(map(section, results())) + papers()
-
-
-def papers() -> str:
-    """The tables of `papers.md`, one heading lower."""
-    text = (ROOT / "experiments" / "papers.md").read_text(encoding="utf-8")
-    return "\n" + re.sub(r"^#", "##", text, flags=re.MULTILINE)
+    return HEAD + "".join(map(section, results()))
 
 
 def main() -> None:

@@ -21,6 +21,7 @@ from mauve_metric.runtime.checks import (
     number_check,
     shown,
     unknown_options,
+    wrong,
 )
 from mauve_metric.runtime.devices import check_device_name
 from mauve_metric.runtime.errors import NotTexts, UnknownOption, WrongOption
@@ -34,16 +35,17 @@ def _several(*choices: str) -> Check:
     """A check for "no" or some of a few words, joined by commas or in a list; they come out in the choices' order."""
 
     def check(name: str, value: object) -> object:
-        expected = f"{name} must be 'no' or a comma-joined list of {', '.join(map(repr, choices))}"
+        expected = f"'no' or a comma-joined list of {', '.join(map(repr, choices))}"
         if not isinstance(value, (str, list, tuple)) or not all(isinstance(part, str) for part in value):
-            raise TypeError(f"{expected}, got {shown(value)}")
+            raise wrong(name, expected, value)
         words = value.split(",") if isinstance(value, str) else value
         wanted = [word.strip().lower().replace("-", "_").replace(" ", "_") for word in words]
         if wanted in (["no"], []):
             return "no"
         for word in wanted:
             if word not in choices:
-                raise ValueError(f"{expected}, got {shown(value)}{did_you_mean(word[:60], choices)}")
+                near = did_you_mean(word[:60], choices)
+                raise WrongOption.of(name, f"must be {expected}, got {shown(value)}{near}")
         return ",".join(choice for choice in choices if choice in wanted)
 
     return check
@@ -55,10 +57,8 @@ def _model(name: str, value: object) -> object:
         return value
     if callable(value) or (isinstance(value, tuple) and len(value) == 2):
         return value
-    raise TypeError(
-        f"{name} must be a model name or folder, a (model, tokenizer) pair, or a function from a list of texts "
-        f"to an array, got {shown(value)}"
-    )
+    known = "a model name or folder, a (model, tokenizer) pair, or a function from a list of texts to an array"
+    raise wrong(name, known, value)
 
 
 def _prefix(name: str, value: object) -> object:
@@ -66,20 +66,21 @@ def _prefix(name: str, value: object) -> object:
     if value is None:
         return value
     if not isinstance(value, str):
-        raise TypeError(f"{name} must be text that is put before each text, got {shown(value)}")
+        raise wrong(name, "text that is put before each text", value)
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        raise NotTexts(f"{name} must be text, got {value!a:.60}, with half of a surrogate pair") from error
+        raise NotTexts.of(name, f"must be text, got {value!a:.60}, with half of a surrogate pair") from error
     if len(value) > LONGEST_PREFIX:
-        raise ValueError(f"{name} must be at most {LONGEST_PREFIX} characters long, got {len(value)}: {shown(value)}")
+        most = f"must be at most {LONGEST_PREFIX} characters long"
+        raise WrongOption.of(name, f"{most}, got {len(value)}: {shown(value)}")
     return value
 
 
 def _column(name: str, value: object) -> object:
     """A check for None or the name of a column."""
     if value is not None and not isinstance(value, str):
-        raise TypeError(f"{name} must be the name of a column, got {shown(value)}")
+        raise wrong(name, "the name of a column", value)
     return value
 
 
@@ -103,15 +104,15 @@ def _folder_or_none(name: str, value: object) -> object:
 def _folder(name: str, value: object, expected: str) -> str | Path:
     """A folder's name as it was given; an empty one would be the working directory."""
     if not isinstance(value, (str, Path)):
-        raise TypeError(f"{name} must be {expected}, got {shown(value)}")
+        raise wrong(name, expected, value)
     if not str(value).strip():
-        raise ValueError(f"{name} must be {expected}, got the empty name {value!r}")
+        raise WrongOption.of(name, f"must be {expected}, got the empty name {value!r}")
     try:
         os.fsencode(Path(value).expanduser())
     except (RuntimeError, UnicodeEncodeError) as error:  # another user's folder, half of a character
-        raise ValueError(f"{name} must be {expected}, got {shown(value)}, which names none") from error
+        raise WrongOption.of(name, f"must be {expected}, got {shown(value)}, which names none") from error
     if "\0" in str(value):
-        raise ValueError(f"{name} must be {expected}, got {shown(value)} with a null character")
+        raise WrongOption.of(name, f"must be {expected}, got {shown(value)} with a null character")
     return value
 
 
@@ -156,8 +157,16 @@ LONGEST_PREFIX = 1000  # characters; more would leave little room for a text
 SMALLEST_SCALING_FACTOR = 1e-6  # below, every score is 1 to six digits, and its errors are 0/0 in the end
 
 
+class CheckedFields:
+    """A dataclass whose fields have a check in their metadata, which returns the value to keep."""
+
+    def __post_init__(self) -> None:
+        for item in fields(self):  # type: ignore[arg-type]
+            object.__setattr__(self, item.name, item.metadata["check"](item.name, getattr(self, item.name)))
+
+
 @dataclass(frozen=True, kw_only=True)
-class MauveConfig:
+class MauveConfig(CheckedFields):
     """Everything that can change a score and nothing else; names and defaults are those of mauve-text.
 
     Values are checked on construction.
@@ -176,9 +185,9 @@ class MauveConfig:
     featurize_model_name: Featurizer = _featurize(
         "gpt2-large",
         _model,
-        "featurizer: 'minilm' or 'ngrams' (packaged, no download), or any name or local folder that transformers' "
-        "AutoModel loads; "
-        "in Python also a (model, tokenizer) pair or a function from texts to an array",
+        "featurizer: 'minilm' or 'ngrams' (packaged, no download), or a name or folder that transformers' AutoModel "
+        "loads; in Python also a (model, tokenizer) pair or a function from texts to an array",
+        label="Featurizer",
         common=True,
     )
     max_text_length: int | None = _featurize(
@@ -191,13 +200,12 @@ class MauveConfig:
         "auto",
         ("auto", "last", "mean", "cls"),
         "how the token states become one feature: last token, mean over tokens, first token; "
-        "auto: what the literature or a sentence encoder's own folder says, the last token otherwise",
+        "auto: as in the literature or the encoder's own folder, else the last token",
     )
     text_prefix: str | None = _featurize(
         None,
         _prefix,
-        "text put before each text of both sets, such as 'query: '; unset: what the featurizer was trained with, for "
-        "those with a preset (e5), else none",
+        "text put before each text, such as 'query: '; unset: that of the featurizer's preset (e5), else none",
     )
     dtype: Literal["float32", "float64", "bfloat16", "float16"] = _featurize(
         "float32",
@@ -227,9 +235,8 @@ class MauveConfig:
     quantizer: Literal["kmeans", "drmm", "lattice", "classifier"] = _quantize(
         "kmeans",
         ("kmeans", "drmm", "lattice", "classifier"),
-        "how features become buckets; drmm: a deep residual mixture model, lattice: points of an integer sphere that "
-        "a network spreads them over, both trained on them; classifier: scores of a cross-fitted classifier of the two "
-        "sets",
+        "how features become buckets; drmm: a deep residual mixture model, lattice: points of an integer sphere, both "
+        "trained on the features; classifier: scores of a cross-fitted classifier of the two sets",
         common=True,
     )
     num_buckets: int | Literal["auto"] = _quantize(
@@ -360,10 +367,6 @@ class MauveConfig:
         ignored_by=_SCORES_APART,
     )
 
-    def __post_init__(self) -> None:
-        for item in fields(self):
-            object.__setattr__(self, item.name, item.metadata["check"](item.name, getattr(self, item.name)))
-
 
 def config_fields(verb: str = "") -> dict[str, Any]:
     """The fields of `MauveConfig` by name: default, and `metadata` as in `option`.
@@ -384,7 +387,7 @@ def _is_used(metadata: Mapping[str, Any], verb: str) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunOptions:
+class RunOptions(CheckedFields):
     """Options of a run that change its speed or output, never its score.
 
     The meaning of each is in its field's metadata, as in `MauveConfig`. Those of the stage "speed" are flags of the
@@ -437,8 +440,8 @@ class RunOptions:
     score_device: str | None = _speed(
         None,
         check_device_name,
-        "project, cluster and find neighbours on this torch device, such as cuda:0; unset: features that are CUDA "
-        "tensors stay on their GPU, all others are scored on the CPU (scores agree to 1e-3 between devices)",
+        "project, cluster and find neighbours on this torch device, such as cuda:0 (scores agree to 1e-3); unset: the "
+        "CPU, or the GPU of features that are CUDA tensors",
         metavar="DEVICE",
         ignored_by=("featurize",),
     )
@@ -449,10 +452,6 @@ class RunOptions:
         "every process of the torch process group calls with the same texts; each featurizes its share",
         ignored_by=("score_sharded", "stress_test"),
     )
-
-    def __post_init__(self) -> None:
-        for item in fields(self):
-            object.__setattr__(self, item.name, item.metadata["check"](item.name, getattr(self, item.name)))
 
 
 class OptionsOfOneProcess(TypedDict, total=False):

@@ -97,7 +97,6 @@ TESTED_THROUGH = {
     "hosts/space/view/test_handlers.py": (
         "hosts/space/session/reading",
         "hosts/space/session/scoring",
-        "hosts/space/view/control_names",
         "hosts/space/view/controls",
         "hosts/space/view/notices",
         "hosts/space/view/showing",

@@ -64,21 +64,16 @@ def press(
 ) -> dict[str, Any]:
     """Output of the button, by the names of the outputs."""
     from mauve_metric.hosts.space.view.controls import panel_names
-    from mauve_metric.hosts.space.view.handlers import RESULT
 
     panel = [more.get(name) for name in panel_names()]  # None: the default
     values = [more.get("human", ""), more.get("model", ""), more.get("aligned", False)]
     values += [more.get("featurizer", "ngrams"), *play, *panel, more.get("others", [])]
-    shown = desk.compare(values, visitor(who), tell or (lambda share, desc: None))
-    return dict(zip(RESULT, shown, strict=True))
+    return desk.compare(values, visitor(who), tell or (lambda share, desc: None))
 
 
 def measure(desk: Handlers, groups: tuple[str, ...] = (), who: str = "a", tell: Any = None) -> dict[str, Any]:
     """Output of the button of the measures, by the names of the outputs."""
-    from mauve_metric.hosts.space.view.showing import MEASURES
-
-    shown = desk.measure(groups, visitor(who), tell or (lambda share, desc: None))
-    return dict(zip(MEASURES, shown, strict=True))
+    return desk.measure(groups, visitor(who), tell or (lambda share, desc: None))
 
 
 def give(desk: Handlers, tmp_path: Path, who: str = "a", model: list[str] = MODEL) -> None:

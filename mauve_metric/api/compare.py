@@ -163,11 +163,10 @@ def _compare_one(
 def check_models(models: object) -> dict[str, Side]:
     """The sides of the models by name; `TypeError` or `ValueError` for invalid models."""
     if not isinstance(models, Mapping):
-        raise TypeError(
-            f"models must be a dict from names to texts, features or FeatureSets, got {type(models).__name__}"
-        )
+        known = "a dict from names to texts, features or FeatureSets"
+        raise WrongOption.of("models", f"must be {known}, got {type(models).__name__}")
     if not models:
-        raise ValueError("models must hold at least one model, got none")
+        raise WrongOption.of("models", "must hold at least one model, got none")
     for name in models:
         if not isinstance(name, str) or not name.strip():
             raise TypeError(f"models: names must be non-empty strings, got {name!r}")
@@ -241,7 +240,7 @@ def compare_features(
             groups=groups,
         )
     if subgroups and any(map(is_read_only_in_blocks, (p.features, *(side.features for side in models.values())))):
-        raise WrongOption("by needs features in memory, as an array")
+        raise WrongOption.of("by", "needs features in memory, as an array")
     results = _score_models(partition, p, models, resolved)
     own = {}
     for number, (name, side) in enumerate(models.items(), start=1):

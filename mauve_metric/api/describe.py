@@ -28,6 +28,7 @@ from mauve_metric.results.numbers import Described
 from mauve_metric.results.result import INTERVALS
 from mauve_metric.results.signature import versions
 from mauve_metric.runtime.checks import did_you_mean, listed_names, shown
+from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.failures import EXPECTED, message_of
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.texts.files import TextFile
@@ -186,12 +187,11 @@ def chosen_measures(measures: object) -> tuple[str, ...]:
     wanted = [known.get(name.replace("_", "-"), name) for name in wanted]
     for name in wanted:
         if name not in known.values():
-            raise ValueError(
-                f"measures must be groups ({', '.join(GROUPS)}), 'all' or names of measures, got {name!r}"
-                f"{did_you_mean(name, known.values())}"
-            )
+            expected = f"groups ({', '.join(GROUPS)}), 'all' or names of measures"
+            near = did_you_mean(name, known.values())
+            raise WrongOption.of("measures", f"must be {expected}, got {name!r}{near}")
     if not wanted:
-        raise ValueError("measures must name at least one group or measure, got none")
+        raise WrongOption.of("measures", "must name at least one group or measure, got none")
     everything = "all" in wanted
     return _chosen(lambda name, row: everything or name in wanted or row.group in wanted)
 

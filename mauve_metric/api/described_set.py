@@ -13,10 +13,10 @@ from mauve_metric.arrays import Array, Estimate, Floats, Integers
 from mauve_metric.catalogue.row import Form
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.likelihood.decoder import Decoder, describe_decoder
+from mauve_metric.features.rows import all_rows
 from mauve_metric.lexical.tokens import NumberedTokens, number_tokens, split_words
 from mauve_metric.results.numbers import Described
 from mauve_metric.runtime.checks import shown
-from mauve_metric.runtime.tensors import as_rows
 from mauve_metric.uncertainty.means import difference_interval, mean_interval
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class DescribedSet:
     @cached_property
     def features(self) -> Array:
         """The features, (n, d)."""
-        return as_rows(self.reference().features)
+        return all_rows(self.reference().features)
 
     @cached_property
     def likelihoods(self) -> Likelihoods:

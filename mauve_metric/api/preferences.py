@@ -16,7 +16,7 @@ from mauve_metric.measures.judgements.judgement_options import Errors, Ties
 from mauve_metric.measures.judgements.rank_correlation import spearman
 from mauve_metric.results.judgement import Agreement, Judgement, ModelScore, QuestionScores, ScoreDifference
 from mauve_metric.results.measured import Measured, given_measures, read_measures
-from mauve_metric.runtime.checks import check_bool, check_count, check_number, listed, shown
+from mauve_metric.runtime.checks import check_bool, check_count, check_known, check_number, quoted, shown
 from mauve_metric.texts.columns import TableData
 from mauve_metric.texts.preferences import Question, read_preferences
 from mauve_metric.version import __version__
@@ -98,9 +98,8 @@ def rank_by_preferences(
 
 
 def _check_options(ties: object, errors: object, human: object, answers: object, common_models: object) -> None:
-    for name, value, known in (("ties", ties, get_args(Ties)), ("errors", errors, get_args(Errors))):
-        if not isinstance(value, str) or value not in known:
-            raise ValueError(f"{name} must be one of {', '.join(known)}, got {shown(value)}")
+    check_known("ties", ties, get_args(Ties))
+    check_known("errors", errors, get_args(Errors))
     if not isinstance(human, str):
         raise TypeError(f"human must be a model's name, got {shown(human)}")
     is_list = isinstance(answers, (list, tuple)) and all(isinstance(name, str) for name in answers)
@@ -139,7 +138,7 @@ def _common(
     unknown = [model for model in judged if model not in measured]
     if unknown and not common_models:
         raise ValueError(
-            f"{name} judges {listed(unknown)}, of which there are no measures: they are of {listed(measured)}; call "
+            f"{name} judges {quoted(unknown)}, of which there are no measures: they are of {quoted(measured)}; call "
             "them the same, say which are the people's own texts with human (--human), or leave them out with "
             "common_models (--common-models)"
         )

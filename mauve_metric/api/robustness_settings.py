@@ -13,6 +13,7 @@ from mauve_metric.options import Featurizer, MauveConfig, config_fields
 from mauve_metric.results.robustness import RESCALING
 from mauve_metric.results.signature import format_value
 from mauve_metric.runtime.checks import listed_names
+from mauve_metric.runtime.errors import WrongOption
 
 APART = (RESCALING, "quantizer")  # not in the small design: one scales all differences, others make their own buckets
 OF_TEXTS = ("featurize_model_name", "pooling", "max_text_length")  # can only be varied with texts
@@ -161,7 +162,7 @@ def chosen_factors(vary: object) -> tuple[str, ...]:
     unknown = [name for name in wanted if name not in FACTORS]
     if unknown or not wanted:
         given = unknown[0] if unknown else vary
-        raise ValueError(f"vary must name at least one of {', '.join(FACTORS)}, got {given!r}")
+        raise WrongOption.of("vary", f"must name at least one of {', '.join(FACTORS)}, got {given!r}")
     return tuple(name for name in FACTORS if name in wanted)
 
 

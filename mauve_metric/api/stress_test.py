@@ -24,7 +24,7 @@ from mauve_metric.quantize.quantizers import scoring_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, signature_entries
 from mauve_metric.results.stress_test import FeaturizerStress, StressedScore, StressTest
-from mauve_metric.runtime.checks import did_you_mean, listed_names, shown
+from mauve_metric.runtime.checks import did_you_mean, listed_names, shown, wrong
 from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.failures import EXPECTED, message_of
 from mauve_metric.runtime.progress import progress_bar
@@ -153,10 +153,8 @@ def _checked_config(config: MauveConfig, cells: int) -> MauveConfig:
     alpha = 1 - config.confidence_level
     needed = math.ceil(cells / alpha)
     if 0 < config.permutations < needed:
-        raise WrongOption(
-            f"permutations must be at least {needed} to tell any of {cells} sets apart at "
-            f"confidence_level={config.confidence_level:g}, got {config.permutations}"
-        )
+        least = f"at least {needed} to tell any of {cells} sets apart at confidence_level={config.confidence_level:g}"
+        raise wrong("permutations", least, config.permutations)
     permutations = config.permutations or max(PERMUTATIONS, 2 * needed)
     return replace(config, permutations=permutations, knn=False, frechet_distance=False)
 
@@ -297,5 +295,5 @@ class _Stressing:
 
 def _p_value(result: MauveResult) -> float:
     if result.p_value is None:
-        raise WrongOption("permutations must be at least 1 to tell sets apart")
+        raise WrongOption.of("permutations", "must be at least 1 to tell sets apart")
     return result.p_value

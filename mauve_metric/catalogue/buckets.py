@@ -24,14 +24,14 @@ BUCKETS: dict[str, Measure] = {
         title="KL(human‖model)",
         paper="Pimentel et al. 2023",
         meaning="how unlikely human texts are for the model, in nats, debiased with ½ a text a bucket",
-        trap="buckets without a model text decide it, and half a text there keeps it finite",
+        trap="buckets without a model text decide it; half a text there keeps it finite",
         compute=divergence_intervals.kl_forward,
     ),
     "kl_backward": _of_size(
         title="KL(model‖human)",
         paper="Pimentel et al. 2023",
         meaning="how unlikely the model's texts are among human ones, in nats, debiased with ½ a text a bucket",
-        trap="buckets without a human text decide it, and half a text there keeps it finite",
+        trap="buckets without a human text decide it; half a text there keeps it finite",
         compute=divergence_intervals.kl_backward,
     ),
     "kl_exponentiated": _of_size(
@@ -45,7 +45,7 @@ BUCKETS: dict[str, Measure] = {
     ),
     "chi_square": _of_size(
         title="χ² divergence",
-        meaning="Σ(p-q)²/q, debiased with a text a bucket; led by the buckets that the model hardly fills",
+        meaning="Σ(p-q)²/q, debiased with a text a bucket",
         trap="a single bucket with next to no model text can make all of it",
         compute=divergence_intervals.chi_square,
     ),
@@ -59,15 +59,15 @@ BUCKETS: dict[str, Measure] = {
     "total_variation": _of_size(
         title="total variation",
         high=1,
-        meaning="share of texts that one set has too many of; bias of sampling mostly taken off",
-        trap="its bias cannot be taken off wholly: equal sets stay a little above 0",
+        meaning="share of texts that one set has too many of",
+        trap="the bias of sampling is mostly taken off: equal sets stay a little above 0",
         compute=divergence_intervals.total_variation,
     ),
     "le_cam": _row(
         title="Le Cam",
         high=1,
         meaning="½Σ(p-q)²/(p+q), debiased",
-        trap="grows with the square of small differences, so that near sets all look alike",
+        trap="grows with the square of small differences: near sets all look alike",
         compute=divergence_intervals.le_cam,
     ),
     "jensen_shannon_debiased": _row(

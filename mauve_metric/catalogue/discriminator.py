@@ -25,7 +25,7 @@ _of_words = partial(
 _of_features = partial(
     _row,
     paper="Lopez-Paz & Oquab 2017",
-    trap="a mark or a length that only one set has is enough for 1: look at the warnings first",
+    trap="a mark or a length that only one set has is enough for 1: read the warnings first",
     needs="both features",
 )
 
@@ -60,7 +60,7 @@ DISCRIMINATOR: dict[str, Measure] = {
     "discriminator_total_probability": _of_likelihoods(
         title="Accuracy from total probability",
         paper="Solaiman et al. 2019",
-        meaning="share of unseen texts told apart by their total probability, so by their length too; 0.5: not at all",
+        meaning="share of unseen texts told apart by their total probability; 0.5: not at all",
         trap="sets of different lengths are told apart by length alone",
         compute=discriminator_total_probability,
     ),

@@ -57,7 +57,7 @@ LEXICAL: dict[str, Measure] = {
             high=None,
             paper="Zhang et al. 2018",
             meaning=f"entropy of the set's {n}-grams in nats",
-            trap="grows with the number of tokens, whose logarithm is its limit",
+            trap="grows with the number of tokens, up to its logarithm",
             compute=partial(distinct.entropy_n, n=n),
         )
         for n in (2, 4)
@@ -67,7 +67,7 @@ LEXICAL: dict[str, Measure] = {
         high=None,
         paper="Pillutla et al. 2021",
         meaning="how steeply log frequency falls with log rank, at evenly spaced log ranks of the top 5000 tokens",
-        trap="moves with the tokenizer and the number of tokens, and is not Holtzman's, which is `zipf_all_ranks`",
+        trap="moves with the tokenizer and the number of tokens; Holtzman's is `zipf_all_ranks`",
         compute=partial(zipf_coefficient, thinned=True),
     ),
     "zipf_all_ranks": _of_size(
@@ -75,7 +75,7 @@ LEXICAL: dict[str, Measure] = {
         high=None,
         paper="Holtzman et al. 2020, §5.2",
         meaning="how steeply log frequency falls with log rank, every token of the set",
-        trap="the many rare tokens lead the fit: it moves with the tokenizer and the number of tokens",
+        trap="rare tokens lead the fit: moves with the tokenizer and the number of tokens",
         compute=partial(zipf_coefficient, ranks=None),
     ),
     "types_of_mass": _of_size(
@@ -83,7 +83,7 @@ LEXICAL: dict[str, Measure] = {
         low=1.0,
         high=None,
         paper="Ippolito et al. 2020, §6",
-        meaning="different tokens, the most frequent first, that make up 80 % of all tokens of the set",
+        meaning="fewest different tokens that make up 80 % of all tokens of the set",
         trap="grows with the number of tokens; noise has the most",
         compute=types_of_mass,
     ),
@@ -104,7 +104,7 @@ LEXICAL: dict[str, Measure] = {
         high=None,
         paper="Salkar et al. 2022",
         meaning="log of 1 + the other texts in which a text's 4-grams occur, mean over texts",
-        trap="grows with the number of texts, and counts turns of phrase that people share as well",
+        trap="grows with the number of texts; people share turns of phrase too",
         compute=self_repetition,
     ),
     "compression_ratio": _of_size(
@@ -112,7 +112,7 @@ LEXICAL: dict[str, Measure] = {
         high=None,
         paper="Shaib et al. 2024",
         meaning="bytes of the texts over their bytes after gzip",
-        trap="gzip looks back 32 kB: copies further apart are not seen, and the order of texts matters",
+        trap="gzip looks back 32 kB: the order of texts matters, and copies further apart are not seen",
         needs="texts",
         compute=compression_ratio,
     ),
@@ -120,7 +120,7 @@ LEXICAL: dict[str, Measure] = {
         title="Self-BLEU",
         paper="Zhu et al. 2018",
         meaning="BLEU-4 of each text against all others, mean over texts",
-        trap="rises with the number of texts; published values often take a sample of them as hypotheses",
+        trap="rises with the number of texts; published values often score a sample of them",
         compute=self_bleu,
     ),
     "vendi_ngrams": _of_size(
@@ -129,7 +129,7 @@ LEXICAL: dict[str, Measure] = {
         high=None,
         paper="Friedman & Dieng 2023",
         meaning="effective number of different texts by the 1- to 4-grams they share",
-        trap="noise has the highest: it is variety, not quality; its time grows with the cube of the texts",
+        trap="noise has the highest; time grows with the cube of the texts",
         compute=vendi_ngrams,
         cheap=False,
     ),
@@ -145,8 +145,8 @@ LEXICAL: dict[str, Measure] = {
         f"prompt_distinct_{n}": _of_prompts(
             title=f"Distinct-{n} of a prompt",
             paper="Li et al. 2016; Ippolito et al. 2019, §4",
-            meaning=f"distinct {n}-grams of the texts of a prompt over their tokens, mean over prompts",
-            trap=f"not `distinct_{n}`, which pools all prompts; falls with the texts a prompt and their length",
+            meaning=f"distinct {n}-grams over tokens of the texts of a prompt, mean over prompts",
+            trap="not `distinct_…`, which pools all prompts; falls with the texts a prompt and their length",
             compute=partial(distinct.distinct_of_prompts, n=n),
         )
         for n in (1, 2)
@@ -157,7 +157,7 @@ LEXICAL: dict[str, Measure] = {
             high=None,
             paper="Zhang et al. 2018; Ippolito et al. 2019, §4",
             meaning=f"entropy of the {n}-grams of the texts of a prompt in nats, mean over prompts",
-            trap=f"not `entropy_{n}`, which pools all prompts; grows with the texts a prompt and their length",
+            trap="not `entropy_…`, which pools all prompts; grows with the texts a prompt and their length",
             compute=partial(distinct.entropy_of_prompts, n=n),
         )
         for n in (2, 4)
@@ -166,14 +166,14 @@ LEXICAL: dict[str, Measure] = {
         title="Diversity within prompts",
         paper="Tevet & Berant 2021",
         meaning="1 - similarity of two texts of one prompt by their 1- to 4-grams, mean over pairs and prompts",
-        trap="needs several texts a prompt (`q_groups`, `--prompt-field`)",
+        trap="random words have 1: near the human value is good, not high",
         compute=prompt_diversity,
     ),
     "prompt_distinct": _of_prompts(
         title="Distinct answers",
         paper="Tevet & Berant 2021",
         meaning="different texts of a prompt over its texts, mean over prompts",
-        trap="one other word makes another text; needs several texts a prompt",
+        trap="one other word makes another text",
         compute=prompt_distinct,
     ),
 }

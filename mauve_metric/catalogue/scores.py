@@ -26,14 +26,14 @@ SCORE: dict[str, Measure] = {
     "mauve": _row(
         title="MAUVE",
         meaning="area under the divergence curve on the literature's grid",
-        trap="equal sets score about .96 at ten texts a bucket, not 1; it compares only at one n, k, c and featurizer",
+        trap="equal sets score about .96 at ten texts a bucket, not 1; compares only at one n, k, c and featurizer",
         formula="mauve",
         test="api/test_compute.py",
     ),
     "mauve_debiased": _debiased(
         title="MAUVE, debiased",
         meaning="exact area without the bias of sampling",
-        trap="takes off the bias of sampling, not that of the buckets: coarse ones still hide differences",
+        trap="coarse buckets still hide differences",
     ),
     "mauve_classifier": _row(
         title="MAUVE, learned buckets",
@@ -79,7 +79,7 @@ SCORE: dict[str, Measure] = {
         better="lower",
         paper=_LIU,
         meaning="average divergence along the frontier, without the bias of sampling",
-        trap="0 does not mean equal: what is left after the bias is taken off is clipped there",
+        trap="0 does not mean equal: what is left is clipped there",
         needs="both histograms",
         compute=divergence_intervals.frontier_integral,
     ),
@@ -96,7 +96,7 @@ SCORE: dict[str, Measure] = {
         high=0.6931471805599453,
         paper="Lin 1991",
         meaning="divergence from the even mixture, in nats",
-        trap="in nats; equal sets have about .025 at ten texts a bucket; SciPy's distance is its square root",
+        trap="equal sets have about .025 at ten texts a bucket; SciPy's distance is its square root",
         formula="frontier-integral-and-mid-point",
         test="measures/test_divergences.py",
         needs="both shares",
@@ -106,7 +106,7 @@ SCORE: dict[str, Measure] = {
         title="precision (k-NN)",
         paper=_KYNKAANNIEMI,
         meaning="quality: model texts like human ones",
-        trap="an outlying human text has a large ball, and every model text in it counts as good",
+        trap="an outlying human text has a large ball, in which every model text counts as good",
     ),
     "recall": _neighbours(
         title="recall (k-NN)",
@@ -130,7 +130,7 @@ SCORE: dict[str, Measure] = {
     "prd_precision": _prd(
         title="PRD precision (F 1/8)",
         meaning="quality, from the buckets",
-        trap="a model that repeats a few texts gets buckets of its own for them, and looks bad on both sides",
+        trap="a few texts that a model repeats fill buckets of their own, and it looks bad on both sides",
     ),
     "prd_recall": _prd(
         title="PRD recall (F 8)",

@@ -34,7 +34,7 @@ def near_duplicates_across(
     from scipy.stats import binomtest
 
     if not len(model):
-        raise EmptyTexts("model holds no texts")
+        raise EmptyTexts.of("model", "holds no texts")
     found = int((near_duplicate_partners(model, human) >= 0).sum())
     low, high = binomtest(found, len(model)).proportion_ci(level, method="wilson")
     return Estimate(found / len(model), (float(low), float(high)))

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
-from mauve_metric.runtime.checks import shown
-from mauve_metric.runtime.errors import DamagedFile, NoFile, UnknownEnding
+from mauve_metric.runtime.checks import check_file
+from mauve_metric.runtime.errors import DamagedFile, UnknownEnding
 from mauve_metric.texts.files import READERS, read_texts
 from mauve_metric.texts.lines import decode
 from mauve_metric.texts.records import Record, loaded, plain_text
@@ -54,8 +54,7 @@ def _files_of(path: Path) -> list[Path]:
         if not found:
             raise ValueError(f"the folder {path} holds no file of texts: expected {', '.join(_ENDINGS)}")
         return found
-    if not os.path.isfile(path):
-        raise NoFile(f"there is no file {shown(str(path), most=200)}")
+    check_file(path)
     if not path.name.lower().endswith(_ENDINGS):
         raise UnknownEnding(f"{path} has an unknown ending: expected {', '.join(_ENDINGS)}, or a folder of such files")
     return [path]

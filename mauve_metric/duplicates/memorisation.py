@@ -72,7 +72,7 @@ def memorisation(
         table.read(item if isinstance(item, CorpusText) else CorpusText(item, f"text {table.texts + 1}"))
     table.look_up()
     if not table.texts:
-        raise EmptyTexts("corpus holds no texts")
+        raise EmptyTexts.of("corpus", "holds no texts")
     return table.found()
 
 
@@ -119,9 +119,10 @@ def prompted_memorisation(
     [0.75, 0.0]
     """
     if len(continuations) != len(truths):
-        raise RowsDiffer(f"truths must hold one text for each of {len(continuations)} continuations, got {len(truths)}")
+        each = f"must hold one text for each of {len(continuations)} continuations"
+        raise RowsDiffer.of("truths", f"{each}, got {len(truths)}")
     if not len(truths):
-        raise EmptyTexts("continuations holds no texts")
+        raise EmptyTexts.of("continuations", "holds no texts")
     from scipy.stats import binomtest
 
     similarity = import_edit_distance().Levenshtein.normalized_similarity

@@ -11,6 +11,7 @@ import numpy as np
 from mauve_metric.arrays import Integers
 from mauve_metric.lexical.ngrams import ngram_counts
 from mauve_metric.lexical.tokens import Tokens, spaced_tokens
+from mauve_metric.runtime.checks import check_least
 from mauve_metric.runtime.optional_imports import import_datasketch, import_edit_distance
 
 if TYPE_CHECKING:
@@ -37,8 +38,7 @@ class NearDuplicateRule:
     seed: int = 25
 
     def __post_init__(self) -> None:
-        if self.shingle < 1:
-            raise ValueError(f"shingle must be at least 1, got {self.shingle}")
+        check_least("shingle", self.shingle)
         for name, value in (("jaccard", self.jaccard), ("edit", self.edit)):
             if not 0 < value <= 1:
                 raise ValueError(f"{name} must lie above 0 and at most at 1, got {value}")

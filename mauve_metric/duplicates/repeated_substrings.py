@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from mauve_metric.arrays import Integers
 from mauve_metric.lexical.tokens import NumberedTokens, Tokens, number_tokens, spaced_tokens
+from mauve_metric.runtime.checks import check_least
 from mauve_metric.runtime.optional_imports import import_pydivsufsort
 
 LENGTH = 50  # tokens of a passage that is hardly ever written twice by chance (Lee et al. 2022, §4.1)
@@ -151,8 +152,7 @@ def spans_of(marked: NDArray[np.bool_], tokens: NumberedTokens) -> list[Span]:
 
 def check_length(length: int, lengths: Integers | None = None) -> None:
     """`ValueError` for a length below 1, or, with the lengths of texts, above the longest."""
-    if length < 1:
-        raise ValueError(f"length must be at least 1, got {length}")
+    check_least("length", length)
     if lengths is not None and (longest := int(lengths.max(initial=0))) < length:
         raise ValueError(f"passages of {length} tokens need texts that long: the longest one has {longest}")
 

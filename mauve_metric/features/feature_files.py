@@ -22,8 +22,8 @@ from mauve_metric.features.row_files import NOT_A_HEADER, NpyRows, npy_header
 from mauve_metric.features.rows import CheckedRows, all_rows, check_features, hash_of_rows
 from mauve_metric.runtime.archives import check_directory
 from mauve_metric.runtime.atomic_files import written_whole
-from mauve_metric.runtime.checks import shown
-from mauve_metric.runtime.errors import DamagedFile, NoFile
+from mauve_metric.runtime.checks import check_file, shown
+from mauve_metric.runtime.errors import DamagedFile
 from mauve_metric.runtime.failures import one_line
 from mauve_metric.runtime.optional_imports import import_parquet
 from mauve_metric.runtime.outputs import check_replaceable
@@ -231,8 +231,7 @@ def read_features(path: str | Path) -> StoredFeatures:
         FileNotFoundError: there is none. ValueError: it holds something else, or is damaged.
     """
     path = Path(path)
-    if not os.path.isfile(path):
-        raise NoFile(f"there is no file {shown(str(path), most=200)}")
+    check_file(path)
     if path.suffix.lower() == ".parquet":
         return _read_parquet(path)
     with path.open("rb") as file:
@@ -316,7 +315,7 @@ def is_feature_file(path: str | Path) -> bool:
 def is_feature_parquet(path: str | Path) -> bool:
     """Return whether a parquet file holds features written by `FeatureSet.save` (and not texts)."""
     path = Path(path)
-    if path.suffix.lower() != ".parquet" or not path.is_file():
+    if path.suffix.lower() != ".parquet" or not os.path.isfile(path):
         return False
     parquet = import_parquet()
     import pyarrow

@@ -277,7 +277,7 @@ class Featurizing:
             and isinstance(data, (list, tuple))
             and any(isinstance(row, str) for row in data[:1])
         ):
-            raise NotFeatures(f"{name} must be an array of numbers, got texts: give them as {side.choices[-1]}=")
+            raise NotFeatures.of(name, f"must be an array of numbers, got texts: give them as {side.choices[-1]}=")
         if side.kind == "features" and is_on_device(data):
             return FeatureSet(TensorRows(name, data))
         if side.kind == "features":

@@ -23,7 +23,7 @@ from mauve_metric.features.cache import FeatureCache
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.estimate import announce
 from mauve_metric.runtime.checks import shown
-from mauve_metric.runtime.errors import EmptyTexts
+from mauve_metric.runtime.errors import EmptyTexts, WrongOption
 from mauve_metric.runtime.model_state import settings_kept
 from mauve_metric.runtime.processes import agree, my_share, rank_and_size, together
 from mauve_metric.runtime.threads import fitting_threads
@@ -209,7 +209,7 @@ def _distinct(ids: Sequence[Sequence[int]]) -> tuple[list[tuple[int, ...]], Inte
 def check_tokens(name: str, data: object, encoder: Encoder) -> list[list[int]]:
     """Token ids as lists; rows may be lists, vectors, or (1, t) arrays as tokenizers return them."""
     if isinstance(data, (str, bytes)) or not hasattr(data, "__iter__"):
-        raise TypeError(f"{name} must be a list of token id lists, got {type(data).__name__}")
+        raise WrongOption.of(name, f"must be a list of token id lists, got {type(data).__name__}")
     vocabulary = encoder.model.get_input_embeddings().num_embeddings
     rows = []
     for index, row in enumerate(data):
@@ -228,5 +228,5 @@ def check_tokens(name: str, data: object, encoder: Encoder) -> list[list[int]]:
             )
         rows.append(ids.tolist())
     if not rows:
-        raise ValueError(f"{name} must hold at least one list of token ids, got none")
+        raise WrongOption.of(name, "must hold at least one list of token ids, got none")
     return rows

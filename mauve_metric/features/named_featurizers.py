@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from mauve_metric.features.text_functions import name_of
 from mauve_metric.options import Featurizer, config_fields
 from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.errors import WrongOption
 
 
 def named_featurizers(featurizers: object, first: Featurizer | None = None) -> dict[str, Featurizer]:
@@ -29,10 +30,9 @@ def named_featurizers(featurizers: object, first: Featurizer | None = None) -> d
     elif isinstance(featurizers, (str, tuple)) or callable(featurizers):
         named = [(featurizer_name(featurizers), featurizers)]
     else:
-        raise TypeError(
-            "featurizers must be a list of featurizers, a mapping that gives them names, or one featurizer, got "
-            f"{type(featurizers).__name__}: {shown(featurizers)}"
-        )
+        known = "a list of featurizers, a mapping that gives them names, or one featurizer"
+        got = f"{type(featurizers).__name__}: {shown(featurizers)}"
+        raise WrongOption.of("featurizers", f"must be {known}, got {got}")
     if first is not None:
         others = [(name, one) for name, one in named if one is not first and one != first]
         named = [(featurizer_name(first), first), *others]
@@ -44,7 +44,7 @@ def named_featurizers(featurizers: object, first: Featurizer | None = None) -> d
             raise ValueError(f"featurizers: two are called {name!r}; a dict gives each a name of its own")
         found[name] = config_fields()["featurize_model_name"].metadata["check"](f"featurizers[{name!r}]", one)
     if not found:
-        raise ValueError("featurizers must hold at least one featurizer, got none")
+        raise WrongOption.of("featurizers", "must hold at least one featurizer, got none")
     return found
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from mauve_metric.runtime.errors import DamagedFile, NoFile, NoModel, NoPackage
+from mauve_metric.runtime.errors import DamagedFile, NoFile, NoModel, NoPackage, not_causal
 from mauve_metric.runtime.failures import one_line
 from mauve_metric.runtime.model_state import out_of_memory
 from mauve_metric.runtime.optional_imports import import_torch, import_transformers
@@ -72,10 +72,7 @@ def check_weights(name: str, missing: Collection[str], causal: bool = False) -> 
     """`ValueError` if weights that features or probabilities depend on are missing: they are drawn at random then."""
     keys = sorted(missing)
     if causal and any(map(_UNUSED.search, keys)):
-        raise NoModel(
-            f"model must be a causal language model, and {name!r} comes without weights of its head: "
-            f"{', '.join(keys[:3])}"
-        )
+        raise not_causal(name, f"comes without weights of its head: {', '.join(keys[:3])}")
     used = [key for key in keys if not _UNUSED.search(key)]
     if used:
         more = f" and {len(used) - 3} more" if len(used) > 3 else ""
@@ -102,7 +99,7 @@ def _is_offline(name: str, folder: str, argument: str) -> bool:
     """
     local = os.path.isdir(folder)
     if not local and (folder.startswith((".", "/", "~")) or folder.count("/") > 1):
-        raise NoFile(f"{argument} {name!r} looks like a folder, and there is none")
+        raise NoFile.of(argument, f"{name!r} looks like a folder, and there is none")
     offline = local or not _hub_reachable()
     if offline and not local and not _in_hub_cache(folder, argument):
         folder_or = "a local model folder"
@@ -190,7 +187,7 @@ def _in_hub_cache(name: str, argument: str) -> bool:
     try:
         return isinstance(huggingface_hub.try_to_load_from_cache(name, "config.json"), str)
     except huggingface_hub.errors.HFValidationError as error:
-        raise NoModel(f"{argument} {name!r} is not a model name: {one_line(error)}") from error
+        raise NoModel.of(argument, f"{name!r} is not a model name: {one_line(error)}") from error
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import mmap
+import os
 import shutil
 import tempfile
 import weakref
@@ -19,10 +20,11 @@ from numpy.typing import ArrayLike
 
 from mauve_metric.arrays import Array, FeatureRows, Integers
 from mauve_metric.features.parquet_files import ParquetFeatures
-from mauve_metric.features.rows import BLOCK_ROWS, ConcatenatedRows, MappedRows, check_kind, numbers_of
-from mauve_metric.runtime.checks import shown
-from mauve_metric.runtime.errors import DamagedFile, NoFile, NoSuchField, NotFeatures, NotWritten, UnknownEnding
+from mauve_metric.features.rows import BLOCK_ROWS, ConcatenatedRows, MappedRows, numbers_of
+from mauve_metric.runtime.checks import check_file, shown
+from mauve_metric.runtime.errors import DamagedFile, NoSuchField, NotFeatures, NotWritten, UnknownEnding
 from mauve_metric.runtime.failures import one_line
+from mauve_metric.runtime.tensors import check_kind
 
 # What numpy raises over damaged headers, which it reads as Python.
 NOT_A_HEADER = (
@@ -57,10 +59,8 @@ def npy_header(name: str, file: BinaryIO, size: int) -> tuple[tuple[int, int], b
     if dtype.kind not in "fiu":
         raise DamagedFile(f"{name} is not a numpy file of numbers: it holds {one_line(dtype)}")
     if len(shape) != 2 or min(shape) < 1 or any(isinstance(length, bool) for length in shape):
-        raise NotFeatures(
-            f"{name} must hold numbers of shape (n, d) with n and d at least 1, got {one_line(dtype)} "
-            f"{shown(tuple(shape))}"
-        )
+        got = f"{one_line(dtype)} {shown(tuple(shape))}"
+        raise NotFeatures.of(name, f"must hold numbers of shape (n, d) with n and d at least 1, got {got}")
     expected = file.tell() + math.prod(shape) * dtype.itemsize
     if size != expected:
         ends = "ends before, at" if size < expected else "goes on, to"
@@ -170,7 +170,7 @@ def feature_rows(name: str, data: object) -> FeatureRows | None:
         FileNotFoundError, ValueError: the file or folder is not there, or not what it should be.
     """
     if isinstance(data, np.memmap) and isinstance(data.base, mmap.mmap):  # the map, not a view of some of it
-        check_kind(name, data.shape, data.dtype)
+        check_kind(name, data.shape, data.dtype, data.dtype.kind in "fiu")
         return MappedRows(data)
     if isinstance(data, (str, Path)):
         if not str(data):
@@ -184,13 +184,12 @@ def feature_rows(name: str, data: object) -> FeatureRows | None:
 
 
 def _of_path(name: str, path: Path) -> FeatureRows:
-    if path.is_dir():
+    if os.path.isdir(path):
         shards = sorted(file for file in path.iterdir() if file.suffix.lower() in (".npy", ".parquet"))
         if not shards:
             raise UnknownEnding(f"the folder {path} holds no .npy or .parquet files of features")
         return ConcatenatedRows([_of_path(name, shard) for shard in shards])
-    if not path.is_file():
-        raise NoFile(f"{name}: there is no file {shown(str(path), most=200)}")
+    check_file(path, f"{name}: ")
     if path.suffix.lower() == ".parquet":
         parquet = ParquetFeatures(path)
         return BlockwiseRows(parquet.shape, parquet.blocks)
@@ -202,7 +201,7 @@ def _of_dataset(name: str, data: Any) -> FeatureRows:
     columns = data.column_names
     column = "features" if "features" in columns else columns[0] if len(columns) == 1 else None
     if column is None:
-        raise NoSuchField(f"{name} has no column 'features', it has {', '.join(columns)}")
+        raise NoSuchField.of(name, f"has no column 'features', it has {', '.join(columns)}")
 
     def opened() -> Iterator[Array]:
         width = None
@@ -210,14 +209,14 @@ def _of_dataset(name: str, data: Any) -> FeatureRows:
             rows = numbers_of(f"{name}, from row {start} on,", data[start : start + BLOCK_ROWS][column])
             width = width or rows.shape[1]
             if rows.shape[1] != width:
-                raise NotFeatures(
-                    f"{name} must have rows of one length, got {rows.shape[1]} numbers after rows of {width}"
+                raise NotFeatures.of(
+                    name, f"must have rows of one length, got {rows.shape[1]} numbers after rows of {width}"
                 )
             yield rows
 
     first = next(opened(), None)
     if first is None:
-        raise NotFeatures(f"{name} must hold at least one row, got none")
+        raise NotFeatures.of(name, "must hold at least one row, got none")
     return BlockwiseRows((len(data), first.shape[1]), opened)
 
 
@@ -239,7 +238,7 @@ def _of_iterator(name: str, data: Iterator[ArrayLike]) -> FeatureRows:
             _write(name, file, rows)
             parts[-1].shape = (parts[-1].shape[0] + len(rows), rows.shape[1])
     if not parts:
-        raise NotFeatures(f"{name} must hold at least one row, got none")
+        raise NotFeatures.of(name, "must hold at least one row, got none")
     return ConcatenatedRows(parts)
 
 

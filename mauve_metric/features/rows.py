@@ -10,7 +10,7 @@ import numpy as np
 
 from mauve_metric.arrays import Array, FeatureRows, Features, Integers
 from mauve_metric.runtime.errors import NotFeatures, NotFinite, UnlikeFeatures
-from mauve_metric.runtime.tensors import as_array, is_tensor
+from mauve_metric.runtime.tensors import as_array, check_finite, check_kind, in_memory, is_tensor
 
 BLOCK_ROWS = 2048  # at 1280 columns a block in float64 is small enough for its memory to be used again
 
@@ -146,7 +146,7 @@ class CheckedRows:
         rows = _at_most_float64(self.name, rows, numbers)
         bad = ~np.isfinite(rows).all(axis=1)
         if bad.any():
-            raise NotFinite(f"{self.name} must be finite: row {numbers[bad.argmax()]} holds NaN or infinity")
+            raise NotFinite.of(self.name, f"must be finite: row {numbers[bad.argmax()]} holds NaN or infinity")
         return rows
 
 
@@ -161,10 +161,7 @@ def check_features(name: str, features: object) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(array.sum()):
             return array  # one number that is not finite would show in the sum
-    bad = ~np.isfinite(array).all(axis=1)
-    if bad.any():
-        first = int(np.argmax(bad))
-        raise NotFinite(f"{name} must be finite: {int(bad.sum())} rows hold NaN or infinity, the first is row {first}")
+    check_finite(name, np.isfinite(array).all(axis=1))
     return array
 
 
@@ -176,30 +173,19 @@ def numbers_of(name: str, data: object) -> Array:
     """
     rows = data if isinstance(data, (list, tuple)) else [data]
     if any(np.ma.is_masked(row) for row in rows):
-        raise NotFinite(
-            f"{name} holds masked values, which are not left out by themselves: give the rows without one, as in "
-            "features[~numpy.ma.getmaskarray(features).any(axis=1)].data"
+        raise NotFinite.of(
+            name,
+            "holds masked values, which are not left out by themselves: give the rows without one, as in "
+            "features[~numpy.ma.getmaskarray(features).any(axis=1)].data",
         )
     try:
         array = as_array(data) if is_tensor(data) else np.asarray(data)
     except ValueError as error:
-        raise NotFeatures(f"{name} must be one array (n, d): its rows have different lengths") from error
+        raise NotFeatures.of(name, "must be one array (n, d): its rows have different lengths") from error
     except (TypeError, RuntimeError) as error:  # tensors that numpy has no form for, on their own or in a list
-        raise NotFeatures(f"{name} must be an array of numbers, got {type(data).__name__}: {error}") from error
-    check_kind(name, array.shape, array.dtype)
+        raise NotFeatures.of(name, f"must be an array of numbers, got {type(data).__name__}: {error}") from error
+    check_kind(name, array.shape, array.dtype, array.dtype.kind in "fiu")
     return array
-
-
-def check_kind(name: str, shape: Sequence[int], dtype: np.dtype[np.generic]) -> None:
-    """Refuse what is not an array of numbers (n, d) with n and d at least 1.
-
-    Raises:
-        TypeError: of another type. ValueError: of another shape.
-    """
-    if dtype.kind not in "fiu":
-        raise NotFeatures(f"{name} must be an array of numbers, got dtype {dtype}")
-    if len(shape) != 2 or 0 in shape:
-        raise NotFeatures(f"{name} must have shape (n, d) with n and d at least 1, got {tuple(shape)}")
 
 
 def _at_most_float64(name: str, rows: Array, numbers: Integers) -> Array:
@@ -210,7 +196,7 @@ def _at_most_float64(name: str, rows: Array, numbers: Integers) -> Array:
         shorter = rows.astype(np.float64)
     lost = (np.isfinite(rows) & ~np.isfinite(shorter)).any(axis=1)
     if lost.any():
-        raise NotFinite(f"{name} must be finite in float64: row {numbers[lost.argmax()]} holds a larger number")
+        raise NotFinite.of(name, f"must be finite in float64: row {numbers[lost.argmax()]} holds a larger number")
     return shorter
 
 
@@ -228,8 +214,9 @@ def as_rows(features: Features) -> FeatureRows:
 
 
 def all_rows(features: Features) -> Array:
-    """Features of any form as one array in memory."""
-    return features if isinstance(features, np.ndarray) else np.concatenate(list(features.blocks()))
+    """Features of any form as one array; what is read in blocks is read as a whole."""
+    found = in_memory(features)
+    return np.concatenate(list(as_rows(features).blocks())) if found is None else found
 
 
 def equal_rows(one: Features, two: Features) -> bool:

@@ -123,9 +123,8 @@ class OpenedSides(NamedTuple):
             return groups
         filled = [bool(str(text).strip()) for text in self._texts(name) or ()]
         if len(filled) != len(groups) or sum(filled) != size:
-            raise ValueError(
-                f"{argument} must hold one group for each of the {size} texts that are scored, got {len(groups)}"
-            )
+            expected = f"must hold one group for each of the {size} texts that are scored"
+            raise WrongOption.of(argument, f"{expected}, got {len(groups)}")
         return [group for group, is_filled in zip(groups, filled, strict=True) if is_filled]
 
     def kept(self) -> OpenedSides:
@@ -190,11 +189,11 @@ def _one_a_text(argument: str, given: object, kind: str) -> list[Hashable]:
     """Groups or labels of the texts of a side; `TypeError` for what is no list of texts or numbers."""
     unordered = isinstance(given, (Mapping, set, frozenset)) or getattr(given, "ndim", 1) != 1
     if isinstance(given, (str, bytes)) or unordered or not isinstance(given, Iterable):
-        raise TypeError(f"{argument} must hold one {kind} for each text, got {shown(given)}")
+        raise WrongOption.of(argument, f"must hold one {kind} for each text, got {shown(given)}")
     found = [item.item() if isinstance(item, np.generic) else item for item in given]
     for item in found:
         if not isinstance(item, Hashable):
-            raise TypeError(f"{argument} must hold texts or numbers, got {shown(item)}")
+            raise WrongOption.of(argument, f"must hold texts or numbers, got {shown(item)}")
     return found
 
 
@@ -227,11 +226,11 @@ def open_models(
     """
     aligned, p_groups, q_groups = design
     if q_groups is not None and not isinstance(q_groups, Mapping):
-        raise RowsDiffer(f"q_groups must be a dict from names of models to groups, got {type(q_groups).__name__}")
+        raise RowsDiffer.of("q_groups", f"must be a dict from names of models to groups, got {type(q_groups).__name__}")
     of_models = dict(q_groups or {})
     for name in of_models:
         if name not in models:
-            raise RowsDiffer(f"q_groups must name {', '.join(models)}, got {name!r}")
+            raise RowsDiffer.of("q_groups", f"must name {', '.join(models)}, got {name!r}")
     sides, groups = {"human": human}, {"human": (human.groups_argument, p_groups)}
     for name, side in models.items():
         sides[f"model {name}"], groups[f"model {name}"] = side, (side.groups_argument, of_models.get(name))
@@ -298,15 +297,15 @@ def _checked_labels(by: object, sides: Iterable[str]) -> dict[str, Sequence[Hash
     if by is None or (isinstance(by, str) and by):
         return {}
     if not isinstance(by, Mapping):
-        raise WrongOption(f"by must be the name of a field, or a dict of labels by side, got {shown(by)}")
+        raise WrongOption.of("by", f"must be the name of a field, or a dict of labels by side, got {shown(by)}")
     names: dict[str, str] = {}
     for side in sides:
         names.setdefault(_name_in_by(side), side)
     for name in by:
         if name not in names:
-            raise WrongOption(f"by must have labels of {', '.join(map(repr, names))}, got {shown(name)}")
+            raise WrongOption.of("by", f"must have labels of {', '.join(map(repr, names))}, got {shown(name)}")
     if "human" not in by:
-        raise WrongOption("by must have labels of the human texts")
+        raise WrongOption.of("by", "must have labels of the human texts")
     return {
         names[name]: _one_a_text(f"by[{name!r}]", labels, "label, such as its topic,") for name, labels in by.items()
     }
@@ -321,7 +320,7 @@ def _check_subgroups(labels: Iterable[Iterable[Hashable]]) -> None:
     """`ValueError` for labels that make too many subgroups, or that are whole texts."""
     found = {str(label) for side in labels for label in side if _is_label(label)}
     if len(found) > MOST_SUBGROUPS:
-        raise WrongOption(f"by must group the texts by at most {MOST_SUBGROUPS} values, got {len(found)}")
+        raise WrongOption.of("by", f"must group the texts by at most {MOST_SUBGROUPS} values, got {len(found)}")
     longest = max(map(len, found), default=0)
     if longest > MOST_LABEL_CHARACTERS:
         raise WrongOption(f"by: labels may have at most {MOST_LABEL_CHARACTERS} characters, got one of {longest}")
@@ -422,8 +421,8 @@ def _read_side(job: Featurizing, side: Side) -> tuple[FeatureSet, list[str] | No
         found = job.side(side)
         found = replace(found, dropped=found.dropped + source.dropped)
     if len(found) != len(texts):
-        raise UnlikeFeatures(
-            f"{side.choices[-1]} must hold one text for each row of {side.argument}, got {len(texts)} for {len(found)}"
+        raise UnlikeFeatures.of(
+            side.choices[-1], f"must hold one text for each row of {side.argument}, got {len(texts)} for {len(found)}"
         )
     return found, texts
 

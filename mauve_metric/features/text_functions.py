@@ -70,10 +70,11 @@ def function_digest(function: object) -> str:
         for part in _parts(function, getattr(function, "__module__", None), {}):
             digest.update(len(part).to_bytes(8, "little") + part)
     except Exception as error:  # whatever an object raises that cannot be pickled
-        raise WrongOption(
-            f"featurize_model_name must be a function whose features can be found again, and {name_of(function)} "
+        raise WrongOption.of(
+            "featurize_model_name",
+            f"must be a function whose features can be found again, and {name_of(function)} "
             f"depends on an object that cannot be hashed ({type(error).__name__}: {error}): give the function an "
-            "attribute revision, a text that changes when its features do"
+            "attribute revision, a text that changes when its features do",
         ) from error
     return digest.hexdigest()
 

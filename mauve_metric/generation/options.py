@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.options import Options, OptionsOfOneProcess
-from mauve_metric.runtime.checks import Check, check_bool, check_count, count_or_none, is_bool, shown
+from mauve_metric.options import CheckedFields, Options, OptionsOfOneProcess
+from mauve_metric.runtime.checks import Check, check_bool, check_count, count_or_none, is_bool, wrong
 
 if TYPE_CHECKING:
     from transformers import GenerationConfig
@@ -25,13 +25,13 @@ def _anything(name: str, value: object) -> object:
 
 def _function_or_none(name: str, value: object) -> object:
     if value is not None and not callable(value):
-        raise TypeError(f"{name} must be a function from prompts to texts, got {shown(value)}")
+        raise wrong(name, "a function from prompts to texts", value)
     return value
 
 
 def _template(name: str, value: object) -> object:
     if not is_bool(value) and not (isinstance(value, str) and value == "auto"):
-        raise ValueError(f"{name} must be 'auto', True or False, got {shown(value)}")
+        raise wrong(name, "'auto', True or False", value)
     return bool(value) if is_bool(value) else value
 
 
@@ -40,7 +40,7 @@ def _option(default: Value, check: Check, help: str) -> Value:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WritingOptions:
+class WritingOptions(CheckedFields):
     """Prompts, length and decoding of the texts to generate, and the human texts to compare them with."""
 
     prompts: Iterable[object] | None = _option(
@@ -104,8 +104,7 @@ class WritingOptions:
             raise ValueError("prompts and dataset were both given: the dataset's first tokens are the prompts")
         if self.prompts is None and self.chat_template is True:
             raise ValueError("chat_template=True needs prompts, which the model is to answer")
-        for item in fields(self):
-            object.__setattr__(self, item.name, item.metadata["check"](item.name, getattr(self, item.name)))
+        super().__post_init__()
 
 
 _MEANINGS = [f"    {item.name}: {item.metadata['help']}." for item in fields(WritingOptions)]

@@ -13,10 +13,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any
 from urllib.parse import urlsplit
 
-from mauve_metric.runtime.checks import check_count, is_bool, shown
+from mauve_metric.runtime.checks import check_count, is_bool, shown, wrong
+from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.optional_imports import import_httpx
 
 logger = logging.getLogger(__name__)
@@ -69,11 +70,11 @@ def openai_server(
     """
     import_httpx()
     if not isinstance(model, str) or not model.strip():
-        raise TypeError(f"model must be the name that the server has for it, got {shown(model)}")
+        raise wrong("model", "the name that the server has for it", model)
     if chat is not None and not is_bool(chat):
-        raise TypeError(f"chat must be True, False or None, got {shown(chat)}")
+        raise wrong("chat", "True, False or None", chat)
     if is_bool(timeout) or not isinstance(timeout, (int, float)) or not 0 < timeout < float("inf"):
-        raise ValueError(f"timeout must be a number of seconds above 0, got {shown(timeout)}")
+        raise wrong("timeout", "a number of seconds above 0", timeout)
     settings = {} if max_tokens is None else {"max_tokens": check_count("max_tokens", max_tokens)}
     return OpenAIServer(
         _base(url),
@@ -252,22 +253,19 @@ def _key(given: object) -> _Secret:
 
 def _base(url: object) -> str:
     """The address that the paths of the protocol are appended to."""
-    expected = "url must be an address such as 'http://localhost:8000/v1'"
+    expected = "an address such as 'http://localhost:8000/v1'"
     if not isinstance(url, str):
-        raise TypeError(f"{expected}, got {shown(url)}")
-
-    def refuse(got: str) -> NoReturn:
-        raise ValueError(f"{expected}, got {got}")
-
+        raise wrong("url", expected, url)
     try:
         parts = urlsplit(url.strip())
         parts.port  # noqa: B018  (which is read only when it is asked for)
     except ValueError:
-        refuse("something that is none")
+        raise WrongOption.of("url", f"must be {expected}, got something that is none") from None
     if parts.username or parts.password or parts.query or parts.fragment:
-        refuse("one with a password or a query in it: a key goes into api_key")
+        got = "one with a password or a query in it: a key goes into api_key"
+        raise WrongOption.of("url", f"must be {expected}, got {got}")
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        refuse(shown(url))
+        raise wrong("url", expected, url)
     path = parts.path.rstrip("/").removesuffix("/completions").removesuffix("/chat").rstrip("/")
     return f"{parts.scheme}://{parts.netloc}{path or '/v1'}"
 
@@ -280,7 +278,7 @@ def _checked_sampling(sampling: Mapping[str, object]) -> dict[str, object]:
         try:
             json.dumps(value, allow_nan=False)
         except (TypeError, ValueError, RecursionError):
-            raise TypeError(f"{name} must be a value that JSON can hold, got {shown(value)}") from None
+            raise wrong(name, "a value that JSON can hold", value) from None
     return dict(sampling)
 
 

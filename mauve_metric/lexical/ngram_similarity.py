@@ -10,6 +10,7 @@ import numpy as np
 from mauve_metric.arrays import Floats, Integers
 from mauve_metric.lexical.ngrams import ngram_counts
 from mauve_metric.lexical.tokens import Tokens, number_tokens
+from mauve_metric.runtime.checks import check_least
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -120,8 +121,7 @@ def unit_rows(texts: Sequence[Tokens], n: int = LONGEST) -> Iterator[csr_array]:
     """
     from scipy.sparse import csr_array
 
-    if n < 1:
-        raise ValueError(f"n must be at least 1, got {n}")
+    check_least("n", n)
     tokens = number_tokens(texts)
     whole = {index: tuple(texts[index]) for index in np.flatnonzero(tokens.lengths < n).tolist()}
     number = {text: place for place, text in enumerate(dict.fromkeys(whole.values()))}

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from mauve_metric.arrays import Integers
 from mauve_metric.lexical.tokens import NumberedTokens, Tokens, number_tokens
+from mauve_metric.runtime.checks import check_least
 
 _LARGEST = np.iinfo(np.int64).max
 
@@ -58,8 +59,7 @@ def ngram_counts(texts: Sequence[Tokens], n: int) -> NgramCounts:
     >>> ngram_counts([["a", "b", "a", "b"], ["a", "b"]], n=2).times
     array([2, 1, 1])
     """
-    if n < 1:
-        raise ValueError(f"n must be at least 1, got {n}")
+    check_least("n", n)
     tokens = number_tokens(texts)
     last = max(len(tokens.ids) - n + 1, 0)
     whole = tokens.text_of[:last] == tokens.text_of[n - 1 :][:last]

@@ -8,6 +8,7 @@ import numpy as np
 
 from mauve_metric.arrays import Floats
 from mauve_metric.lexical.tokens import Tokens, number_tokens
+from mauve_metric.runtime.checks import check_least
 
 MAX_PHRASE = 90  # tokens of the longest phrase whose repetition is looked for (Holtzman et al. 2020)
 MAX_PHRASE_OF_MAUVE = 500  # the same in the experiments of Pillutla et al. 2021
@@ -44,8 +45,7 @@ def ends_repeating(texts: Sequence[Tokens], max_phrase: int = MAX_PHRASE) -> Flo
     >>> ends_repeating([["I", "do", "not", "I", "do", "not"], ["no", "no"]])
     array([1., 0.])
     """
-    if max_phrase < 1:
-        raise ValueError(f"max_phrase must be at least 1, got {max_phrase}")
+    check_least("max_phrase", max_phrase)
     return np.array([_ends_repeating(tokens, max_phrase) for tokens in number_tokens(texts)], dtype=np.float64)
 
 

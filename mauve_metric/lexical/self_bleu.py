@@ -9,6 +9,7 @@ import numpy as np
 from mauve_metric.arrays import Floats, Integers
 from mauve_metric.lexical.ngrams import NgramCounts, ngram_counts, starts_run
 from mauve_metric.lexical.tokens import Tokens, number_tokens
+from mauve_metric.runtime.checks import check_least
 
 _NO_MATCH = 0.1  # in place of a numerator of 0: smoothing method 1 of Chen & Cherry 2014, as in NLTK
 
@@ -56,8 +57,7 @@ def bleu_against_others(texts: Sequence[Tokens], n: int = 4) -> Floats:
     >>> bleu_against_others([["a"], ["a"]]).round(6)  # the value of one known token: .1 to the power of 3/4
     array([0.177828, 0.177828])
     """
-    if n < 1:
-        raise ValueError(f"n must be at least 1, got {n}")
+    check_least("n", n)
     if len(texts) < 2:
         raise ValueError(f"self_bleu compares each text with the others and needs at least 2 texts, got {len(texts)}")
     tokens = number_tokens(texts)

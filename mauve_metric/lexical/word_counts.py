@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mauve_metric.lexical.tokens import Tokens
+from mauve_metric.runtime.checks import check_least
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -39,8 +40,7 @@ def word_counts(texts: Sequence[Tokens], n: int = 1) -> csr_array:
     """
     from scipy.sparse import csr_array
 
-    if n < 1:
-        raise ValueError(f"n must be at least 1, got {n}")
+    check_least("n", n)
     columns: dict[Hashable, int] = {}
     values: list[int] = []
     places: list[int] = []

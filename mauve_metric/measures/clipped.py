@@ -6,7 +6,7 @@ import numpy as np
 
 from mauve_metric.arrays import Array, Floats, Integers
 from mauve_metric.measures.support import ball_counts
-from mauve_metric.runtime.checks import check_sets
+from mauve_metric.runtime.checks import check_least, check_sets
 
 
 def clipped_density(p: Array, q: Array, *, k: int = 5) -> float:
@@ -65,8 +65,7 @@ def clipped_coverage(p: Array, q: Array, *, k: int = 5) -> float:
 
 
 def _check(p: Array, q: Array, k: int) -> None:
-    if k < 1:
-        raise ValueError(f"k must be at least 1, got {k}")
+    check_least("k", k)
     if len(p) <= k:
         raise ValueError(f"p must have more than k={k} rows for nearest neighbours, got {len(p)}")
     check_sets({"p": p, "q": q})

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from mauve_metric.arrays import Floats
 from mauve_metric.measures import frontier
 from mauve_metric.measures.frontier import KL, FDivergence, check_pair, curve_through, mixture_weights
+from mauve_metric.runtime.checks import check_known
 
 Divergence = Literal["kl", "chi_square", "hellinger", "total_variation", "le_cam", "jensen_shannon"]
 
@@ -201,5 +202,4 @@ def divergence_midpoint(p: ArrayLike, q: ArrayLike, kind: Divergence = "kl") -> 
 
 def check_kind(kind: str) -> None:
     """ValueError for a name that is none of `DIVERGENCES`."""
-    if kind not in DIVERGENCES:
-        raise ValueError(f"kind must be one of {', '.join(DIVERGENCES)}, got {kind!r}")
+    check_known("kind", kind, DIVERGENCES)

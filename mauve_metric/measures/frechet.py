@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from mauve_metric.arrays import Array, Floats
+from mauve_metric.runtime.checks import check_least
 
 
 def frechet_distance(p: Array, q: Array) -> float:
@@ -74,8 +75,7 @@ def frechet_infinity(p: Array, q: Array, *, halvings: int = 2, seed: int = 25) -
     for name, rows in (("p", p), ("q", q)):
         if len(rows) < 4:
             raise ValueError(f"{name} must have at least 4 rows for covariances of its halves, got {len(rows)}")
-    if halvings < 1:
-        raise ValueError(f"halvings must be at least 1, got {halvings}")
+    check_least("halvings", halvings)
     rng = np.random.default_rng(seed)
     of_halves = []
     for _ in range(halvings):

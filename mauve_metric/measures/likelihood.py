@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from mauve_metric.arrays import Floats, Integers
+from mauve_metric.runtime.checks import check_least
 
 Bins = Literal["thesis", "gltr", "equal"]
 EPSILON = 1e-5
@@ -108,8 +109,7 @@ def repeated_choices(
     >>> repeated_choices(np.array([7, 5, 6]), np.array([6, 7, 8]), np.array([0, 3]), np.array([5])).tolist()
     [0.0, 1.0, 1.0]
     """
-    if window < 1:
-        raise ValueError(f"window must be at least 1, got {window}")
+    check_least("window", window)
     texts = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     begins = offsets[:-1] + np.arange(len(offsets) - 1)  # of each text, its first token counted
     places = np.arange(len(token_ids)) + texts + 1

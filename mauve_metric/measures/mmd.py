@@ -11,7 +11,7 @@ import numpy as np
 from mauve_metric.arrays import Array, Estimate, Floats, Integers
 from mauve_metric.measures.cross_fitting import permuted_sides
 from mauve_metric.measures.groups import FEWEST_GROUPS
-from mauve_metric.runtime.checks import check_sets
+from mauve_metric.runtime.checks import check_least, check_sets
 
 _TILE_ROWS = 2048  # a tile of the kernel is 32 MB, and so are its rows at 2000 columns
 _MEDIAN_ROWS = 2000  # whose pairwise distances give the bandwidth
@@ -135,8 +135,7 @@ def _check(p: Array, q: Array, level: float, permutations: int) -> None:
     check_sets({"p": p, "q": q}, least=2)
     if not 0 < level < 1:
         raise ValueError(f"level must be inside (0, 1), got {level}")
-    if permutations < 1:
-        raise ValueError(f"permutations must be at least 1, got {permutations}")
+    check_least("permutations", permutations)
 
 
 def _estimate(

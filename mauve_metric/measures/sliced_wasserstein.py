@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mauve_metric.arrays import Array, Floats, Integers
-from mauve_metric.runtime.checks import check_sets
+from mauve_metric.runtime.checks import check_least, check_sets
 
 _BLOCK_ELEMENTS = 4_000_000  # projections held at once, 32 MB a set
 
@@ -33,8 +33,7 @@ def sliced_wasserstein(p: Array, q: Array, *, directions: int = 512, seed: int =
     4.0
     """
     check_sets({"p": p, "q": q})
-    if directions < 1:
-        raise ValueError(f"directions must be at least 1, got {directions}")
+    check_least("directions", directions)
     vectors = np.random.default_rng(seed).normal(size=(directions, p.shape[1]))
     vectors /= np.sqrt(np.square(vectors).sum(axis=1, keepdims=True))
     steps = _steps(len(p), len(q))

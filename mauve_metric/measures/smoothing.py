@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from mauve_metric.arrays import Array, Counts, Floats
+from mauve_metric.runtime.checks import check_known
 
 
 def _normalise(values: Array) -> Floats:
@@ -61,8 +62,7 @@ def smoothed(counts: Counts, rule: str = "krichevsky_trofimov") -> Floats:
     >>> smoothed(np.array([3, 1, 0]), "braess_sauer").tolist()
     [0.6, 0.32, 0.08]
     """
-    if rule not in SMOOTHINGS:
-        raise ValueError(f"rule must be one of {', '.join(SMOOTHINGS)}, got {rule!r}")
+    check_known("rule", rule, SMOOTHINGS)
     counts = np.asarray(counts)
     if counts.ndim != 1 or counts.dtype.kind not in "iu" or (counts < 0).any() or counts.sum() == 0:
         raise ValueError(f"counts must be a vector of non-negative integers with a positive sum, got {counts!r}")

@@ -15,7 +15,8 @@ import numpy as np
 from mauve_metric.arrays import Floats, Labels
 from mauve_metric.quantize.histograms import Advance, Quantized
 from mauve_metric.quantize.scaled_rows import scaled_rows
-from mauve_metric.runtime.errors import NotFinite, WrongOption
+from mauve_metric.runtime.checks import wrong
+from mauve_metric.runtime.errors import NotFinite
 from mauve_metric.runtime.optional_imports import import_torch
 from mauve_metric.runtime.tensors import ProjectedRows, as_array, full_precision
 from mauve_metric.runtime.tensors import steps as blocks_of
@@ -127,8 +128,7 @@ def drmm(
     """
     torch = import_torch()
     if len(rows) < components:
-        expected = f"drmm_components must be at most the number of texts of all sets, {len(rows)}"
-        raise WrongOption(f"{expected}, got {components}")
+        raise wrong("drmm_components", f"at most the number of texts of all sets, {len(rows)}", components)
     with torch.no_grad(), full_precision(), one_torch_thread():
         scaled = scaled_rows(rows, "drmm")
         draw = torch.Generator().manual_seed(seed)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from mauve_metric.arrays import Integers, Labels, Rows
 from mauve_metric.quantize import on_device
 from mauve_metric.quantize.nearest_centres import AllCentres, NearestCentres, assign, nearest_centres
+from mauve_metric.runtime.checks import wrong
 from mauve_metric.runtime.errors import TooManyBuckets
 from mauve_metric.runtime.optional_imports import import_faiss
 from mauve_metric.runtime.tensors import ProjectedRows, is_tensor, on_cpu
@@ -313,9 +314,8 @@ def kmeans(rows: ProjectedRows, num_buckets: int, num_redo: int = 5, max_iter: i
         Shape (n,), in 0 … k - 1.
     """
     if num_buckets > len(rows):
-        raise TooManyBuckets(
-            f"num_buckets must be at most the number of texts of both sets, {len(rows)}, got {num_buckets}"
-        )
+        most = f"at most the number of texts of both sets, {len(rows)}"
+        raise wrong("num_buckets", most, num_buckets, TooManyBuckets)
     if not is_tensor(rows):
         rows = np.ascontiguousarray(rows, dtype=np.float32)
     if (rows == rows[0]).all():

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Array, Floats, Integers, Labels
+from mauve_metric.runtime.checks import check_least
 from mauve_metric.runtime.errors import NotFinite
 
 DIMENSIONS = 4
@@ -49,8 +50,7 @@ def points(squared_radius: int) -> Integers:
 @lru_cache(maxsize=8)
 def sphere(squared_radius: int) -> Sphere:
     """The points, their kinds and their keys; `ValueError` for a squared radius that is not at least 1."""
-    if squared_radius < 1:
-        raise ValueError(f"squared_radius must be at least 1, got {squared_radius}")
+    check_least("squared_radius", squared_radius)
     entries = range(isqrt(squared_radius) + 1)
     triples = combinations_with_replacement(entries, DIMENSIONS - 1)
     patterns = np.array(
@@ -100,7 +100,7 @@ def nearest_points(vectors: Array, squared_radius: int = 50) -> Labels:
     if vectors.ndim != 2 or vectors.shape[1] != DIMENSIONS:
         raise ValueError(f"vectors must have shape (n, {DIMENSIONS}), got {vectors.shape}")
     if not np.isfinite(vectors).all():
-        raise NotFinite("vectors must be finite, got NaN or infinity")
+        raise NotFinite.of("vectors", "must be finite, got NaN or infinity")
     labels = [_nearest(vectors[start : start + _BLOCK], squared_radius) for start in range(0, len(vectors), _BLOCK)]
     return np.concatenate([np.zeros(0, dtype=np.int64), *labels])
 

@@ -15,6 +15,7 @@ from mauve_metric.features.rows import (
     MOST_NUMBERS_AT_ONCE,
     ArrayRows,
     ConcatenatedRows,
+    all_rows,
     as_rows,
     read_in_blocks,
     some_rows,
@@ -138,7 +139,7 @@ def partition_sets(
     if on_features and not _fit_in_memory(sets):
         return _in_blocks(sets, config, run, stacking, count, groups)
     if on_features:
-        sets = [tensors.as_rows(some) if tensors.is_read_only_in_blocks(some) else some for some in sets]
+        sets = [all_rows(some) if tensors.is_read_only_in_blocks(some) else some for some in sets]
     elif device is None and not every_row and any(map(read_in_blocks, sets)) and not _fit_together(sets, config, run):
         return _in_blocks(sets, config, run, stacking, clusterings or int(config.num_runs), groups)
     order_shows = _order_shows(sum(stacking.sizes), sets[0].shape[1], config)
@@ -168,7 +169,7 @@ def _sorted_by_content(sets: Sequence[Features], stacking: Stacking) -> tuple[Ar
 
     Among equal rows P's are the first, however the sets are stacked.
     """
-    rows = np.concatenate([tensors.as_rows(features) for features in sets])
+    rows = np.concatenate([all_rows(features) for features in sets])
     order = content_order(rows)
     places = _split(np.argsort(order), stacking._replace(p_first=True))
     return rows[order], np.concatenate(stacking.ordered(places))
@@ -208,7 +209,7 @@ def _fit_in_memory(sets: Sequence[Features]) -> bool:
 def _stacked(sets: Sequence[Features], device: torch.device | None) -> ProjectedRows:
     """The features of all sets, (Σ n_i, d); on a torch device if one is given."""
     if device is None:
-        return np.concatenate([tensors.as_rows(features) for features in sets])
+        return np.concatenate([all_rows(features) for features in sets])
     return tensors.stacked(sets, device)
 
 

@@ -10,6 +10,7 @@ from mauve_metric.measures.cross_fitting import auto_learned_buckets, buckets_of
 from mauve_metric.options import MauveConfig, RunOptions, config_fields, split_options
 from mauve_metric.quantize import drmm, kmeans, lattice, spreading
 from mauve_metric.quantize.histograms import Advance, Quantized, auto_num_buckets
+from mauve_metric.runtime.checks import wrong
 from mauve_metric.runtime.errors import TooManyBuckets, WrongOption
 from mauve_metric.runtime.tensors import ProjectedRows, as_array, is_tensor
 
@@ -137,14 +138,10 @@ def num_buckets_of(config: MauveConfig, *sizes: int) -> int:
     """
     cells = QUANTIZERS[config.quantizer].cells(config, min(sizes, default=1))
     if config.num_buckets not in ("auto", cells):
-        raise WrongOption(
-            f"num_buckets must be 'auto' or left out with quantizer={config.quantizer!r}, which makes {cells}, "
-            f"got {config.num_buckets}"
-        )
+        known = f"'auto' or left out with quantizer={config.quantizer!r}, which makes {cells}"
+        raise wrong("num_buckets", known, config.num_buckets)
     if config.quantizer == "kmeans" and sizes and cells > sum(sizes):
         which = "both" if len(sizes) == 2 else "all"
-        raise TooManyBuckets(
-            f"num_buckets must be at most the number of texts of {which} sets, {' + '.join(map(str, sizes))}, "
-            f"got {cells}"
-        )
+        most = f"at most the number of texts of {which} sets, {' + '.join(map(str, sizes))}"
+        raise wrong("num_buckets", most, cells, TooManyBuckets)
     return cells

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from mauve_metric.results.digits import ENDS, cell
 from mauve_metric.results.names import printable, spreadsheet_text
+from mauve_metric.runtime.checks import check_known
 
 
 class Column(NamedTuple):
@@ -127,8 +128,7 @@ class Document:
             ValueError: no table has this name.
         """
         name = next(iter(self.tables)) if table is None else table
-        if name not in self.tables:
-            raise ValueError(f"table must be one of {', '.join(self.tables)}, got {table!r}")
+        check_known("table", name, self.tables)
         return csv_table(self.tables[name].columns, self.tables[name].rows)
 
     def shown(self, view: View) -> list[Part]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 from mauve_metric.catalogue.table import MEASURES
-from mauve_metric.runtime.checks import listed
+from mauve_metric.runtime.checks import quoted
 from mauve_metric.texts.columns import Table, number_at, open_table
 from mauve_metric.texts.records import read_json
 
@@ -35,7 +35,7 @@ class Measured(NamedTuple):
         """
         lacking = [model for model in models if self.values.get(model) is None]
         if lacking:
-            raise ValueError(f"it has no value for {listed(lacking)}")
+            raise ValueError(f"it has no value for {quoted(lacking)}")
         found = [value for model in models if (value := self.values[model]) is not None]
         if self.reading == "human":
             if self.human is None:
@@ -78,7 +78,7 @@ def read_measures(path: str | Path, human: str = "human") -> dict[str, Measured]
     of_human = _numbers(content.get("human"))
     names = dict.fromkeys(name for values in numbers.values() for name, value in values.items() if value is not None)
     if not names:
-        raise ValueError(f"{path} holds no measure of {listed(list(numbers))}")
+        raise ValueError(f"{path} holds no measure of {quoted(list(numbers))}")
     return {
         name: Measured(
             {model: values.get(name) for model, values in numbers.items()}, of_human.get(name), reading_of(name)
@@ -109,7 +109,7 @@ def _number(value: object) -> float | None:
 def _of_table(table: Table, human: str) -> dict[str, Measured]:
     column = table.column("model", "name")
     if column is None:
-        raise ValueError(f"{table.name} must have a column 'model': it has {listed(table.columns)}")
+        raise ValueError(f"{table.name} must have a column 'model': it has {quoted(table.columns)}")
     found: dict[str, dict[str, float | None]] = {name: {} for name in table.columns if name not in (column, "")}
     for line in table.lines:
         model = line.values[column]

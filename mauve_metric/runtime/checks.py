@@ -6,10 +6,12 @@ import contextlib
 import difflib
 import math
 import operator
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, SupportsFloat, SupportsIndex
 
-from mauve_metric.runtime.errors import WrongOption
+from mauve_metric.runtime.errors import CodedError, NoFile, WrongOption
 
 if TYPE_CHECKING:
     from mauve_metric.arrays import Array
@@ -38,14 +40,24 @@ def shown(value: object, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def listed(names: Sequence[str], most: int = 8) -> str:
+def quoted(names: Sequence[str], most: int = 8) -> str:
     """Names in quotes as a message repeats them: not all of many, and not all of a long one.
 
-    >>> listed(["a", "b"]), listed(["a", "b", "c"], most=2)
+    >>> quoted(["a", "b"]), quoted(["a", "b", "c"], most=2)
     ("'a', 'b'", "'a', 'b' and 1 more")
     """
     found = ", ".join(map(shown, names[:most]))
     return found if len(names) <= most else f"{found} and {len(names) - most} more"
+
+
+def check_file(path: Path, before: str = "") -> None:
+    """`NoFile` unless there is a file. before: words before the message.
+
+    `os.path.isfile`, as `isdir` and `exists`, is False for a name that is too long or holds a null character, at which
+    `Path.is_file` raises `OSError`: a name that a user gives is looked up by `os.path`.
+    """
+    if not os.path.isfile(path):
+        raise NoFile(f"{before}there is no file {shown(str(path), most=200)}")
 
 
 def check_sets(sets: Mapping[str, Array], least: int = 1) -> None:
@@ -71,21 +83,26 @@ def integer_check(low: int, high: int = 2**31 - 16, *, also: tuple[object, ...] 
     def check(name: str, value: object) -> object:
         if any(type(value) is type(other) and value == other for other in also):
             return value
-        expected = f"{name} must be an integer from {low} to {high}{alternatives}"
-        number = check_integer(expected, value)
+        expected = f"an integer from {low} to {high}{alternatives}"
+        number = check_integer(name, value, expected)
         if number not in also and not low <= number <= high:
-            raise WrongOption(f"{expected}, got {shown(number)}")
+            raise wrong(name, expected, number)
         return number
 
     return check
 
 
-def check_integer(expected: str, value: object) -> int:
+def wrong(name: str, expected: str, value: object, kind: type[CodedError] = WrongOption) -> CodedError:
+    """The error for an argument that is not what is expected."""
+    return kind.of(name, f"must be {expected}, got {shown(value)}")
+
+
+def check_integer(name: str, value: object, expected: str) -> int:
     """An integer, numpy's too, but no boolean."""
     if not is_bool(value) and isinstance(value, SupportsIndex):
         with contextlib.suppress(TypeError):
             return operator.index(value)
-    raise WrongOption(f"{expected}, got {shown(value)}")
+    raise wrong(name, expected, value)
 
 
 def number_check(low: float, high: float, *, low_included: bool = False, high_included: bool = True) -> Check:
@@ -93,30 +110,31 @@ def number_check(low: float, high: float, *, low_included: bool = False, high_in
     interval = f"{'[' if low_included else '('}{low:g}, {high:g}{']' if high_included else ')'}"
 
     def check(name: str, value: object) -> float:
-        expected = f"{name} must be a number in {interval}"
-        if is_bool(value) or not isinstance(value, (SupportsFloat, SupportsIndex)):
-            raise WrongOption(f"{expected}, got {shown(value)}")
-        try:
-            number = float(value)
-        except (OverflowError, TypeError, ValueError):
-            raise WrongOption(f"{expected}, got {shown(value)}") from None
+        number = math.nan
+        if not is_bool(value) and isinstance(value, (SupportsFloat, SupportsIndex)):
+            with contextlib.suppress(OverflowError, TypeError, ValueError):
+                value = number = float(value)
         above = number >= low if low_included else number > low
         below = number <= high if high_included else number < high
         if not (above and below) or math.isinf(number):
-            raise WrongOption(f"{expected}, got {shown(number)}")
+            raise wrong(name, f"a number in {interval}", value)
         return number
 
     return check
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str], prefix: str = "", cutoff: float = 0.6) -> str:
     """A suggestion that follows an unknown name in a message; empty if no known name is similar.
 
-    >>> did_you_mean("kmean", ["kmeans", "drmm"])
-    " (did you mean 'kmeans'?)"
+    Args:
+        prefix: of the names, which makes none of them similar. cutoff: the least similarity, in [0, 1].
+
+    >>> did_you_mean("kmean", ["kmeans", "drmm"]), did_you_mean("--rows", ["--verbose"], prefix="--")
+    (" (did you mean 'kmeans'?)", '')
     """
-    near = difflib.get_close_matches(name, list(known), n=1)
-    return f" (did you mean {near[0]!r}?)" if near else ""
+    bare = [other.removeprefix(prefix) for other in known]
+    near = difflib.get_close_matches(name.removeprefix(prefix), bare, n=1, cutoff=cutoff)
+    return f" (did you mean {prefix + near[0]!r}?)" if near else ""
 
 
 def choice_check(*choices: object) -> Check:
@@ -127,11 +145,8 @@ def choice_check(*choices: object) -> Check:
         for choice in choices:
             if type(value) is type(choice) and value == choice:
                 return value
-        names = ", ".join(repr(choice) for choice in choices)
-        written = value[:60] if isinstance(value, str) else shown(value)
-        raise WrongOption(
-            f"{name} must be one of {names}, got {shown(value)}{did_you_mean(written, map(str, choices))}"
-        )
+        near = did_you_mean(value[:60] if isinstance(value, str) else shown(value), map(str, choices))
+        raise WrongOption.of(name, f"must be one of {', '.join(map(repr, choices))}, got {shown(value)}{near}")
 
     return check
 
@@ -143,7 +158,7 @@ def listed_names(argument: str, value: object, expected: str) -> list[str]:
     ['seed', 'pooling']
     """
     if not isinstance(value, (str, list, tuple)) or not all(isinstance(part, str) for part in value):
-        raise TypeError(f"{argument} must be {expected}, in a list or joined by commas, got {shown(value)}")
+        raise wrong(argument, f"{expected}, in a list or joined by commas", value)
     parts = value.split(",") if isinstance(value, str) else value
     return [part.strip().lower() for part in parts if part.strip()]
 
@@ -158,24 +173,37 @@ def unknown_options(names: Iterable[str], known: Iterable[str]) -> str:
     parts = []
     for name in names:
         if name not in known:
-            near = RENAMED.get(name) or next(iter(difflib.get_close_matches(name, known, n=1, cutoff=0.5)), None)
-            parts.append(f"unknown option {shown(name)}" + (f" (did you mean {near!r}?)" if near else ""))
+            now = RENAMED.get(name)
+            near = did_you_mean(now or name, [now] if now else known, cutoff=0.5)
+            parts.append(f"unknown option {shown(name)}{near}")
     return "; ".join(parts)
+
+
+def check_least(name: str, value: float, low: int = 1) -> None:
+    """Refuse a number below `low`."""
+    if value < low:
+        raise WrongOption.of(name, f"must be at least {low}, got {value}")
+
+
+def check_known(name: str, value: object, known: Iterable[str]) -> None:
+    """Refuse what is not one of a few names."""
+    if not isinstance(value, str) or value not in known:
+        raise wrong(name, f"one of {', '.join(known)}", value)
 
 
 def check_bool(name: str, value: object) -> bool:
     """Return True or False, numpy's too; otherwise `TypeError`."""
     if not is_bool(value):
-        raise WrongOption(f"{name} must be True or False, got {shown(value)}")
+        raise wrong(name, "True or False", value)
     return bool(value)
 
 
 def check_count(name: str, value: object, low: int = 1) -> int:
     """A number as it was given, an integer of at least `low`; otherwise `TypeError` or `ValueError`."""
-    expected = f"{name} must be an integer of at least {low}"
-    number = check_integer(expected, value)
+    expected = f"an integer of at least {low}"
+    number = check_integer(name, value, expected)
     if number < low:
-        raise WrongOption(f"{expected}, got {shown(number)}")
+        raise wrong(name, expected, number)
     return number
 
 

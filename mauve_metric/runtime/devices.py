@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import operator
 import re
-from typing import TYPE_CHECKING, SupportsIndex, cast
+from typing import TYPE_CHECKING, cast
 
-from mauve_metric.runtime.checks import check_integer, shown
+from mauve_metric.runtime.checks import check_integer, wrong
 from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.failures import one_line
 from mauve_metric.runtime.optional_imports import import_torch
@@ -33,10 +32,10 @@ def check_device_name(name: str, value: object) -> str | None:
     is_device = f"{type(value).__module__}.{type(value).__name__}" == "torch.device"  # without an import of torch
     if value is None or is_device or (isinstance(value, str) and _NAME.fullmatch(value)):
         return cast("str | None", value)
-    expected = f"{name} must be the name of a torch device such as 'cpu' or 'cuda:0'"
-    number = check_integer(expected, value)
+    expected = "the name of a torch device such as 'cpu' or 'cuda:0'"
+    number = check_integer(name, value, expected)
     if not 0 <= number < 2**15:
-        raise WrongOption(f"{expected}, got {shown(value)}")
+        raise wrong(name, expected, value)
     return cast("str", number)
 
 
@@ -52,11 +51,8 @@ def resolve_device(device: str | None = None, device_id: int | None = None) -> s
         ValueError: the device is not there (never a silent run elsewhere), or both arguments disagree.
     """
     torch = import_torch()
-    device = check_device_name("device", device)
     if device_id is not None:
-        if isinstance(device_id, bool) or not isinstance(device_id, SupportsIndex) or operator.index(device_id) < -1:
-            raise WrongOption(f"device_id must be -1 (CPU) or the number of a CUDA device, got {device_id!r}")
-        wanted = "cpu" if device_id == -1 else f"cuda:{int(device_id)}"
+        wanted = "cpu" if device_id == -1 else f"cuda:{device_id}"
         if device not in (None, "auto", wanted):
             raise WrongOption(f"device={device!r} and device_id={device_id} name two devices: give one of them")
         device = wanted
@@ -67,9 +63,7 @@ def resolve_device(device: str | None = None, device_id: int | None = None) -> s
     try:
         parsed = torch.device(device)
     except (RuntimeError, TypeError, ValueError) as error:
-        raise WrongOption(
-            f"device must be 'auto' or a torch device such as 'cpu' or 'cuda:0', got {device!r}"
-        ) from error
+        raise wrong("device", "'auto' or a torch device such as 'cpu' or 'cuda:0'", device) from error
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if parsed.type == "cuda" and (parsed.index or 0) >= count:
         raise ValueError(f"device {device!r} does not exist: this machine has {count} CUDA device(s)")
@@ -87,13 +81,10 @@ def check_device(device: str) -> torch.device:
     import_torch()  # with its message where it is missing
     import torch
 
-    device = cast("str", check_device_name("score_device", device))
     try:
         found = torch.device(device)
         torch.zeros(1, dtype=torch.float64, device=found)
     except (RuntimeError, TypeError, ValueError, AssertionError) as error:
-        raise WrongOption(
-            f"score_device must be a device that torch has here and that knows float64, got {device!r}: "
-            f"{one_line(error)}"
-        ) from error
+        knows = "must be a device that torch has here and that knows float64"
+        raise WrongOption.of("score_device", f"{knows}, got {device!r}: {one_line(error)}") from error
     return found

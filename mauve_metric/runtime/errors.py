@@ -6,14 +6,27 @@ The message of an error says what is wrong with this input. Its code leads to mo
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 
 class CodedError(Exception):
-    """An error that has a code. cure: what to do."""
+    """An error that has a code. cure: what to do. argument: the name of what it is about, None if that is no argument.
+
+    >>> error = WrongOption.of("seed", "must be an integer, got 'x'")
+    >>> error.code, error.argument, str(error)
+    ('wrong_option', 'seed', "seed must be an integer, got 'x'")
+    """
 
     code: str
     cure: ClassVar[str]
+    argument: str | None = None
+
+    @classmethod
+    def of(cls, argument: str, said: str, *more: object) -> Self:
+        """An error about an argument, with the name of which its message begins. more: what the class takes besides."""
+        error = cls(f"{argument} {said}", *more)
+        error.argument = argument
+        return error
 
     @classmethod
     def cause(cls) -> str:
@@ -22,26 +35,21 @@ class CodedError(Exception):
 
 
 class NotWritten(CodedError, ValueError, OSError):
-    """A file that is to be written cannot be: its folder does not exist, may not be changed or is full, or the file is
-    one of the inputs.
-    """
+    """A file cannot be written: its folder is missing, read-only or full, or the file is one of the inputs."""
 
     code = "not_written"
-    cure = "Name another place. The places of `--plot`, `--report` and `-o` are checked before anything is computed."
+    cure = "Name another place. `--plot`, `--report` and `-o` are checked before anything is computed."
 
 
 class NoFile(CodedError, FileNotFoundError):
-    """A file or folder that is to be read is not there."""
+    """A file or folder to read is not there."""
 
     code = "no_file"
-    cure = (
-        "Check the name, and the folder from which you run: names count from there. A name with blanks needs quotes "
-        "in the shell."
-    )
+    cure = "Check the name and the folder from which you run. A name with blanks needs quotes in the shell."
 
 
 class UnknownEnding(CodedError, ValueError):
-    """The name of a file says how it is read, and this ending, or this folder, says nothing that is known."""
+    """The ending of a file says how it is read; this ending, or folder, is of no known kind."""
 
     code = "unknown_ending"
     cure = (
@@ -51,17 +59,17 @@ class UnknownEnding(CodedError, ValueError):
 
 
 class NoSuchField(CodedError, ValueError):
-    """Nothing says which field or column of a file holds the texts, or the one that was named is not there."""
+    """No field or column of a file is known to hold the texts, or the one that was named is not there."""
 
     code = "no_such_field"
     cure = (
-        "`--text-field NAME` (`text_field=`) names it; `doc.story` is a field inside another one. A file with both "
-        "sides takes `--reference-field` and `--prediction-field`."
+        "Name it by `--text-field NAME` (`text_field=`); `doc.story` is a field inside another one. For a file with "
+        "both sides give `--reference-field` and `--prediction-field`."
     )
 
 
 class SeveralTexts(CodedError, ValueError):
-    """A record of a harness holds several texts where one is expected: answers, gold texts, runs of one document."""
+    """A record of a harness holds several texts where one is expected."""
 
     code = "several_texts"
     cure = "Choose one as the message says: `--filter`, or a field with a number such as `resps.0.0`."
@@ -71,7 +79,9 @@ class NotOneSet(CodedError, ValueError):
     """The files do not make two sides: one lacks the human texts, or the models' files hold other documents."""
 
     code = "not_one_set"
-    cure = "Give the human texts as a file of their own, first. `--common-rows` leaves out what not all models have."
+    cure = (
+        "Give the human texts as a file of their own, first. `--common-rows` keeps the documents that all models have."
+    )
 
 
 class DamagedFile(CodedError, ValueError):
@@ -79,22 +89,20 @@ class DamagedFile(CodedError, ValueError):
 
     code = "damaged_file"
     cure = (
-        "Open it at the line or byte that the message names. Write texts as UTF-8; make features again by `mauve-metric"
-        " featurize`."
+        "Look at the line or byte that the message names. Write texts as UTF-8; make features again by `mauve-metric "
+        "featurize`."
     )
 
 
 class EmptyTexts(CodedError, ValueError):
-    """A text is empty, or a set has none. A model that writes nothing is a finding: empty texts are not left out in
-    silence.
-    """
+    """A text is empty, or a set has none. Empty texts are a finding and not left out in silence."""
 
     code = "empty_texts"
-    cure = '`--empty-texts drop` (`empty_texts="drop"`) leaves them out; the result says how many they were.'
+    cure = 'Leave them out by `--empty-texts drop` (`empty_texts="drop"`); the result has their number.'
 
 
 class NotTexts(CodedError, ValueError, TypeError):
-    """A side must be a list of texts, and is one text, or holds something else: numbers, None, half a character."""
+    """A side is not a list of texts: it is one text, or holds numbers, None or half a character."""
 
     code = "not_texts"
     cure = (
@@ -104,83 +112,86 @@ class NotTexts(CodedError, ValueError, TypeError):
 
 
 class UnlikeFeatures(CodedError, ValueError):
-    """The two sides were not made by one featurizer with one setting, or the texts are not those of the features."""
+    """The two sides are not of one featurizer with one setting, or the texts are not those of the features."""
 
     code = "unlike_features"
     cure = "Featurize both sides again, by the same command (`mauve-metric featurize`)."
 
 
 class NotFinite(CodedError, ValueError):
-    """Features hold NaN, infinity or masked values: a model that overflowed, often in float16, or a division by 0."""
+    """Features hold NaN, infinity or masked values, often after an overflow in float16 or a division by 0."""
 
     code = "not_finite"
-    cure = '`dtype="float32"` (`--dtype`). Look at the text of the row that the message names; do not replace NaN by 0.'
+    cure = 'Take `dtype="float32"` (`--dtype`). Look at the text of the row in the message. Do not replace NaN by 0.'
 
 
 class NotFeatures(CodedError, ValueError, TypeError):
-    """Features must be one array of numbers with a row for each text and a column for each feature."""
+    """Features are not one array of numbers with a row for each text and a column for each feature."""
 
     code = "not_features"
-    cure = "`features.reshape(n, -1)` for one row a text; check that tokens or texts were not given as features."
+    cure = "Take `features.reshape(n, -1)` for one row a text. Check that these are not tokens or texts."
 
 
 class TooManyBuckets(CodedError, ValueError):
-    """There cannot be more buckets than texts; ten texts a bucket are what a score needs."""
+    """There are more buckets than texts; a score needs ten texts a bucket."""
 
     code = "too_many_buckets"
     cure = 'Leave `num_buckets` at `"auto"`, lower it, or take more texts.'
 
 
 class UnknownOption(CodedError, TypeError):
-    """There is no option of this name; a misspelt one would otherwise be left out in silence."""
+    """There is no option of this name."""
 
     code = "unknown_option"
     cure = "Take the name that the message proposes, or one of `mauve-metric score --help-all`."
 
 
 class RowsDiffer(CodedError, ValueError, TypeError):
-    """Rows are to be compared one by one, and the sets do not have the same number of rows."""
+    """Sets that are compared row by row differ in their number of rows."""
 
     code = "rows_differ"
     cure = (
-        "Give one text a prompt in every file, in one order; where texts share prompts in another way, give "
-        "`p_groups` and `q_groups`, one group for each text."
+        "Give one text a prompt in every file, in one order; or give `p_groups` and `q_groups`, one group for each "
+        "text."
     )
 
 
 class NoModel(CodedError, ValueError, OSError):
-    """A model is not on this machine and the Hub cannot be reached, or its folder is not one of a model."""
+    """A model is not on this machine and the Hub cannot be reached, or its folder holds no model."""
 
     code = "no_model"
     cure = (
-        "`--featurize-model-name minilm` or `ngrams` needs no download. Else download the model once where there is a "
+        "`--featurize-model-name minilm` or `ngrams` needs no download. Or download the model where there is a "
         "network, and name its folder."
     )
 
 
+def not_causal(name: str, reason: str) -> NoModel:
+    """The error for a model that is no causal language model."""
+    return NoModel.of("model", f"must be a causal language model, and {name!r} {reason}")
+
+
 class WrongOption(CodedError, ValueError, TypeError):
-    """An option has a value that it cannot have, or one that does not go with another option."""
+    """The value of an option is not allowed, or not with another option."""
 
     code = "wrong_option"
-    cure = (
-        "The message says what is expected; `mauve-metric score --help-all` and the page of options have all defaults."
-    )
+    cure = "The message says what is expected; `mauve-metric score --help-all` shows all options."
 
 
 class NoPackage(CodedError, ImportError):
-    """A package that only this needs is not installed."""
+    """A package that this needs is not installed."""
 
     code = "no_package"
-    cure = "Run the line of the message in the environment of `mauve_metric`: `python -m pip --version` names it."
+    cure = "Run the line of the message in the environment of `mauve_metric` (`python -m pip --version` names it)."
 
 
 class NoMemory(CodedError, MemoryError):
-    """Memory ended, the machine's or the GPU's."""
+    """The machine or the GPU ran out of memory."""
 
     code = "no_memory"
     cure = (
-        "`--max-batch-tokens` bounds a batch of texts. Features in files are read in blocks, and texts in many files "
-        "are scored by `mauve-metric score … -o DIR`."
+        "Lower `--max-batch-tokens`, which bounds a batch of texts. Features in files are read in blocks; score texts "
+        "in many files by `mauve-metric score … -o DIR`."
     )
 
 

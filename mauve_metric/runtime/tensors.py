@@ -30,16 +30,8 @@ class TensorRows:
 
     def __init__(self, name: str, tensor: torch.Tensor) -> None:
         tensor = tensor.detach()
-        if not tensor.dtype.is_floating_point:
-            raise NotFeatures(f"{name} must be an array of numbers, got dtype {tensor.dtype}")
-        if tensor.ndim != 2 or 0 in tensor.shape:
-            raise NotFeatures(f"{name} must have shape (n, d) with n and d at least 1, got {tuple(tensor.shape)}")
-        bad = ~tensor.isfinite().all(dim=1)
-        if bool(bad.any()):
-            first = int(bad.int().argmax())
-            raise NotFinite(
-                f"{name} must be finite: {int(bad.sum())} rows hold NaN or infinity, the first is row {first}"
-            )
+        check_kind(name, tensor.shape, tensor.dtype, tensor.dtype.is_floating_point)
+        check_finite(name, as_array(tensor.isfinite().all(dim=1)))
         self.tensor = tensor
         self.shape = (int(tensor.shape[0]), int(tensor.shape[1]))
 
@@ -50,6 +42,25 @@ class TensorRows:
     def take(self, numbers: Integers) -> Array:
         """The rows with these numbers."""
         return as_array(self.tensor[index_of(numbers, self.tensor)])
+
+
+def check_kind(name: str, shape: Sequence[int], dtype: object, numeric: bool) -> None:
+    """Refuse what is not an array of numbers (n, d) with n and d at least 1.
+
+    Raises:
+        TypeError: of another type. ValueError: of another shape.
+    """
+    if not numeric:
+        raise NotFeatures.of(name, f"must be an array of numbers, got dtype {dtype}")
+    if len(shape) != 2 or 0 in shape:
+        raise NotFeatures.of(name, f"must have shape (n, d) with n and d at least 1, got {tuple(shape)}")
+
+
+def check_finite(name: str, finite: Array | np.bool_) -> None:
+    """`ValueError` unless every row is finite, (n,)."""
+    if not finite.all():
+        bad = f"{int((~finite).sum())} rows hold NaN or infinity, the first is row {finite.argmin()}"
+        raise NotFinite.of(name, f"must be finite: {bad}")
 
 
 def is_tensor(data: object) -> TypeIs[torch.Tensor]:
@@ -73,12 +84,6 @@ def in_memory(features: Features) -> Array | None:
     if isinstance(features, TensorRows):
         return as_array(features.tensor)
     return features if isinstance(features, np.ndarray) else None
-
-
-def as_rows(features: Features) -> Array:
-    """Features of any form as one array; what is read in blocks is read as a whole."""
-    found = in_memory(features)
-    return np.concatenate(list(features.blocks())) if found is None else found  # type: ignore[union-attr]
 
 
 def is_read_only_in_blocks(features: Features) -> bool:

@@ -155,7 +155,7 @@ def joined_shards(name: str, tasks: Sequence[ShardTask], done: Sequence[ShardDon
     """
     parts = [read_lazily(task.target) for task, shard in zip(tasks, done, strict=True) if shard.texts]
     if not parts:
-        raise EmptyTexts(f"{name} must hold at least one non-empty text, got {len(tasks)} files of which none does")
+        raise EmptyTexts.of(name, f"must hold at least one non-empty text, got {len(tasks)} files of which none does")
     first = parts[0]
     for part in parts[1:]:
         if part.identity != first.identity or part.features.shape[1] != first.features.shape[1]:

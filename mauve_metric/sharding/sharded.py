@@ -93,7 +93,7 @@ def score_sharded(
     job = _job(p_text, q_text, folder, options)
     if prompt_field is not None:
         if aligned or design.groups:
-            raise RowsDiffer("prompt_field contradicts aligned, p_groups and q_groups: give one of them")
+            raise RowsDiffer.of("prompt_field", "contradicts aligned, p_groups and q_groups: give one of them")
         design = GivenDesign(groups={"p": job.prompts(job.p, prompt_field), "q": job.prompts(job.q, prompt_field)})
     tasks = [*job.p, *job.q]
     with (

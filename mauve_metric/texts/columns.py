@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from mauve_metric.runtime.checks import listed
+from mauve_metric.runtime.checks import quoted
 from mauve_metric.runtime.errors import NoSuchField
 from mauve_metric.texts.tables import read_table
 
@@ -38,7 +38,7 @@ class Table(NamedTuple):
     def column_called(self, name: str) -> str:
         """The column of exactly this name; `ValueError` that lists the columns."""
         if name not in self.columns:
-            raise NoSuchField(f"{self.name} has no column {name!r}: it has {listed(self.columns)}")
+            raise NoSuchField(f"{self.name} has no column {name!r}: it has {quoted(self.columns)}")
         return name
 
 

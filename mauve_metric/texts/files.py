@@ -11,8 +11,8 @@ from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
-from mauve_metric.runtime.checks import shown
-from mauve_metric.runtime.errors import EmptyTexts, NoFile, NoSuchField, SeveralTexts, UnknownEnding
+from mauve_metric.runtime.checks import check_file, shown
+from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, SeveralTexts, UnknownEnding
 from mauve_metric.texts.formats import INSPECT, Column, Format, format_of, key_of, text_column
 from mauve_metric.texts.inspect_logs import inspect_records
 from mauve_metric.texts.lines import decode, lines_of, read_bytes
@@ -167,8 +167,7 @@ class TextFile:
         path, suffix = self._path, self._path.suffix.lower()
         if os.path.isdir(path):
             return
-        if not os.path.isfile(path):
-            raise NoFile(f"there is no file {shown(str(path), most=200)}")
+        check_file(path)
         if suffix not in READERS:
             known = ", ".join(READERS)
             packed = f" ({suffix} is compressed: unpack it first)" if suffix in COMPRESSED else ""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mauve_metric.runtime.checks import check_count, listed, shown
+from mauve_metric.runtime.checks import check_count, quoted, shown
 from mauve_metric.runtime.errors import NoSuchField
 from mauve_metric.texts.columns import Line, Table, TableData, number_at, open_table
 from mauve_metric.texts.preferences import ANNOTATORS
@@ -85,7 +85,9 @@ def read_guesses(data: TableData, *, sentences: int = 10, by: str | None = None)
 def _groups(table: Table, lines: list[Line], players: list[str] | None, by: str) -> list[str]:
     """The group of each round: the value of a column, or a range of its numbers."""
     if not isinstance(by, str) or by not in [*table.columns, "round"]:
-        raise NoSuchField(f'by must be "round" or a column of {table.name}, {listed(table.columns)}, got {shown(by)}')
+        raise NoSuchField.of(
+            "by", f'must be "round" or a column of {table.name}, {quoted(table.columns)}, got {shown(by)}'
+        )
     if by not in table.columns:
         played: Counter[str] = Counter()
         values: list[str] = []
@@ -128,7 +130,7 @@ def _columns(table: Table) -> tuple[str, str, bool]:
             return one, two, first
     raise ValueError(
         f"{table.name} must have the columns 'boundary' and 'guess', or 'true_boundary_index' and "
-        f"'predicted_boundary_index': it has {listed(table.columns)}"
+        f"'predicted_boundary_index': it has {quoted(table.columns)}"
     )
 
 

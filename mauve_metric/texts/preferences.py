@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from mauve_metric.runtime.checks import listed
+from mauve_metric.runtime.checks import quoted
 from mauve_metric.runtime.errors import NoSuchField
 from mauve_metric.texts.columns import Line, Table, TableData, number_at, open_table
 
@@ -99,7 +99,7 @@ def _slow_enough(table: Table, min_seconds: float | None) -> list[Line]:
         return table.lines
     column = table.column(*_SECONDS)
     if column is None:
-        raise NoSuchField(f"{table.name} has no column {_SECONDS[0]!r} for min_seconds: it has {listed(table.columns)}")
+        raise NoSuchField(f"{table.name} has no column {_SECONDS[0]!r} for min_seconds: it has {quoted(table.columns)}")
     lines = [line for line in table.lines if number_at(line, column, "seconds") >= min_seconds]
     if not lines:
         raise ValueError(f"{table.name}: no judgement took {min_seconds:g} seconds or more")
@@ -113,7 +113,7 @@ def _model_columns(table: Table) -> tuple[str, str]:
             return a, b
     raise ValueError(
         f"{table.name} must have the columns 'winner' and 'loser', or 'model_a', 'model_b' and 'winner': "
-        f"it has {listed(table.columns)}"
+        f"it has {quoted(table.columns)}"
     )
 
 
@@ -125,7 +125,7 @@ def _answer_columns(table: Table, answers: Sequence[str] | None) -> list[str]:
     if known is None and not columns:
         raise NoSuchField(
             f"{table.name} has no column 'winner' with the answers: name it with answers (--answer); "
-            f"it has {listed(table.columns)}"
+            f"it has {quoted(table.columns)}"
         )
     return columns if known is None else [known]
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from mauve_metric.runtime.checks import listed, shown
+from mauve_metric.runtime.checks import quoted, shown
 from mauve_metric.runtime.errors import DamagedFile, NoSuchField, NotTexts
 from mauve_metric.texts.lines import decode, read_bytes
 from mauve_metric.texts.sources import choose_field
@@ -103,7 +103,7 @@ def has_field(record: Record, path: str) -> bool:
 def _holds(value: object, path: str) -> str:
     who = shown(path) if path else "it"
     if isinstance(value, Mapping):
-        return f"{who} has {listed(list(value), most=20)}" if value else f"{who} is empty"
+        return f"{who} has {quoted(list(value), most=20)}" if value else f"{who} is empty"
     if isinstance(value, list):
         return f"{who} is a list of {len(value)}"
     return f"{who} is {_kind(value)}"

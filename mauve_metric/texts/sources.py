@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mauve_metric.runtime.checks import listed, shown
+from mauve_metric.runtime.checks import quoted, shown
 from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, NotTexts
 from mauve_metric.texts.wrapping import Stripping
 
@@ -61,9 +61,9 @@ def text_source(
         TypeError: not texts. ValueError: none at all, or empty ones with "error".
     """
     if isinstance(data, (str, bytes)):
-        raise NotTexts(f"{name} must be a list of texts, got a single {type(data).__name__}: {data[:40]!r}")
+        raise NotTexts.of(name, f"must be a list of texts, got a single {type(data).__name__}: {data[:40]!r}")
     if isinstance(data, (dict, set, frozenset)) or data is None:  # a set has no order to repeat a score in
-        raise NotTexts(f"{name} must be a list of texts, got {type(data).__name__}")
+        raise NotTexts.of(name, f"must be a list of texts, got {type(data).__name__}")
     if hasattr(data, "column_names") and hasattr(data, "features"):
         data = _dataset_column(name, data, text_field)
     elif hasattr(data, "collect_schema"):
@@ -75,7 +75,7 @@ def text_source(
     elif hasattr(data, "tolist"):
         data = data.tolist()
     if not isinstance(data, Iterable):
-        raise NotTexts(f"{name} must be a list of texts, got {type(data).__name__}")
+        raise NotTexts.of(name, f"must be a list of texts, got {type(data).__name__}")
     if not hasattr(data, "__len__"):  # a stream, such as the column of an IterableDataset
         data = iter(data)
     source = TextSource((), stripping=stripping)
@@ -91,12 +91,13 @@ def text_source(
         return source
     empty = [index for index, text in enumerate(texts) if not text.strip()]
     if empty and empty_texts == "error":
-        raise EmptyTexts(_empty_message(name, empty, len(texts), stripping))
+        raise EmptyTexts.of(name, _empty_message(empty, len(texts), stripping))
     source.texts = [text for text in texts if text.strip()] if empty else texts
     source.dropped = len(empty)
     if not source.texts:
-        raise NoTextsError(
-            f"{name} must hold at least one non-empty text, got {len(texts)} texts of which none is",
+        raise NoTextsError.of(
+            name,
+            f"must hold at least one non-empty text, got {len(texts)} texts of which none is",
             len(texts),
             None if stripping is None else stripping.changed,
         )
@@ -128,32 +129,32 @@ def choose_field(name: str, fields: Sequence[str], text_field: str | None) -> st
 def _wanted_field(name: str, fields: Sequence[str], text_field: str | None) -> str:
     if text_field is not None:
         if text_field not in fields:
-            raise NoSuchField(f"{name} has no field {shown(text_field)}; it has {listed(fields, most=20)}")
+            raise NoSuchField.of(name, f"has no field {shown(text_field)}; it has {quoted(fields, most=20)}")
         return text_field
     if "text" in fields:
         return "text"
     if len(fields) == 1:
         return fields[0]
-    raise NoSuchField(f"{name} has no field 'text': choose one of {listed(fields, most=20)} with text_field")
+    raise NoSuchField.of(name, f"has no field 'text': choose one of {quoted(fields, most=20)} with text_field")
 
 
 def _check_string(name: str, index: int, text: object) -> None:
     if not isinstance(text, str):
-        raise NotTexts(f"{name} must hold strings only, got {type(text).__name__} at position {index}: {shown(text)}")
+        raise NotTexts.of(name, f"must hold strings only, got {type(text).__name__} at position {index}: {shown(text)}")
     if not text.isascii():
         try:
             text.encode()
         except UnicodeEncodeError as error:
-            raise NotTexts(
-                f"{name} holds half of a surrogate pair, which is no character, at position {index}: {text!a:.60}"
+            raise NotTexts.of(
+                name, f"holds half of a surrogate pair, which is no character, at position {index}: {text!a:.60}"
             ) from error
 
 
-def _empty_message(name: str, positions: Sequence[int], total: int, stripping: Stripping | None) -> str:
+def _empty_message(positions: Sequence[int], total: int, stripping: Stripping | None) -> str:
     places = ", ".join(map(str, positions[:_SHOWN])) + (", …" if len(positions) > _SHOWN else "")
     plural = "" if len(positions) == 1 else "s"
     return (
-        f"{name} holds {len(positions)} empty or whitespace-only text{plural} of {total}{_after(stripping)}, at "
+        f"holds {len(positions)} empty or whitespace-only text{plural} of {total}{_after(stripping)}, at "
         f"position{plural} {places}: remove them, or pass empty_texts='drop'"
     )
 
@@ -175,11 +176,9 @@ def _checked_stream(
             kept += 1
             yield text
         elif empty_texts == "error":
-            raise EmptyTexts(
-                f"{name} holds an empty or whitespace-only text{_after(stripping)} at position {index}: remove it, "
-                "or pass empty_texts='drop'"
-            )
+            place = f"empty or whitespace-only text{_after(stripping)} at position {index}"
+            raise EmptyTexts.of(name, f"holds an {place}: remove it, or pass empty_texts='drop'")
         else:
             source.dropped += 1
     if not kept:
-        raise EmptyTexts(f"{name} must hold at least one non-empty text, got none")
+        raise EmptyTexts.of(name, "must hold at least one non-empty text, got none")

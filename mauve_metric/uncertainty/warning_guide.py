@@ -1,10 +1,12 @@
-"""Meaning and remedy of each warning's code, for the page of warnings and for the shell."""
+"""Meaning and remedy of each warning's code, for the page of warnings and for the shell, from `warning_guide.md`."""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import NamedTuple
 
-from mauve_metric.measures.groups import FEW_GROUPS, FEWEST_GROUPS, GROUPS_A_BUCKET
+from mauve_metric.measures import groups
 from mauve_metric.uncertainty import (
     comparison_warnings,
     duplication_warnings,
@@ -12,6 +14,8 @@ from mauve_metric.uncertainty import (
     score_warnings,
     wrapping_warnings,
 )
+
+_THRESHOLDS = (groups, comparison_warnings, duplication_warnings, format_check, score_warnings, wrapping_warnings)
 
 
 class Advice(NamedTuple):
@@ -21,196 +25,15 @@ class Advice(NamedTuple):
     cure: str
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:g} %"
+def _read() -> dict[str, Advice]:
+    """The advice by codes, with the values of the thresholds that it names."""
+    text = re.sub("<!--.*?-->", "", Path(__file__).with_suffix(".md").read_text(encoding="utf-8"))
+    text = text.format(**{module.__name__.split(".")[-1]: module for module in _THRESHOLDS}).replace("%", " %")
+    found = {}
+    for part in re.split("^# ", text, flags=re.MULTILINE)[1:]:
+        code, cause, cure = (" ".join(lines.split()) for lines in part.strip().split("\n\n"))
+        found[code] = Advice(cause, cure)
+    return found
 
 
-ADVICE: dict[str, Advice] = {
-    # sizes and buckets
-    "few_texts": Advice(
-        f"A set has fewer than {score_warnings.FEW_TEXTS} texts. The standard error of a middling score is then above "
-        ".05, more than most models differ by.",
-        "Take more texts (`human_baseline` says how many a difference takes), or report the interval of the debiased "
-        "score.",
-    ),
-    "unequal_sizes": Advice(
-        f"One set is more than {score_warnings.SIZE_RATIO:g} times as large as the other, and lays the buckets alone.",
-        "Draw as many texts from the larger set as the smaller one has.",
-    ),
-    "num_buckets_large": Advice(
-        f"There are fewer than {score_warnings.TEXTS_A_BUCKET} texts a bucket in the smaller set. Noise alone then "
-        "takes more than .1 off the score of equal sets.",
-        'Lower `num_buckets`, or leave it at `"auto"` (ten texts a bucket). Take more texts.',
-    ),
-    "num_buckets_small": Advice(
-        f"There are more than {score_warnings.TEXTS_A_BUCKET_MANY} texts a bucket. Buckets so coarse make different "
-        "sets look alike.",
-        'Raise `num_buckets`, or leave it at `"auto"`.',
-    ),
-    "empty_buckets": Advice(
-        "Some buckets hold no text of either set: there are fewer kinds of texts than buckets, often from duplicates.",
-        "Look for duplicates (`deduplicate`), or lower `num_buckets`.",
-    ),
-    "quantizer_not_converged": Advice(
-        "The training of a quantizer (`drmm`, `lattice`) ended while it was still improving.",
-        "Give it more steps or epochs, as the message says. Until then, do not put the score beside others.",
-    ),
-    # the score itself
-    "at_floor": Advice(
-        "The score is at the value of sets that have no bucket in common. Scores there cannot be told apart.",
-        "Check that both files are what you mean. Compare such models by a smaller `mauve_scaling_factor`, or by "
-        "`frontier_integral_debiased`.",
-    ),
-    "above_ceiling": Advice(
-        f"The score is more than {score_warnings.CEILING_STDS:g} standard deviations above what two samples of one "
-        "distribution give: the sets are more alike than chance makes them.",
-        "Look for prompts or texts that both sets share. Take human texts that the model has not seen.",
-    ),
-    # features
-    "constant_features": Advice(
-        "All features of both sets are equal, so that MAUVE is 1 whatever the texts are.",
-        "Check the featurizer: a wrong layer, padding in place of the last token, or one text many times.",
-    ),
-    "nearly_constant_features": Advice(
-        "All features point the same way, and what differs is as small as rounding.",
-        'Try another `pooling` (`"mean"`), another layer or another featurizer; use float32.',
-    ),
-    "not_literature_featurizer": Advice(
-        f"The featurizer is not {score_warnings.LITERATURE_FEATURIZER}. Scores with it compare among themselves only; "
-        "where it was measured, the message names the errors that it does not see.",
-        "Name the featurizer beside the score. Run `stress_test` with it on your texts; featurize with gpt2-large to "
-        "compare with published numbers.",
-    ),
-    "featurizer_missing": Advice(
-        "One of several `featurizers` cannot be used: it is not there, or fails on these texts. The others are scored.",
-        "Mend what the message says, or leave this one out. The joint verdict speaks of the others alone.",
-    ),
-    "features_without_identity": Advice(
-        "A file of features does not say which featurizer made it, so that nothing can check that both sets were "
-        "featurized alike.",
-        "Write features with `mauve-metric featurize` or `FeatureSet.save`, which keep it.",
-    ),
-    # texts
-    "duplicates_between": Advice(
-        f"More than {_percent(score_warnings.SHARED_SHARE)} of the model's texts are in the human set too. They lift "
-        "the score.",
-        "Take them out (`deduplicate MODEL --against HUMAN`); `memorised` says what was learnt by heart.",
-    ),
-    "duplicates_within": Advice(
-        f"More than {_percent(score_warnings.DUPLICATE_SHARE)} of a set's texts repeat another one. They count for "
-        "fewer texts, and intervals are too narrow.",
-        "Take repeated human texts out (`deduplicate`). Of a model they are a finding: report them.",
-    ),
-    "shared_prompts": Advice(
-        f"More than {_percent(score_warnings.OPENING_SHARE)} of the model's texts open like a human one. Shared "
-        "prompts lift the score above that of two human sets.",
-        "Say `aligned=True` (`--aligned`) if row i of every set answers prompt i, or give the prompts by `p_groups` "
-        "and `q_groups` (`--prompt-field`). Compare such scores only with each other. Prompts in the texts come off by "
-        '`strip="prompts"` with `prompts=`.',
-    ),
-    "dropped_texts": Advice(
-        'Empty texts were left out, as `empty_texts="drop"` asks.',
-        "Report how many: a model that writes nothing has failed there.",
-    ),
-    "truncated_texts": Advice(
-        f"More than {_percent(score_warnings.TRUNCATED_SHARE)} of a set's texts are longer than the featurizer reads. "
-        "What was cut is not in the score.",
-        "Raise `max_text_length` as far as the featurizer goes, take one that reads more, or score shorter passages.",
-    ),
-    "short_references": Advice(
-        f"Half of the human texts have {score_warnings.SHORT_TOKENS} tokens or fewer, as in multiple choice and short "
-        "answers.",
-        "Use accuracy or exact match. MAUVE is for sets of longer, open-ended texts.",
-    ),
-    "length_mismatch": Advice(
-        f"The median lengths differ by a factor of more than {score_warnings.LENGTH_RATIO:g}. The score may measure "
-        "length and little else.",
-        '`match_lengths="truncate"` cuts both sets to one length; or let the model write as long as people do.',
-    ),
-    # what texts are wrapped in
-    "stripped_texts": Advice(
-        f"`strip` changed more than {_percent(wrapping_warnings.STRIPPED_SHARE)} of a set: the score is of what was "
-        "left.",
-        "Say so beside the score; it is in the signature.",
-    ),
-    "wrapping_in_one_set": Advice(
-        f"More than {_percent(wrapping_warnings.WRAPPED_SHARE)} of one set, and next to none of the other, show "
-        "reasoning, special tokens or Markdown. A featurizer sees these before all else.",
-        "Take them off both sets with the rule of `strip` that the message names, or mend the generation.",
-    ),
-    "format_differs": Advice(
-        "A classifier that sees only how the texts are formatted (length, line breaks, capitals, quotation marks, "
-        f"dashes, Markdown, characters a word) has an AUC above {format_check.TELLING:g}, by more than "
-        "chance. What sees it (`ngrams` does, a sentence encoder in part) scores layout before writing, and "
-        "`mauve_classifier` falls.",
-        "Do what the warning says of the strongest difference (`strip`, `match_lengths`), and score again. "
-        "`format_aucs` has the AUC of each. What is left is how the model writes.",
-    ),
-    "blanks_in_one_set": Advice(
-        f"More than {_percent(wrapping_warnings.BLANKS_SHARE)} of one set, and next to none of the other, begin or end "
-        "with blanks.",
-        '`strip="whitespace"` takes them off both sets.',
-    ),
-    "opening_in_one_set": Advice(
-        f"More than {_percent(wrapping_warnings.OPENING_SHARE)} of one set begin with the same words, and next to none "
-        "of the other (“Sure, here is …”).",
-        "Mend the prompt, or cut the opening off; if it is how the model writes, report it.",
-    ),
-    # copies
-    "near_duplicates_between": Advice(
-        f"More than {_percent(duplication_warnings.NEAR_SHARE)} of the model's texts nearly repeat a human text. A "
-        "model that copies its references scores close to 1.",
-        "Take other human texts, or take the copies out (`deduplicate MODEL --against HUMAN`).",
-    ),
-    "copied_passages": Advice(
-        f"More than {_percent(duplication_warnings.COPIED_SHARE)} of the model's words are in passages of 50 words "
-        "that the human set has too.",
-        "See which (`memorised MODEL HUMAN`). Score against texts that the model was not trained on.",
-    ),
-    "near_duplicates_within": Advice(
-        f"The model has {_percent(duplication_warnings.WITHIN_MORE)} more near duplicates among its texts than the "
-        "human set: they count for fewer texts than there are.",
-        "Report it as a lack of diversity. Look at temperature, seeds and prompts.",
-    ),
-    "repeated_passages": Advice(
-        f"{_percent(duplication_warnings.REPEATED_MORE)} more of the model's words are in passages that its set "
-        "repeats than of the human words: boilerplate.",
-        "Look for what is wrapped around every text, and take it off both sets; otherwise report it.",
-    ),
-    # comparisons
-    "unequal_models": Advice(
-        "The models' sets differ in size, and `mauve` falls with fewer texts.",
-        "Compare the debiased scores, or draw sets of one size.",
-    ),
-    "equal_models": Advice(
-        "Two models hold the very same texts.",
-        "Check the files: one was probably given twice.",
-    ),
-    "repeated_prompts": Advice(
-        f"More than {_percent(score_warnings.OPENING_SHARE)} of a set's texts open like another one of it, as several "
-        "answers to one prompt do. Such texts count for fewer.",
-        "Give the prompt of each text by `p_groups` and `q_groups` (`--prompt-field`).",
-    ),
-    "no_interval": Advice(
-        f"These texts allow no error estimate: there are fewer than {FEWEST_GROUPS} of them or of their prompts, or "
-        "the sets are more alike than two samples of one distribution are, so that their texts are not independent.",
-        "Take more prompts. Say which texts share one (`aligned=True`, `p_groups`, `q_groups`). Take copies out.",
-    ),
-    "few_prompts": Advice(
-        f"A side has {FEW_GROUPS} prompts or fewer, and its error is estimated from their differences.",
-        "Take more prompts rather than more answers to each.",
-    ),
-    "few_prompts_a_bucket": Advice(
-        f"A bucket has fewer than {GROUPS_A_BUCKET} prompts on average: the bias left over is larger than the error.",
-        'Leave `num_buckets` at "auto", which takes ten prompts a bucket.',
-    ),
-    "rows_look_aligned": Advice(
-        f"Row by row, more than {_percent(comparison_warnings.ALIGNED_SHARE)} of two models' texts open alike.",
-        "If row i of every model answers prompt i, say `aligned=True`: intervals and tests are right then.",
-    ),
-    "coarse_common_buckets": Advice(
-        f"A model scores {comparison_warnings.BLURRED:g} higher on the buckets common to all models than on its own: "
-        "the common ones are too coarse to show all its differences.",
-        "Compare fewer models at once, take more texts, or raise `num_buckets`.",
-    ),
-}
+ADVICE = _read()

@@ -178,6 +178,7 @@ def test_bad_rows_are_named(tmp_path: Path) -> None:
     ("make", "message"),
     [
         (lambda folder: folder / "none.npy", "p_features: there is no file '"),
+        (lambda folder: folder / f"{'long' * 99}.npy", "p_features: there is no file '"),
         (lambda folder: folder, "holds no .npy or .parquet"),
         (lambda folder: npy(np.zeros(5), folder), "must hold numbers of shape"),
         (lambda folder: iter([np.ones((3, 2)), np.ones((3, 4))]), "block 1 must be numbers"),

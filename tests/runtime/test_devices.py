@@ -53,11 +53,11 @@ def test_devices(value: Any) -> None:
 
 def test_where_work_runs() -> None:
     assert resolve_device("cpu") == resolve_device(None, -1) == resolve_device("cpu", -1) == "cpu"
-    assert resolve_device(device_id=np.int64(-1)) == "cpu"  # type: ignore[arg-type]
+    assert resolve_device(device_id=RunOptions(device_id=np.int64(-1)).device_id) == "cpu"  # type: ignore[arg-type]
     count = torch.cuda.device_count()
     assert resolve_device("auto").split(":")[0] == ("cuda" if count else "cpu") or torch.backends.mps.is_available()
     with pytest.raises(ValueError, match=rf"device 'cuda:{count}' does not exist: this machine has {count} CUDA"):
         resolve_device(device_id=count)
     for bad in (True, -2, "0", 1.0):
-        with pytest.raises(ValueError, match="device_id must be -1"):
-            resolve_device(device_id=bad)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="device_id must be an integer of at least -1"):
+            RunOptions(device_id=bad)  # type: ignore[arg-type]

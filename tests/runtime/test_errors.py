@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 import builtins
 import pickle
+from typing import Any
 
+import numpy as np
 import pytest
 from samples import PACKAGE, ROOT, script
 
+from mauve_metric import compute_mauve
 from mauve_metric.hosts.cli.main import page
 from mauve_metric.runtime.checks import check_count
-from mauve_metric.runtime.errors import KINDS, NotFinite, code_of
+from mauve_metric.runtime.errors import KINDS, CodedError, NotFinite, code_of
 from mauve_metric.uncertainty.warning_guide import ADVICE
 
 SPACE = PACKAGE / "hosts" / "space"  # the page shows its errors itself
@@ -49,7 +52,7 @@ def test_a_call_without_an_error_is_refused() -> None:
 
 
 def test_every_error_with_a_code_has_a_cause_and_a_cure() -> None:
-    assert set(KINDS) == set(script("docs/make_errors").EXAMPLES) - {""} and not set(KINDS) & set(ADVICE)
+    assert set(KINDS) == set(script("docs/make_errors").EXAMPLES) and not set(KINDS) & set(ADVICE)
     for code, kind in KINDS.items():
         assert kind.cause().endswith(".") and kind.cure.endswith("."), code
 
@@ -71,6 +74,38 @@ def test_the_code_of_an_error(error: BaseException, code: str | None) -> None:
         raise RuntimeError("the worker failed") from error
     except RuntimeError as outer:
         assert code_of(outer) == code
+
+
+ROWS = np.random.default_rng(0).normal(size=(30, 3))
+
+
+@pytest.mark.parametrize(
+    ("given", "argument"),
+    [
+        ({"seed": "x"}, "seed"),
+        ({"cache": 5}, "cache"),
+        ({"cache": ""}, "cache"),
+        ({"strip": "all"}, "strip"),
+        ({"featurize_model_name": 5}, "featurize_model_name"),
+        ({"num_buckets": 99}, "num_buckets"),
+        ({"device": "gpu7?"}, "device"),
+        ({"p_features": ROWS.astype(str)}, "p_features"),
+        ({"p_features": ROWS * np.nan}, "p_features"),
+        ({"p_features": ROWS[0]}, "p_features"),
+        ({"p_groups": [1], "q_groups": [1] * 30}, "p_groups"),
+        ({"p_groups": 5, "q_groups": [1] * 30}, "p_groups"),
+        ({"p_features": None, "p_text": "one text"}, "p_text"),
+        ({"p_features": None, "p_text": ["", "one"]}, "p_text"),
+        ({"p_features": None, "p_text": [5]}, "p_text"),
+        ({"aligned": True, "q_features": ROWS[:9]}, None),  # about two sets
+    ],
+)
+def test_an_error_about_an_argument_knows_it(given: dict[str, Any], argument: str | None) -> None:
+    with pytest.raises(CodedError) as caught:
+        compute_mauve(**({"p_features": ROWS, "q_features": ROWS} | given))
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert caught.value.argument == copy.argument == argument and str(copy) == str(caught.value)
+    assert argument is None or str(caught.value).startswith(f"{argument} ")
 
 
 @pytest.mark.parametrize("value", [0, "1", None, True, 2.0])

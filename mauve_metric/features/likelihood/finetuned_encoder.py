@@ -16,6 +16,7 @@ from mauve_metric.features.pretrained import FEATURIZERS, check_weights, quiet
 from mauve_metric.measures.cross_fitting import assign_folds, check_groups
 from mauve_metric.measures.discriminators import FEWEST_TEXTS, Discrimination
 from mauve_metric.measures.separation import HeldOut, accuracy_of_scores, auc_of_scores
+from mauve_metric.runtime.checks import check_least
 from mauve_metric.runtime.model_state import random_states_kept
 from mauve_metric.runtime.optional_imports import import_accelerate, import_transformers
 
@@ -56,8 +57,7 @@ def finetuned_discriminator(
         ValueError: too few texts, a pair with other than two labels, prompts of another length, epochs below 1.
         OSError: the model cannot be reached. ImportError: accelerate is missing.
     """
-    if epochs < 1:
-        raise ValueError(f"epochs must be at least 1, got {epochs}")
+    check_least("epochs", epochs)
     texts = [*human_texts, *model_texts]
     of_both = None if prompts is None else [*prompts[0], *prompts[1]]
     groups = texts_of_one_origin(texts, of_both)

@@ -15,7 +15,7 @@ from mauve_metric.arrays import Array
 from mauve_metric.features.batches import as_objects, output_of, padded
 from mauve_metric.features.encoder import Encoder, text_length, without_head
 from mauve_metric.features.pretrained import folder_sha256, load_pretrained, tokenizer_sha256, weights_sha256
-from mauve_metric.runtime.errors import NoModel
+from mauve_metric.runtime.errors import not_causal
 from mauve_metric.runtime.model_state import bare_model, evaluating, out_of_memory
 from mauve_metric.runtime.optional_imports import import_torch
 
@@ -124,11 +124,9 @@ def find_head(encoder: Encoder, row: Sequence[int]) -> Head:
         both = getattr(model.config, "is_encoder_decoder", False)
         logits = None if both else getattr(output_of(model, ids, mask), "logits", None)
         if logits is None or logits.ndim != 3 or _output_layer(model) is None:
-            raise NoModel(f"model must be a causal language model, and {encoder.name!r} has no head: {_kind(model)}")
+            raise not_causal(encoder.name, f"has no head: {_kind(model)}")
         if not _same(logits[0, :-1], logits[1, :-1], _SAME_PREFIX):
-            raise NoModel(
-                f"model must be a causal language model, and {encoder.name!r} looks at later tokens: {_kind(model)}"
-            )
+            raise not_causal(encoder.name, f"looks at later tokens: {_kind(model)}")
         return Head(_module(model, ids, mask, logits), int(logits.shape[-1]))
 
 

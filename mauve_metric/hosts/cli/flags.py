@@ -5,19 +5,18 @@ from __future__ import annotations
 import argparse
 import contextlib
 import inspect
-import re
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, TypeVar
 
 from mauve_metric.hosts.cli.parser import CommandParser
-from mauve_metric.options import VERBATIM, config_fields, option_names, run_fields
+from mauve_metric.options import VERBATIM, config_fields, run_fields
 from mauve_metric.results.figure_files import FIGURE_FILES, REPORT_FILES, check_ending
+from mauve_metric.results.wording.spelling import flag_of
 from mauve_metric.runtime.checks import shown
 from mauve_metric.texts.files import FEATURE_FILES
 
 Value = TypeVar("Value")
-_FILE_OPTIONS = ("reference_field", "prediction_field", "prompt_field", "filter")
 
 
 def add_text_field(parser: CommandParser) -> None:
@@ -58,41 +57,6 @@ def add_filter(parser: CommandParser) -> None:
     parser.add_argument("--filter", metavar="NAME", help=parser.rare(text))
 
 
-def flag_of(name: str) -> str:
-    """The flag of a field."""
-    return f"--{name.replace('_', '-')}"
-
-
-_ARGUMENTS = {
-    r"\bp_text\b": "HUMAN",
-    r"\bq_text\b": "MODEL",
-    r"(`?)p_groups\1(?: and|,) \1q_groups\1": r"\1--prompt-field\1",
-}
-
-
-def in_flags(message: str) -> str:
-    """Rewrite a message of the library for the shell: options named by their flags, sides as in the usage.
-
-    >>> in_flags("q_text holds 1 empty text: remove it, or pass empty_texts='drop'")
-    'MODEL holds 1 empty text: remove it, or pass --empty-texts drop'
-    >>> in_flags("aligned=True and p_groups contradict each other"), in_flags("num_buckets must be 9")
-    ('--aligned and p_groups contradict each other', '--num-buckets must be 9')
-    """
-    own = ("aligned", "common_rows", *_FILE_OPTIONS)
-    names = "|".join([*own, *sorted(option_names(), key=len, reverse=True)])
-    message = re.sub(rf"(?<![\w-])({names})=(?:True|['\"]([^'\"]+)['\"]|([\w.]+)|(?=`))", _with_value, message)
-    message = re.sub(rf"(?<![\w-])((?=\w*_)(?:{names})|^(?:{names})(?= must))(?![\w=])", _with_value, message)
-    for pattern, argument in _ARGUMENTS.items():
-        message = re.sub(pattern, argument, message)
-    return re.sub(r"((`?)(--[\w-]+)( [\w,.]+)?\2) \(\2\3(?:\4)?\2\)", r"\1", message)
-
-
-def _with_value(found: re.Match[str]) -> str:
-    if found.re.groups > 2 and found[3] and "_" not in found[1]:
-        return found[0]  # seed=1 may be the name of a model
-    return " ".join([flag_of(found[1]), *filter(None, found.groups()[1:])])
-
-
 def add_output_options(parser: CommandParser, *tables: str) -> None:
     """Add flags for the form of the output and for its files; tables: those of --csv, the default first."""
     group = parser.add_argument_group("output")
@@ -100,7 +64,7 @@ def add_output_options(parser: CommandParser, *tables: str) -> None:
     form.add_argument("--json", action="store_true", help="print one JSON object and nothing else on stdout")
     form.add_argument("--markdown", action="store_true", help="print Markdown")
     for number, table in enumerate(tables):
-        flag = f"--csv-{table.replace('_', '-')}" if number else "--csv"
+        flag = flag_of(f"csv_{table}") if number else "--csv"
         text = f"print the table of {table.replace('_', ' ')} as CSV"
         form.add_argument(flag, dest="csv", action="store_const", const=table, help=text)
     form.add_argument("--latex", action="store_true", help="print LaTeX tables")
@@ -150,7 +114,7 @@ def add_run_options(parser: CommandParser, verb: str = "compute_mauve") -> None:
         group.add_argument(flag_of(name), type=kind, metavar=_metavar(item), **common)
         if item.default is True:
             common["help"] = "keep no features"
-            group.add_argument(f"--no-{name.replace('_', '-')}", dest=name, action="store_false", **common)
+            group.add_argument(flag_of(f"no_{name}"), dest=name, action="store_false", **common)
 
 
 def add_log_options(parser: argparse._ActionsContainer) -> None:

@@ -36,10 +36,11 @@ from mauve_metric.hosts.cli.commands import (
     warnings,
 )
 from mauve_metric.hosts.cli.files import check_output_files, named_file
-from mauve_metric.hosts.cli.flags import add_log_options, in_flags
+from mauve_metric.hosts.cli.flags import add_log_options
 from mauve_metric.hosts.cli.output import drop_output, tell
 from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.results.names import printable
+from mauve_metric.results.wording.spelling import SHELL
 from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import code_of
 from mauve_metric.runtime.failures import message_of
@@ -84,7 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if options.debug:
                 raise
             code = code_of(error)
-            tell(f"error: {in_flags(message_of(error))}" + ("" if code is None else f"  [{code}]"))
+            message = SHELL.respell(message_of(error), getattr(error, "argument", None))
+            tell(f"error: {message}" + ("" if code is None else f"  [{code}]"))
             return 1
 
 
@@ -127,7 +129,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         whole.error(f"there is no command {given[0]!r}{did_you_mean(given[0], COMMANDS)}")
     options, unknown = whole.parse_known_args(given)
     if unknown:
-        near = did_you_mean(unknown[0], _flags(options.command))
+        near = did_you_mean(unknown[0], _flags(options.command), prefix="--")
         if unknown[0].lstrip("-") in ("human", "model", "models", "texts"):
             near = " (files have no flag: write HUMAN MODEL)"
         whole.error(f"unrecognized arguments: {' '.join(unknown)}{near}")

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mauve_metric.hosts.cli.flags import in_flags
 from mauve_metric.results.names import printable
+from mauve_metric.results.wording.spelling import SHELL
 from mauve_metric.runtime.errors import NotWritten
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _in_flags(part: Part) -> Part:
 
     if not isinstance(part, Prose) or not part.advice:
         return part
-    return part._replace(lines=[line._replace(text=in_flags(line.text)) for line in part.texts])
+    return part._replace(lines=[line._replace(text=SHELL.respell(line.text)) for line in part.texts])
 
 
 def failed_gate(reasons: Sequence[str]) -> int:
@@ -129,6 +129,6 @@ def show_advice(known: Mapping[str, tuple[str, str]], options: argparse.Namespac
     else:
         from mauve_metric.results.document import wrapped
 
-        spelled = {code: map(in_flags, advice) for code, advice in asked.items()}
+        spelled = {code: map(SHELL.respell, advice) for code, advice in asked.items()}
         advice = ([code, *wrapped(cause), *wrapped(cure, "  → ", "    ")] for code, (cause, cure) in spelled.items())
         show("\n\n".join(map("\n".join, advice)))

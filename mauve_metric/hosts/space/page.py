@@ -23,6 +23,7 @@ from mauve_metric.hosts.space.session.scoring import Encoders, Featurizer
 from mauve_metric.hosts.space.session.sessions import HOUR
 from mauve_metric.hosts.space.session.turns import ONE_RUN
 from mauve_metric.hosts.space.view import judging, layout
+from mauve_metric.hosts.space.view.controls import PLAY, panel_names
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.showing import BUCKET_LINK
 from mauve_metric.hosts.space.view.theme import theme
@@ -100,7 +101,8 @@ def build_app(
                     opened = layout.open_part()
                     layout.limits_part(limits)
                 run = layout.run_part(limits, status)
-        settings = [model, *result.play, *panel]
+        names = "featurize_model_name", *PLAY, *panel_names(), "featurizers"
+        settings = dict(zip(names, [model, *result.play, *panel], strict=True))
         wiring = Wiring(handlers, human, models_in, settings, result)
         wiring.texts()
         wiring.runs(run, examples)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from mauve_metric.arrays import Array, Floats, Integers
 from mauve_metric.measures.judgements.judgement_options import Errors, Ties
+from mauve_metric.runtime.checks import check_known
 from mauve_metric.runtime.optional_imports import import_choix
 
 SCALE = 100.0  # a score of 100 more is e times the odds
@@ -75,8 +76,7 @@ def score_covariance(
     Raises:
         ValueError: fewer than two units for "robust".
     """
-    if errors not in get_args(Errors):
-        raise ValueError(f"errors must be one of {', '.join(get_args(Errors))}, got {errors!r}")
+    check_known("errors", errors, get_args(Errors))
     log_odds = np.asarray(scores, dtype=np.float64) / SCALE
     m, units = len(log_odds), unit_wins.shape[0]
     table = np.asarray(unit_wins.sum(axis=0)).reshape(m, m) + pseudo_wins * (1 - np.eye(m))
@@ -165,8 +165,7 @@ def settle_ties(outcome: Floats, ties: Ties = "half", seed: int = 25) -> tuple[F
     "half" leaves half a win for each; "random" makes each tie a win of one of the two by a coin, as Pillutla et al.
     2021 (App. E.2) do; "drop" leaves ties out.
     """
-    if ties not in get_args(Ties):
-        raise ValueError(f"ties must be one of {', '.join(get_args(Ties))}, got {ties!r}")
+    check_known("ties", ties, get_args(Ties))
     tied = outcome == 0.5
     if ties == "random":
         coins = np.random.default_rng(seed).integers(0, 2, len(outcome)).astype(np.float64)

@@ -9,6 +9,7 @@ from mauve_metric.measures.ratios.classifier_ratios import classifier_log_ratios
 from mauve_metric.measures.ratios.density_ratios import LogRatios, RatioScores, ratio_scores
 from mauve_metric.measures.ratios.gaussian_ratios import gaussian_log_ratios
 from mauve_metric.measures.ratios.neighbour_ratios import neighbour_log_ratios
+from mauve_metric.runtime.checks import check_known
 
 ESTIMATORS: dict[str, Callable[[Array, Array, int], LogRatios]] = {
     "neighbours": lambda p, q, seed: neighbour_log_ratios(p, q, seed=seed),
@@ -33,6 +34,5 @@ def estimate_ratio_scores(
     >>> estimate_ratio_scores(rows, rows + 100, "neighbours").mauve < 0.01
     True
     """
-    if estimator not in ESTIMATORS:
-        raise ValueError(f"estimator must be one of {', '.join(ESTIMATORS)}, got {estimator!r}")
+    check_known("estimator", estimator, ESTIMATORS)
     return ratio_scores(ESTIMATORS[estimator](p, q, seed), scaling_factor, num_points)

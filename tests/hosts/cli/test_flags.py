@@ -14,11 +14,8 @@ from commands import OUTPUTS, command_for, input_error, target_of, usage_error
 
 from mauve_metric import __version__, compute_mauve
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.hosts.cli.flags import in_flags
 from mauve_metric.hosts.cli.main import main, parse
 from mauve_metric.options import config_fields
-from mauve_metric.runtime.errors import KINDS
-from mauve_metric.uncertainty.warning_guide import ADVICE
 
 
 @pytest.mark.parametrize("name", config_fields())
@@ -67,8 +64,6 @@ def test_values_of_flags_are_checked_as_usage(files: tuple[str, str], capsys: py
         ("--pooling", "max", "pooling must be one of"),
         ("--batch-size", "many", "invalid int value"),
     ):
-        import re
-
         assert re.search(message, usage_error(["score", *files, flag, value], capsys)), (flag, value)
 
 
@@ -105,17 +100,10 @@ def test_wrong_usage(files: tuple[str, str], capsys: pytest.CaptureFixture[str])
     assert "usage" in usage_error([], capsys)
     assert "there is no command 'skore' (did you mean 'score'?)" in usage_error(["skore", *files], capsys)
     assert "(did you mean '--featurizer'?)" in usage_error(["score", *files, "--featurzer", "minilm"], capsys)
+    assert "did you mean" not in usage_error(["deduplicate", files[0], "--rows", "3"], capsys)
     assert usage_error(["score", *files, "--seed", "x"], capsys).count("\n") == 2
     assert "MODEL" in usage_error(["score", files[0]], capsys)
     assert "--num-bucket-count" in usage_error(["score", *files, "--num-bucket-count", "3"], capsys)
-
-
-def test_advice_names_flags() -> None:
-    advice = [text for item in ADVICE.values() for text in item[:2]] + [kind.cure for kind in KINDS.values()]
-    python = re.compile(r"=(True|None|[`'\"])|[pq]_(text|groups)\b|(\W--[\w-]+\W+)\3")
-    assert len(advice) > 80 and [text for text in map(in_flags, advice) if python.search(text)] == []
-    assert in_flags("strip='line_breaks' (--strip line_breaks) makes") == "--strip line_breaks makes"
-    assert in_flags("seed=1 is closest; num_buckets=9 is small") == "seed=1 is closest; --num-buckets 9 is small"
 
 
 def test_warnings_and_the_opening_name_flags(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,7 @@ from mauve_metric.hosts.cli.files import add_two_sides, two_sides
 from mauve_metric.hosts.cli.flags import add_score_options, keywords_of
 from mauve_metric.hosts.cli.output import failed_gate, show_result, show_result_of
 from mauve_metric.hosts.cli.parser import CommandParser
+from mauve_metric.results.wording.spelling import flag_of
 
 if TYPE_CHECKING:
     from mauve_metric.results.result import MauveResult
@@ -78,13 +79,13 @@ def usage_error(options: argparse.Namespace) -> str | None:
         return f"--fail-under must be a number in [0, 1], got {options.fail_under}"
     if options.folder is None:
         alone = next((name for name in _ONLY_WITH_FOLDER if given[name] is not None), None)
-        return None if alone is None else f"--{alone.replace('_', '-')} needs -o DIR, a folder that all workers share"
+        return None if alone is None else f"{flag_of(alone)} needs -o DIR, a folder that all workers share"
     if options.model is None:
         return "-o needs HUMAN and MODEL: shards with both sides beside each other are not read"
     if len(options.featurizers or ()) > 1:
         return "--featurize-model-name stands once for shards (-o)"
     other = next((name for name in _NOT_FOR_SHARDS if given[name] is not None), None)
-    return None if other is None else f"--{other.replace('_', '-')} is not for shards (-o): use --text-field"
+    return None if other is None else f"{flag_of(other)} is not for shards (-o): use --text-field"
 
 
 def run(options: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import inspect
 import re
 import types
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -15,7 +15,6 @@ from mauve_metric.catalogue.table import SCORES
 from mauve_metric.hosts.space.server.endpoints import COMPARE, DESCRIBE, SCORE, Endpoints
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
-from mauve_metric.results.numbers import Described, Difference, OwnScore, Subgroup
 from mauve_metric.results.result import MauveResult
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
@@ -31,37 +30,20 @@ _ANSWERS = {
 
 def result_schema() -> Schema:
     """The schema of `MauveResult.to_dict`."""
-    meanings = attributes(MauveResult) | {name: score.meaning for name, score in SCORES.items()}
-    hints = get_type_hints(MauveResult)
-    names = [item.name for item in fields(MauveResult) if item.metadata.get("in_dict", True)]
-    return _object({name: _schema_of_field(name, hints[name]) | _description(meanings.get(name)) for name in names})
+    return _record(MauveResult)
 
 
 def comparison_schema() -> Schema:
     """The schema of `Comparison.to_dict`."""
-    meanings, hints = attributes(Comparison), get_type_hints(Comparison)
-    models = {"models": _values(result_schema()), "mauve_own": _values(_of_type(float))}
-    named = models | {"own": _values(_record(OwnScore)), "differences": _list(_record(Difference, leave=("stderr",)))}
-    named["learned_differences"] = named["together_differences"] = named["differences"]
-    named["subgroups"] = _list(_record(Subgroup))
-    rankings = ("ranking", "learned_ranking", "together_ranking")
-    for name in (*rankings, "confidence_level", "design", "smallest_difference", "texts_needed"):
-        named[name] = _of_type(hints[name])
-    named |= {"warnings": _list(_record(ScoreWarning)), "signature": _of_type(str)}
-    meanings["mauve_own"] = meanings["own"]
-    return _object({name: schema | _description(meanings.get(name)) for name, schema in named.items()})
+    schema = _record(Comparison)
+    own = schema["properties"]["own"]["description"]
+    return _with(schema, mauve_own=_values(_of_type(float)) | {"description": own})
 
 
 def description_schema() -> Schema:
     """The schema of `Description.to_dict`."""
-    meanings, hints = attributes(Description), get_type_hints(Description)
-    meanings["warnings"] = "what to know before believing the scores"
-    named = {"human": _values(_of_type(float)), "models": _values(_values(_record(Described)))}
-    named |= {"failed": _values(_of_type(str)), "seconds": _values(_of_type(float)), "sizes": _values(_of_type(int))}
-    named |= {name: _of_type(hints[name]) for name in ("same_size", "confidence_level")}
-    named |= {"warnings": _list(_record(ScoreWarning)), "model_warnings": _values(_list(_record(ScoreWarning)))}
-    named |= {"signature": _of_type(str)}
-    return _object({name: schema | _description(meanings.get(name)) for name, schema in named.items()})
+    meaning = {"description": "what to know before believing the scores"}
+    return _with(_record(Description), warnings=_of_type(tuple[ScoreWarning, ...]) | meaning)
 
 
 def add_descriptions(info: Schema, endpoints: Endpoints) -> Schema:
@@ -105,12 +87,6 @@ def attributes(kind: type) -> dict[str, str]:
     }
 
 
-def _schema_of_field(name: str, hint: object) -> Schema:
-    if name in _CURVES:
-        return _list(_list(_of_type(float)))
-    return _list(_record(ScoreWarning)) if name == "warnings" else _of_type(hint)
-
-
 def _of_type(hint: object) -> Schema:
     """The schema of the values of a type as `numbers.plain` writes them."""
     if hint in _PLAIN:
@@ -125,18 +101,31 @@ def _of_type(hint: object) -> Schema:
     if origin is tuple:
         several = Ellipsis not in inner
         return _list(_of_type(inner[0])) | ({"minItems": len(inner), "maxItems": len(inner)} if several else {})
+    if origin in (dict, Mapping) and inner[1] is not Any:
+        return _values(_of_type(inner[1]))
+    if isinstance(hint, type) and (is_dataclass(hint) or hasattr(hint, "_fields")):
+        return _record(hint)
     return {"type": "object"}
 
 
-def _record(kind: type, leave: tuple[str, ...] = ()) -> Schema:
+def _record(kind: type) -> Schema:
     """The schema of a named tuple or dataclass."""
     meanings = attributes(kind)
-    hints = {name: hint for name, hint in get_type_hints(kind).items() if name not in leave}
-    return _object({name: _of_type(hint) | _description(meanings.get(name)) for name, hint in hints.items()})
+    if kind is MauveResult:
+        meanings |= {name: score.meaning for name, score in SCORES.items()}
+    left = {item.name for item in fields(kind) if not item.metadata.get("in_dict", True)} if is_dataclass(kind) else ()
+    found = {}
+    for name, hint in get_type_hints(kind).items():
+        if name not in left:
+            shape = _list(_list(_of_type(float))) if name in _CURVES else _of_type(hint)
+            found[name] = shape | _description(meanings.get(name))
+    return _with({}, **found)
 
 
-def _object(properties: Mapping[str, Schema]) -> Schema:
-    return {"type": "object", "properties": dict(properties), "required": list(properties)}
+def _with(schema: Schema, **properties: Schema) -> Schema:
+    """The schema of an object with further properties, all of which are there."""
+    every = {**schema.get("properties", {}), **properties}
+    return {"type": "object", "properties": every, "required": list(every)}
 
 
 def _values(schema: Schema) -> Schema:

@@ -1,4 +1,4 @@
-"""The example that is on the page when it opens: its features are in the package, so that no model runs for it."""
+"""Sets that are scored for the page, and the examples, whose features are in the package: no model runs for them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.hosts.space.limits import Limits
+from mauve_metric.features.sides import shared_prompts
+from mauve_metric.hosts.space.limits import Limits, other_featurizers
 from mauve_metric.hosts.space.session.run import Run
 from mauve_metric.hosts.space.session.scoring import Embedded, Encoders, Scored, embed, feature_key, score, with_all
 from mauve_metric.hosts.space.session.sessions import Shown, title_of
@@ -97,6 +98,63 @@ def others_by_default(featurizers: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in featurizers[1:] if name == SECOND)
 
 
+def compare_sets(
+    human: TextSet,
+    models: dict[str, TextSet],
+    options: dict[str, object],
+    encoders: Encoders,
+    run: Run,
+    *,
+    aligned: bool = False,
+    last: Shown | None = None,
+) -> Shown:
+    """Score the models' sets against the human one by every featurizer of the options.
+
+    Args:
+        options: checked. aligned: see `compare`. last: a result whose features and clusterings are used again.
+
+    Raises:
+        Cancelled: stopped. ValueError, TypeError, OSError, ImportError: as `compute_mauve`.
+    """
+    titles = {name: title_of(name) for name in models}
+    sets = {HUMAN: human.texts} | {titles[name]: side.texts for name, side in models.items()}
+    found: dict[str, Scored] = {}
+    groups = shared_prompts({HUMAN: human, **models})
+    prompts = tuple(groups.get(name) for name in (HUMAN, *models)) if groups and not aligned else ()
+    featurizers = str(options["featurize_model_name"]), *other_featurizers(options)
+    for number, featurizer in enumerate(featurizers):
+        run.part(number, len(featurizers), f"{featurizer}: " if len(featurizers) > 1 else "")
+        config = encoders.config(options | {"featurize_model_name": featurizer})
+        own = last_scored(last, config)
+        kept = reusable_features(own, [human, *models.values()], config)
+        embedded = embed(sets, config, encoders, run, kept, None if number else list(models))
+        with encoders.speeds.scoring(sum(map(len, embedded.texts))):
+            found[featurizer] = score(embedded, titles, config, aligned=aligned, prompts=prompts, last=own, run=run)
+    scored = with_all(found)
+    picked = last.picked if last is not None and last.picked in models else scored.best_first[-1]
+    run.stage(0.97, "looking for words")
+    scored.explain(picked)  # counts the words of all texts once
+    run.check()
+    return Shown(human, models, options, scored, picked)
+
+
+def last_scored(last: Shown | None, config: MauveConfig) -> Scored | None:
+    """A result that the page shows, by the featurizer of this config; None for one from a file."""
+    scored = None if last is None else last.scored
+    return scored.of(config) if isinstance(scored, Scored) else None
+
+
+def reusable_features(own: Scored | None, sets: Sequence[TextSet], config: MauveConfig) -> Embedded | None:
+    """Features that can be reused: the last ones, and those of the examples that are among the sets."""
+    last = None if own is None else own.embedded
+    if last is not None and last.fits([side.texts for side in sets], config):
+        return last
+    stored = stored_features(sets, config)
+    if stored is None or last is None or last.key != stored.key:
+        return stored or last
+    return Embedded(last.key, last.sets + stored.sets, last.texts + stored.texts)
+
+
 class Example:
     """One example with its features, scored once for all visitors.
 
@@ -108,13 +166,10 @@ class Example:
 
     def __init__(self, limits: Limits, featurizers: list[str], encoders: Encoders) -> None:
         self._limits, self._encoders = limits, encoders
-        self._offered = FEATURIZER in featurizers and FEATURIZER not in encoders.functions
+        self._untried = FEATURIZER in featurizers and FEATURIZER not in encoders.functions
         self._others = others_by_default(featurizers) if featurizers[:1] == [FEATURIZER] else ()
         self._lock = threading.Lock()
-        self._embedded: Embedded | None = None
-        self._sets: tuple[TextSet, TextSet] | None = None
-        self._scored: Scored | None = None
-        self._tried = False
+        self._shown: Shown | None = None
 
     @property
     def options(self) -> dict[str, object]:
@@ -123,54 +178,28 @@ class Example:
         others = {"featurizers": self._others} if self._others else {}
         return {**own, "featurize_model_name": FEATURIZER, **others}
 
-    @property
-    def embedded(self) -> Embedded | None:
-        """The features; None if they are missing or belong to other texts."""
+    def shown(self) -> Shown | None:
+        """The example's result for one visitor; None if its texts or their features are missing."""
         with self._lock:
-            if not self._tried and self._offered:
-                self._tried = True
+            if self._untried:
+                self._untried = False
                 try:
-                    self._load()
+                    self._shown = self._compared()
                 except (OSError, ValueError) as error:
                     logger.warning("the example cannot be shown: %s", error)
-            return self._embedded
+            return None if self._shown is None else replace(self._shown)
 
-    def _load(self) -> None:
-        """Read texts and features."""
+    def _compared(self) -> Shown | None:
         if LABEL not in example_files():
-            return
-        human, models = example_sets(LABEL, self._limits)
-        sets = human, models[LABEL]
-        embedded = stored_features(sets, self._encoders.config(self.options))
-        if embedded is not None and len(embedded.sets) == len(sets):
-            self._sets, self._embedded = sets, embedded
-
-    def shown(self) -> Shown | None:
-        """The example's result for one visitor; None if there is no example."""
-        embedded = self.embedded
-        if embedded is None or self._sets is None:
             return None
-        human, model = self._sets
-        with self._lock:
-            if self._scored is None:
-                self._scored = self._score(embedded, human, model)
-                self._scored.explain(LABEL, 1)  # counts the words of all texts once
-        return Shown(human, {LABEL: model}, self.options, self._scored, LABEL, example=True)
+        human, models = example_sets(LABEL, self._limits)
+        stored = stored_features([human, *models.values()], self._encoders.config(self.options))
+        if stored is None or len(stored.sets) <= len(models):
+            return None
+        return replace(compare_sets(human, models, self.options, self._encoders, Run()), example=True)
 
     def warm_up(self) -> None:
         """Load the preset featurizer, and measure its speed on a few texts."""
-        if self._sets is not None:
-            texts = {side.title: side.texts[:_WARM_TEXTS] for side in self._sets}
+        if self._shown is not None:
+            texts = {side.title: side.texts[:_WARM_TEXTS] for side in (self._shown.human, *self._shown.models.values())}
             embed(texts, self._encoders.config(self.options), self._encoders, Run())
-
-    def _score(self, embedded: Embedded, human: TextSet, model: TextSet) -> Scored:
-        """The scores of the example by every featurizer."""
-        titles = {LABEL: title_of(LABEL)}
-        found: dict[str, Scored] = {}
-        for name in (FEATURIZER, *self._others):
-            config = self._encoders.config(self.options | {"featurize_model_name": name})
-            if name != FEATURIZER:
-                embedded = embed({HUMAN: human.texts, titles[LABEL]: model.texts}, config, self._encoders, Run())
-            with self._encoders.speeds.scoring(sum(map(len, embedded.texts))):
-                found[name] = score(embedded, titles, config)
-        return with_all(found)

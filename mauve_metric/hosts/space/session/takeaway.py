@@ -16,6 +16,7 @@ from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.options import config_fields
 from mauve_metric.results.description import Description
 from mauve_metric.results.figure_files import save_chart
+from mauve_metric.results.wording.spelling import flag_of
 
 FIGURES = (".svg", ".pdf", ".png")
 
@@ -116,11 +117,10 @@ def shell_code(
     for name in _featurizers(options) if other_featurizers(options) else ():
         words += ["--featurize-model-name", name]
     for key, value in _changed_options(options).items():
-        flag = key.replace("_", "-")
         if isinstance(config_fields()[key].default, bool):
-            words.append(f"--{flag}" if value else f"--no-{flag}")
+            words.append(flag_of(key if value else f"no_{key}"))
         else:
-            words += [f"--{flag}", str(value).lower() if isinstance(value, bool) else str(value)]
+            words += [flag_of(key), str(value).lower() if isinstance(value, bool) else str(value)]
     return shlex.join(words)
 
 

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import gradio as gr
 from gradio.blocks import Block
 
-
-@dataclass(frozen=True)
-class LinkParts:
-    """A link to the page: the button that makes it, and its box."""
-
-    make: gr.Button
-    link: gr.Textbox
+LinkParts = tuple[gr.Button, gr.Textbox]
 
 
 def link_part(to: str, make_id: str, link_id: str, holds: str = "") -> LinkParts:
-    """A link to the page with settings or a result. holds: what the label says of it."""
+    """The button that makes a link to the page with settings or a result, and its box; holds: words of the label."""
     make = gr.Button(f"Make a link to {to}", size="sm", elem_id=make_id)
     link = gr.Textbox(
         label=f"Link to {to}{holds}",
@@ -27,7 +19,7 @@ def link_part(to: str, make_id: str, link_id: str, holds: str = "") -> LinkParts
         buttons=["copy"],
         max_lines=2,
     )
-    return LinkParts(make, link)
+    return make, link
 
 
 def files_part(shown: dict[str, Block]) -> tuple[gr.Button, LinkParts]:

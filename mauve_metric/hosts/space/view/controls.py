@@ -8,8 +8,8 @@ from typing import TypedDict
 import gradio as gr
 
 from mauve_metric.hosts.space.limits import Limits
-from mauve_metric.hosts.space.view.control_names import label
 from mauve_metric.options import VERBATIM, config_fields
+from mauve_metric.results.wording.spelling import label_of
 
 PLAY = ("mauve_scaling_factor", "num_buckets", "seed", "confidence_level")  # beside the pictures that they change
 FIXED = ("drmm_preset", "lattice_preset")  # at their defaults: the others take many minutes
@@ -40,7 +40,7 @@ def _control(name: str) -> gr.components.Component:
     default, choices = knob.default, knob.metadata["choices"]
     most = "" if knob.metadata["most"] is None else f"; at most {knob.metadata['most']} here"
     info = f"{knob.metadata['help']} (default: {'unset' if default is None else default}{most})"
-    shown: _Look = {"label": label(name), "info": info, "elem_id": name, "min_width": 250}
+    shown: _Look = {"label": label_of(name), "info": info, "elem_id": name, "min_width": 250}
     if choices is not None:
         return gr.Radio([(str(choice), choice) for choice in choices], value=default, **shown)
     if isinstance(default, bool):
@@ -71,23 +71,23 @@ def check_play(options: Mapping[str, object], limits: Limits) -> None:
     for name, (low, high) in play_ranges(limits).items():
         value = options.get(name)
         if isinstance(value, (int, float)) and not low <= value <= high:
-            raise ValueError(f"{label(name)} must be from {low:g} to {high:.10g} here, got {value:g}")
+            raise ValueError(f"{label_of(name)} must be from {low:g} to {high:.10g} here, got {value:g}")
 
 
-def play_values(options: Mapping[str, object]) -> list[object]:
+def play_values(options: Mapping[str, object]) -> dict[str, object]:
     """The values of the controls of `PLAY` for options.
 
     >>> play_values({"num_buckets": "auto", "seed": 3, "mauve_scaling_factor": 2, "confidence_level": 0.9})
-    [2, 0, 3, 0.9]
+    {'mauve_scaling_factor': 2, 'num_buckets': 0, 'seed': 3, 'confidence_level': 0.9}
     """
-    return [0 if options[name] == "auto" else options[name] for name in PLAY]
+    return {name: 0 if options[name] == "auto" else options[name] for name in PLAY}
 
 
 def play_controls(limits: Limits) -> list[gr.Slider | gr.Number]:
     """One control for each of `PLAY`."""
 
     def shown(name: str, info: str) -> _Look:
-        return {"label": label(name), "info": info, "elem_id": name, "min_width": 280}
+        return {"label": label_of(name), "info": info, "elem_id": name, "min_width": 280}
 
     c, level, seed = (config_fields()[name].default for name in ("mauve_scaling_factor", "confidence_level", "seed"))
     ranges = play_ranges(limits)

@@ -12,32 +12,29 @@ from urllib.parse import urlencode
 import gradio as gr
 from gradio.utils import get_upload_folder
 
-from mauve_metric.features.sides import shared_prompts
 from mauve_metric.hosts.space.limits import Limits, check_options, check_together, other_featurizers
 from mauve_metric.hosts.space.session import shared_result as shared_link
 from mauve_metric.hosts.space.session import takeaway
-from mauve_metric.hosts.space.session.examples import HUMAN, SECOND, Example, stored_features
+from mauve_metric.hosts.space.session.examples import (
+    HUMAN,
+    SECOND,
+    Example,
+    compare_sets,
+    last_scored,
+    reusable_features,
+)
 from mauve_metric.hosts.space.session.measuring import check_measures, measure_scored
 from mauve_metric.hosts.space.session.opened_result import read_result
 from mauve_metric.hosts.space.session.run import Run, show_errors
-from mauve_metric.hosts.space.session.scoring import Embedded, Encoders, Scored, embed, score, with_all
+from mauve_metric.hosts.space.session.scoring import Encoders, Scored
 from mauve_metric.hosts.space.session.sessions import Session, Shown, title_of
 from mauve_metric.hosts.space.session.speeds import forecast, sample_step
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text, read_paste, sampled
 from mauve_metric.hosts.space.view import markup, notices
-from mauve_metric.hosts.space.view.controls import (
-    PLAY,
-    check_play,
-    panel_options,
-    play_options,
-    play_values,
-)
-from mauve_metric.hosts.space.view.run_handlers import RunHandlers
+from mauve_metric.hosts.space.view.controls import PLAY, check_play, panel_options, play_options, play_values
+from mauve_metric.hosts.space.view.run_handlers import RunHandlers, Values
 from mauve_metric.hosts.space.view.settings_link import control_values, query_of, read_query
 from mauve_metric.hosts.space.view.showing import (
-    MEASURES,
-    OF_MODEL,
-    RESULT,
     bucket_html,
     fits,
     measures_values,
@@ -45,7 +42,6 @@ from mauve_metric.hosts.space.view.showing import (
     result_values,
     shown_bucket,
 )
-from mauve_metric.options import MauveConfig
 
 EXAMPLE = "example"  # what `shows` holds while the example is on the page
 _FIRST = f"compare two sets first: {notices.GONE}"
@@ -74,33 +70,29 @@ class Handlers(RunHandlers):
             with self.turns.turn("", Run()):
                 self.example.warm_up()
 
-    def arrive(self, request: gr.Request) -> list[object]:
-        """The values that the address sets, for featurizer, `PLAY` and panel, and the example."""
+    def arrive(self, request: gr.Request) -> Values:
+        """The values of the controls that the address sets, the problems in it, and the example."""
         with show_errors(markup.in_controls):
             found, problems = read_query(dict(request.query_params), self.featurizers, self.limits)
             said = "".join(markup.problem(markup.escape(problem)) for problem in problems)
             if shared_link.NAME in request.query_params:
                 return self._shared(request.query_params[shared_link.NAME], said)
-            controls = control_values(found, self.featurizers) if found else [gr.skip()] * len(control_values({}, [""]))
+            controls = control_values(found, self.featurizers) if found else {}
             shown = self.example.shown()
             if shown is None:
-                return [*controls, said, *[gr.skip()] * len(RESULT)]
+                return controls | {"problems": said}
             if self._arrived is None:  # the same for every visitor
                 self._arrived = result_values(shown, self.limits.points) | {"shows": EXAMPLE, "status": ""}
-            # gradio changes the updates that it is given
-            values = copy.deepcopy(self._arrived) | ({"stale": notices.stale(example=True)} if found else {})
-            return [*controls, said, *(values[name] for name in RESULT)]
+            stale = {"stale": notices.stale(example=True)} if found else {}
+            return controls | {"problems": said} | copy.deepcopy(self._arrived) | stale  # gradio changes the updates
 
-    def _shared(self, value: str, said: str) -> list[object]:
-        """The page with the first screen of a result that the address holds, or the mistake in it."""
-        shown: dict[str, object] = {}
+    def _shared(self, value: str, said: str) -> Values:
+        """The first screen of a result that the address holds, or the mistake in it."""
         try:
             shared = shared_link.read_shared(value, self.featurizers)
-            shown = {"about": notices.SHARED, "score": markup.shared_headline(shared)}
         except ValueError as error:
-            said += markup.problem(markup.escape(error))
-        skipped = [gr.skip()] * len(control_values({}, [""]))
-        return [*skipped, said, *(shown.get(name, gr.skip()) for name in RESULT)]
+            return {"problems": said + markup.problem(markup.escape(error))}
+        return {"problems": said, "about": notices.SHARED, "score": markup.shared_headline(shared)}
 
     def share(self, request: gr.Request) -> str:
         """The query of an address that holds the first screen of the shown result of one model."""
@@ -124,10 +116,10 @@ class Handlers(RunHandlers):
             check_play(options, self.limits)
             return query_of(options, self.featurizers[0])
 
-    def open_result(self, path: str | None, request: gr.Request) -> list[object]:
+    def open_result(self, path: str | None, request: gr.Request) -> Values:
         """Show an uploaded JSON result, without texts."""
         if path is None:
-            return [gr.skip()] * len(RESULT)
+            return {}
         session = self.sessions.get(request.session_hash)
         try:
             with show_errors(markup.in_controls), self._alone(session):
@@ -138,7 +130,7 @@ class Handlers(RunHandlers):
                 shown = Shown(human, models, {}, opened, opened.best_first[-1])
                 values = result_values(shown, self.limits.points) | {"about": notices.about_opened(name)}
                 session.shown = shown
-                return [values[output] for output in RESULT]
+                return values
         finally:
             self.sessions.release(Path(path))
 
@@ -188,7 +180,7 @@ class Handlers(RunHandlers):
         try:
             for featurizer in (str(options["featurize_model_name"]), *other_featurizers(options)):
                 config = self.encoders.config({**options, "featurize_model_name": featurizer})
-                kept = _reusable_features(_last(session, config), sets, config)
+                kept = reusable_features(last_scored(session.shown, config), sets, config)
                 known = kept is not None and kept.fits([side.texts for side in sets], config)
                 new[config.featurize_model_name] = [
                     side.texts
@@ -220,7 +212,7 @@ class Handlers(RunHandlers):
         request: gr.Request,
         progress: gr.Progress,
         held: tuple[object, object] = ("", ""),
-    ) -> list[object]:
+    ) -> Values:
         """Handle the compare button: pasted texts, alignment, featurizer, `PLAY` and panel in, the result out.
 
         Args:
@@ -231,7 +223,7 @@ class Handlers(RunHandlers):
         pasted, aligned = [str(text or "") for text in values[:2]], bool(values[2])
         session = self.sessions.get(request.session_hash)
 
-        def work(run: Run) -> list[object]:
+        def work(run: Run) -> Values:
             with self._alone(session):
                 options = _options(values[3:])
                 check_play(options, self.limits)
@@ -239,13 +231,13 @@ class Handlers(RunHandlers):
                 self._score(session, human, models, options, aligned, run)
                 return self._result(session)
 
-        return self._run(request, progress, len(RESULT), work)
+        return self._run(request, progress, work)
 
-    def measure(self, groups: Sequence[str], request: gr.Request, progress: gr.Progress) -> list[object]:
+    def measure(self, groups: Sequence[str], request: gr.Request, progress: gr.Progress) -> Values:
         """Handle the button of the measures: names of groups in, the outputs of `MEASURES` out."""
         session = self.sessions.get(request.session_hash)
 
-        def work(run: Run) -> list[object]:
+        def work(run: Run) -> Values:
             scored = _shown_result(session).scored
             if not isinstance(scored, Scored):
                 raise ValueError(_FIRST)
@@ -255,12 +247,11 @@ class Handlers(RunHandlers):
                 if not isinstance(now.scored, Scored) or now.scored.embedded is not scored.embedded:
                     raise ValueError("the measures are of texts that are not shown any more: compute them again")
                 now.measured = measured
-                values = measures_values(now) | {"measures_status": notices.measured(measured.description)}
-                return [values[name] for name in MEASURES]
+                return measures_values(now) | {"measures_status": notices.measured(measured.description)}
 
-        return self._run(request, progress, len(MEASURES), work)
+        return self._run(request, progress, work)
 
-    def replay(self, values: Sequence[object], request: gr.Request) -> list[object]:
+    def replay(self, values: Sequence[object], request: gr.Request) -> Values:
         """Recompute the result with other values of `PLAY`, from the stored features."""
         session = self.sessions.get(request.session_hash)
         with show_errors(markup.in_controls), self._alone(session):
@@ -274,21 +265,20 @@ class Handlers(RunHandlers):
                 session.shown.example, session.shown.measured = shown.example, shown.measured
             return self._result(session)
 
-    def play(self, written: str, request: gr.Request) -> list[object]:
-        """Call `replay`, then return the values of `PLAY`; on an error its message and the values shown before.
+    def play(self, written: str, request: gr.Request) -> Values:
+        """Call `replay`; on an error return its message and the values of `PLAY` shown before.
 
         Args:
             written: the values as JSON, as the visitor wrote them.
             request: of the visitor.
         """
         try:
-            return [*self.replay(json.loads(written), request), *[gr.skip()] * len(PLAY)]
+            return self.replay(json.loads(written), request)
         except gr.Error as error:
             shown = self.sessions.get(request.session_hash).shown
-            kept = [gr.skip()] * len(PLAY) if shown is None or not shown.options else play_values(shown.options)
+            kept = {} if shown is None or not shown.options else play_values(shown.options)
             still = "" if shown is None else "; the figures are still those of the values before"
-            problem = markup.problem(f"{error.message}{still}")
-            return [*(problem if name == "play_note" else gr.skip() for name in RESULT), *kept]
+            return {"play_note": markup.problem(f"{error.message}{still}"), **kept}
 
     def _take_sets(
         self, session: Session, human_pasted: str, model_pasted: str, held: tuple[object, object]
@@ -321,37 +311,15 @@ class Handlers(RunHandlers):
     ) -> None:
         """Put the result of sets into the session."""
         check_options(options, self.featurizers, self.limits)
-        titles = {name: title_of(name) for name in models}
-        sets = {HUMAN: human.texts} | {titles[name]: side.texts for name, side in models.items()}
-        found: dict[str, Scored] = {}
-        groups = shared_prompts({HUMAN: human, **models})
-        prompts = tuple(groups.get(name) for name in (HUMAN, *models)) if groups and not aligned else ()
-        featurizers = str(options["featurize_model_name"]), *other_featurizers(options)
-        for number, featurizer in enumerate(featurizers):
-            run.part(number, len(featurizers), f"{featurizer}: " if len(featurizers) > 1 else "")
-            config = self.encoders.config(options | {"featurize_model_name": featurizer})
-            own = _last(session, config)
-            kept = _reusable_features(own, [human, *models.values()], config)
-            embedded = embed(sets, config, self.encoders, run, kept, None if number else list(models))
-            with self.encoders.speeds.scoring(sum(map(len, embedded.texts))):
-                found[featurizer] = score(embedded, titles, config, aligned=aligned, prompts=prompts, last=own, run=run)
-        scored = with_all(found)
-        picked = scored.best_first[-1]
-        if session.shown is not None and session.shown.picked in models:
-            picked = session.shown.picked
-        run.stage(0.97, "looking for words")
-        scored.explain(picked)  # counts the words of all texts once
-        run.check()
-        session.shown = Shown(human, models, options, scored, picked)
+        session.shown = compare_sets(human, models, options, self.encoders, run, aligned=aligned, last=session.shown)
 
     # --- what is shown --------------------------------------------------------------------------------------------
 
-    def _result(self, session: Session) -> list[object]:
-        """The values of the outputs of `RESULT`."""
-        values = result_values(_shown_result(session), self.limits.points)
-        return [values[name] for name in RESULT]
+    def _result(self, session: Session) -> Values:
+        """The values of all outputs that show a result."""
+        return result_values(_shown_result(session), self.limits.points)
 
-    def pick_model(self, name: str | None, request: gr.Request) -> list[object]:
+    def pick_model(self, name: str | None, request: gr.Request) -> Values:
         """Show another model's buckets and scores."""
         session = self.sessions.get(request.session_hash)
         with show_errors(markup.in_controls):
@@ -359,8 +327,7 @@ class Handlers(RunHandlers):
             if name not in shown.models:
                 raise ValueError(f"there is no model set “{str(name)[:60]}” in this comparison")
             shown.picked = name
-            values = of_model_values(shown)
-            return [values[part] for part in OF_MODEL]
+            return of_model_values(shown)
 
     def pick_bucket(self, bucket: int | None, request: gr.Request) -> object:
         """Show the texts of a bucket, both sides; skip if the choice is empty or unchanged."""
@@ -372,8 +339,8 @@ class Handlers(RunHandlers):
             shown.bucket = bucket
             return bucket_html(shown, bucket)
 
-    def click_bucket(self, clicked: str, request: gr.Request) -> list[object]:
-        """Handle a click on a bar or a text in a figure: return the picked model and its outputs.
+    def click_bucket(self, clicked: str, request: gr.Request) -> Values:
+        """Handle a click on a bar or a text in a figure: return the picked model and its outputs that change.
 
         Args:
             clicked: begins with the number of a bucket, and of a text's set behind a hyphen: 0 for the human texts,
@@ -390,9 +357,8 @@ class Handlers(RunHandlers):
             if changed:
                 shown.picked = names[which - 1]
             values = of_model_values(shown, number)
-            if not changed:
-                values |= dict.fromkeys(("pair", "contributions", "histogram", "table"), gr.skip())
-            return [shown.picked, *(values[part] for part in OF_MODEL)]
+            of_bucket = {"picked": shown.picked} | {name: values[name] for name in ("bucket", "bucket_texts")}
+            return values | of_bucket if changed else of_bucket
 
     def make_files(self, request: gr.Request) -> dict[str, object]:
         """Write result, figures, signature and report to files."""
@@ -408,23 +374,6 @@ class Handlers(RunHandlers):
     def leave(self, request: gr.Request) -> None:
         """Delete the session of a closed page."""
         self.sessions.drop(request.session_hash)
-
-
-def _last(session: Session, config: MauveConfig) -> Scored | None:
-    """The last result, by the featurizer of this config."""
-    last = None if session.shown is None else session.shown.scored
-    return last.of(config) if isinstance(last, Scored) else None
-
-
-def _reusable_features(own: Scored | None, sets: Sequence[TextSet], config: MauveConfig) -> Embedded | None:
-    """Features that can be reused: the last ones, and those of the examples that are among the sets."""
-    last = None if own is None else own.embedded
-    if last is not None and last.fits([side.texts for side in sets], config):
-        return last
-    stored = stored_features(sets, config)
-    if stored is None or last is None or last.key != stored.key:
-        return stored or last
-    return Embedded(last.key, last.sets + stored.sets, last.texts + stored.texts)
 
 
 def _shown_result(session: Session) -> Shown:

@@ -20,12 +20,11 @@ from mauve_metric.hosts.space.session.speeds import forecast
 from mauve_metric.hosts.space.session.uploads import FILE_TYPES
 from mauve_metric.hosts.space.view import notices
 from mauve_metric.hosts.space.view.away_part import LinkParts, code_outputs, files_part, link_part
-from mauve_metric.hosts.space.view.control_names import ALIGNED
 from mauve_metric.hosts.space.view.controls import panel_controls, play_controls
 from mauve_metric.hosts.space.view.figures import figure
 from mauve_metric.hosts.space.view.measures_part import MeasureInputs, measures_part
-from mauve_metric.hosts.space.view.showing import MEASURES, OF_MODEL, RESULT
 from mauve_metric.options import config_fields
+from mauve_metric.results.wording.spelling import ALIGNED
 
 INTRODUCTION = """# MAUVE
 How close are a model's texts to people's? <a href="#given">Compare your own</a>."""
@@ -253,7 +252,7 @@ def run_part(limits: Limits, status: gr.HTML) -> RunParts:
 
 @dataclass(frozen=True)
 class ResultOutputs:
-    """The outputs of a result by the names of `RESULT`, and the controls beside them."""
+    """The outputs of a result by their names, and the controls beside them."""
 
     named: dict[str, Block]
     shows: gr.Textbox
@@ -266,21 +265,6 @@ class ResultOutputs:
     measures: MeasureInputs
     make_files: gr.Button
     link: LinkParts
-
-    @property
-    def all(self) -> list[Block]:
-        """All outputs, in the order of the handlers."""
-        return [self.named[name] for name in RESULT]
-
-    @property
-    def of_model(self) -> list[Block]:
-        """The outputs of one model, in the order of the handlers."""
-        return [self.named[name] for name in OF_MODEL]
-
-    @property
-    def of_measures(self) -> list[Block]:
-        """The outputs that measures change, in the order of the handlers."""
-        return [self.named[name] for name in MEASURES]
 
 
 def result_part(limits: Limits, status: gr.HTML, given: gr.Accordion) -> ResultOutputs:

@@ -13,7 +13,6 @@ from markupsafe import Markup
 from mauve_metric.catalogue.table import MEASURES, SCORES
 from mauve_metric.hosts.space.session.shared_result import SharedResult
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text
-from mauve_metric.hosts.space.view.control_names import ALIGNED, name_controls
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.description import Description
 from mauve_metric.results.digits import cell, digits, percent
@@ -32,6 +31,7 @@ from mauve_metric.results.wording.learned_words import (
     ngram_sentence,
     scored_label,
 )
+from mauve_metric.results.wording.spelling import ALIGNED, PAGE
 from mauve_metric.results.wording.verdict import verdict
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
@@ -58,8 +58,8 @@ def escape(text: object) -> Markup:
 
 
 def in_controls(message: str) -> str:
-    """A message of the library, escaped, with options named by their controls (see `name_controls`)."""
-    return str(escape(name_controls(message)))
+    """A message of the library, escaped, with options named by their controls."""
+    return str(escape(PAGE.respell(message)))
 
 
 def shorten(text: str, most: int) -> str:
@@ -79,7 +79,7 @@ _TEMPLATES = jinja2.Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_TEMPLATES.filters |= {"shorten": shorten, "digits": digits, "cell": cell, "controls": name_controls}
+_TEMPLATES.filters |= {"shorten": shorten, "digits": digits, "cell": cell, "controls": PAGE.respell}
 
 
 def _render(name: str, **values: object) -> str:

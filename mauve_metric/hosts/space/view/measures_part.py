@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import gradio as gr
 from gradio.blocks import Block
 
@@ -16,18 +14,11 @@ _SAID = (
 )
 
 
-@dataclass(frozen=True)
-class MeasureInputs:
-    """The groups of measures, the buttons that compute and stop, and the status."""
-
-    groups: gr.CheckboxGroup
-    compute: gr.Button
-    stop: gr.Button
-    status: gr.HTML
+MeasureInputs = tuple[gr.CheckboxGroup, gr.Button, gr.Button, gr.HTML]
 
 
 def measures_part(shown: dict[str, Block]) -> MeasureInputs:
-    """The groups, the buttons, the table; its outputs are added by their names."""
+    """The groups, the buttons that compute and stop, the status; the outputs are added by their names."""
     with gr.Accordion("Every measure", open=False, elem_id="every_measure") as shown["measures_part"]:
         gr.Markdown(_SAID, elem_classes="mm-small")
         groups = gr.CheckboxGroup(
@@ -39,4 +30,4 @@ def measures_part(shown: dict[str, Block]) -> MeasureInputs:
         shown["measures_stale"] = gr.HTML(elem_id="measures_stale")
         status = shown["measures_status"] = gr.HTML(elem_id="measures_status")
         shown["measures"] = gr.HTML(elem_id="measures")
-    return MeasureInputs(groups, compute, stop, status)
+    return groups, compute, stop, status

@@ -15,6 +15,7 @@ from mauve_metric.hosts.space.session.turns import Turns
 from mauve_metric.hosts.space.view import markup, notices
 from mauve_metric.hosts.space.view.text_handlers import TextHandlers
 
+Values = dict[str, object]  # of outputs by their names; those that are not there stay as they are
 _WAIT = 15.0  # seconds that a run waits for one that was just stopped
 _LOOK = 0.05  # seconds between two checks whether a stopped run has ended
 _BUSY = "a run of this page is running already: wait for it, or stop it"
@@ -27,14 +28,11 @@ class RunHandlers(TextHandlers):
         super().__init__(limits)
         self.turns = Turns(limits)
 
-    def _run(
-        self, request: gr.Request, progress: gr.Progress, outputs: int, work: Callable[[Run], list[object]]
-    ) -> list[object]:
-        """Do the work in its turn and return its outputs; skip all outputs if it was stopped.
+    def _run(self, request: gr.Request, progress: gr.Progress, work: Callable[[Run], Values]) -> Values:
+        """Do the work in its turn and return its outputs; none if it was stopped.
 
         Args:
             request: of the visitor. progress: receives the progress.
-            outputs: how many there are.
             work: the run.
         """
         session = self.sessions.get(request.session_hash)
@@ -46,7 +44,7 @@ class RunHandlers(TextHandlers):
                 return work(run)
         except Cancelled:
             run.was_stopped = True
-            return [gr.skip()] * outputs
+            return {}
         finally:
             if session.run is run:
                 session.run = None

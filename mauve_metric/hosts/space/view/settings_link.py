@@ -95,14 +95,13 @@ def _parse_value(name: str, text: str) -> object:
     return text
 
 
-def control_values(found: Mapping[str, object], models: Sequence[str]) -> list[object]:
-    """The values of the featurizer, of the controls of `PLAY`, of the panel and of the other featurizers."""
+def control_values(found: Mapping[str, object], models: Sequence[str]) -> dict[str, object]:
+    """The values of the controls by their options; "featurizers": the additional ones."""
     options = {name: option.default for name, option in config_fields().items()} | {"featurize_model_name": models[0]}
     options |= found
-    panel = []
     for name in panel_names():
-        written = config_fields()[name].metadata["choices"] is None and isinstance(
-            config_fields()[name].default, (str, type(None))
-        )
-        panel.append("" if written and options[name] is None else str(options[name]) if written else options[name])
-    return [options["featurize_model_name"], *play_values(options), *panel, list(other_featurizers(found))]
+        knob = config_fields()[name]
+        if knob.metadata["choices"] is None and isinstance(knob.default, (str, type(None))):  # written in a box
+            options[name] = "" if options[name] is None else str(options[name])
+    shown = {name: options[name] for name in ("featurize_model_name", *panel_names())}
+    return shown | play_values(options) | {"featurizers": list(other_featurizers(found))}

@@ -26,45 +26,13 @@ from mauve_metric.runtime.tensors import on_cpu
 if TYPE_CHECKING:
     import altair as alt
 
-RESULT = (  # the outputs that show a result, in the order of the handlers
-    "rest",
-    "shows",
-    "about",
-    "stale",
-    "score",
-    "pair",
-    "divergence_curve",
-    "precision_recall",
-    "warnings",
-    "tables",
-    "play",
-    "play_note",
-    "picked",
-    "contributions",
-    "bucket",
-    "bucket_texts",
-    "histogram",
-    "table",
-    "text_map",
-    "measures_part",
-    "measures_stale",
-    "measures_status",
-    "measures",
-    "signature",
-    "code",
-    "python",
-    "shell",
-    "files",
-    "given",
-    "status",
-)
 OF_MODEL = ("contributions", "bucket", "bucket_texts", "histogram", "table", "pair")  # those of the picked model
 MEASURES = ("measures_stale", "measures_status", "measures", "files")  # those that measures change
 BUCKET_LINK = "#bucket-"  # target of a click in a figure; the page listens for it
 
 
 def result_values(shown: Shown, points: int) -> dict[str, object]:
-    """The values of the outputs of `RESULT`; points: drawn in the map at most."""
+    """The values of all outputs that show a result; points: drawn in the map at most."""
     scored = shown.scored
     values = _scores(scored.results, scored.comparison)
     values |= {

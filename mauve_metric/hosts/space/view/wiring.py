@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import gradio as gr
@@ -14,9 +15,10 @@ from gradio.events import Dependency
 from mauve_metric.hosts.space.session.examples import SECOND
 from mauve_metric.hosts.space.session.turns import ONE_RUN
 from mauve_metric.hosts.space.view.away_part import LinkParts
-from mauve_metric.hosts.space.view.controls import play_ranges
+from mauve_metric.hosts.space.view.controls import PLAY, play_ranges
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.layout import HumanInputs, ModelInputs, ResultOutputs, RunParts
+from mauve_metric.hosts.space.view.showing import MEASURES, OF_MODEL
 
 PLAY_RUNS: dict[str, Any] = {"concurrency_id": "play", "concurrency_limit": 2}  # from kept features, in seconds
 QUICK: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "concurrency_limit": 4}
@@ -32,13 +34,14 @@ _LINK = "query => window.mauveLink(query)"
 class Wiring:
     """The handlers and the parts of one page.
 
-    settings: featurizer, `PLAY` and panel. changes: events that may make a result stale.
+    settings: featurizer, `PLAY`, panel and other featurizers by their options. changes: events that may make a result
+    stale.
     """
 
     handlers: Handlers
     human: HumanInputs
     models: ModelInputs
-    settings: Sequence[Component]
+    settings: Mapping[str, Component]
     result: ResultOutputs
     changes: list[Dependency] = field(default_factory=list)
 
@@ -57,10 +60,11 @@ class Wiring:
             models.aligned.input(None, None, None, **QUICK),
         ]
         for number, place in enumerate(models.places):
-            rename = _with_request(handlers.rename_model, number)
             names = [models.problem, place.name]
-            column = _with_request(handlers.choose_column, number)
-            remove = _request_only(handlers.remove_model, number)
+            rename, column, remove = (
+                _handler(partial(function, number))
+                for function in (handlers.rename_model, handlers.choose_column, handlers.remove_model)
+            )
             self.changes += [
                 gr.on([place.name.blur, place.name.submit], rename, place.name, names, **QUICK),
                 place.column.input(column, place.column, models.all, **QUICK),
@@ -73,20 +77,22 @@ class Wiring:
         self._run(parts.compare.click)
         everything = [human.preview, human.column, human.file, human.paste, *models.all]
         for label, button in examples.items():
-            take = _request_only(handlers.take_example, label)
+            take = _handler(partial(handlers.take_example, label))
             taken = button.click(take, None, everything, trigger_mode="once", **QUICK)
             self._run(taken.success)
 
         def take_sample(request: gr.Request, *values: object) -> list[object]:
             return handlers.take_sample(values, request)
 
-        sample = parts.sample.click(take_sample, [*self.settings], everything, trigger_mode="once", **QUICK)
+        settings = list(self.settings.values())
+        sample = parts.sample.click(take_sample, settings, everything, trigger_mode="once", **QUICK)
         self._run(sample.success)
-        choice = [self.settings[0], self.settings[-1]]  # the featurizer, and those beside it
+        choice = [settings[0], settings[-1]]  # the featurizer, and those beside it
         quick = parts.quick.click(lambda: [SECOND, []], None, choice, trigger_mode="once", **QUICK)
         self._run(quick.success)
         self._stop(parts.stop, parts.status)
-        play = _of_result(handlers, handlers.play, 1)
+        shown = result.named | dict(zip(PLAY, result.play, strict=True))
+        play = _of_result(handlers, handlers.play, 1, shown)
         # Gradio refuses a value out of range before a handler sees it: what was written goes beside what is allowed
         written = gr.Textbox(visible=False)
         ranges = list(play_ranges(handlers.limits).values())
@@ -94,7 +100,7 @@ class Wiring:
             moved = control.input(
                 play,
                 [result.shows, written, *result.play],
-                [*result.all, *result.play],
+                [*shown.values()],
                 api_visibility="private",
                 trigger_mode="always_last",
                 show_progress_on=result.score,
@@ -105,7 +111,8 @@ class Wiring:
 
     def measures(self) -> None:
         """Connect the buttons that compute the measures and stop that."""
-        handlers, result, inputs = self.handlers, self.result, self.result.measures
+        handlers, result = self.handlers, self.result
+        chosen, compute, stop, status = result.measures
 
         def measure(
             request: gr.Request,
@@ -114,18 +121,18 @@ class Wiring:
             progress: gr.Progress = gr.Progress(),  # noqa: B008
         ) -> list[object]:
             handlers.take_up(shows, request)
-            return handlers.measure(groups, request, progress)
+            return _in_order(MEASURES, handlers.measure(groups, request, progress))
 
-        inputs.compute.click(
+        compute.click(
             measure,
-            [result.shows, inputs.groups],
-            result.of_measures,
+            [result.shows, chosen],
+            [result.named[name] for name in MEASURES],
             api_visibility="private",
             trigger_mode="once",
-            show_progress_on=inputs.status,
+            show_progress_on=status,
             **ONE_RUN,
         )
-        self._stop(inputs.stop, inputs.status)
+        self._stop(stop, status)
 
     def _stop(self, button: gr.Button, status: Block) -> None:
         """Connect a button that stops the run."""
@@ -137,12 +144,12 @@ class Wiring:
         held = [human.preview, models.places[0].name]
 
         def run(request: gr.Request, progress: gr.Progress = gr.Progress(), *values: Any) -> list[object]:  # noqa: B008
-            return handlers.compare(values[2:], request, progress, (values[0], values[1]))
+            return _in_order(result.named, handlers.compare(values[2:], request, progress, (values[0], values[1])))
 
         ended = trigger(
             run,
-            [*held, human.paste, models.paste, models.aligned, *self.settings],
-            result.all,
+            [*held, human.paste, models.paste, models.aligned, *self.settings.values()],
+            [*result.named.values()],
             api_visibility="private",
             trigger_mode="once",
             show_progress_on=result.status,
@@ -155,16 +162,22 @@ class Wiring:
         """Connect the choices of model and bucket, and the files to download."""
         handlers, result = self.handlers, self.result
         picked, bucket, clicked, shows = result.picked, result.bucket, result.clicked, result.shows
-        pick, read = _of_result(handlers, handlers.pick_model, 1), _of_result(handlers, handlers.pick_bucket, 1)
-        picked.input(pick, [shows, picked], result.of_model, **QUICK)
+        of_model = [result.named[name] for name in OF_MODEL]
+        pick = _of_result(handlers, handlers.pick_model, 1, OF_MODEL)
+        read = _of_result(handlers, handlers.pick_bucket, 1)
+        click = _of_result(handlers, handlers.click_bucket, 1, ("picked", *OF_MODEL))
+        picked.input(pick, [shows, picked], of_model, **QUICK)
         bucket.input(read, [shows, bucket], result.named["bucket_texts"], **QUICK)
-        click = _of_result(handlers, handlers.click_bucket, 1)
-        clicked.change(click, [shows, clicked], [picked, *result.of_model], **QUICK)
+        clicked.change(click, [shows, clicked], [picked, *of_model], **QUICK)
         make = _of_result(handlers, handlers.make_files, 0)
         share = _of_result(handlers, lambda request: gr.update(value=handlers.share(request), visible=True), 0)
-        shared = result.link.make.click(share, shows, result.link.link, **QUICK)
-        shared.success(None, result.link.link, result.link.link, js=_LINK, **QUICK)
+        self._link(result.link, share, shows)
         result.make_files.click(make, shows, result.named["files"], api_visibility="private", **PLAY_RUNS)
+
+    def _link(self, parts: LinkParts, function: Callable[..., dict[str, object]], inputs: Any) -> None:
+        """Connect a button that makes a link; the page writes the address before the query."""
+        button, box = parts
+        button.click(function, inputs, box, **QUICK).success(None, box, box, js=_LINK, **QUICK)
 
     def staleness(self, panel: Sequence[Component], model: gr.Dropdown, run: RunParts) -> None:
         """Connect the checks after each change: if the result belongs to the inputs, and how long a run takes."""
@@ -174,7 +187,7 @@ class Wiring:
             said = handlers.stale(values, shows, request)
             return [said, handlers.measures_stale(said, request), *handlers.forecast(values[1:], request)]
 
-        inputs = [result.shows, self.models.aligned, *self.settings]
+        inputs = [result.shows, self.models.aligned, *self.settings.values()]
         outputs = [result.named["stale"], result.named["measures_stale"], *run.forecast]
         for change in self.changes:
             change.then(stale, inputs, outputs, **SILENT)
@@ -183,42 +196,41 @@ class Wiring:
 
     def arrival(self, app: gr.Blocks, link: LinkParts, problems: gr.HTML, opened: gr.File) -> None:
         """Connect the settings in the address, the example, the link to the settings, and results from files."""
-        handlers, result = self.handlers, self.result
-        app.load(handlers.arrive, None, [*self.settings, problems, *result.all], **QUICK)
+        handlers, named = self.handlers, self.result.named
+        whole = {**self.settings, "problems": problems, **named}
 
         def make_link(*values: object) -> dict[str, object]:
             return gr.update(value=handlers.link(values), visible=True)
 
-        made = link.make.click(make_link, [*self.settings], link.link, **QUICK)
-        made.success(None, link.link, link.link, js=_LINK, **QUICK)
-        shown = opened.upload(handlers.open_result, opened, result.all, **QUICK)
+        app.load(_handler(handlers.arrive, whole), None, [*whole.values()], **QUICK)
+        self._link(link, make_link, list(self.settings.values()))
+        shown = opened.upload(_handler(handlers.open_result, named), opened, [*named.values()], **QUICK)
         shown.success(None, None, None, js=_SHOW, **QUICK)
         shown.success(lambda: None, None, opened, **SILENT)
 
 
-def _with_request(function: Callable[..., list[object]], first: object) -> Callable[..., list[object]]:
-    """A handler of one value, with a fixed first argument; Gradio finds the request by its annotation."""
-
-    def handler(value: str, request: gr.Request) -> list[object]:
-        return function(first, value, request)
-
-    return handler
+def _in_order(names: Iterable[str], values: Mapping[str, object]) -> list[object]:
+    """The values of outputs with these names; those that are not there stay as they are."""
+    return [values.get(name, gr.skip()) for name in names]
 
 
-def _request_only(function: Callable[..., list[object]], first: object) -> Callable[..., list[object]]:
-    """A handler without values, with a fixed first argument."""
+def _handler(function: Callable[..., Any], names: Iterable[str] | None = None) -> Callable[..., Any]:
+    """A handler whose request Gradio finds by its annotation; names: of the outputs whose values the function names."""
 
-    def handler(request: gr.Request) -> list[object]:
-        return function(first, request)
+    def handler(request: gr.Request, *values: object) -> Any:
+        found = function(*values, request)
+        return found if names is None else _in_order(names, found)
 
     return handler
 
 
-def _of_result(handlers: Handlers, function: Callable[..., Any], values: int) -> Callable[..., Any]:
+def _of_result(
+    handlers: Handlers, function: Callable[..., Any], values: int, names: Iterable[str] | None = None
+) -> Callable[..., Any]:
     """A handler of this many values of the result that the page shows, which may be the example."""
 
-    def handler(request: gr.Request, shows: str, *given: object) -> Any:
-        handlers.take_up(shows, request)
-        return function(*given[:values], request)
+    def taken_up(shows: str, *given: Any) -> Any:
+        handlers.take_up(shows, given[-1])
+        return function(*given[:values], given[-1])
 
-    return handler
+    return _handler(taken_up, names)

@@ -11,9 +11,9 @@ from visitors import visitor
 
 from mauve_metric import FeatureSet
 from mauve_metric.hosts.space.limits import Limits
-from mauve_metric.hosts.space.session.scoring import Encoders
+from mauve_metric.hosts.space.session.scoring import Encoders, Scored
 from mauve_metric.hosts.space.view.controls import panel_names
-from mauve_metric.hosts.space.view.handlers import RESULT, Handlers
+from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.layout import choices_part
 from mauve_metric.results.wording.answer import answer
 
@@ -28,19 +28,20 @@ def test_the_example_on_arrival_is_what_its_texts_give(minilm: str) -> None:
     desk = Handlers(Limits(), [minilm], Encoders())
     request = visitor()
     request.query_params = {}
-    arrived = dict(zip(RESULT, desk.arrive(request)[-len(RESULT) :], strict=True))
+    arrived = desk.arrive(request)
     assert len(desk.sessions) == 0  # who only looks takes nobody's place
     shown = desk.example.shown()
     assert shown is not None
     (result,) = shown.scored.results.values()
     about = html.unescape(arrived["about"])
     assert answer(result) in html.unescape(arrived["score"]) and "600 passages" in about
-    embedded = desk.example.embedded
+    assert isinstance(shown.scored, Scored)
+    embedded = shown.scored.embedded
     for number in (0, 1):  # the stored rows are those of the texts
         fresh = FeatureSet.from_texts(embedded.texts[number][:4], featurize_model_name=minilm, cache=False)
         np.testing.assert_allclose(embedded.sets[number].features[:4], fresh.features, atol=1e-4)
     played = desk.take_up("example", visitor()) or desk.replay([2, 0, 25, 0.95], visitor())
-    assert "An example" in dict(zip(RESULT, played, strict=True))["about"]
+    assert "An example" in str(played["about"])
     assert desk.stale([False, *settings(featurizer=minilm, play=(2, 0, 25, 0.95))], "own", visitor()) == ""
     desk.take_paste("one\ntwo", visitor())
     assert "still the example" in desk.stale(
@@ -60,7 +61,7 @@ def test_an_example_is_compared_without_the_model_and_a_link_opens_on_it(minilm:
     request = visitor("b")
     request.query_params = {"seed": "3"}
     for _ in range(2):  # what gradio does to the values of one visitor reaches no other
-        arrived = dict(zip(RESULT, desk.arrive(request)[-len(RESULT) :], strict=True))
+        arrived = desk.arrive(request)
         assert "still the example" in arrived["stale"] and "An example" in arrived["about"]
         assert arrived["bucket"].pop("value") is not None
 

@@ -16,7 +16,7 @@ from mauve_metric import MauveResult, compare
 from mauve_metric.hosts.space.session import takeaway
 from mauve_metric.hosts.space.session.opened_result import read_result
 from mauve_metric.hosts.space.session.scoring import Encoders
-from mauve_metric.hosts.space.view.handlers import RESULT, Handlers
+from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.results.comparison import Comparison
 
 gr = pytest.importorskip("gradio")
@@ -47,7 +47,7 @@ def test_a_result_file_is_opened_again_without_texts(
     (path,) = [path for path in desk.make_files(visitor())["value"] if path.endswith("mauve.json")]
     copy = tmp_path / "kept.json"
     copy.write_bytes(Path(path).read_bytes())
-    shown = dict(zip(RESULT, desk.open_result(str(copy), visitor("b")), strict=True))
+    shown = desk.open_result(str(copy), visitor("b"))
     same = ("score", "warnings", "tables", "signature")
     assert {name: shown[name] for name in same} == {name: made[name] for name in same}
     for name in ("divergence_curve", "precision_recall"):

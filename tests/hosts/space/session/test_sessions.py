@@ -24,8 +24,8 @@ def test_sessions_do_not_see_each_other(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path, "a")
     give(desk, tmp_path, "b", ["Secret of b", *MODEL[:10]])
     shown = {who: press(desk, who=who) for who in "ab"}
-    assert "Secret" not in "".join(desk.click_bucket(str(bucket), visitor("a"))[3] for bucket in range(4))
-    assert "Secret" in "".join(desk.click_bucket(str(bucket), visitor("b"))[3] for bucket in range(4))
+    assert "Secret" not in "".join(desk.click_bucket(str(bucket), visitor("a"))["bucket_texts"] for bucket in range(4))
+    assert "Secret" in "".join(desk.click_bucket(str(bucket), visitor("b"))["bucket_texts"] for bucket in range(4))
     assert shown["a"]["signature"] != shown["b"]["signature"]
     with pytest.raises(gr.Error, match="compare two sets first"):
         desk.pick_bucket(0, visitor("c"))

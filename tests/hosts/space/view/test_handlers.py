@@ -22,7 +22,7 @@ from mauve_metric.hosts.space.session.run import Run
 from mauve_metric.hosts.space.session.scoring import Encoders, Scored, embed, score
 from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.hosts.space.view.controls import panel_names
-from mauve_metric.hosts.space.view.handlers import RESULT, Handlers
+from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.results.digits import digits
 from mauve_metric.results.wording import words
 from mauve_metric.results.wording.verdict import verdict
@@ -69,7 +69,7 @@ def test_buckets_hold_every_text_once_and_on_its_side(desk: Handlers, tmp_path: 
     give(desk, tmp_path, model=[*MODEL[:15], *HOSTILE])
     shown = press(desk)
     choices = shown["bucket"]["choices"]
-    pages = [desk.click_bucket(str(bucket), visitor())[3] for _, bucket in choices]
+    pages = [desk.click_bucket(str(bucket), visitor())["bucket_texts"] for _, bucket in choices]
     assert desk.pick_bucket(choices[-1][1], visitor()) == gr.skip()  # it is there already
     assert desk.pick_bucket(choices[0][1], visitor()) == pages[0] and desk.pick_bucket(None, visitor()) == gr.skip()
     counts = [page.split("<h4>Human: ")[1].split(" of")[0] for page in pages]
@@ -105,7 +105,7 @@ def test_play_is_the_score_with_those_values_and_fast(desk: Handlers, tmp_path: 
             confidence_level=level,
         )
         assert the_result(desk).to_dict() == wanted.to_dict()
-        assert dict(zip(RESULT, shown, strict=True))["signature"] == wanted.signature
+        assert shown["signature"] == wanted.signature
         assert desk.sessions.get("a").shown.scored.embedded is features  # no text was read again
 
 
@@ -171,9 +171,9 @@ def test_additional_featurizers_are_scored(offering_two: Handlers, tmp_path: Pat
         assert again.results["a_model"].by_featurizer[name].mauve != result.by_featurizer[name].mauve
     request = visitor()
     request.query_params = dict(parse_qsl(desk.link(settings(others=["letters"]))))
-    assert desk.arrive(request)[len(settings()) - 1] == ["letters"]
+    assert desk.arrive(request)["featurizers"] == ["letters"]
     request.query_params = {"featurizers": "letters,gpt9"}
-    assert "featurize_model_name must be one of ngrams, letters here" in desk.arrive(request)[len(settings())]
+    assert "featurize_model_name must be one of ngrams, letters here" in str(desk.arrive(request)["problems"])
     with pytest.raises(gr.Error, match="must be one of ngrams, letters here, got"):
         press(desk, others=["gpt9"])
 
@@ -239,10 +239,9 @@ def test_a_play_value_out_of_range_is_named_and_put_back(desk: Handlers, tmp_pat
     give(desk, tmp_path)
     press(desk)
     before = the_result(desk)
-    *shown, c, buckets, seed, level = desk.play("[50, 4, 7, 0.95]", visitor())
-    values = dict(zip(RESULT, shown, strict=True))
-    assert "Scaling factor c must be from 0.5 to 20 here, got 50; the figures are still" in values["play_note"]
-    assert (c, buckets, seed, level) == (5, 4, 7, 0.95)
+    note, *values = desk.play("[50, 4, 7, 0.95]", visitor()).items()
+    assert "Scaling factor c must be from 0.5 to 20 here, got 50; the figures are still" in str(note)
+    assert values == [("mauve_scaling_factor", 5), ("num_buckets", 4), ("seed", 7), ("confidence_level", 0.95)]
     assert the_result(desk) is before
     with pytest.raises(gr.Error, match=r"Scaling factor c must be from 0\.5 to 20 here, got 50"):
         press(desk, (50, 4, 7, 0.95))

@@ -1,0 +1,91 @@
+"""Options as the shell and the page write them, in messages that write them as in Python."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from mauve_metric.options import config_fields, option_names
+
+ALIGNED = "Rows are aligned"  # label of the choice beside the models' texts
+_OF_FILES = ("aligned", "common_rows", "reference_field", "prediction_field", "prompt_field", "filter")
+
+
+def flag_of(name: str) -> str:
+    """The flag of an option."""
+    return f"--{name.replace('_', '-')}"
+
+
+def label_of(name: str) -> str:
+    """The label of the control of an option.
+
+    >>> label_of("row_order"), label_of("num_buckets")
+    ('Row order', 'Number of buckets')
+    """
+    found: str | None = config_fields()[name].metadata["label"]
+    return found or name.replace("_", " ").replace("kmeans", "k-means").capitalize()
+
+
+class Spelling(NamedTuple):
+    """The spelling of options in one place.
+
+    names: of the options there. setting: form of a name with its value. phrases: patterns and what replaces them, in
+    this order, once the names are replaced.
+    """
+
+    names: Mapping[str, str]
+    setting: str
+    phrases: Mapping[str, str]
+
+    def respell(self, message: str, argument: str | None = None) -> str:
+        """A message of the library with options as they are written here.
+
+        A name that is a common word ("seed") is an option where a value in quotes, or True, follows "=", and at the
+        beginning of an error about this argument.
+
+        >>> SHELL.respell("q_text holds 1 empty text: remove it, or pass empty_texts='drop'")
+        'MODEL holds 1 empty text: remove it, or pass --empty-texts drop'
+        >>> PAGE.respell("num_buckets must be 2, got NoneType: remove them, or pass empty_texts='drop'")
+        'Number of buckets must be 2, got nothing: remove them, or set “Empty texts” to “drop”'
+        """
+
+        def write(found: re.Match[str]) -> str:
+            name, text, word = found.groups()
+            about = found[0] == argument and found.start() == 0
+            if "_" not in name and not about and (found[0] == name or word not in (None, "True")):
+                return found[0]  # seed=1 may be the name of a model
+            value = text or word
+            return self.setting.format(self.names[name], value) if value else self.names[name]
+
+        names = "|".join(sorted(self.names, key=len, reverse=True))
+        value = r"(?:['\"]([^'\"]+)['\"]|([\w.]+)|(?=`))"
+        message = re.sub(rf"(?<![\w-])({names})(?:={value}|(?![\w=]))", write, message)
+        for pattern, words in self.phrases.items():
+            message = re.sub(pattern, words, message)
+        return message
+
+
+SHELL = Spelling(
+    {name: flag_of(name) for name in (*_OF_FILES, *option_names())},
+    "{} {}",
+    {
+        r"(--[\w-]+) True\b": r"\1",
+        r"\bp_text\b": "HUMAN",
+        r"\bq_text\b": "MODEL",
+        r"(`?)p_groups\1(?: and|,) \1q_groups\1": r"\1--prompt-field\1",
+        r"((`?)(--[\w-]+)( [\w,.]+)?\2) \(\2\3(?:\4)?\2\)": r"\1",  # a flag, and the same in brackets
+    },
+)
+PAGE = Spelling(
+    {name: label_of(name) for name in config_fields()},
+    "“{}” set to “{}”",
+    {
+        r"pass (“[^”]+”) set to": r"set \1 to",
+        r" \((?:--|`mauve-metric )[^)]*\)": "",
+        "say aligned=True": f"tick “{ALIGNED}”",
+        "or name the prompts with p_groups and q_groups": "or give both files a column “prompt”",
+        "NoneType": "nothing",
+        "`": "",
+    },
+)
