@@ -1,15 +1,16 @@
 """What each way from features to buckets costs.
 
-    python benchmarks/quantizers.py [--rows 5000]
+    python benchmarks/quantizers.py [--rows 5000] [--columns 1280]
 
-One clustering of as many random rows of 1280 columns on either side, with a spectrum as encoders have it. Whether the
-scores hang on the way is measured by `experiments/quantizers.py`.
+The projection and the two clusterings of a score with num_runs=1, of as many random rows on either side, whose spectrum
+is as that of encoders. Whether the scores hang on the way is measured by `experiments/quantizers.py`.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from dataclasses import replace
 
 import numpy as np
 from machine import machine
@@ -17,8 +18,8 @@ from machine import machine
 from mauve_metric.arrays import Array
 from mauve_metric.options import MauveConfig
 from mauve_metric.quantize.partition import partition_sets
+from mauve_metric.quantize.quantizers import training_of
 
-COLUMNS = 1280
 WAYS = {
     "k-means, k = n/10": lambda n: MauveConfig(num_buckets=max(2, n // 10), num_runs=1),
     "DRMM": lambda n: MauveConfig(quantizer="drmm", num_buckets=1000, num_runs=1),
@@ -26,10 +27,10 @@ WAYS = {
 }
 
 
-def sides(n: int) -> list[Array]:
-    """Two sets of n rows."""
+def sides(n: int, d: int) -> list[Array]:
+    """Two sets of n rows of d columns."""
     rng = np.random.default_rng(0)
-    rows = (rng.normal(size=(2 * n, COLUMNS)) * np.exp(-np.arange(COLUMNS) / 260)).astype(np.float32)
+    rows = (rng.normal(size=(2 * n, d)) * np.exp(-np.arange(d) / 260)).astype(np.float32)
     return [rows[:n], rows[n:]]
 
 
@@ -37,12 +38,15 @@ def main() -> None:
     """Print the table as Markdown."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=5000)
+    parser.add_argument("--columns", type=int, default=1280)
     options = parser.parse_args()
-    sets = sides(options.rows)
-    print(f"{machine()}\n\n| {options.rows} + {options.rows} × {COLUMNS} | wall | processor |\n|---|--:|--:|")
+    sets = sides(options.rows, options.columns)
+    print(f"{machine()}\n\n| {options.rows} + {options.rows} × {options.columns} | wall | processor |\n|---|--:|--:|")
     for way, config in WAYS.items():
+        resolved = config(options.rows)
+        resolved = replace(resolved, **training_of(resolved, 2 * options.rows))
         wall, processor = time.perf_counter(), time.process_time()
-        partition_sets(sets, config(options.rows))
+        partition_sets(sets, resolved)
         seconds = time.perf_counter() - wall, time.process_time() - processor
         print(f"| {way} | {seconds[0]:.1f} s | {seconds[1]:.1f} s |", flush=True)
 

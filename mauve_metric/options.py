@@ -277,7 +277,7 @@ class MauveConfig(CheckedFields):
         most=10,
     )
     drmm_steps: int = _quantize(
-        10_000, integer_check(1, 10_000_000), "drmm: training steps, 64 rows each", of="drmm", most=10_000
+        2000, integer_check(1, 10_000_000), "drmm: training steps, 64 rows each", of="drmm", most=10_000
     )
     drmm_preset: Literal["short", "paper"] = _quantize(
         "short",
@@ -293,7 +293,11 @@ class MauveConfig(CheckedFields):
         most=50,
     )
     lattice_epochs: int = _quantize(
-        50, integer_check(1, 100_000), "lattice: training passes over the features", of="lattice", most=50
+        50,
+        integer_check(1, 100_000),
+        "lattice: training passes over the features; if not given, 100,000 rows in all, in 10 to 50 passes",
+        of="lattice",
+        most=50,
     )
     lattice_hidden: int = _quantize(
         256, integer_check(1, 65_536), "lattice: width of the network", of="lattice", most=256

@@ -29,16 +29,32 @@ logger = logging.getLogger(__name__)
 
 _BATCH = 64
 _FIRST_BATCH = 256  # rows from which the first parameters are taken
-_RATE = 0.005
 _DECAY = 0.9  # Adam's, of the mean slope
-SHORT, USUAL = 0.99, 0.999  # of its square; 0.999 remembers the steep start so long that it takes four times the steps
 STEPS_A_TEXT = 20  # of the papers' code
 _PULL = 0.01  # α: how strongly a component is drawn to the row that is nearest to it
 _LEAK = 1e-8  # ε: what a hard choice leaves to all components together
 _LEAST_LOG_VARIANCE = math.log(1e-6)  # of rows of variance 1; copies of one row have none
 _STILL_FALLING = 0.2, 0.02  # nats a layer, and a number: 4 % of the variance that is left, in the last third
-_FEW_STEPS = 1000  # fewer are never enough: variances start at a hundredth, and grow by half a per cent a step at most
+_FEW_STEPS = 1000  # fewer are never enough for PAPER, whose variances start small and grow by half a per cent a step
 _CHUNK = 200  # steps between two checks of the loss
+
+
+class Training(NamedTuple):
+    """Constants of a training.
+
+    rate: of Adam. decay: Adam's, of the squared slope. spread: of the first means, in standard deviations of the rows.
+    variance: the first, as a share of the rows'.
+    """
+
+    rate: float
+    decay: float
+    spread: float
+    variance: float
+
+
+PAPER = Training(0.005, 0.999, 1.0, 0.01)
+# Far from the rows, one mean takes nearly all of them, and the others need thousands of steps to come near.
+SHORT = Training(0.02, 0.99, 0.1, 1.0)
 
 
 class Layer(NamedTuple):
@@ -75,10 +91,10 @@ def drmm(
     rows: ProjectedRows,
     layers: int = 3,
     components: int = 10,
-    steps: int = 10_000,
+    steps: int = 2000,
     seed: int = 25,
     advance: Advance | None = None,
-    decay: float = SHORT,
+    training: Training = SHORT,
 ) -> Quantized:
     """Bucket of each row by a deep residual mixture model (Hämäläinen & Solin 2020; for MAUVE: Pillutla et al. 2021).
 
@@ -96,7 +112,7 @@ def drmm(
         seed: of the first parameters and of the batches. On one kind of CPU with one version of torch it fixes every
             bit, whatever the number of threads.
         advance: called with the steps done and those in all.
-        decay: Adam's, of the squared slope; the paper's code has `USUAL`.
+        training: the paper's code has `PAPER`.
 
     Returns:
         Labels (n,) in 0 … K^L - 1; and a problem if the model was still improving when the training ended.
@@ -116,8 +132,8 @@ def drmm(
     with torch.no_grad(), full_precision(), one_torch_thread():
         scaled = scaled_rows(rows, "drmm")
         draw = torch.Generator().manual_seed(seed)
-        values = _first_values(scaled, layers, components, draw)
-        losses = _train(values, scaled, (layers, components), steps, draw, advance, decay)
+        values = _first_values(scaled, layers, components, draw, training)
+        losses = _train(values, scaled, (layers, components), steps, draw, advance, training)
         labels = _labels(views(values.double(), layers, components, scaled.shape[1]), scaled)
     logger.info("drmm: %d rows, %d layers of %d, loss %.6g", len(rows), layers, components, losses[-1])
     return Quantized(labels, _problem(losses, layers, scaled.shape[1]))
@@ -135,7 +151,9 @@ def views(values: torch.Tensor, layers: int, components: int, d: int) -> list[La
     return found
 
 
-def _first_values(rows: torch.Tensor, layers: int, components: int, draw: torch.Generator) -> torch.Tensor:
+def _first_values(
+    rows: torch.Tensor, layers: int, components: int, draw: torch.Generator, training: Training
+) -> torch.Tensor:
     """The parameters before the training, in one vector: layer by layer, from what is left of one batch by then."""
     import torch
 
@@ -147,8 +165,8 @@ def _first_values(rows: torch.Tensor, layers: int, components: int, draw: torch.
         mean, deviation = residuals.mean(dim=0), residuals.std(dim=0, correction=0)
         even = 2 * torch.rand(components, d, generator=draw, dtype=torch.float64) - 1
         normal = math.sqrt(2) * torch.erfinv(math.erf(math.sqrt(2)) * even)  # none further than 2 from 0
-        layer.means.copy_(mean + deviation * normal.to(rows))
-        variance = 0.01 * float(deviation.square().mean()) / components ** (2 / d)
+        layer.means.copy_(mean + training.spread * deviation * normal.to(rows))
+        variance = training.variance * float(deviation.square().mean()) / components ** (2 / d)
         layer.log_variance.fill_(max(math.log(max(variance, 1e-30)), _LEAST_LOG_VARIANCE))
         layer.links.copy_(0.001 * torch.rand(layer.links.shape, generator=draw))
         seen = see(layer, residuals, streams)
@@ -210,7 +228,7 @@ def _train(
     steps: int,
     draw: torch.Generator,
     advance: Advance | None,
-    decay: float,
+    training: Training,
 ) -> Floats:
     """Change the parameters in place by so many steps of Adam, and return the loss of each; shape: (L, K)."""
     import torch
@@ -223,8 +241,8 @@ def _train(
         losses = rows.new_zeros(len(numbers))
         for step, batch in enumerate(numbers, start=start):
             losses[step - start] = _slope(layers, slopes, rows[batch], step / steps)
-            rate = _RATE * min(1.0, (2 - 2 * step / steps) ** 2)
-            _adam(values, slope, first, second, step + 1, rate, decay)
+            rate = training.rate * min(1.0, (2 - 2 * step / steps) ** 2)
+            _adam(values, slope, first, second, step + 1, rate, training.decay)
             for layer in layers:
                 layer.log_variance.clamp_(min=_LEAST_LOG_VARIANCE)
         found.append(as_array(losses).astype(np.float64))

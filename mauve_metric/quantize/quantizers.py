@@ -54,8 +54,8 @@ def _kmeans_cells(config: MauveConfig, n: int) -> int:
 
 def _drmm(rows: ProjectedRows, sets: StackedSets, config: MauveConfig, seed: int, advance: Advance | None) -> Quantized:
     shape = config.drmm_layers, config.drmm_components
-    decay = drmm.USUAL if config.drmm_preset == "paper" else drmm.SHORT
-    return drmm.drmm(rows, *shape, config.drmm_steps, seed, advance, decay)
+    training = drmm.PAPER if config.drmm_preset == "paper" else drmm.SHORT
+    return drmm.drmm(rows, *shape, config.drmm_steps, seed, advance, training)
 
 
 def _drmm_cells(config: MauveConfig, n: int) -> int:
@@ -115,9 +115,11 @@ def training_of(config: MauveConfig, n: int) -> dict[str, Any]:
     """The options of the training that a preset sets, for n texts in all sets: of those that have their defaults.
 
     >>> training_of(MauveConfig(drmm_preset="paper", lattice_preset="paper", lattice_hidden=32), 600)
-    {'drmm_steps': 12000, 'lattice_epochs': 200}
+    {'lattice_epochs': 200, 'drmm_steps': 12000}
+    >>> [training_of(MauveConfig(), n)["lattice_epochs"] for n in (1000, 5000, 50_000)]
+    [50, 20, 10]
     """
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = {"lattice_epochs": min(max(10, 100_000 // n), 50)}  # about 1600 batches
     if config.drmm_preset == "paper":
         found["drmm_steps"] = drmm.STEPS_A_TEXT * n
     if config.lattice_preset == "paper":

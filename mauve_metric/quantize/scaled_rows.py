@@ -29,10 +29,10 @@ def scaled_rows(rows: ProjectedRows, quantizer: str) -> torch.Tensor:
     for some in steps(n, d):
         mean += (rows[some].double() / largest).sum(dim=0) / n
     for some in steps(n, d):
-        variance += (rows[some].double() / largest - mean).square().sum() / (n * d)
+        variance += (rows[some].double() / largest).sub_(mean).square_().sum() / (n * d)
     if bool((rows == rows[0]).all()) or not bool(variance > 0):
         raise WrongOption(f"quantizer={quantizer!r} needs features that differ, got {n} equal ones")
     scaled = torch.empty((n, d), dtype=torch.float32, device=rows.device)
     for some in steps(n, d):
-        scaled[some] = ((rows[some].double() / largest - mean) / variance.sqrt()).float()
+        scaled[some] = (rows[some].double() / largest).sub_(mean).div_(variance.sqrt())
     return scaled

@@ -209,10 +209,9 @@ def test_rows_that_no_mixture_fits_are_refused() -> None:
             drmm(same, 1, 2, 10)
 
 
-def test_a_loss_that_is_no_number_ends_the_training(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_RATE", 1e30)
+def test_a_loss_that_is_no_number_ends_the_training() -> None:
     with pytest.raises(ValueError, match="quantizer='drmm': the loss is NaN or infinite after 50 steps"):
-        drmm(clusters(18, 2, 40, 3)[0], 2, 3, 50)
+        drmm(clusters(18, 2, 40, 3)[0], 2, 3, 50, training=module.PAPER._replace(rate=1e30))
 
 
 def test_parameters_lie_one_after_the_other() -> None:

@@ -100,8 +100,9 @@ def test_the_papers_presets_are_resolved_and_named_in_the_signature(monkeypatch:
     monkeypatch.setattr(spreading, "lattice", spy("lattice"))
     p, q = sets()
     found = compute_mauve(p_features=p, q_features=q, quantizer="drmm", drmm_preset="paper", num_runs=1)
-    # Pillutla et al.'s code: 20 (90 + 90) batches by tensorflow's Adam, whose decays are .9 and .999
-    assert seen["drmm"][:3] == (3, 10, 3600) and seen["drmm"][-1] == 0.999
+    # Pillutla et al.'s code: 20 (90 + 90) batches by tensorflow's Adam, whose decays are .9 and .999; the first
+    # means are drawn around the rows' mean with their deviation, the first variances a hundredth of theirs
+    assert seen["drmm"][:3] == (3, 10, 3600) and seen["drmm"][-1] == (0.005, 0.999, 1.0, 0.01)
     assert "|drmm_steps:3600|drmm_preset:paper|" in found.signature and "lattice" not in found.signature
     again = compute_mauve(p_features=p, q_features=q, **signature_options(found.signature_entries, texts=False))
     assert again.signature == found.signature
@@ -110,6 +111,11 @@ def test_the_papers_presets_are_resolved_and_named_in_the_signature(monkeypatch:
     assert "|lattice_epochs:200|lattice_hidden:768|" in found.signature and "|lattice_preset:paper|" in found.signature
     compute_mauve(p_features=p, q_features=q, quantizer="lattice", lattice_epochs=3, num_runs=1)
     assert seen["lattice"][:3] == (50, 3, 256) and seen["lattice"][-1] is False
+    p, q = sets(1250)  # 40 passes over 2500 rows are 100,000
+    found = compute_mauve(p_features=p, q_features=q, quantizer="lattice", num_runs=1)
+    assert seen["lattice"][:3] == (50, 40, 256) and "|lattice_epochs:40|" in found.signature
+    again = compute_mauve(p_features=p, q_features=q, **signature_options(found.signature_entries, texts=False))
+    assert again.signature == found.signature and seen["lattice"][1] == 40
 
 
 def test_what_follows_from_counts_holds_for_drmm() -> None:
