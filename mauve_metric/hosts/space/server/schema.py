@@ -113,12 +113,13 @@ def _record(kind: type) -> Schema:
     meanings = attributes(kind)
     if kind is MauveResult:
         meanings |= {name: score.meaning for name, score in SCORES.items()}
-    left = {item.name for item in fields(kind) if not item.metadata.get("in_dict", True)} if is_dataclass(kind) else ()
+    hints, names = get_type_hints(kind), getattr(kind, "_fields", ())
+    if is_dataclass(kind):
+        names = [item.name for item in fields(kind) if item.metadata.get("in_dict", True)]
     found = {}
-    for name, hint in get_type_hints(kind).items():
-        if name not in left:
-            shape = _list(_list(_of_type(float))) if name in _CURVES else _of_type(hint)
-            found[name] = shape | _description(meanings.get(name))
+    for name in names:
+        shape = _list(_list(_of_type(float))) if name in _CURVES else _of_type(hints[name])
+        found[name] = shape | _description(meanings.get(name))
     return _with({}, **found)
 
 
