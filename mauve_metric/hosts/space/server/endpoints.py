@@ -39,11 +39,6 @@ class Parameter(NamedTuple):
     meaning: str
     default: object = _REQUIRED
 
-    @property
-    def required(self) -> bool:
-        """Return whether a call must give it."""
-        return self.default is _REQUIRED
-
 
 @dataclass(frozen=True)
 class Job:
@@ -123,9 +118,7 @@ class Endpoints:
         Raises:
             TypeError, ValueError: in one sentence, for a mistake of the caller.
         """
-        known = self.parameters(name)
-        _check_names(name, known, arguments)
-        given = {own: parameter.default for own, parameter in known.items()} | dict(arguments)
+        given = {own: parameter.default for own, parameter in self.parameters(name).items()} | dict(arguments)
         aligned = check_bool("aligned", given.get("aligned", False))
         measures = check_measures(given["measures"]) if name == DESCRIBE else ()
         models = {"predictions": given["predictions"]} if name == SCORE else given["models"]
@@ -208,16 +201,6 @@ class Endpoints:
         groups = [None if codes is None else codes[name] for name in job.sets]
         sides = [side and replace(side, groups=own) for side, own in zip(sides, groups, strict=True)]
         return measure_texts(texts, sides, names, job.measures, job.config, run, groups=groups)
-
-
-def _check_names(name: str, known: Mapping[str, Parameter], given: Mapping[str, object]) -> None:
-    """Raise `ValueError` for an unknown or a missing parameter."""
-    for own in given:
-        if own not in known:
-            raise ValueError(f"/{name} has no parameter {own[:60]!r}: it takes {', '.join(known)}")
-    for own, parameter in known.items():
-        if parameter.required and own not in given:
-            raise ValueError(f"/{name} needs {own!r}, and it was not given: {parameter.meaning}")
 
 
 def document(name: str, parameters: Mapping[str, Parameter]) -> str:

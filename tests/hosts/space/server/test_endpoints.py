@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import html
+import inspect
 import json
 import os
 import subprocess
@@ -199,7 +200,7 @@ def test_tools_get_the_meanings_of_the_parameters() -> None:
         assert meanings == {"request": ""} | {own: item.meaning for own, item in known.items()}
         assert description.endswith(("(references).", "the result.", "in one table."))
         assert [(own, given) for own, given, *_ in get_function_params(function)] == [
-            (own, not item.required) for own, item in known.items()
+            (own, item.default is not inspect.Parameter.empty) for own, item in known.items()
         ]
 
 
