@@ -95,7 +95,7 @@ def build_app(
             with gr.Column(min_width=0, elem_id="inputs"):
                 given.render()  # type: ignore[no-untyped-call]  # Gradio does not type it
                 with given:
-                    human, models_in = layout.texts_part(limits)
+                    human, models_in = layout.human_inputs(limits), layout.model_inputs(limits)
                     examples = layout.examples_part()
                     model, panel, link = layout.choices_part(models)
                     opened = layout.open_part()

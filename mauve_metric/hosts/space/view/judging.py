@@ -15,7 +15,7 @@ from mauve_metric.hosts.space.session.judging import ANSWERS, HUMAN, REASONS, Ju
 from mauve_metric.hosts.space.session.run import show_errors
 from mauve_metric.hosts.space.session.sessions import HOUR, ModelSets, clean_name, delete_upload, name_of_file, title_of
 from mauve_metric.hosts.space.session.uploads import FILE_TYPES, TextSet, read_upload
-from mauve_metric.hosts.space.view.markup import escape
+from mauve_metric.hosts.space.view.markup import escape, render
 
 PATH = "judge"
 _INTRODUCTION = """# Judge texts yourself
@@ -85,18 +85,12 @@ def judged_sets(human: str | None, models: list[str] | None, limits: Limits) -> 
 
 def round_shown(this: Round, seen: int, ended: bool = False) -> str:
     """A round's sentences as far as they are seen; once it has ended all of them, the model's marked."""
-    lines = []
-    for number, sentence in enumerate(this.sentences[: None if ended else seen], start=1):
-        machine = ended and this.boundary is not None and number >= this.boundary
-        lines.append(f"<li>{'<strong>Model:</strong> ' if machine else ''}{escape(sentence)}</li>")
-    heading = f"Sentence {seen} of {len(this.sentences)}" if not ended else "The whole text"
-    return f"<p>{heading}</p><ol>{''.join(lines)}</ol>"
+    return render("round", this=this, seen=len(this.sentences) if ended else seen, ended=ended)
 
 
 def pair_shown(pair: Pair) -> str:
     """Both texts of a pair, without their writers."""
-    texts = "".join(f"<h2>Text {number}</h2><p>{escape(text)}</p>" for number, text in enumerate(pair.shown, start=1))
-    return f"<div>{texts}</div>"
+    return render("two_texts", texts=pair.shown)
 
 
 def judging_page(limits: Limits) -> None:

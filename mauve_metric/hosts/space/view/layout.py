@@ -158,11 +158,6 @@ def _place(number: int) -> Place:
     return Place(group, title, column, preview, remove)
 
 
-def texts_part(limits: Limits) -> tuple[HumanInputs, ModelInputs]:
-    """The inputs of both sides."""
-    return human_inputs(limits), model_inputs(limits)
-
-
 def limits_part(limits: Limits) -> None:
     """The limits on texts, and the statement on privacy."""
     gr.Markdown(

@@ -82,7 +82,7 @@ _TEMPLATES = jinja2.Environment(
 _TEMPLATES.filters |= {"shorten": shorten, "digits": digits, "cell": cell, "controls": PAGE.respell}
 
 
-def _render(name: str, **values: object) -> str:
+def render(name: str, **values: object) -> str:
     """The template of this name with these values, all of them escaped."""
     return _TEMPLATES.get_template(f"{name}.html").render(values)
 
@@ -103,13 +103,13 @@ def preview(side: TextSet, most: int = _PREVIEW_ROWS) -> str:
     median = f"{statistics.median(lengths):.0f}" if lengths else None
     empty = sum(not text.strip() for text in side.texts)
     sample = every_text(side.every) if side.every > 1 else ""
-    return _render("preview", side=side, sample=sample, most=most, words=lengths, median=median, empty=empty)
+    return render("preview", side=side, sample=sample, most=most, words=lengths, median=median, empty=empty)
 
 
 def warnings_list(found: Sequence[tuple[str, ScoreWarning]]) -> str:
     """The warnings that are not severe, folded under their number; empty if there are none."""
     other = [item for item in found if not item[1].severe]
-    return _render("warnings", other=other, title=words.many_warnings(len(other))) if other else ""
+    return render("warnings", other=other, title=words.many_warnings(len(other))) if other else ""
 
 
 def headline(result: MauveResult) -> str:
@@ -136,7 +136,7 @@ def _headline(doubt: bool, **values: object) -> str:
     """
     scale = answer.DOUBT if doubt else answer.SCALE
     default = {"why": "", "severe": [], "whose": "", "scale": scale, "doubt": doubt, "wording": answer}
-    return _render("headline", **(default | values))
+    return render("headline", **(default | values))
 
 
 def _align(result: MauveResult) -> str:
@@ -162,14 +162,14 @@ def shared_headline(shared: SharedResult) -> str:
 def featurizers_panel(result: MauveResult) -> str:
     """The scores of the two sets by each of several featurizers; empty for one."""
     each = result.by_featurizer
-    return _render("featurizers", table=featurizers_table(each)) if each else ""
+    return render("featurizers", table=featurizers_table(each)) if each else ""
 
 
 def scores_panel(result: MauveResult, model: str | None = None) -> str:
     """Every score that was computed, with its direction and meaning; of one of several models under its name."""
     found = [(score, getattr(result, name)) for name, score in SCORES.items()]
     scores = [(score, value) for score, value in found if value is not None]
-    return _render("scores", scores=scores, facts=words.facts(result), model=model)
+    return render("scores", scores=scores, facts=words.facts(result), model=model)
 
 
 def comparison_headline(comparison: Comparison) -> str:
@@ -188,14 +188,12 @@ def comparison_headline(comparison: Comparison) -> str:
 def verdicts(result: MauveResult) -> str:
     """The verdicts on two sets in full, with their tests; for experts."""
     lead = words.headline(result)
-    return _render(
-        "sentences", sentences=[verdict(result), learned_sentence(result), lead.beside, result.joint_verdict]
-    )
+    return render("sentences", sentences=[verdict(result), learned_sentence(result), lead.beside, result.joint_verdict])
 
 
 def comparison_verdicts(comparison: Comparison) -> str:
     """The verdicts on several models in full, with their tests; for experts."""
-    return _render(
+    return render(
         "sentences",
         sentences=[words.ranking_verdict(comparison), learned_ranking(comparison), comparison.joint_verdict],
     )
@@ -203,7 +201,7 @@ def comparison_verdicts(comparison: Comparison) -> str:
 
 def comparison_tables(comparison: Comparison) -> str:
     """The scores of all models and the differences of all pairs; those that are real are bold."""
-    return _render(
+    return render(
         "comparison_tables",
         tables=comparison.document().tables,
         notes=words.notes(comparison),
@@ -221,7 +219,7 @@ def measures_table(description: Description) -> str:
         known = MEASURES[name]
         group = "scores" if known.in_result else known.group
         shown.append({"group": group, "title": known.title, "meaning": known.meaning, "row": row})
-    return _render(
+    return render(
         "measures",
         columns=table.columns,
         groups=[(group, list(found)) for group, found in itertools.groupby(shown, lambda item: item["group"])],
@@ -260,7 +258,7 @@ def bucket_panel(bucket: GapBucket, sizes: tuple[int, int]) -> str:
         _bucket_side("model", bucket.q_texts, bucket.q_count, sizes[1], phrases["model"]),
     ]
     legend = marks.LEGEND if any(phrases.values()) else ""
-    return _render(
+    return render(
         "bucket", title=words.bucket_title(bucket), facts=words.bucket_facts(bucket), legend=legend, sides=sides
     )
 
@@ -281,7 +279,7 @@ def pair_panel(
         shown = [marks.marked(item.text or "", telling, _PAIR_CHARACTERS) for item in texts]
         sides.append((side, max(shown, key=lambda pieces: sum(piece.marked for piece in pieces), default=[])))
     marked = any(piece.marked for _, pieces in sides for piece in pieces)
-    return _render("pair", sides=sides, model=name, marked=marked, more=Markup(_learned_panel(explanation)))
+    return render("pair", sides=sides, model=name, marked=marked, more=Markup(_learned_panel(explanation)))
 
 
 def _learned_panel(explanation: Explanation) -> str:
@@ -296,7 +294,7 @@ def _learned_panel(explanation: Explanation) -> str:
     uses = [ngram_sentence(use) for use in explanation.ngrams]
     normalised = learned_sentence(explanation.result) if explanation.result.normalised else ""
     said = {"normalised": normalised, "note": EXTREMES_NOTE, "ngrams_note": NGRAMS_NOTE}
-    return _render("learned", sides=sides, uses=uses, **said)
+    return render("learned", sides=sides, uses=uses, **said)
 
 
 def _bucket_side(
