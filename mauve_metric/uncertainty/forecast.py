@@ -46,25 +46,20 @@ class Seen(NamedTuple):
     scaling_factor: float = 5.0
 
 
-def detectable_difference(stderr: float, level: float = 0.95, power: float = POWER) -> float:
-    """The difference that a two-sided test at 1 - level finds with this probability, (z_(1-α/2) + z_power)·error.
+def detectable_difference(stderr: float, level: float = 0.95) -> float:
+    """The difference that a two-sided test at 1 - level finds with 80 % probability, (z_(1-α/2) + z_power)·error.
 
     >>> round(detectable_difference(0.01), 5)
     0.02802
     """
     normal = NormalDist()
-    return (normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(power)) * stderr
+    return (normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(POWER)) * stderr
 
 
 def score_told_from_one(
-    integral_stderr: float,
-    n_p: int,
-    n_q: int,
-    scaling_factor: float = 5.0,
-    level: float = 0.95,
-    power: float = POWER,
+    integral_stderr: float, n_p: int, n_q: int, scaling_factor: float = 5.0, level: float = 0.95
 ) -> float:
-    """The highest score of which the interval would end below 1 with this probability.
+    """The highest score of which the interval would end below 1 with 80 % probability.
 
     The interval ends below 1 where the frontier integral is more than z standard errors above 0. Far from 0 its error
     grows: a χ² statistic of noncentrality ν has the variance 2(k - 1) + 4ν, so that error² = e² + ⅔·D·(1/n_p + 1/n_q)
@@ -80,21 +75,21 @@ def score_told_from_one(
     0.971
     """
     normal = NormalDist()
-    z = normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(power)
+    z = normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(POWER)
     growth = z * z * 2 / 3 * (1 / n_p + 1 / n_q)
     integral = (growth + math.sqrt(growth**2 + 4 * (z * integral_stderr) ** 2)) / 2
     return intervals.local_form(3 * scaling_factor * min(integral, 1.0))
 
 
-def texts_needed(seen: Seen, level: float = 0.95, power: float = POWER, seed: int = 0) -> int | None:
-    """Texts a set at which a test at 1 - level finds the difference with this probability, on the same buckets.
+def texts_needed(seen: Seen, level: float = 0.95, seed: int = 0) -> int | None:
+    """Texts a set at which a test at 1 - level finds the difference with 80 % probability, on the same buckets.
 
     The statistic |difference| / error grows about like a power of n: a line through the logarithms of those sizes that
     were tried leads to the next, until it stays. Sets are drawn as of independent texts; texts that share prompts count
     1 / design_effect of one.
 
     Args:
-        seen: histograms and scores. level, power: in (0, 1). seed: of the draws.
+        seen: histograms and scores. level: in (0, 1). seed: of the draws.
 
     Returns:
         None where there is no difference, or it takes more than a billion texts.
@@ -107,7 +102,7 @@ def texts_needed(seen: Seen, level: float = 0.95, power: float = POWER, seed: in
         for counts, score in ((seen.a_counts, seen.a_score), (seen.b_counts, seen.b_score))
     ]
     rng = np.random.default_rng(seed)
-    found = _size_for(lambda size: _statistic(seen, p, models, size, power, rng), seen.n, level)
+    found = _size_for(lambda size: _statistic(seen, p, models, size, rng), seen.n, level)
     return found if found is None or seen.design_effect == 1 else max(round(found * seen.design_effect), 2)
 
 
@@ -118,14 +113,13 @@ def texts_to_tell(
     n: int,
     scaling_factor: float = 5.0,
     level: float = 0.95,
-    power: float = POWER,
     seed: int = 0,
 ) -> int | None:
-    """Texts a set at which the interval of a score ends below 1 with this probability, on the same buckets.
+    """Texts a set at which the interval of a score ends below 1 with 80 % probability, on the same buckets.
 
     Args:
         p_counts, q_counts: histograms (k,). score: debiased MAUVE, taken for the true one. n: texts a set.
-        scaling_factor: c. level, power: in (0, 1). seed: of the draws.
+        scaling_factor: c. level: in (0, 1). seed: of the draws.
 
     Returns:
         None where the score is 1, or it takes more than a billion texts.
@@ -139,7 +133,7 @@ def texts_to_tell(
     def statistic(size: int) -> float:
         """Frontier integral / error that this share of sets of a size exceeds: the interval ends where it is z."""
         drawn = [jackknife.debiased_frontier(rng.multinomial(size, p), rng.multinomial(size, q)) for _ in range(DRAWS)]
-        return float(np.quantile([intervals.integral_over_error(item) for item in drawn], 1 - power))
+        return float(np.quantile([intervals.integral_over_error(item) for item in drawn], 1 - POWER))
 
     return _size_for(statistic, n, level)
 
@@ -178,7 +172,7 @@ def at_score(p: Floats, q: Floats, score: float, scaling_factor: float = 5.0) ->
     return mixed
 
 
-def _statistic(seen: Seen, p: Floats, models: list[Floats], size: int, power: float, rng: np.random.Generator) -> float:
+def _statistic(seen: Seen, p: Floats, models: list[Floats], size: int, rng: np.random.Generator) -> float:
     """|difference| / error that this share of sets of a size exceeds."""
     estimates: tuple[list[intervals.Estimate], list[intervals.Estimate]] = ([], [])
     for _ in range(DRAWS):
@@ -195,7 +189,7 @@ def _statistic(seen: Seen, p: Floats, models: list[Floats], size: int, power: fl
     differences = (values[0] - values[1]) * math.copysign(1.0, seen.a_score - seen.b_score)
     differences = differences + math.sqrt(runs) * rng.normal(size=DRAWS)
     error = np.sqrt(np.array(errors) ** 2 + runs)
-    return float(np.quantile(differences / np.maximum(error, 1e-12), 1 - power))
+    return float(np.quantile(differences / np.maximum(error, 1e-12), 1 - POWER))
 
 
 def _next_size(tried: list[tuple[float, float]], wanted: float) -> float:

@@ -64,14 +64,10 @@ def debiased_scores(frontier: DebiasedFrontier, scaling_factor: float = 5.0) -> 
 
 
 def estimate_scores(
-    frontier: DebiasedFrontier,
-    scaling_factor: float = 5.0,
-    level: float = 0.95,
-    mauve_run_variance: float = 0.0,
-    integral_run_variance: float = 0.0,
+    frontier: DebiasedFrontier, scaling_factor: float = 5.0, level: float = 0.95
 ) -> tuple[Estimate, Estimate]:
-    """`with_errors` of the scores of a debiased frontier."""
-    return with_errors(debiased_scores(frontier, scaling_factor), level, mauve_run_variance, integral_run_variance)
+    """`with_errors` of the scores of a debiased frontier on one clustering."""
+    return with_errors(debiased_scores(frontier, scaling_factor), level)
 
 
 def with_errors(

@@ -69,7 +69,6 @@ def test_forecasts_follow_difference_level_design_and_clusterings() -> None:
     assert texts_needed(seen_exactly(p, far, near, 400)) == pytest.approx(plain, rel=0.3)
     assert (texts_needed(seen_exactly(p, near, middle, 400)) or 0) > 2 * plain
     assert (texts_needed(seen_exactly(p, near, far, 400), level=0.999) or 0) > 1.5 * plain
-    assert (texts_needed(seen_exactly(p, near, far, 400), power=0.99) or 0) > 1.3 * plain
     assert (texts_needed(seen_exactly(p, near, far, 400, design_effect=0.25)) or 0) < 0.8 * plain
     assert (texts_needed(seen_exactly(p, near, far, 400, run_variance=0.01)) or 0) > 1.5 * plain
     again = texts_needed(seen_exactly(p, near, far, 400))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mauve_metric import compute_mauve
 from mauve_metric.measures.frontier import curve_area, divergence_curve, exact_area, frontier_integral, mauve_floor
 from mauve_metric.uncertainty import intervals
-from mauve_metric.uncertainty.intervals import estimate_scores
+from mauve_metric.uncertainty.intervals import debiased_scores, estimate_scores, with_errors
 from mauve_metric.uncertainty.jackknife import debiased_frontier
 
 Floats = NDArray[np.float64]
@@ -53,7 +53,7 @@ def test_other_clusterings_widen_the_interval() -> None:
     rng = np.random.default_rng(3)
     frontier = debiased_frontier(rng.multinomial(500, p), rng.multinomial(500, q))
     alone = estimate_scores(frontier)
-    spread = estimate_scores(frontier, mauve_run_variance=0.02**2, integral_run_variance=0.01**2)
+    spread = with_errors(debiased_scores(frontier), 0.95, 0.02**2, 0.01**2)
     assert spread[0].value == alone[0].value
     assert spread[0].stderr ** 2 == pytest.approx(alone[0].stderr ** 2 + 0.02**2, rel=1e-12)  # one square root
     for one, other in zip(alone, spread, strict=True):

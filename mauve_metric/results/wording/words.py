@@ -101,13 +101,13 @@ def headline(result: MauveResult) -> Headline:
     return Headline(value, READING, interval, digits(result.mauve), around)
 
 
-def interval_words(ends: tuple[float, float], form: str = ".3f") -> str:
+def interval_words(ends: tuple[float, float]) -> str:
     """Both ends of an interval.
 
     >>> interval_words((0.85071, 0.9999954))
     '0.851 to 0.999995'
     """
-    return f"{digits(ends[0], form)} to {digits(ends[1], form)}"
+    return f"{digits(ends[0], '.3f')} to {digits(ends[1], '.3f')}"
 
 
 def level_words(result: MauveResult) -> str:

@@ -184,7 +184,7 @@ def test_the_smallest_difference_that_would_have_shown_shows_in_eight_of_ten_cas
     told = np.mean([forecast.intervals.estimate_scores(one)[0].ci[1] < 1 for one in drawn])
     # the formula is of χ² statistics: .73 to .93 in simulations of 40 to 2000 texts; four standard errors are .11
     assert 0.62 < told <= 1
-    far = forecast.score_told_from_one(float(np.median(errors)), n, n, power=0.99)
+    far = forecast.score_told_from_one(float(np.median(errors)), n, n, level=0.999)
     assert far < score < forecast.score_told_from_one(float(np.median(errors)) / 2, 4 * n, 4 * n) < 1
 
 
