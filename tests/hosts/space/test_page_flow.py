@@ -50,9 +50,9 @@ def test_the_page_goes_to_its_result_and_says_when_it_is_stale_or_stopped(
     runs: list[str] = []  # the sessions that they were of
     compared = served.handlers.compare
 
-    def counted(*given: Any) -> list[object]:
+    def counted(*given: Any) -> dict[str, object]:
         runs.append(next(one.session_hash for one in given if hasattr(one, "session_hash")))
-        return list(compared(*given))
+        return dict(compared(*given))
 
     def slow(texts: list[str]) -> Any:
         served.handlers.sessions.get(runs[-1]).run._stopped.wait(120)
