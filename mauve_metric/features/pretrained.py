@@ -13,6 +13,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from mauve_metric.features.text_functions import TEXT_FUNCTIONS
+from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import DamagedFile, NoFile, NoModel, NoPackage, not_causal
 from mauve_metric.runtime.failures import one_line
 from mauve_metric.runtime.model_state import out_of_memory
@@ -102,16 +104,14 @@ def _is_offline(name: str, folder: str, argument: str) -> bool:
         raise NoFile.of(argument, f"{name!r} looks like a folder, and there is none")
     offline = local or not _hub_reachable()
     if offline and not local and not _in_hub_cache(folder, argument):
-        folder_or = "a local model folder"
-        featurizing = argument == "featurize_model_name"
-        others = (
-            f"featurize_model_name='minilm' or 'ngrams', {folder_or}, or precomputed features"
-            if featurizing
-            else folder_or
-        )
+        others = "a local model folder"
+        near = ""
+        if argument == "featurize_model_name":
+            near = did_you_mean(name, (*FEATURIZERS, *TEXT_FUNCTIONS))
+            others = f"featurize_model_name='minilm' or 'ngrams', {others}, or precomputed features"
         raise NoModel(
-            f"the model {name!r} cannot be loaded: it is not in the local cache and the Hugging Face Hub cannot be "
-            f"reached; what works without it: {others}"
+            f"the model {name!r}{near} cannot be loaded: it is not in the local cache and the Hugging Face Hub cannot "
+            f"be reached; what works without it: {others}"
         )
     return offline
 

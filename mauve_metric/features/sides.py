@@ -37,7 +37,7 @@ def check_columns(sides: Mapping[str, FeatureSet]) -> None:
         shapes = [str(side.features.shape) for side in sides.values()]
         raise UnlikeFeatures(
             f"{', '.join(most)} and {last} must have the same number of columns, got shapes "
-            f"{', '.join(shapes[:-1])} and {shapes[-1]}"
+            f"{', '.join(shapes[:-1])} and {shapes[-1]}: use one featurizer for all"
         )
 
 

@@ -172,7 +172,8 @@ class TextFile:
             known = ", ".join(READERS)
             packed = f" ({suffix} is compressed: unpack it first)" if suffix in COMPRESSED else ""
             raise UnknownEnding(
-                f"{path} has an unknown ending {path.suffix!r}{packed}: expected {known}, or a folder of .txt files"
+                f"{path} has an unknown ending {path.suffix!r}{packed}: expected {known}, a folder of .txt files, "
+                f"or {' or '.join(FEATURE_FILES)} for features"
             )
         if suffix in TABLES:
             return

@@ -59,7 +59,7 @@ def loaded(content: str, name: str, line: int | None = None) -> object:
     except json.JSONDecodeError as error:
         if line is None:
             raise DamagedFile(f"{name}, line {error.lineno}: not JSON: {error.msg}") from error
-        raise DamagedFile(f"{where}: not JSON: {error.msg} at column {error.colno}") from error
+        raise DamagedFile(f"{where}: not JSON: {error.msg.removesuffix(' at')} at column {error.colno}") from error
     except RecursionError as error:
         raise DamagedFile(f"{where}: not JSON that can be read: it is nested too deep") from error
     except ValueError as error:  # Python reads no integer of more than some thousand digits

@@ -63,7 +63,8 @@ def text_source(
     if isinstance(data, (str, bytes)):
         raise NotTexts.of(name, f"must be a list of texts, got a single {type(data).__name__}: {data[:40]!r}")
     if isinstance(data, (dict, set, frozenset)) or data is None:  # a set has no order to repeat a score in
-        raise NotTexts.of(name, f"must be a list of texts, got {type(data).__name__}")
+        choice = f": choose one of {quoted(list(data), most=20)}" if isinstance(data, dict) else ""
+        raise NotTexts.of(name, f"must be a list of texts, got {type(data).__name__}{choice}")
     if hasattr(data, "column_names") and hasattr(data, "features"):
         data = _dataset_column(name, data, text_field)
     elif hasattr(data, "collect_schema"):

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from mauve_metric.hosts.cli.parser import CommandParser
 from mauve_metric.options import VERBATIM, config_fields, run_fields
 from mauve_metric.results.figure_files import FIGURE_FILES, REPORT_FILES, check_ending
-from mauve_metric.results.wording.spelling import flag_of
+from mauve_metric.results.wording.spelling import SHELL, flag_of
 from mauve_metric.runtime.checks import shown
 from mauve_metric.texts.files import FEATURE_FILES
 
@@ -95,7 +95,8 @@ def argument_type(check: Callable[[str], Value]) -> Callable[[str], Value]:
         try:
             return check(text)
         except (TypeError, ValueError) as error:
-            raise argparse.ArgumentTypeError(str(error)) from error
+            reason = str(error).removeprefix(f"{getattr(error, 'argument', None)} ")  # argparse names the flag
+            raise argparse.ArgumentTypeError(SHELL.respell(reason)) from error
 
     return parse
 

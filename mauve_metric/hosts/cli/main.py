@@ -111,6 +111,7 @@ def parser(everything: bool = False) -> argparse.ArgumentParser:
         add_log_options(own)
         own.set_defaults(
             run=command.run,
+            error=own.error,
             usage_error=getattr(command, "usage_error", lambda options: None),
             more_outputs=getattr(command, "more_outputs", lambda options: []),
         )
@@ -126,19 +127,21 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     given = list(sys.argv[1:] if arguments is None else arguments)
     whole = parser("--help-all" in given)
     if given and not given[0].startswith("-") and given[0] not in COMMANDS:
-        whole.error(f"there is no command {given[0]!r}{did_you_mean(given[0], COMMANDS)}")
+        whole.error(f"there is no command {given[0]!r}{did_you_mean(given[0], [*COMMANDS, '--help', '--version'])}")
     options, unknown = whole.parse_known_args(given)
     if unknown:
         near = did_you_mean(unknown[0], _flags(options.command), prefix="--")
         if unknown[0].lstrip("-") in ("human", "model", "models", "texts"):
             near = " (files have no flag: write HUMAN MODEL)"
-        whole.error(f"unrecognized arguments: {' '.join(unknown)}{near}")
+        elif hasattr(options, "model") and not unknown[0].startswith("-"):
+            near = " (one model here; `mauve-metric compare` takes several)"
+        options.error(f"unrecognized arguments: {' '.join(unknown)}{near}")
     alone = any(not getattr(options, name, True) for name in ("model", "models"))
     if alone and not _may_hold_both(named_file(options.human)[1]):
-        whole.error(f"{options.command} {options.human}: expected MODEL after HUMAN, or a file that holds both")
+        options.error(f"{options.human}: expected MODEL after HUMAN, or a file that holds both")
     wrong = options.usage_error(options)
     if wrong is not None:
-        whole.error(wrong)
+        options.error(wrong)
     return options
 
 
