@@ -1,6 +1,6 @@
 """Writes docs/measures.md, a card for each score and measure: python docs/make_measures.py
 
-The examples' values stand in docs/measures.json; `--run` computes them again (the packaged texts, minilm; a minute).
+The examples' values are in docs/measures.json; `--run` computes them again (the packaged texts, minilm; a minute).
 """
 
 from __future__ import annotations

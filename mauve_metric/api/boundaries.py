@@ -37,8 +37,8 @@ def score_boundary_guesses(
         guesses: a table of rounds, or a list of dicts, see `read_guesses`.
         by: a column that groups the rounds, such as a reason or a number of words; "round": by experience, how many
             rounds a player had played.
-        sentences: of each text. all_human_points: for the right guess that no machine wrote, which the papers leave
-            open.
+        sentences: of each text. all_human_points: for correctly guessing that people wrote the whole text, which
+            the papers leave open.
         keep_runs: keep rounds in which a player gave the same guess five times or more in a row, which are left out as
             in the papers.
         confidence_level: of the intervals, which let the rounds of one player depend on each other.

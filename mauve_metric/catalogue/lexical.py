@@ -48,7 +48,7 @@ LEXICAL: dict[str, Measure] = {
     "distinct_4_once": _noisy(
         title="4-grams seen once",
         paper="Holtzman et al. 2020",
-        meaning="4-grams that stand once in the set over all 4-grams",
+        meaning="4-grams that occur once in the set over all 4-grams",
         compute=distinct.distinct_n_once,
     ),
     **{

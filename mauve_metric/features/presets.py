@@ -25,7 +25,7 @@ _SENTENCES = "Reimers & Gurevych 2019; the models' own folders"
 _SIZES = ("small", "base", "large")
 
 # By the model's name on the Hub. Models that do more to a sentence than pool it (a dense layer, as in sentence-t5) are
-# not here: their features would be others than those that the name stands for.
+# not here: their features would be others than those that the name means.
 PRESETS: dict[str, Preset] = {
     **dict.fromkeys(("gpt2", "gpt2-medium", "gpt2-large", "gpt2-xl"), Preset("last", 1024, "", _MAUVE)),
     **dict.fromkeys(("roberta-large", "google/electra-large-discriminator"), Preset("last", 512, "", _BLIND_SPOTS)),

@@ -260,7 +260,7 @@ def _base(url: object) -> str:
         parts = urlsplit(url.strip())
         parts.port  # noqa: B018  (which is read only when it is asked for)
     except ValueError:
-        raise WrongOption.of("url", f"must be {expected}, got something that is none") from None
+        raise WrongOption.of("url", f"must be {expected}, got something else") from None
     if parts.username or parts.password or parts.query or parts.fragment:
         got = "one with a password or a query in it: a key goes into api_key"
         raise WrongOption.of("url", f"must be {expected}, got {got}")

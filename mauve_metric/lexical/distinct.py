@@ -34,7 +34,7 @@ def distinct_n(texts: Sequence[Tokens], n: int = 4) -> float:
 
 
 def distinct_n_once(texts: Sequence[Tokens], n: int = 4) -> float:
-    """N-grams that stand once in all texts over all n-grams; in [0, 1] (the tool of Holtzman et al. 2020).
+    """N-grams that occur once in all texts over all n-grams; in [0, 1] (the tool of Holtzman et al. 2020).
 
     Higher is more diverse. At most `distinct_n`, since an n-gram that comes twice counts nothing here. It falls with
     the number of texts, so only sets of one size compare; without any n-gram it is 0.
@@ -65,7 +65,7 @@ def distinct_n_per_text(texts: Sequence[Tokens], n: int = 4, groups: Sequence[Ha
     Args:
         texts: tokens of each text.
         n: tokens of an n-gram, at least 1.
-        groups: one for each text; without them each text stands for itself.
+        groups: one for each text; without them each text is a group.
 
     Returns:
         One share for each text, shape (n,), or for each group in order of appearance; 0 for texts without tokens.

@@ -35,7 +35,7 @@ class NgramCounts(NamedTuple):
 
     @property
     def texts_with(self) -> Integers:
-        """In how many texts each n-gram stands, (num_grams,)."""
+        """The number of texts that each n-gram occurs in, (num_grams,)."""
         return np.bincount(self.gram, minlength=self.num_grams)
 
     def per_text(self, values: Integers) -> Integers:

@@ -221,7 +221,7 @@ FORMATS = (
 def format_of(record: Record) -> Format | None:
     """The one known format that a record has; None for a text, and for fields of no known format.
 
-    A field "text" is the text, beside which a conversation may stand.
+    A field "text" is the text, even beside a conversation.
 
     Raises:
         ValueError: it could be of several.

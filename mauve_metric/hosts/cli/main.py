@@ -11,7 +11,9 @@ import io
 import logging
 import os
 import re
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -65,12 +67,12 @@ def page(name: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the exit status: 0, 1 for an input or runtime error, 2 for wrong usage, 3 for a failed gate."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # for pipes and terminals that are not UTF-8
     options = parse(arguments)
     if sys.stdout is None:
         tell("error: standard output is closed, so that nothing can be shown: open it, or send it to a file")
         return 1
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # for pipes and terminals that are not UTF-8
     with _logging_to_stderr(options):
         try:
             check_output_files(options)
@@ -106,6 +108,7 @@ def parser(everything: bool = False) -> argparse.ArgumentParser:
     added = whole.add_subparsers(required=True, metavar="COMMAND", dest="command", parser_class=CommandParser)
     for name, command in COMMANDS.items():
         about, examples = f"{command.HELP[0].upper()}{command.HELP[1:]}.", getattr(command, "EXAMPLES", None)
+        about = textwrap.fill(about, shutil.get_terminal_size().columns - 2)
         own = added.add_parser(name, help=command.HELP, description=about, epilog=examples, everything=everything)
         command.add_arguments(own)
         add_log_options(own)

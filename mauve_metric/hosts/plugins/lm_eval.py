@@ -1,6 +1,6 @@
 """MAUVE in lm-evaluation-harness: pairs from the documents, and an aggregation for each number.
 
-A task names what stands here, as `lm_eval_mauve.yaml` beside this file does (`INCLUDE` is its path):
+A task names these functions, as `lm_eval_mauve.yaml` beside this file does (`INCLUDE` is its path):
 
     process_results: !function mauve_metric.hosts.plugins.lm_eval.process_results
     metric_list:

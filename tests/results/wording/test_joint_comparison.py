@@ -14,7 +14,7 @@ from mauve_metric.results.wording.joint_comparison import joint_comparison, pair
 from mauve_metric.results.wording.joint_verdict import joint_verdict
 from mauve_metric.uncertainty import blind_spots
 
-CHANCE = "Where there is none, one of 2 featurizers sees a difference in up to 10.0 % of all cases."
+CHANCE = "Between equal sets, one of 2 featurizers shows a difference in up to 10.0 % of all cases."
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ def add_arguments(parser: CommandParser) -> None:
         type=float,
         default=FULL_POINTS,
         metavar="POINTS",
-        help=f"for the right guess that no machine wrote (default: {FULL_POINTS:g})",
+        help=f"points for correctly guessing that people wrote the whole text (default: {FULL_POINTS:g})",
     )
     parser.add_argument(
         "--keep-runs", action="store_true", help="keep runs of five or more equal guesses by one annotator"
