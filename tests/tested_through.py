@@ -100,10 +100,7 @@ TESTED_THROUGH = {
         "perturbations/sets",
         "perturbations/words",
     ),
-    "quantize/test_drmm.py": (
-        "arrays",
-        "quantize/scaled_rows",
-    ),
+    "quantize/test_drmm.py": ("arrays",),
     "quantize/test_on_device.py": (
         "measures/support_on_device",
         "runtime/tensors",
